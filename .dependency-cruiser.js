@@ -1,31 +1,28 @@
-// Holds every import of `src`, `test`, `bench` and `fuzz`, types included, to the rooms of scripts/rooms.js. Part of `npm test`.
-import { rooms } from './scripts/rooms.js';
+// Checks every import of `src`, `test`, `bench` and `fuzz`, types included, against scripts/modules.js. Part of `npm test`.
+import { importsOf, modules } from './scripts/modules.js';
 
-const doorOf = (room) => `^src/${room}/index\\.ts$`;
-const DOORS = rooms.map(({ room }) => doorOf(room));
+const entryPointOf = (path) => `^src/${path}/index\\.ts$`;
+const ENTRY_POINTS = modules.map(({ path }) => entryPointOf(path));
 const UNIT_TESTS = '\\.test\\.ts$';
-/** Values for property tests: not part of the program, so no door has them. */
+/** Values for property tests: not part of the program, so no entry point exports them. */
 const ARBITRARIES = '\\.arbitrary\\.ts$';
 
-/** The files of a room itself, without those of rooms inside it. */
-function filesOf(room) {
-  const inside = rooms.filter((other) => other.room.startsWith(`${room}/`));
-  const names = inside.map((other) => other.room.slice(room.length + 1));
-  return names.length === 0 ? `^src/${room}/` : `^src/${room}/(?!(?:${names.join('|')})/)`;
+/** The files of a module, without those of modules inside it. */
+function filesOf(path) {
+  const inside = modules.filter((other) => other.path.startsWith(`${path}/`));
+  const names = inside.map((other) => other.path.slice(path.length + 1));
+  return names.length === 0 ? `^src/${path}/` : `^src/${path}/(?!(?:${names.join('|')})/)`;
 }
 
-/** Packages that only some rooms know. */
+/** Packages that only some modules may import. */
 const PACKAGES = {
   '@clickhouse/client': ['ethereum/store/clickhouse'],
   commander: ['cli'],
-  fastify: ['console', 'platform/http', 'rules/api'],
+  fastify: ['platform/http', 'rules/api', 'server'],
   kysely: ['rules/store/postgres'],
-  lmdb: rooms
-    .map(({ room }) => room)
-    .filter(
-      (room) =>
-        room.endsWith('/store/lmdb') || room.includes('/store/lmdb/') || room === 'platform/storeFile',
-    ),
+  lmdb: modules
+    .map(({ path }) => path)
+    .filter((path) => /\/store\/lmdb(\/|$)/.test(path) || path === 'platform/storeFile'),
   pg: ['rules/store/postgres', 'ethereum/store/clickhouse', 'platform/postgres'],
   undici: ['ethereum/nodes', 'rules/client', 'devchain'],
 };
@@ -33,51 +30,56 @@ const PACKAGES = {
 export default {
   forbidden: [
     {
-      name: 'no-circle',
+      name: 'no-cycle',
       comment: 'Files that import each other cannot be understood one at a time.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
-      name: 'in-a-room',
-      comment: 'Every file is in a room of scripts/rooms.js.',
+      name: 'in-a-module',
+      comment: 'Every file belongs to a module of scripts/modules.js.',
       severity: 'error',
-      from: { path: '^src/', pathNot: rooms.map(({ room }) => filesOf(room)) },
+      from: { path: '^src/', pathNot: modules.map(({ path }) => filesOf(path)) },
       to: {},
     },
-    ...rooms.map(({ room, uses }) => ({
-      name: `room: ${room}`,
-      comment: `It may use ${uses.length === 0 ? 'no other room' : `the doors of ${uses.join(', ')}`}; see scripts/rooms.js.`,
+    ...modules.map(({ path }) => ({
+      name: `module: ${path}`,
+      comment: `It may import the entry points of modules below it: ${importsOf(path).join(', ') || 'none'}.`,
       severity: 'error',
-      from: { path: filesOf(room), pathNot: UNIT_TESTS },
-      to: { path: '^(src|test|bench|fuzz)/', pathNot: [filesOf(room), ...uses.map(doorOf)] },
+      from: { path: filesOf(path), pathNot: UNIT_TESTS },
+      to: {
+        path: '^(src|test|bench|fuzz)/',
+        pathNot: [filesOf(path), ...importsOf(path).map(entryPointOf)],
+      },
     })),
-    ...rooms.map(({ room }) => ({
-      name: `units of ${room}`,
-      comment: 'A unit test knows its own room, and of others the doors.',
+    ...modules.map(({ path }) => ({
+      name: `unit tests of ${path}`,
+      comment: 'A unit test may import its own module, and the entry points of others.',
       severity: 'error',
-      from: { path: `${filesOf(room)}.*${UNIT_TESTS}` },
-      to: { path: '^src/', pathNot: [filesOf(room), ARBITRARIES, ...DOORS] },
+      from: { path: `${filesOf(path)}.*${UNIT_TESTS}` },
+      to: { path: '^src/', pathNot: [filesOf(path), ARBITRARIES, ...ENTRY_POINTS] },
     })),
     {
-      name: 'tests-through-doors',
-      comment:
-        'What is tested from outside is seen from outside; a test of something inside stands beside it.',
+      name: 'tests-through-entry-points',
+      comment: 'A test outside of src uses entry points; a test of internals is next to its file.',
       severity: 'error',
       from: { path: '^(test|bench|fuzz)/' },
-      to: { path: '^src/', pathNot: [ARBITRARIES, ...DOORS] },
+      to: { path: '^src/', pathNot: [ARBITRARIES, ...ENTRY_POINTS] },
     },
     {
-      name: 'pure-rooms',
-      comment: 'What decides does no I/O.',
+      name: 'pure-modules',
+      comment: 'A pure module does no I/O.',
       severity: 'error',
-      from: { path: rooms.filter(({ pure }) => pure).map(({ room }) => filesOf(room)), pathNot: UNIT_TESTS },
+      from: {
+        path: modules.filter(({ isPure }) => isPure).map(({ path }) => filesOf(path)),
+        pathNot: UNIT_TESTS,
+      },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(buffer|crypto)$' },
     },
     ...Object.entries(PACKAGES).map(([name, homes]) => ({
       name: `package: ${name}`,
-      comment: `Only ${homes.join(', ')} know it.`,
+      comment: `Only ${homes.join(', ')} may import it.`,
       severity: 'error',
       from: { path: '^src/', pathNot: [UNIT_TESTS, ...homes.map(filesOf)] },
       to: { path: `^node_modules/${name}/` },

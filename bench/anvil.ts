@@ -1,11 +1,12 @@
 /**
- * trace_filter against anvil's own on the same chain with the same calls, and against a bare node:http server that sends as
- * many bytes: 300 blocks of 100 transactions, one address a call, 200 results, any address, any `after`.
+ * Compares trace_filter with anvil's on the same chain and calls, and with a bare node:http server that sends the
+ * same number of bytes. 300 blocks of 100 transactions, one address per call, 200 results, random address and
+ * `after`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildTransferChain, connect, startAnvil } from '../src/devchain/index.ts';
+import { buildTransferChain, connect, startAnvil } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
 import { startFloodgate, startScript } from './child.ts';
@@ -18,12 +19,12 @@ const COUNT = 200;
 const DIFFERENT_REQUESTS = 2000;
 const TURNS = 3;
 const TURN_MS = 3000;
-/** Matches of the busiest address that the last question looks behind. */
+/** Value of `after` for the last comparison, which uses the busiest address. */
 const DEEP_AFTER = 10_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
 const anvil = await startAnvil();
-console.log(`making ${BLOCKS} blocks of ${TRANSACTIONS_PER_BLOCK} transactions in anvil`);
+console.log(`creating ${BLOCKS} blocks of ${TRANSACTIONS_PER_BLOCK} transactions in anvil`);
 const chain = await buildTransferChain({
   url: anvil.url,
   blocks: BLOCKS,
@@ -111,7 +112,7 @@ const [ours, anvils, bares] = await inTurns(
 );
 if (ours && anvils && bares) {
   console.log(
-    `floodgate ${speed(ours)}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB an answer, ${ours.refused} refused`,
+    `floodgate ${speed(ours)}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB per response, ${ours.refused} refused`,
   );
   console.log(`anvil     ${speed(anvils)}, ${anvils.refused} refused`);
   console.log(`bare      ${speed(bares)}\n`);
@@ -140,7 +141,7 @@ const [atStart, atEnd] = await inTurns(
 );
 if (atStart && atEnd)
   row({
-    name: `p50 at the end of ${DEEP_AFTER} matches against the start`,
+    name: `p50 after ${DEEP_AFTER} matches against the start`,
     must: 'at most 1.5',
     value: atEnd.p50Ms / atStart.p50Ms,
     note: `${atEnd.p50Ms.toFixed(2)} ms, ${atStart.p50Ms.toFixed(2)} ms`,

@@ -1,6 +1,7 @@
 /**
- * What `floodgate backup` takes from the server beside it: requests a second while backups are made, one after the other, against
- * none, in turns of one run. Reads are of the index, writes are durable changes of rules.
+ * Cost of `floodgate backup` for a running server: requests per second while backups run one after another, against
+ * the rate without backups. Both are measured in alternation. Reads query the index; writes are durable changes of
+ * rules.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ const TURNS = 5;
 const SETTLE_MS = 3_000;
 const READERS = 4;
 const WRITERS = 4;
-/** "By at most a fifth." */
+/** The documented limit is "by at most a fifth". */
 const LEAST_RATIO = 0.8;
 const TOKEN = 'fg_benchmark_token_0000000000000000000000000';
 const RULES = '/client/v4/accounts/bench/network/advanced_dns_protection/configs/dns_protection/rules';
@@ -54,7 +55,7 @@ async function run(): Promise<boolean> {
       const copying = copyUntilStopped();
       beside.push(await measure(server.url, change));
       backups += await copying.stop();
-      // What was removed is still being freed on the disk, which would slow down the next turn without backups.
+      // The file system still frees the removed backup, which would slow down the next measurement without backups.
       await pause(SETTLE_MS);
     }
     console.log(`${backups} backups in ${(TURNS * TURN_MS) / 1000} s\n`);
@@ -67,7 +68,7 @@ async function run(): Promise<boolean> {
       ];
       const value = during / without;
       const note = `${during.toFixed(0)}/s against ${without.toFixed(0)}/s`;
-      row({ name: `${name}, while backups are made`, value, must: `>= ${LEAST_RATIO}`, note });
+      row({ name: `${name}, during backups`, value, must: `>= ${LEAST_RATIO}`, note });
       return value >= LEAST_RATIO;
     }
   } finally {
@@ -77,7 +78,7 @@ async function run(): Promise<boolean> {
   }
 }
 
-/** Backups, one after the other; `stop` resolves with their number once the last of them has ended. */
+/** Runs backups one after another; `stop` resolves with their number when the last one has ended. */
 function copyUntilStopped(): { stop(): Promise<number> } {
   let isStopped = false;
   const copied = (async () => {
@@ -97,10 +98,10 @@ function copyUntilStopped(): { stop(): Promise<number> } {
   };
 }
 
-/** Requests a second of readers and of writers at the same time. */
+/** Measures requests per second of readers and writers at the same time. */
 async function measure(url: string, change: string): Promise<Rates> {
   const filters = Array.from({ length: ADDRESSES }, (_, i) => {
-    const filter = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK, fromAddress: [addressAt(i)] };
+    const filter = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK, fromAddress: [addressAt(i)], count: 200 };
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method: 'trace_filter', params: [filter] }));
   });
   const modes = ['monitoring', 'enabled'].map((mode) => Buffer.from(JSON.stringify({ mode })));
@@ -109,11 +110,12 @@ async function measure(url: string, change: string): Promise<Rates> {
     load({ url: `${url}/v1/mainnet`, bodies: filters, connections: READERS, durationMs: TURN_MS }),
     load({ url: change, method: 'PATCH', headers, bodies: modes, connections: WRITERS, durationMs: TURN_MS }),
   ]);
-  if (reads.refused + writes.refused > 0) throw new Error('answers were no 200: the figures mean nothing');
+  if (reads.refused + writes.refused > 0)
+    throw new Error('some responses were not 200, so the figures are invalid');
   return { reads: reads.requestsPerSecond, writes: writes.requestsPerSecond };
 }
 
-/** The URL of a rule that can be changed. */
+/** Creates a rule to change, and returns its URL. */
 async function changeOf(url: string): Promise<string> {
   const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
   const response = await fetch(url + RULES, {

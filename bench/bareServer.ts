@@ -1,8 +1,8 @@
 /**
- * The limit that answers are measured against: node:http with nothing on top. It parses the JSON-RPC request, as any
- * server must, and sends as many bytes as the answer has that it stands for (the request's `id` says which).
+ * The upper bound for comparisons: node:http without anything else. It parses the JSON-RPC request, as any server
+ * must, and sends as many bytes as the compared response has; the request's `id` is its index.
  *
- * Run as a process of its own: `node bareServer.js SIZES.json` prints its URL.
+ * Run in a separate process: `node bareServer.js SIZES.json` prints its URL.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,8 +1,8 @@
 /**
- * A stand-in for a node, for benchmarks alone: it gives out blocks that were made before, as bytes, so that the server under
- * test and not the node is what is measured. It is no node, and no test uses it.
+ * A fake node for benchmarks: it sends generated blocks as stored bytes, so that the server is measured and not the
+ * node. Tests do not use it.
  *
- * Run as a process of its own: `node blockNode.js FOLDER` prints its URL. The folder is one that madeChain.ts wrote.
+ * Run in a separate process: `node blockNode.js FOLDER` prints its URL. madeChain.ts creates the folder.
  */
 import { createServer } from 'node:http';
 import { openMadeChain } from './madeChain.ts';

@@ -1,8 +1,9 @@
 /**
- * Everything at once: load on all interfaces while nodes, DNS servers, the disk, clients and the process itself fail, for
- * `--minutes` (10). Ends with exit code 1 where anything acknowledged is lost, an answer is wrong, or the program ends by itself.
- * The first three fifths of the time the process is killed too; then it lives on, and its memory is watched. `--seed` says
- * which faults come when, `--faults` (again and again) allows only those whose names have a word in them.
+ * Chaos test: load on all interfaces while nodes, DNS servers, the disk, clients and the process itself fail, for
+ * `--minutes` (10). Exits with code 1 if acknowledged data is lost, an answer is wrong, or the program exits
+ * unexpectedly. The process is also killed during the first three fifths of the time; after that it keeps running,
+ * and its memory is measured. `--seed` determines the faults, `--faults` (repeatable) selects faults whose names
+ * contain a word.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,11 +46,11 @@ const SMALL_CACHE_BYTES = 1024 * 1024;
 const KILLS_SHARE = 0.6;
 const FAULT_MS = [1_000, 6_000] as const;
 const BETWEEN_FAULTS_MS = [300, 2_500] as const;
-/** All is well again, and what was set aside comes back. */
+/** After the last fault, nodes and servers out of use must be in use again by then. */
 const CALM_MS = 15_000;
 const IDLE_MS = 2_000;
 
-// So that no idle connection of ours is a descriptor of the program's at the end.
+// Idle connections of this process must not count as open descriptors of the program at the end.
 setGlobalDispatcher(new Agent({ keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS }));
 console.log(`chaos: ${MINUTES} minutes, seed ${SEED}`);
 
@@ -68,7 +69,8 @@ const nodes = await Nodes.start(new Random(SEED + 1));
 const servers = await DnsServers.start();
 const guard = { host: '127.0.0.1', port: await freePort() };
 const chainFlags = ['--index-from', '0', '--index-poll-interval-ms', '100', '--log-level', 'warn'];
-// A cache takes its memory as it fills, by default for many minutes: a small one is full before the slope is measured.
+// A cache allocates memory until it is full, by default for many minutes. A small one is full before the memory slope
+// is measured.
 const cacheFlags = ['--index-cache-bytes', String(SMALL_CACHE_BYTES)];
 const program = new Program({
   port: await freePort(),
@@ -91,21 +93,21 @@ await program.start();
 const started = performance.now();
 const endMs = started + MINUTES * 60_000;
 const lastKillMs = started + MINUTES * 60_000 * KILLS_SHARE;
-const isOver = (): boolean => performance.now() > endMs;
+const isFinished = (): boolean => performance.now() > endMs;
 const say = (text: string): void =>
   console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  ${text}`);
-const growing = nodes.grow(isOver);
+const growing = nodes.grow(isFinished);
 const following = (async () => {
-  while (!isOver()) {
+  while (!isFinished()) {
     await chain.follow();
     await rest(500);
   }
 })();
-const filters = askFilters({ program, chain, random: new Random(SEED + 3), isOver });
-const calls = askBlocks({ program, chain, random: new Random(SEED + 4), isOver });
-const newest = askNewest({ program, every: nodes.every, random: new Random(SEED + 6), isOver });
-const names = await askNames({ guard, random: new Random(SEED + 5), isOver });
-const writing = rules.run(isOver);
+const filters = askFilters({ program, chain, random: new Random(SEED + 3), isFinished });
+const calls = askBlocks({ program, chain, random: new Random(SEED + 4), isFinished });
+const newest = askNewest({ program, every: nodes.every, random: new Random(SEED + 6), isFinished });
+const names = await askNames({ guard, random: new Random(SEED + 5), isFinished });
+const writing = rules.run(isFinished);
 
 const others = { program, guard, servers, random, disk, onStarted: () => rules.check() };
 const counts = new Map<string, number>();
@@ -137,18 +139,18 @@ else {
 }
 process.exit();
 
-/** In the last two fifths the process lives on. */
+/** Returns the faults that are possible now. The process is not killed in the last two fifths of the time. */
 function faultsOfNow(): readonly Fault[] {
   if (performance.now() < lastKillMs) return [...otherFaults(others), ...processFaults(others)];
   if (memory === undefined) {
-    say(`process ${program.pid} lives on, its memory is watched`);
+    say(`process ${program.pid} keeps running; measuring its memory`);
     memory = new MemoryWatch(program.pid, program.url);
   }
   return otherFaults(others);
 }
 
 async function inTurns(faults: () => readonly Fault[]): Promise<void> {
-  while (!isOver()) {
+  while (!isFinished()) {
     const allowed = faults().filter(({ name }) => values.faults?.some((word) => name.includes(word)) ?? true);
     if (allowed.length === 0) {
       await rest(IDLE_MS);
@@ -164,7 +166,7 @@ async function inTurns(faults: () => readonly Fault[]): Promise<void> {
 }
 
 function report(tallies: readonly Tally[]): void {
-  console.log('\n| load | right | failed | stale | for at most, s | wrong |\n|---|---|---|---|---|---|');
+  console.log('\n| load | correct | failed | stale | longest stale, s | wrong |\n|---|---|---|---|---|---|');
   for (const { name, right, failed, stale, longestStaleMs, wrong } of tallies)
     console.log(
       `| ${name} | ${right} | ${failed} | ${stale} | ${(longestStaleMs / 1000).toFixed(1)} | ${wrong} |`,
@@ -173,7 +175,7 @@ function report(tallies: readonly Tally[]): void {
   for (const [name, times] of [...counts].sort()) console.log(`| ${name} | ${times} |`);
   if (memory !== undefined) {
     console.log(
-      `\n| memory in ${memory.seconds.toFixed(0)} s | first | last | a minute |\n|---|---|---|---|`,
+      `\n| memory in ${memory.seconds.toFixed(0)} s | first | last | per minute |\n|---|---|---|---|`,
     );
     for (const { kind, firstMb, lastMb, mbPerMinute } of memory.rows())
       console.log(
@@ -182,6 +184,6 @@ function report(tallies: readonly Tally[]): void {
     console.log(`| descriptors | ${memory.descriptors.join(' | ')} | |`);
   }
   const wrong = tallies.reduce((sum, tally) => sum + tally.wrong, 0);
-  console.log(`\n${wrong} wrong or lost; the program ended by itself ${program.crashes} times`);
+  console.log(`\n${wrong} wrong or lost; the program exited unexpectedly ${program.crashes} times`);
   if (wrong > 0 || program.crashes > 0) process.exitCode = 1;
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A server in a process of its own, for the length of a benchmark. */
+/** A server in a separate process during a benchmark. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts a file of this folder, compiled beside this one, that prints its URL as its first line. */
+/** Starts a compiled file of this folder that prints its URL as its first line. */
 export async function startScript(name: string, ...args: readonly string[]): Promise<ServerProcess> {
   const child = spawn(process.execPath, [fileURLToPath(new URL(name, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -23,10 +23,10 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
-/** As it is shipped: one file starts in a quarter of the processor time that many take, and needs 25 MB less. */
+/** The shipped bundle: one file needs a quarter of the processor time of many to start, and 25 MB less memory. */
 export const BUNDLE = join(ROOT, 'dist/bundle/floodgate.js');
 
-/** Builds `BUNDLE`, with the console, which the compiler does not make. */
+/** Builds `BUNDLE` with the console, which tsc does not build. */
 export function buildBundle(): void {
   execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { cwd: ROOT, stdio: 'inherit' });
 }
@@ -34,9 +34,9 @@ export function buildBundle(): void {
 const READY_TIMEOUT_MS = 60_000;
 
 interface StartOptions {
-  /** Where operators ask whether it is ready. */
+  /** Port of `/readyz`. */
   readonly opsPort?: number;
-  /** `BUNDLE`, or another. Left out: the program as it is compiled, file by file. */
+  /** Path of the program, for example `BUNDLE`. Default: the compiled program in separate files. */
   readonly program?: string;
 }
 
@@ -61,7 +61,7 @@ export async function startFloodgate(
       () => false,
     );
     if (ready) return serverOf(child, url);
-    if (child.exitCode !== null) throw new Error(`floodgate ended with exit code ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`floodgate exited with code ${child.exitCode}`);
     if (performance.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error('floodgate did not become ready');
@@ -70,20 +70,20 @@ export async function startFloodgate(
   }
 }
 
-/** Runs a command of Floodgate's, as it is shipped, to its end. Throws where that is not a good one. */
+/** Runs a command of the shipped program. Throws if the exit code is not 0. */
 export async function runFloodgate(...args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [BUNDLE, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`floodgate ${args[0]} ended with exit code ${code}`);
+  if (code !== 0) throw new Error(`floodgate ${args[0]} exited with code ${code}`);
 }
 
 /** The kernel counts processor time in ticks of 10 ms. */
 const TICK_MS = 10;
 
-/** Time of a process in user and kernel mode: the 14th and 15th field, after the name in brackets. */
+/** Returns the time of a process in user and kernel mode: fields 14 and 15, after the name in brackets. */
 export const processorMs = (pid: number): number => timeIn(`/proc/${pid}/stat`);
 
-/** The same of its first thread: in Node.js, all that is JavaScript. */
+/** Returns the time of the main thread, which runs all JavaScript in Node.js. */
 export const mainThreadMs = (pid: number): number => timeIn(`/proc/${pid}/task/${pid}/stat`);
 
 function timeIn(file: string): number {
@@ -107,6 +107,6 @@ function firstLine(child: ChildProcess): Promise<[string]> {
   return new Promise((resolve, reject) => {
     if (child.stdout === null) throw new Error('the child has no standard output');
     createInterface({ input: child.stdout }).once('line', (line) => resolve([line]));
-    child.once('exit', (code) => reject(new Error(`the child ended with exit code ${code}`)));
+    child.once('exit', (code) => reject(new Error(`the child exited with code ${code}`)));
   });
 }

@@ -1,7 +1,8 @@
 /**
- * The index of traces on ClickHouse's engine (chdb, behind HTTP of the tests): bytes, ingest and latency. Times are against `SELECT 1`
- * through the same client, taken in turns; the engine runs in one process beside this one and PostgreSQL. Of that process the first
- * thread is the HTTP of the tests, in place of which a server has its own: its time is told apart and counted as nobody's.
+ * The index of traces on ClickHouse's engine (chdb, behind the tests' HTTP server): bytes, ingest and latency.
+ * Latency is compared with `SELECT 1` through the same client, in alternation. The engine runs in a separate process
+ * on the same machine as PostgreSQL and this process. The main thread of that process is the tests' HTTP server,
+ * which a real ClickHouse does not have: its time is reported separately and not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 864);
 const TRACES_PER_BLOCK = 1_000;
 const FIRST = 1_088;
 const LAST = FIRST + BLOCKS - 1;
-/** As ingest gathers them where it is far behind. */
+/** Number of blocks that ingest applies at once when it has a large lag. */
 const BLOCKS_PER_CHANGE = 64;
 const QUESTIONS = 60;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -59,7 +60,7 @@ try {
     name: 'bytes against the raw JSON',
     value: (bytes + Number(blocks[0]?.['bytes'])) / rawBytes,
     must: 'at most 0.17',
-    note: `${(bytes / MEGABYTE).toFixed(0)} MB of ${(rawBytes / MEGABYTE).toFixed(0)} MB, and PostgreSQL's`,
+    note: `${(bytes / MEGABYTE).toFixed(0)} MB of ${(rawBytes / MEGABYTE).toFixed(0)} MB, PostgreSQL included`,
   });
   await ask();
   chain.close();
@@ -91,23 +92,23 @@ async function ingest(chain: ReturnType<typeof openMadeChain>): Promise<number> 
     progress(Math.min(LAST, first + BLOCKS_PER_CHANGE - 1) - FIRST + 1, BLOCKS);
   }
   const own = ownMs() - before.own;
-  await until('the engine has merged what it wants to', async () =>
+  await until('the engine to finish its merges', async () =>
     (await clickHouse.query('SELECT count() FROM system.merges')) === '0' ? true : undefined,
   );
   const engine = engineMs() - before.engine;
   const each = (ms: number): string => (ms / BLOCKS).toFixed(1);
-  const parts = `processor ms a block: ${each(readyMs)} to make it ready, ${each(own - readyMs)} to write it, ${each(engine)} of the engine with merges`;
+  const parts = `processor ms per block: ${each(readyMs)} to prepare it, ${each(own - readyMs)} to write it, ${each(engine)} of the engine with merges`;
   row({
-    name: 'ingest, blocks of 1,000 traces a second, core',
+    name: 'ingest, blocks of 1,000 traces per second and core',
     value: BLOCKS / ((own + engine) / 1_000),
     must: 'at least 60',
-    note: `${parts}; ${each(mainThreadMs(clickHouse.pid) - before.bridge)} of the HTTP of tests left out`,
+    note: `${parts}; without ${each(mainThreadMs(clickHouse.pid) - before.bridge)} ms of the tests' HTTP server`,
   });
   row({
-    name: '  the same by the clock',
+    name: '  by the wall clock',
     value: BLOCKS / (wallMs / 1_000),
     must: '',
-    note: 'blocks made ready before',
+    note: 'blocks prepared before',
   });
   return rawBytes;
 }

@@ -1,11 +1,11 @@
 /**
- * Compressed answers against the same ones uncompressed, in turns: one that is kept (the OpenRPC document), and batches, which are compressed
- * for each client while there is processor to spare. Under full load there is none: they must not be slower for being wanted compressed.
+ * Compares requests that accept compression with the same requests that do not, in alternation: small responses, the
+ * OpenRPC document and batches. Under full load no processor time is free, so the rates must be equal.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSameChain } from '../test/gateway/support/sameChain.ts';
+import { startReplicatedChain } from '../test/gateway/support/replicatedChain.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { processorMs, type ServerProcess, startFloodgate } from './child.ts';
 import { type LoadResult, load } from './load.ts';
@@ -14,7 +14,7 @@ const BLOCKS = 100;
 const TURNS = 5;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 2_000);
 const CONNECTIONS = 8;
-/** Enough calls for an answer of about 40 kB. */
+/** Enough calls for a response of about 40 kB. */
 const CALLS = 30;
 
 const bodyOf = (id: number, method: string, ...params: readonly unknown[]): object => ({
@@ -38,20 +38,20 @@ const BATCHES = Array.from({ length: 20 }, (_, i) =>
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const rate = (results: readonly LoadResult[]): number => median(results.map((r) => r.requestsPerSecond));
-/** The least, as what else the machine does only adds to it. */
+/** The minimum, because other work of the machine only increases the time. */
 const processor = (turns: readonly Turn[]): number => Math.min(...turns.map((r) => r.processorMsPerAnswer));
 
-/** Answers that were compressed so far, and that were wanted so and were not. */
-async function counted(server: ServerProcess): Promise<Record<'kept' | 'live' | 'busy', number>> {
+/** Returns the numbers of compressed and uncompressed responses from the metrics. */
+async function counted(server: ServerProcess): Promise<Record<'compressed' | 'busy', number>> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const of = (result: string): number =>
     Number(
       new RegExp(`^floodgate_gateway_compression_total{result="${result}"} (\\d+)`, 'm').exec(text)?.[1],
     );
-  return { kept: of('kept'), live: of('live'), busy: of('busy') };
+  return { compressed: of('compressed'), busy: of('busy') };
 }
 
-/** A turn of load, and what each of its answers took of the server's processor time. */
+/** Result of one measurement, with the server's processor time per response. */
 interface Turn extends LoadResult {
   readonly processorMsPerAnswer: number;
 }
@@ -73,10 +73,10 @@ async function compare(what: string, server: ServerProcess, bodies: readonly Buf
   const coded: Turn[] = [];
   const before = await counted(server);
   for (let i = 0; i <= TURNS; i++) {
-    // By turns the one and the other is first: who comes second finds the processors warm, and others' garbage.
+    // The order alternates, because the second measurement has warm caches and garbage of the first.
     const first = await turn(i % 2 === 0 ? {} : wanted);
     const second = await turn(i % 2 === 0 ? wanted : {});
-    // The first turn warms both up.
+    // The first round is a warm-up.
     if (i === 0) continue;
     plain.push(i % 2 === 0 ? first : second);
     coded.push(i % 2 === 0 ? second : first);
@@ -84,25 +84,25 @@ async function compare(what: string, server: ServerProcess, bodies: readonly Buf
   const after = await counted(server);
   const bytes = (results: readonly LoadResult[]): string =>
     `${(median(results.map((r) => r.bytesPerAnswer)) / 1_000).toFixed(1)} kB`;
-  const results = (['kept', 'live', 'busy'] as const).map((name) => `${name} ${after[name] - before[name]}`);
+  const results = (['compressed', 'busy'] as const).map((name) => `${name} ${after[name] - before[name]}`);
   console.log(
     `${what}: ${(rate(coded) / rate(plain)).toFixed(2)} (${rate(coded).toFixed(0)} against ${rate(plain).toFixed(0)} requests/s, ` +
-      `${bytes(coded)} against ${bytes(plain)}; processor time of an answer ${(processor(coded) / processor(plain)).toFixed(2)} times; ` +
+      `${bytes(coded)} against ${bytes(plain)}; processor time per response ${(processor(coded) / processor(plain)).toFixed(2)} times; ` +
       `${results.join(', ')})`,
   );
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-compression-'));
-const chain = await startSameChain(1);
+const chain = await startReplicatedChain(1);
 try {
   await chain.grow(BLOCKS);
   const upstream = ['--upstream', chain.nodes[0]?.url ?? ''];
   const server = await startFloodgate(await freePort(), ['--data-dir', folder, ...upstream]);
   try {
-    console.log('wanted compressed, against not');
-    await compare('small answers', server, SMALL);
-    await compare('a kept answer', server, DOCUMENTS);
-    await compare('answers that are not kept, at full load', server, BATCHES);
+    console.log('with compression, against without');
+    await compare('small responses', server, SMALL);
+    await compare('the OpenRPC document', server, DOCUMENTS);
+    await compare('batches', server, BATCHES);
   } finally {
     await server.stop();
   }

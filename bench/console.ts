@@ -1,8 +1,8 @@
 /**
- * The console in headless Chromium, through the DevTools protocol: how long until it is drawn, from a flood to the banner, from a key to
- * the next paint with 500 rules and live numbers, and whether its memory stays. `npm run bench console -- --minutes 3` for fewer
- * than the ten of memory. Each line says the load of the host: what waits for a processor is in every time here, and not in
- * the processor time of a key.
+ * The console in headless Chromium, through the DevTools protocol: time to first paint, time from a flood to the
+ * banner, time from a key to the next paint with 500 rules and live numbers, and memory over time. `npm run bench
+ * console -- --minutes 3` measures memory for less than the default ten minutes. Each line contains the load of the
+ * host, because waiting for a processor is part of every time except the processor time per key.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -77,7 +77,7 @@ async function makeRules({ url, account, token }: DevServer): Promise<void> {
   }
 }
 
-/** Each in a context of its own, which has nothing of the page yet. */
+/** Measures the first paint in new contexts with empty caches. */
 async function paints(browser: Browser, url: string): Promise<void> {
   const each: number[] = [];
   for (let i = 0; i < PAINTS; i++) {
@@ -91,12 +91,12 @@ async function paints(browser: Browser, url: string): Promise<void> {
   const [median = 0, slowest = 0] = [each[PAINTS >>> 1], each.at(-1)];
   tell(
     'first contentful paint',
-    `${median.toFixed(0)} ms, the slowest of ${PAINTS} ${slowest.toFixed(0)} ms`,
+    `${median.toFixed(0)} ms, slowest of ${PAINTS} ${slowest.toFixed(0)} ms`,
     '1 s',
   );
 }
 
-/** Types into the search of the list, so that each key draws it anew. */
+/** Types into the search field of the list, so that each key redraws the list. */
 async function keys(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Rules', exact: true }).first().click();
   await page.getByText(`datacenter dc${RULES - 1}`, { exact: true }).waitFor();
@@ -118,21 +118,21 @@ async function keys(page: Page): Promise<void> {
   }
   const longestMs = await inPage<number>(page, 'window.longestMs');
   const usedMs = (1000 * ((await processorSeconds(session)) - beforeSeconds)) / KEYS;
-  tell(`interaction to next paint, ${RULES} rules, ${KEYS} keys, the longest`, `${longestMs} ms`, '100 ms');
-  tell('processor time of the page for a key, what is live included, mean', `${usedMs.toFixed(1)} ms`, '');
+  tell(`interaction to next paint, ${RULES} rules, ${KEYS} keys, longest`, `${longestMs} ms`, '100 ms');
+  tell('processor time of the page per key, live updates included, mean', `${usedMs.toFixed(1)} ms`, '');
 }
 
-/** Of the page's own thread. */
+/** Returns the processor time of the page's main thread. */
 async function processorSeconds(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
 }
 
-/** Under the flood, on the page with the most that moves. */
+/** Measures memory during the flood, on the page with the most live updates. */
 async function memory(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Now', exact: true }).first().click();
   const session = await page.context().newCDPSession(page);
-  // Until the graph has been drawn for a while and code is compiled.
+  // By then the graph has been drawn for a while and the code is compiled.
   await pause(WARM_UP_MS);
   const megabytes: number[] = [];
   for (
@@ -146,7 +146,7 @@ async function memory(page: Page): Promise<void> {
   const [first, last] = [mean(megabytes.slice(0, third)), mean(megabytes.slice(-third))];
   tell(
     `memory of the page over ${minutes} minutes of flood, mean of the first and the last third`,
-    `${first.toFixed(2)} and ${last.toFixed(2)} MB, ${Math.max(...megabytes).toFixed(2)} at most`,
+    `${first.toFixed(2)} and ${last.toFixed(2)} MB, maximum ${Math.max(...megabytes).toFixed(2)}`,
     'flat',
   );
 }

@@ -1,13 +1,13 @@
 /**
- * What one request costs: the most processor time of the server that a request of at most 4 KiB was found to take, by method,
- * and that of a batch of 100 of them. `npm run bench costs` prints the table of docs/gateway.md; figures are of one machine, and
- * tell methods from each other.
+ * Cost of one request: the highest processor time found for a request of at most 4 KiB, by method, and for a batch of
+ * 100 of them. `npm run bench costs` prints the table of docs/gateway.md. The figures depend on the machine; they
+ * compare methods with each other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RELAYED_ROWS } from '../src/ethereum/gateway/index.ts';
-import { startSameChain } from '../test/gateway/support/sameChain.ts';
+import { startReplicatedChain } from '../test/gateway/support/replicatedChain.ts';
 import { connect } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
@@ -21,16 +21,19 @@ const TRACES_PER_BLOCK = 1_000;
 const FIRST_BLOCK = 1_024;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 1_500);
-/** So few that none is refused for what the others have not read yet: a batch has up to 15 MB of answers. */
+/**
+ * Few connections, so that no request is rejected for unsent bytes of the others: a batch has up to 15 MB of
+ * responses.
+ */
 const CONNECTIONS = 2;
 const BATCH = 100;
-/** As many addresses as fit into a small request, the busiest of the chain. */
+/** Number of addresses that fit into a small request; the busiest of the chain are used. */
 const ADDRESSES = 40;
 
 const ADDRESS = `0x${'00'.repeat(20)}`;
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
-/** Requests of one kind: parameters that differ, so that not all of them are one kept answer. */
+/** Requests of one kind; the parameters differ, so that not all of them hit the same cache entry. */
 interface Row {
   readonly name: string;
   readonly method: string;
@@ -53,7 +56,7 @@ const callOf = ({ method, params }: Row, i: number): object => ({
 });
 const ms = (microseconds: number): string => String(Number((microseconds / 1_000).toPrecision(2)));
 
-/** Processor time of the server for one such request. */
+/** Returns the server's processor time per request, in microseconds. */
 async function microseconds(server: ServerProcess, bodyOf: (i: number) => unknown): Promise<number> {
   const bodies = Array.from({ length: 64 }, (_, i) => Buffer.from(JSON.stringify(bodyOf(i))));
   const options = { url: `${server.url}/v1/mainnet`, bodies, connections: CONNECTIONS };
@@ -126,7 +129,7 @@ async function indexed(folder: string): Promise<void> {
 }
 
 async function relayed(folder: string): Promise<void> {
-  const chain = await startSameChain(1);
+  const chain = await startReplicatedChain(1);
   const url = chain.nodes[0]?.url ?? '';
   await chain.grow(50);
   const server = await startFloodgate(await freePort(), [
@@ -143,7 +146,10 @@ async function relayed(folder: string): Promise<void> {
     );
     const call = (i: number): object => ({ to: ADDRESS, data: hex(2 ** 44 + i) });
     const word = `0x${'00'.repeat(32)}`;
-    /** Different ones where the answer would be kept, those of the table's example test otherwise. */
+    /**
+     * Parameters that differ if the response would be cached; otherwise the parameters of the example test of the
+     * method table.
+     */
     const params: Readonly<Record<string, (i: number) => readonly unknown[]>> = {
       web3_sha3: (i) => [`0x${'ab'.repeat(1_800)}${(i % 256).toString(16).padStart(2, '0')}`],
       eth_feeHistory: () => ['0xa', 'latest', [10, 50.5]],

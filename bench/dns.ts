@@ -1,6 +1,6 @@
 /**
- * The figures of the DNS guard: `npm run bench:dns`; of all guards side by side, `npm run bench:dns -- compare`; of a restart,
- * `npm run bench:dns -- start`. Each is a ratio or a count against something in the same run.
+ * Figures of the DNS guard: `npm run bench:dns`. `npm run bench:dns -- compare` compares all guards, `npm run
+ * bench:dns -- start` measures a restart. Each figure is a ratio or a count relative to another one in the same run.
  */
 import { benchAttackFree } from './dns/attackFree.ts';
 import { compare } from './dns/compare.ts';
@@ -22,24 +22,26 @@ if (part === 'start') {
 }
 
 const verdict = benchVerdict();
-console.log(`a verdict, known name      ${verdict.knownNs.toFixed(0)} ns`);
-console.log(`a verdict, unknown name    ${verdict.unknownNs.toFixed(0)} ns`);
+console.log(`verdict, known name        ${verdict.knownNs.toFixed(0)} ns`);
+console.log(`verdict, unknown name      ${verdict.unknownNs.toFixed(0)} ns`);
 const [[worst, worstNs] = ['none', 0], ...others] = Object.entries(verdict.malformedNs).sort(
   ([, one], [, other]) => other - one,
 );
-console.log(`a packet that is no query  ${worstNs.toFixed(0)} ns at worst (${worst})`);
+console.log(`packet that is not a query ${worstNs.toFixed(0)} ns at worst (${worst})`);
 console.log(`  ${others.map(([fault, ns]) => `${fault} ${ns.toFixed(0)}`).join(', ')}`);
-console.log(`profile memory             ${verdict.bytesPerName.toFixed(2)} bytes a name at 1,000,000 names`);
+console.log(
+  `profile memory             ${verdict.bytesPerName.toFixed(2)} bytes per name at 1,000,000 names`,
+);
 
 const { queries, dropped, attackSeconds } = benchAttackFree();
 console.log(
-  `attack-free, medium        ${dropped} of ${queries} dropped, ${attackSeconds} s taken for an attack (20 % NXDOMAIN, new names)`,
+  `attack-free, medium        ${dropped} of ${queries} dropped, ${attackSeconds} s counted as an attack (20 % NXDOMAIN, new names)`,
 );
 
 const lacking = missing();
 if (lacking.length > 0) {
   console.log(
-    `not measured, for want of ${lacking.join(' and ')}: everything over the wire (apt-get install ${lacking.join(' ')})`,
+    `not measured: everything over the network, because ${lacking.join(' and ')} are not installed (apt-get install ${lacking.join(' ')})`,
   );
   process.exit();
 }
@@ -71,5 +73,5 @@ for (const { flood, floodPerSecond, legitAnswered, legitP99Ms, refused } of awai
   );
 
 console.log(
-  `dnsdist, a changed rule in force on both of two nodes after ${(await benchRuleInForce()).toFixed(0)} ms at most`,
+  `dnsdist, a changed rule is in force on both of two nodes after at most ${(await benchRuleInForce()).toFixed(0)} ms`,
 );

@@ -1,6 +1,7 @@
 /**
- * The history of an address over all of a long chain of 200 traces a block, with hot addresses and a long tail. Figures are ratios of two
- * measurements of this run: answers against a bare node:http server, as in traces.ts; work in this process in processor time.
+ * The history of an address over a long chain of 200 traces per block, with hot addresses and a long tail. Figures
+ * are ratios of two measurements of this run: responses against a bare node:http server, as in traces.ts, and work in
+ * this process in processor time.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,41 +28,41 @@ import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 50_000);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
-/** With BENCH_FOLDER: ingest is left off after so long, and goes on with the next run. */
+/** With BENCH_FOLDER: ingest stops after this time, and continues in the next run. */
 const MAX_INGEST_SECONDS = Number(process.env['BENCH_INGEST_SECONDS'] ?? Number.POSITIVE_INFINITY);
-/** The exit code of a run that is to be run again. */
+/** Exit code of a run that must be repeated to continue. */
 const TRY_AGAIN = 75;
 const TRACES_PER_BLOCK = 200;
 const BLOCKS_PER_COMMIT = 64;
-/** Blocks that are made from one seed; ingest goes on behind the last that are whole. */
+/** Number of blocks generated from one seed; ingest resumes at such a boundary. */
 const BLOCKS_PER_STRETCH = 1024;
 const TURNS = 3;
-/** How often the directory is made: the least time counts. */
+/** Number of times the directory is built; the minimum time counts. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-/** Addresses by how busy they are, as the made chain has them. */
+/** Ranks of addresses by how busy they are in the generated chain. */
 const HOT_RANKS = { first: 0, count: 10 };
 const TAIL_RANKS = { first: 20_000, count: 2_000 };
 const POLL_MS = 500;
 const PAGE_BYTES = 8192;
 
-/** Where the chain is kept for the next run, which then ingests nothing; left out: in a folder that is removed. */
+/** Folder that keeps the chain for the next run, which then ingests nothing. Default: a temporary folder. */
 const KEPT_FOLDER = process.env['BENCH_FOLDER'];
 
 const folder = KEPT_FOLDER ?? mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
 const index = join(folder, 'traces');
-/** What ingest took so far. */
+/** File with the ingest time so far. */
 const ingestFile = join(folder, 'ingest.json');
 
 interface IngestTime {
-  /** How many blocks there are. */
+  /** Number of ingested blocks. */
   readonly blocks: number;
-  /** Of all, the directory and the attributes included. */
+  /** Total time, including the directory and the attributes. */
   readonly ingestMs: number;
-  /** What the attributes alone take. */
+  /** Time for the attributes alone. */
   readonly attributesMs: number;
 }
 
-/** Processor time of this process: what else the machine does is not in it. */
+/** Returns the processor time of this process, which excludes other work of the machine. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -69,14 +70,14 @@ function cpuMs(): number {
 
 const NOTHING: IngestTime = { blocks: 0, ingestMs: 0, attributesMs: 0 };
 const ingestSoFar = (): IngestTime =>
-  existsSync(ingestFile) ? (JSON.parse(readFileSync(ingestFile, 'utf8')) as IngestTime) : NOTHING; // written by a run before
+  existsSync(ingestFile) ? (JSON.parse(readFileSync(ingestFile, 'utf8')) as IngestTime) : NOTHING; // written by an earlier run
 
-/** Ingests what is not there yet, as far as there is time. */
+/** Ingests the missing blocks until the time is up. */
 async function ingest(): Promise<IngestTime> {
   const endMs = performance.now() + 1000 * MAX_INGEST_SECONDS;
   let time = ingestSoFar();
   const store = openTraceStore(index);
-  // What a run that was broken off has added is not in its times.
+  // Blocks that an aborted run added are not included in the times, so they are removed.
   if (((await store.head())?.number ?? 0) > time.blocks)
     await store.apply({ undoFrom: time.blocks + 1, blocks: [] });
   while (time.blocks < BLOCKS && performance.now() < endMs) {
@@ -88,7 +89,7 @@ async function ingest(): Promise<IngestTime> {
   return { ...time, ingestMs: time.ingestMs + cpuMs() - started };
 }
 
-/** The blocks of a stretch, as a node has them. */
+/** Yields the blocks of one stretch. */
 function* stretchFrom(first: number, parent: Hash): Generator<MadeBlock, undefined> {
   const chain = new MainnetLike(first, TRACES_PER_BLOCK, parent);
   const end = Math.min(BLOCKS, first + BLOCKS_PER_STRETCH - 1);
@@ -135,7 +136,7 @@ function take(chain: Iterator<MadeBlock>, count: number): MadeBlock[] {
   return blocks;
 }
 
-/** What `blockNode.js` answers with. */
+/** Writes the files that `blockNode.js` serves. */
 function keepHead({ header, bytes }: { readonly header: object; readonly bytes: string }): void {
   const offsets = [0, Buffer.byteLength(bytes)];
   const directory = { first: BLOCKS, last: BLOCKS, genesis: GENESIS.header, headers: [header], offsets };
@@ -144,8 +145,8 @@ function keepHead({ header, bytes }: { readonly header: object; readonly bytes: 
 }
 
 /**
- * The directory, made anew as ingest makes it, and the attributes, worked out again: their processor time against all else that
- * ingest did; and the bytes of both.
+ * Rebuilds the directory in the same way as ingest. Compares the processor time of directory and attributes with the
+ * rest of ingest, and their bytes with all others.
  */
 async function measureDirectory({ ingestMs, attributesMs }: IngestTime): Promise<void> {
   let directoryMs = Number.POSITIVE_INFINITY;
@@ -167,11 +168,11 @@ async function measureDirectory({ ingestMs, attributesMs }: IngestTime): Promise
   });
 }
 
-/** Makes the directory anew; gives the processor time that it takes. */
+/** Rebuilds the directory, and returns the processor time. */
 async function makeDirectory(): Promise<number> {
   forgetDirectory();
   const store = openTraceStore(index);
-  // Opening works out the lists of the newest blocks, which every start does.
+  // Opening also builds the lists of the newest blocks, as every start does; that is not counted.
   const started = cpuMs();
   while (!isDirectoryMade()) await sleep(POLL_MS);
   await store.close();
@@ -206,12 +207,15 @@ const forgetDirectory = (): void =>
   withFile(false, (database) => {
     for (const name of RUNS) database(name).clearSync();
     const meta = database('meta');
-    // As an index of the format before has it: its attributes stay.
+    // Like an index of the previous format: the attributes remain.
     meta.putSync(Buffer.from('history-segments'), Buffer.alloc(1));
     meta.removeSync(SEGMENTS);
   });
 
-/** Every segment but the last two, whose lists may not be on disk yet, is in a run, eight of them in one, and no block lacks its attributes. */
+/**
+ * Returns whether every segment except the last two, whose lists may not be on disk yet, is in a run, eight of them
+ * in one, and no block lacks its attributes.
+ */
 const isDirectoryMade = (): boolean =>
   withFile(true, (database) => {
     const meta = database('meta');
@@ -247,10 +251,13 @@ const queryOf = (rank: number, more: Partial<HistoryQuery> = {}): HistoryQuery =
 const json = new JsonWriter();
 function page(store: TraceStore, query: HistoryQuery): HistoryPage {
   json.reset();
-  return store.addressTraces(query, Number.POSITIVE_INFINITY, json) as HistoryPage; // lmdb answers at once
+  return store.addressTraces(query, Number.POSITIVE_INFINITY, json) as HistoryPage; // LMDB returns synchronously
 }
 
-/** How often an address is on a side: what its posting lists hold. One summary counts as far as it may. */
+/**
+ * Returns how often an address is a party, which is the length of its posting lists. One summary counts up to a
+ * bound.
+ */
 function sidesOf(store: TraceStore, address: ReturnType<typeof addressAt>): number {
   let sides = 0;
   for (let toBlock = BLOCKS; toBlock >= 0; ) {
@@ -269,7 +276,7 @@ function measureLooks(store: TraceStore): void {
   for (let rank = HOT_RANKS.first; rank < HOT_RANKS.first + HOT_RANKS.count; rank++) {
     const query = queryOf(rank, { filter: { minValue: 2n ** 200n } });
     for (let next = page(store, query).next; next !== undefined; )
-      next = page(store, { ...query, behind: next }).next;
+      next = page(store, { ...query, cursor: next }).next;
   }
   const perSecond = (1000 * looked) / (cpuMs() - started);
   row({
@@ -280,14 +287,14 @@ function measureLooks(store: TraceStore): void {
   });
 }
 
-/** The time of the first pages of histories and of the last full ones. */
+/** Measures the time of the first pages of histories, and of the last full ones. */
 function measureLastPages(store: TraceStore): void {
   const ends: [HistoryQuery, HistoryQuery][] = [];
   for (let rank = HOT_RANKS.first; rank < TAIL_RANKS.first; rank = 2 * rank + 7) {
     const query = queryOf(rank);
     let last = query;
     for (let next = page(store, query).next; next !== undefined; ) {
-      const asked = { ...query, behind: next };
+      const asked = { ...query, cursor: next };
       next = page(store, asked).next;
       if (next !== undefined) last = asked;
     }
@@ -332,7 +339,7 @@ async function measureAnswers(store: TraceStore): Promise<void> {
     const bare = await startScript('bareServer.js', sizes);
     const bodies = asked.map(({ body }) => body);
     const url = `${server.url}/v1/mainnet`;
-    // Each page once: the first time its traces are read from disk, from then on their text is at hand.
+    // Requests each page once: its traces are read from disk the first time, and cached afterwards.
     const first = await load({ url, bodies, connections: CONNECTIONS });
     const [ours, theirs] = await inTurns(
       [
@@ -343,7 +350,7 @@ async function measureAnswers(store: TraceStore): Promise<void> {
       TURNS,
     );
     await bare.stop();
-    if (ours === undefined || theirs === undefined) throw new Error('nothing was measured');
+    if (ours === undefined || theirs === undefined) throw new Error('no measurement');
     const note = `${ours.requestsPerSecond.toFixed(0)}/s, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB`;
     row({ name, must, value: ours.requestsPerSecond / theirs.requestsPerSecond, note });
     const cold = first.requestsPerSecond / theirs.requestsPerSecond;
@@ -357,7 +364,7 @@ try {
   mkdirSync(index, { recursive: true });
   const time = await ingest();
   if (time.blocks < BLOCKS) {
-    console.log(`${time.blocks} of ${BLOCKS} blocks are there: run it again with BENCH_FOLDER=${folder}`);
+    console.log(`${time.blocks} of ${BLOCKS} blocks are ingested: run again with BENCH_FOLDER=${folder}`);
     process.exitCode = TRY_AGAIN;
   } else {
     await measureDirectory(time);

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * A load generator for benchmarks: keep-alive connections, one request at a time on each, nothing of an answer kept but
- * its length and time. Raw sockets, because an HTTP client of the same runtime takes longer than the server under test
- * and the two share this machine's cores.
+ * A load generator for benchmarks: keep-alive connections with one request at a time; only the length and the time of
+ * a response are kept. It uses raw sockets, because an HTTP client of the same runtime takes longer than the server
+ * under test, and both share the cores of this machine.
  */
 
 export interface LoadOptions {
   readonly url: string;
-  /** Bodies of POST requests, drawn in turn from the beginning. */
+  /** Bodies of POST requests, used in rotation. */
   readonly bodies: readonly Buffer[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
   readonly connections: number;
-  /** How long to go on; left out: until every body was sent once. */
+  /** Duration. Default: until every body was sent once. */
   readonly durationMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly bytesPerAnswer: number;
-  /** Answers whose status was not 200. */
+  /** Number of responses whose status is not 200. */
   readonly refused: number;
 }
 
@@ -82,7 +82,10 @@ function requestOf(options: LoadOptions, body: Buffer): Buffer {
 
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
-/** Sends one request after the other until `take` has no more; over another connection where the server closes one behind an answer. */
+/**
+ * Sends requests one by one until `take` returns undefined; reconnects if the server closes the connection after a
+ * response.
+ */
 function converse(
   open: () => Socket,
   take: () => Buffer | undefined,
@@ -122,7 +125,7 @@ function converse(
           body = data.length - (end + 4 - (head.length - Math.min(data.length, 2048)));
           const headers = head.slice(0, end + 2);
           isChunked = /\r\ntransfer-encoding: *chunked\r\n/i.test(headers);
-          // Of one in chunks the length is known at its end.
+          // The length of a chunked response is known at its end.
           length = isChunked ? 0 : Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
           status = Number(headers.slice(9, 12));
           isLast = /\r\nconnection: *close\r\n/i.test(headers);
@@ -131,7 +134,7 @@ function converse(
         }
         if (isChunked) {
           length += body;
-          // No JSON has a line of its own with a 0 in it.
+          // JSON does not contain a line with only a 0.
           if (!data.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return;
           left = 0;
         } else left -= body;

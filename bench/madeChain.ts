@@ -2,13 +2,13 @@ import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync }
 import { join } from 'node:path';
 import { MainnetLike } from './mainnetLike.ts';
 
-/** A chain of made-up blocks in a file: what a node would answer, as bytes. */
+/** A generated chain in a file: the results of a node, as bytes. */
 export interface MadeChain {
   readonly first: number;
   readonly last: number;
-  /** The answer to eth_getBlockByNumber. */
+  /** The result of eth_getBlockByNumber. */
   header(blockNumber: number): Buffer;
-  /** The answer to trace_block. */
+  /** The result of trace_block. */
   traces(blockNumber: number): Buffer;
   close(): void;
 }
@@ -18,7 +18,7 @@ interface Directory {
   readonly last: number;
   readonly genesis: object;
   readonly headers: readonly object[];
-  /** Where each block's traces start, and after the last one where they end. */
+  /** Start offset of each block's traces, and the end offset of the last. */
   readonly offsets: readonly number[];
 }
 
@@ -28,7 +28,7 @@ interface MadeChainOptions {
   readonly tracesPerBlock: number;
 }
 
-/** Makes blocks `first` to `last` and keeps them in `folder`. */
+/** Generates blocks `first` to `last` and stores them in `folder`. */
 export function makeChain(
   folder: string,
   { first, last, tracesPerBlock }: MadeChainOptions,

@@ -1,10 +1,10 @@
-/** Rules that are asked for, and the token of whoever asks, which the server is started with. */
+/** Rules for benchmarks, and the token with which the server is started. */
 export const RULES_TOKEN = 'fg_benchmark_token_0000000000000000000000000';
 export const RULES_PATH =
   '/client/v4/accounts/bench/network/advanced_dns_protection/configs/dns_protection/rules';
 export const RULES_HEADERS = { authorization: `Bearer ${RULES_TOKEN}` };
 
-/** Makes so many rules on an empty server. Their ids. */
+/** Creates `count` rules on an empty server, and returns their ids. */
 export async function createRules(url: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {

@@ -2,24 +2,24 @@ import type { Address, Hash } from '../src/ethereum/traces/index.ts';
 import { Random } from '../test/support/random.ts';
 
 /**
- * Blocks with traces like those of Ethereum's mainnet, made up from a seed. The shares and sizes below were read off four
+ * Generates blocks from a seed with traces like those of Ethereum's mainnet. The shares and sizes below are from four
  * recorded blocks (17,073,191, 17,073,192, 15,630,274 and 10,000,000).
  */
 
 export interface MadeBlock {
   readonly number: number;
   readonly hash: Hash;
-  /** The node's answer to eth_getBlockByNumber, as far as it is read. */
+  /** The result of eth_getBlockByNumber, with the members that are read. */
   readonly header: object;
-  /** The node's answer to trace_block. */
+  /** The result of trace_block. */
   readonly traces: readonly object[];
 }
 
 const TRACES_PER_TRANSACTION = [1, 1, 1, 1, 1, 2, 3, 8, 8, 11, 15, 19, 37];
 const CALL_TYPES = [...repeat('call', 57), ...repeat('staticcall', 30), ...repeat('delegatecall', 13)];
-/** Words of 32 bytes behind the selector of call data, at twenty even quantiles; -1 for no data at all. */
+/** Number of 32-byte words after the selector of call data, at twenty even quantiles; -1 for no data. */
 const INPUT_WORDS = [-1, -1, -1, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 4, 5, 9, 20];
-/** One in a hundred is long. */
+/** One input in a hundred is long. */
 const LONG_INPUT_SHARE = 0.01;
 const LONG_INPUT_WORDS = [60, 70, 75, 100, 120, 140, 200];
 const OUTPUT_WORDS = [...repeat(0, 8), ...repeat(1, 11), 3];
@@ -38,18 +38,18 @@ const OUTPUT_KINDS = [
   ...repeat('amount', 33),
   ...repeat('zero', 6),
 ];
-/** Random words that stand in their transaction already. */
+/** Share of random words that repeat a word of the same transaction. */
 const REPEATED_WORD_SHARE = 0.35;
 const REPEATED_INPUT_SHARE = 0.12;
 const FAILED_SHARE = 0.02;
 
-/** Addresses: a few take most, the rest is drawn from a long tail, log-uniformly. */
+/** A few hot addresses receive most calls; the rest is drawn from a long tail, log-uniformly. */
 const HOT_ADDRESSES = 40;
 const TAIL_ADDRESSES = 400_000;
 const HOT_SHARE = 0.45;
 
 export function addressAt(rank: number): Address {
-  // A cheap spread of the rank over 20 bytes, the same in every process.
+  // A cheap hash of the rank to 20 bytes, identical in every process.
   const random = new Random(rank * 2_654_435_761 + 1);
   return random.hex(20) as Address; // 20 bytes as digits
 }
@@ -63,7 +63,7 @@ export class MainnetLike {
   #words: string[] = [];
   #parent: Hash;
 
-  /** `parent` is that of the first block. */
+  /** `parent` is the parent hash of the first block. */
   constructor(seed: number, tracesPerBlock: number, parent = `0x${'0'.repeat(64)}` as Hash) {
     this.#random = new Random(seed);
     this.#tracesPerBlock = tracesPerBlock;
@@ -101,7 +101,7 @@ export class MainnetLike {
     return { number, hash, header, traces };
   }
 
-  /** One call that makes all others, each with one further call below every third: depth and width as they come. */
+  /** Adds one call with all others as its direct children. */
   #transaction(
     traces: object[],
     frames: number,

@@ -6,11 +6,11 @@ const TASKSET = '/usr/bin/taskset';
 const CORES = availableParallelism();
 
 /**
- * Clients and nodes have machines of their own: here the server has the first core to itself meanwhile, and this process and
- * the others share the rest. Where cores cannot be given they are all shared.
+ * Clients and nodes have their own machines, so the servers share the first core during the measurement, and this
+ * process and the others share the rest. If cores cannot be assigned, all processes share all of them.
  */
 export async function withOwnCore<T>(
-  server: number,
+  servers: readonly number[],
   others: readonly number[],
   measure: () => Promise<T>,
 ): Promise<T> {
@@ -19,11 +19,11 @@ export async function withOwnCore<T>(
     for (const pid of pids) execFileSync(TASKSET, ['-a', '-p', '-c', cores, String(pid)]);
   };
   const all = [process.pid, ...others];
-  give('0', [server]);
+  give('0', servers);
   give(`1-${CORES - 1}`, all);
   try {
     return await measure();
   } finally {
-    give(`0-${CORES - 1}`, [server, ...all]);
+    give(`0-${CORES - 1}`, [...servers, ...all]);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The rules API: the list of 100 rules and durable changes at 32 connections. Every figure is a ratio of two
- * measurements of this run: Floodgate against a bare node:http server that sends the same bytes, each in a process of
- * its own, taken in turns; and changes also against plain appends to a file, each flushed, of as many bytes.
+ * The rules API: the list of 100 rules, and durable changes at 32 connections. Every figure is a ratio of two
+ * measurements of this run: Floodgate against a bare node:http server that sends the same bytes, each in a separate
+ * process, in alternation. Changes are also compared with flushed appends of the same number of bytes to a file.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const CHANGE_CONNECTIONS = 32;
 const TURNS = 3;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
 
-/** Below these the benchmark fails. */
+/** Below these limits the benchmark fails. */
 const LEAST_LIST_RATIO = 0.5;
 const LEAST_CHANGES_PER_SECOND = 2000;
 const LEAST_APPEND_RATIO = 0.5;
@@ -27,7 +27,7 @@ process.env['FLOODGATE_API_TOKEN'] = RULES_TOKEN;
 
 async function run(): Promise<boolean> {
   const port = await freePort();
-  const floodgate = await startFloodgate(port, ['--rules-only', '--data-dir', join(folder, 'data')]);
+  const floodgate = await startFloodgate(port, ['--role', 'rules', '--data-dir', join(folder, 'data')]);
   const answers = join(folder, 'answers.json');
   try {
     const ids = await createRules(floodgate.url, RULES);
@@ -55,7 +55,7 @@ async function compare(
   const changes: [LoadResult[], LoadResult[]] = [[], []];
   const appends: number[] = [];
   for (const url of [ours, bare]) {
-    // Code that has not run often yet is still being compiled while it runs.
+    // Warm-up, because code that has run rarely is still being compiled.
     await listLoad(url);
     await changeLoad(url, ids);
   }
@@ -82,7 +82,7 @@ async function compare(
   row(`  flushed appends of ${appendBytes} bytes`, append.toFixed(0), '', '', '', ratio(ourChanges, append));
 
   const refused = [...lists, ...changes].flat().reduce((sum, result) => sum + result.refused, 0);
-  if (refused > 0) console.log(`${refused} answers were no 200: the figures mean nothing`);
+  if (refused > 0) console.log(`${refused} responses were not 200, so the figures are invalid`);
   return refused === 0 && ourList / bareList >= LEAST_LIST_RATIO && ourChanges >= leastChanges;
 }
 
@@ -93,7 +93,7 @@ function listLoad(url: string): Promise<LoadResult> {
   });
 }
 
-/** Each connection changes a rule of its own to and fro, so that every request changes something. */
+/** Each connection toggles its own rule, so that every request changes something. */
 async function changeLoad(url: string, ids: readonly string[]): Promise<LoadResult> {
   const bodies = ['monitoring', 'enabled'].map((mode) => Buffer.from(JSON.stringify({ mode })));
   const all = await Promise.all(
@@ -114,7 +114,7 @@ async function changeLoad(url: string, ids: readonly string[]): Promise<LoadResu
   };
 }
 
-/** Appends to one file, each flushed before the next: what a disk does without any thought. */
+/** Returns the rate of appends to one file, each flushed before the next: the limit of the disk. */
 function appendsPerSecond(bytes: number): number {
   const file = openSync(join(folder, 'appends'), 'a');
   const record = Buffer.alloc(bytes, 'a');
@@ -132,7 +132,7 @@ async function answerOf(url: string): Promise<string> {
   return (await fetch(url, { headers })).text();
 }
 
-/** `judged`: the ratio to the bare server, and what the figure must reach. */
+/** `judged`: the ratio to the bare server, and the required value. */
 function show(name: string, results: readonly LoadResult[], judged: readonly string[] = []): void {
   const of = (value: (result: LoadResult) => number) => median(results.map(value));
   row(
@@ -158,6 +158,6 @@ function median(values: readonly number[]): number {
 }
 
 if (!(await run())) {
-  console.error('the rules API is slower than it must be');
+  console.error('the rules API is slower than required');
   process.exitCode = 1;
 }

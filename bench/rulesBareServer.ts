@@ -1,8 +1,8 @@
 /**
- * The limit that the rules API is measured against: node:http with nothing on top, sending the same bytes. A change is
- * parsed as JSON, as any server must, and kept nowhere.
+ * The upper bound for the rules API: node:http without anything else, sending the same bytes. A change is parsed as
+ * JSON, as any server must, and not stored.
  *
- * Run as a process of its own: `node rulesBareServer.js ANSWERS.json` prints its URL.
+ * Run in a separate process: `node rulesBareServer.js ANSWERS.json` prints its URL.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Does ingest slow down as the index grows: the rate over the blocks around the 1,000th against that around the 20,000th, in
- * batches as the server writes them. Only the work of ingest is timed, not the making of the blocks.
+ * Whether ingest slows down as the index grows: the rate around block 1,000 against the rate around block 20,000, in
+ * batches like those of the server. Only ingest is timed, not the generation of the blocks.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ for (let first = 1; first <= BLOCKS; first += BLOCKS_PER_BATCH) {
 await store.close();
 rmSync(folder, { recursive: true, force: true });
 
-/** Blocks per second of the batches that end within the window. */
+/** Returns the blocks per second of the batches that end within the window. */
 function rate(fromBlock: number, toBlock: number): number {
   const batches = batchMs.filter(({ lastBlock }) => lastBlock > fromBlock && lastBlock <= toBlock);
   const blocks = batches.reduce((sum, batch) => sum + batch.blocks, 0);

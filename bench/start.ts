@@ -1,7 +1,7 @@
 /**
- * The start of the packed program, as `npm install` puts it on a machine: from exec until it says that it listens, and to the first answer,
- * against a bare node:http server that is started by turns with it. The store has rules, keys and the traces of some hundred blocks, or is new.
- * Processor time is what to compare: what else the machine does is not in it.
+ * The start of the installed package: from exec until it logs that it listens, and until the first response, against
+ * a bare node:http server started in alternation. The store has rules, keys and the traces of 400 blocks, or is new.
+ * Compare the processor time, which excludes other work of the machine.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,20 +37,20 @@ const BARE = `require('node:http').createServer((_, response) => response.end('o
 interface Started {
   readonly child: ChildProcess;
   readonly url: string;
-  /** From exec until it says that it listens. */
+  /** From exec until it logs that it listens. */
   readonly listening: Spent;
-  /** From exec to the first answer. */
+  /** From exec to the first response. */
   readonly answering: Spent;
 }
 
 interface Spent {
   readonly wallMs: number;
-  /** Of all threads. */
+  /** Sum over all threads. */
   readonly processorMs: number;
   readonly mainThreadMs: number;
 }
 
-/** Starts a server that tells its URL, and asks it for something. */
+/** Starts a server that prints its URL, and sends a request. */
 async function start(file: string, args: readonly string[], path: string): Promise<Started> {
   const startMs = performance.now();
   const child = spawn(file, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -61,7 +61,7 @@ async function start(file: string, args: readonly string[], path: string): Promi
         const [, told] = /"url":"([^"]+)"/.exec(line) ?? [];
         if (told !== undefined) resolve([told, spent()]);
       });
-    child.once('exit', (code) => reject(new Error(`${file} ${args[0]} ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`${file} ${args[0]} exited with ${code}`)));
   });
   await new Promise<void>((resolve, reject) => {
     get(url + path, (response) => response.resume().once('end', resolve)).once('error', reject);
@@ -69,7 +69,7 @@ async function start(file: string, args: readonly string[], path: string): Promi
   return { child, url, listening, answering: spent() };
 }
 
-/** As Linux counts it. */
+/** Returns the processor time from Linux' schedstat. */
 function processorTime(pid: number | undefined): Omit<Spent, 'wallMs'> {
   const tasks = `/proc/${pid}/task`;
   const ofTask = (task: string): number =>
@@ -84,7 +84,7 @@ async function stop({ child }: Started): Promise<void> {
   await ended;
 }
 
-/** As a user does: `npm pack`, `npm install` of the file, elsewhere. */
+/** Installs the program like a user: `npm pack`, then `npm install` of the file in another folder. */
 function install(): string {
   const npm = (cwd: string, ...args: string[]): string =>
     execFileSync(
@@ -105,7 +105,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >>> 1] ?? Number.NaN;
 
 const listeningOf = (values: readonly number[]): string =>
-  `${median(values).toFixed(0)} ms, the least ${Math.min(...values).toFixed(0)} ms (wanted: below ${TARGET_MS} ms of time)`;
+  `${median(values).toFixed(0)} ms, minimum ${Math.min(...values).toFixed(0)} ms (target: below ${TARGET_MS} ms of time)`;
 
 async function fill(program: string, flags: readonly string[]): Promise<void> {
   const first = await start(process.execPath, [program, ...flags, '--index-from', '1'], '/healthz');
@@ -147,7 +147,7 @@ try {
       ['filled', [program, ...flags], '/healthz'],
       ['new', [program, ...flags, '--data-dir', newFolder], '/healthz'],
     ] as const;
-    // The first of each fills the caches of disk and compiler, and is not counted.
+    // The first start of each fills the caches of disk and compiler, and is not counted.
     for (let round = 0; round <= ROUNDS; round++)
       for (const [name, args, path] of turns) {
         const started = await start(file, args, path);
@@ -160,16 +160,16 @@ try {
     for (const store of ['filled', 'new'] as const)
       for (const [what, words] of [
         ['processorMs', 'processor time'],
-        ['mainThreadMs', 'its main thread'],
+        ['mainThreadMs', 'main thread'],
         ['wallMs', 'time'],
       ] as const) {
         const ours = median(valuesOf(store, 'answering', what));
         const bare = median(valuesOf('bare', 'answering', what));
         row({
-          name: `${version}, ${store} store: ${words} to the first answer, bare node:http`,
+          name: `${version}, ${store} store: ${words} to the first response, against bare node:http`,
           value: ours / bare,
           must: '',
-          note: `${ours.toFixed(0)} ms against ${bare.toFixed(0)} ms; to listening ${listeningOf(valuesOf(store, 'listening', what))}`,
+          note: `${ours.toFixed(0)} ms against ${bare.toFixed(0)} ms; until it listens ${listeningOf(valuesOf(store, 'listening', what))}`,
         });
       }
   }

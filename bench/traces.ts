@@ -1,6 +1,7 @@
 /**
- * trace_filter on a chain like mainnet's: 800 blocks of 1,000 traces. Every figure is a ratio of two measurements of this
- * run: Floodgate against a bare node:http server that sends as many bytes, each in a process of its own, taken in turns.
+ * trace_filter on a chain like mainnet: 800 blocks of 1,000 traces. Every figure is a ratio of two measurements of
+ * this run: Floodgate against a bare node:http server that sends the same number of bytes, each in a separate
+ * process, in alternation.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
 
 const TRACES_PER_BLOCK = 1000;
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
-/** Blocks before those that are measured, to warm a process that shall not have read the others. */
+/** Blocks before the measured ones, to warm up a process without reading the measured ones. */
 const WARM_BLOCKS = 64;
 const WARM_FIRST = 1024;
 const FIRST_BLOCK = WARM_FIRST + WARM_BLOCKS;
@@ -34,24 +35,24 @@ const BLOCKS_PER_COMMIT = 64;
 const TURNS = 3;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
 const DIFFERENT_REQUESTS = 10_000;
-/** So few that most of the 100,000 chunks of the chain are read for the first time. */
+/** Few requests, so that most of the 100,000 chunks of the chain are read for the first time. */
 const COLD_REQUESTS = 250;
 const MEGABYTE = 1e6;
 
 const folder = process.env['BENCH_DATA'] ?? mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
 mkdirSync(folder, { recursive: true });
-/** Indexed by this process: to time it, and to choose requests by what is there. */
+/** Index of this process, for timing and for the choice of requests. */
 const ownIndex = join(folder, 'own');
-/** Indexed by the server. */
+/** Index of the server. */
 const serverData = join(folder, 'server');
 
 interface Workload {
   readonly name: string;
   readonly must: string;
   readonly bodies: Buffer[];
-  /** Bytes of each answer, by request. */
+  /** Size of each response, by request. */
   readonly sizes: number[];
-  /** Sent first, to a process of its own: then the bodies, once each. */
+  /** Sent first, to a separate process; after that each body is sent once. */
   readonly warmUp?: Buffer[];
 }
 
@@ -76,7 +77,7 @@ async function ingest(chain: MadeChain): Promise<void> {
     const blocks = made.map(({ header, bytes }) => prepared(header, bytes));
     await written;
     written = store.apply({ blocks });
-    // As where a node's answers arrive: the commit begins with the next turn of the event loop.
+    // The commit begins in the next tick, as with a real node's responses.
     await nextTurn();
     ingestMs += performance.now() - started;
     rawBytes += made.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -168,7 +169,7 @@ interface Sided {
   readonly address: Address;
 }
 
-/** Addresses of the chain that have between `least` and `most` traces on one side over the hot blocks. */
+/** Returns addresses with `least` to `most` traces on one side in the hot blocks. */
 async function addressesWith(store: TraceStore, least: number, most: number): Promise<Sided[]> {
   const found: Sided[] = [];
   for (let rank = 40; rank < 6000 && found.length < 4000; rank++)
@@ -189,7 +190,7 @@ async function countOf(store: TraceStore, filter: Partial<TraceFilter>, limit: n
   return bytes.length === 2 ? 0 : (JSON.parse(Buffer.from(bytes).toString()) as unknown[]).length;
 }
 
-/** All that are asked for are there. */
+/** Returns the result; all requested blocks must be indexed. */
 async function answerOf(store: TraceStore, filter: TraceFilter): Promise<Uint8Array> {
   const bytes = await store.filter(filter, Number.POSITIVE_INFINITY);
   if (bytes === undefined) throw new Error('a block is missing');
@@ -209,9 +210,9 @@ const whole = (filter: Partial<TraceFilter>): TraceFilter => ({
 
 interface WorkloadOptions {
   readonly name: string;
-  /** What its figure must reach; empty for nothing. */
+  /** Required value; empty if there is none. */
   readonly must: string;
-  /** Different requests. */
+  /** Number of different requests. */
   readonly count?: number;
 }
 
@@ -248,7 +249,7 @@ async function measure(workloads: readonly Workload[]): Promise<void> {
   const started = performance.now();
   let server = await start();
   console.log(
-    `the server has indexed the chain from a node in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+    `the server indexed the chain from a node in ${((performance.now() - started) / 1000).toFixed(1)} s`,
   );
   let peakRssBytes = 0;
   let busyMs: number | undefined;
@@ -268,7 +269,7 @@ async function measure(workloads: readonly Workload[]): Promise<void> {
     if (work.name === 'busy, after 0') busyMs = ours.p50Ms / ours.bytesPerAnswer;
     if (work.name === 'busy, after 100,000' && busyMs !== undefined)
       row({
-        name: 'time a byte, after 100,000 against after 0',
+        name: 'time per byte, after 100,000 against after 0',
         must: 'at most 1.3',
         value: ours.p50Ms / ours.bytesPerAnswer / busyMs,
         note: '',
@@ -276,7 +277,7 @@ async function measure(workloads: readonly Workload[]): Promise<void> {
   }
   peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
   row({
-    name: 'resident memory of the server at its peak, MB',
+    name: 'peak resident memory of the server, MB',
     must: 'at most 400',
     value: peakRssBytes / MEGABYTE,
     note: 'ingest and all requests',
@@ -297,7 +298,7 @@ function report(work: Workload, ours: LoadResult, theirs: LoadResult): void {
   });
 }
 
-/** The most memory that a process has had resident. */
+/** Returns the peak resident memory of a process. */
 function peakRssOf({ pid }: ServerProcess): number {
   const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return 1024 * Number(kilobytes ?? 0);
@@ -318,13 +319,13 @@ async function measureTurns(work: Workload, ours: string, theirs: string): Promi
     TURN_MS,
     TURNS,
   );
-  if (first === undefined || second === undefined) throw new Error('nothing was measured');
+  if (first === undefined || second === undefined) throw new Error('no measurement');
   return [first, second];
 }
 
 if (existsSync(join(folder, 'chain.json'))) console.log(`using the chain in ${folder}`);
 else {
-  console.log(`making ${WARM_BLOCKS + BLOCKS} blocks of ${TRACES_PER_BLOCK} traces`);
+  console.log(`creating ${WARM_BLOCKS + BLOCKS} blocks of ${TRACES_PER_BLOCK} traces`);
   makeChain(folder, { first: WARM_FIRST, last: LAST_BLOCK, tracesPerBlock: TRACES_PER_BLOCK }, progress);
 }
 const chain = openMadeChain(folder);

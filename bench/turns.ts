@@ -1,6 +1,6 @@
 import { type LoadResult, load } from './load.ts';
 
-/** Connections of the load: enough to keep one server process busy, few enough that it is not queueing that is measured. */
+/** Connections of the load: enough to keep one server process busy, few enough that queueing does not dominate. */
 export const CONNECTIONS = 8;
 
 export interface Contender {
@@ -9,8 +9,8 @@ export interface Contender {
 }
 
 /**
- * Measures several servers by turns, so that what else the machine does falls on all of them, and gives the turn of median
- * throughput of each. The first turn of each warms it and is not counted.
+ * Measures several servers in alternation, so that other work of the machine affects all of them, and returns the
+ * measurement of median throughput for each. The first measurement of each is a warm-up and not counted.
  */
 export async function inTurns(
   contenders: readonly Contender[],
@@ -29,7 +29,7 @@ export async function inTurns(
 function median(results: readonly LoadResult[]): LoadResult {
   const sorted = [...results].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
   const middle = sorted[sorted.length >>> 1];
-  if (middle === undefined) throw new Error('nothing was measured');
+  if (middle === undefined) throw new Error('no measurement');
   return middle;
 }
 
@@ -37,9 +37,9 @@ function median(results: readonly LoadResult[]): LoadResult {
 interface Row {
   readonly name: string;
   readonly value: number;
-  /** What the figure must reach. */
+  /** Required value. */
   readonly must: string;
-  /** How it came about. */
+  /** Details of the measurement. */
   readonly note: string;
 }
 
@@ -48,7 +48,7 @@ export function row({ name, value, must, note }: Row): void {
   console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
 }
 
-/** Counts up in place on a terminal. */
+/** Overwrites a counter on a terminal. */
 export function progress(done: number, total: number): void {
   if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${total} blocks${done === total ? '\n' : ''}`);
 }

@@ -1,15 +1,15 @@
 /**
- * Workers: two processes that answer against one, on the same chain, in turns. What two cores leave is worked out in the same run: the
- * load generator and the node stand beside the server, so the cap is what all of them would reach with no core ever idle. A second server
- * of one process has half of the connections in further turns, as if the first were the other worker: what those two take longer for a
- * request than the one alone no design of workers saves. Figures are ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter,
- * `BENCH_CONNECTIONS` has fewer or more clients ask. There are more processes than cores: with few clients each has little to do each time that
- * it has a core, whose caches are full of what another did, and a core may have nothing to do. So what two servers reach is told beside.
+ * Compares two workers with one process on the same chain, in alternation. The load generator and the node run on the
+ * same two cores, so the run also computes a cap: the throughput if no core were ever idle. In further measurements a
+ * second server of one process gets half of the connections, like a second worker without shared state; its extra
+ * time per request is unavoidable for any design of workers, because more processes than cores fill each other's
+ * caches. Figures are ratios. `BENCH_BLOCKS` and `BENCH_TURN_MS` shorten the run; `BENCH_CONNECTIONS` sets the number
+ * of clients. With few clients each process often has little work, and a core may be idle.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { familyOf } from '../test/server/support/processes.ts';
+import { processTree } from '../test/server/support/processes.ts';
 import { freePort } from '../test/support/freePort.ts';
 import {
   BUNDLE,
@@ -30,13 +30,13 @@ const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3_000);
 const FIRST_BLOCK = 1_024;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURNS = 5;
-/** Requests of each process before it is measured: by then what is asked often is compiled, on a busy machine too. */
+/** Warm-up requests per process, so that frequently used code is compiled, also on a busy machine. */
 const WARM_REQUESTS = 24_000;
 const WORKERS = 2;
 const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 128);
 const CORES = availableParallelism();
 const MEGABYTE = 1e6;
-/** The least that there may be. */
+/** The minimum sizes. */
 const NO_CACHES = ['--index-cache-bytes', String(2 ** 20 * WORKERS), '--gateway-cache-memory-bytes', '0'];
 
 const hex = (value: number): string => `0x${value.toString(16)}`;
@@ -45,7 +45,7 @@ const median = (values: readonly number[]): number =>
 
 const range = { fromBlock: hex(FIRST_BLOCK), toBlock: hex(LAST_BLOCK) };
 const WORKLOADS: Readonly<Record<string, (i: number) => readonly [method: string, ...params: unknown[]]>> = {
-  // About twenty traces: an address that few have to do with.
+  // About twenty traces: an address with few calls.
   'typical trace_filter': (i) => [
     'trace_filter',
     { ...range, fromAddress: [addressAt(2_000 + i)], count: 20 },
@@ -54,7 +54,7 @@ const WORKLOADS: Readonly<Record<string, (i: number) => readonly [method: string
   'uncached call': (i) => ['eth_getBalance', `0x${i.toString(16).padStart(40, '0')}`, 'latest'],
 };
 
-/** What is asked for, whoever is asked. */
+/** A request independent of the server. */
 type Asked = Pick<LoadOptions, 'method' | 'headers' | 'bodies'> & { readonly path: string };
 
 const BODIES = 2_000;
@@ -71,16 +71,16 @@ const LIST_OF_RULES: Asked = {
   bodies: [Buffer.alloc(0)],
 };
 
-/** Of one turn. */
+/** Result of one measurement. */
 interface Measured {
   readonly perSecond: number;
-  /** Processor time of a request: of the server, of this process that asks, of the node. */
+  /** Processor time per request: of the server, of this process as the client, of the node. */
   readonly serverMs: number;
   readonly askerMs: number;
   readonly nodeMs: number;
 }
 
-/** All of them are asked at once, each over its part of the connections. */
+/** Sends requests to all servers at the same time, each over its share of the connections. */
 async function ask(
   servers: readonly ServerProcess[],
   { path, ...what }: Asked & { readonly durationMs?: number },
@@ -97,7 +97,7 @@ async function ask(
 }
 
 async function turn(servers: readonly ServerProcess[], node: ServerProcess, asked: Asked): Promise<Measured> {
-  const pids = servers.flatMap(({ pid }) => familyOf(pid));
+  const pids = servers.flatMap(({ pid }) => processTree(pid));
   const ofServer = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
   const before = { server: ofServer(), node: processorMs(node.pid), own: process.cpuUsage() };
   const { requests, requestsPerSecond, refused } = await ask(servers, { ...asked, durationMs: TURN_MS });
@@ -111,7 +111,10 @@ async function turn(servers: readonly ServerProcess[], node: ServerProcess, aske
   };
 }
 
-/** How many times as much two workers could do: all cores busy, and neither the asker nor the node with more than one of them. */
+/**
+ * Returns the highest possible speed-up by two workers: all cores busy, and neither the client nor the node with more
+ * than one core.
+ */
 function capOf(one: readonly Measured[]): number {
   const of = (name: keyof Measured): number => median(one.map((measured) => measured[name]));
   const [serverMs, askerMs, nodeMs] = [of('serverMs'), of('askerMs'), of('nodeMs')];
@@ -126,7 +129,7 @@ async function compare(
 ): Promise<void> {
   const asked = { one: [one], many: [many], apart: [one, other] };
   const measured: Record<keyof typeof asked, Measured[]> = { one: [], many: [], apart: [] };
-  // Each worker compiles, and keeps answers, for itself.
+  // Each worker compiles code and caches responses separately.
   const often = (requests: number) => ({
     ...what,
     bodies: Array.from(
@@ -150,13 +153,13 @@ async function compare(
     (of(which, 'serverMs') / of('one', 'serverMs')).toFixed(2);
   const apart = of('apart', 'perSecond') / of('one', 'perSecond');
   console.log(
-    `${name}: ${ratio.toFixed(2)} times (${of('many', 'perSecond').toFixed(0)} against ${of('one', 'perSecond').toFixed(0)} a second), ` +
-      `the cap is ${cap.toFixed(2)}: ${(ratio / cap).toFixed(2)} of it (must: 0.9); processor of a request ${against('many')} times (must: at most 1.15); ` +
+    `${name}: ${ratio.toFixed(2)} times (${of('many', 'perSecond').toFixed(0)} against ${of('one', 'perSecond').toFixed(0)} per second), ` +
+      `cap ${cap.toFixed(2)}, reached ${(ratio / cap).toFixed(2)} of it (must: 0.9); processor time per request ${against('many')} times (must: at most 1.15); ` +
       `two servers of one process, each with half of the clients: ${apart.toFixed(2)} times, ${against('apart')} times`,
   );
 }
 
-/** Memory that a process has for itself. */
+/** Returns the private memory of a process. */
 function privateBytes(pid: number): { readonly anonymous: number; readonly pss: number } {
   const of = (file: string, name: string): number =>
     1024 *
@@ -198,11 +201,11 @@ try {
     other: await start('other', 1, { node }),
     many: await start('many', WORKERS, { node }),
   };
-  const ofWorkers = ({ pid }: ServerProcess) => familyOf(pid).slice(1).map(privateBytes);
+  const ofWorkers = ({ pid }: ServerProcess) => processTree(pid).slice(1).map(privateBytes);
   const atRest = ofWorkers(servers.many);
   for (const [name, make] of Object.entries(WORKLOADS)) await compare(name, callsOf(make), servers);
   const inUse = ofWorkers(servers.many);
-  // What is configured of caches is the machine's: with more workers each has less of it.
+  // The configured cache sizes are those of the machine: with more workers, each has a smaller share.
   const uncached = await start('uncached', WORKERS, { node, more: NO_CACHES });
   for (const make of Object.values(WORKLOADS))
     await ask([uncached], { ...callsOf(make), durationMs: WORKERS * TURN_MS });
@@ -212,9 +215,9 @@ try {
   const most = (all: readonly { anonymous: number; pss: number }[], name: 'anonymous' | 'pss'): string =>
     (Math.max(...all.map((bytes) => bytes[name])) / MEGABYTE).toFixed(0);
   console.log(
-    `memory of a further worker: anonymous ${most(atRest, 'anonymous')} MB at rest (Pss ${most(atRest, 'pss')}), ` +
-      `${most(inUse, 'anonymous')} MB after this load (Pss ${most(inUse, 'pss')}), ${most(alone, 'anonymous')} MB without what the machine's ` +
-      'caches hold; must: at most 60 MB',
+    `memory of an additional worker: anonymous ${most(atRest, 'anonymous')} MB at rest (Pss ${most(atRest, 'pss')}), ` +
+      `${most(inUse, 'anonymous')} MB after this load (Pss ${most(inUse, 'pss')}), ${most(alone, 'anonymous')} MB without the ` +
+      'caches of the machine; must: at most 60 MB',
   );
 } finally {
   for (const server of running.reverse()) await server.stop();

@@ -3,16 +3,16 @@ import { defineConfig } from 'vite';
 
 const inside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The page needs nothing but its own files, named after what is in them: served for ever, and from memory. */
+/** Builds the console. The names of assets contain a content hash, so the server sends them as immutable. */
 export default defineConfig({
   root: inside('.'),
   base: '/console/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: inside('../dist/console/web'),
+    outDir: inside('../dist/server/console/web'),
     emptyOutDir: true,
     target: 'es2023',
-    // Text that becomes a script or an inlined file would need more than the page's policy allows.
+    // The Content Security Policy forbids inline scripts, and `data:` URLs of anything but images.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,

@@ -1,4 +1,4 @@
-/** Fuzzes one target: `npm run fuzz TARGET -- --minutes 5`. What is found is written to `fuzz/findings`. */
+/** Fuzzes one target: `npm run fuzz TARGET -- --minutes 5`. Findings are written to `fuzz/findings`. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string' }, runs: { type: 'string' }, seed: { type: 'string' } },
 });
 const name = positionals[0] ?? '';
-if (!isTargetName(name)) throw new Error(`there is no target "${name}"; there are ${TARGETS.join(', ')}`);
+if (!isTargetName(name)) throw new Error(`unknown target "${name}"; the targets are ${TARGETS.join(', ')}`);
 const minutes = numberOf('minutes', values.minutes) ?? DEFAULT_MINUTES;
 const maxRuns = numberOf('runs', values.runs) ?? Number.POSITIVE_INFINITY;
 const seed = numberOf('seed', values.seed) ?? Date.now() % 2 ** 32;
@@ -29,7 +29,7 @@ console.log(`${name}: seed ${seed}, ${target.seeds.length} seeds, ${minutes} min
 const { runs, corpus, findings } = await fuzz(target, { seed, coverage, goesOn, onFinding });
 await target.close?.();
 coverage.stop();
-console.log(line(runs), `${corpus.length} inputs of use, ${findings.length} findings`);
+console.log(line(runs), `${corpus.length} inputs in the corpus, ${findings.length} findings`);
 if (findings.length > 0) process.exitCode = 1;
 
 function goesOn(runs: number): boolean {
@@ -58,5 +58,5 @@ function numberOf(option: string, text: string | undefined): number | undefined 
   if (text === undefined) return undefined;
   const number = Number(text);
   if (Number.isFinite(number) && number >= 0) return number;
-  throw new Error(`--${option} is ${text}; it must be a number`);
+  throw new Error(`--${option} is ${text}; it must be a number of at least 0`);
 }

@@ -1,5 +1,6 @@
-// Compares every package of the lock file with the advisories that the registry knows: `npm run audit`. Ends with 0 where none applies, 1
-// where one does that is more than low, and 75 (EX_TEMPFAIL) where the advisories could not be had: that is a skip, and no pass.
+// Compares every package of the lock file with the registry's advisories: `npm run audit`. Exit code 0: no advisory
+// above "low" applies. 1: at least one does. 75 (EX_TEMPFAIL): the advisories could not be downloaded, so nothing was
+// checked.
 import { spawnSync } from 'node:child_process';
 import { root } from './compile.js';
 
@@ -25,17 +26,17 @@ function report() {
 const { vulnerabilities, metadata, message, error } = report();
 if (vulnerabilities === undefined || metadata === undefined) {
   const lines = stderr.trim().split('\n');
-  const reason = message ?? error?.summary ?? lines.find((line) => line !== '') ?? 'npm gave no report';
-  console.error(`audit: SKIPPED, nothing was checked: the advisories could not be reached (${reason})`);
+  const reason = message ?? error?.summary ?? lines.find((line) => line !== '') ?? 'npm returned no report';
+  console.error(`audit: SKIPPED, nothing was checked: cannot download the advisories (${reason})`);
   process.exit(NOT_REACHED);
 }
 const found = Object.values(vulnerabilities);
 for (const { name, severity, range, via } of found) {
-  const about = via.map((one) => (typeof one === 'string' ? `through ${one}` : `${one.title} ${one.url}`));
+  const about = via.map((one) => (typeof one === 'string' ? `via ${one}` : `${one.title} ${one.url}`));
   console.error(`audit: ${severity}: ${name} ${range}: ${about.join('; ')}`);
 }
 const serious = found.filter(({ severity }) => !TOLD_ONLY.includes(severity));
 console.log(
-  `audit: ${metadata.dependencies?.total ?? 'all'} packages were checked, ${found.length} have advisories, ${serious.length} of these more than low`,
+  `audit: ${metadata.dependencies?.total ?? 'all'} packages checked, ${found.length} with advisories, ${serious.length} of these above "low"`,
 );
 process.exit(serious.length > 0 ? 1 : 0);

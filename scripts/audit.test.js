@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-/** Stands in for the registry, whose advisories no test can choose. */
+/** Mock registry: tests cannot choose the advisories of the real one. */
 let registry;
 let answer;
 let asked;
@@ -17,7 +17,7 @@ const cache = mkdtempSync(join(tmpdir(), 'floodgate-audit-'));
 beforeAll(async () => {
   registry = createServer(async (request, response) => {
     const chunks = await request.toArray();
-    // It also asks for the packages that an advisory is about; without an answer it goes by the lock file.
+    // npm also requests the packages that an advisory names; after a 404 it uses the lock file instead.
     if (!request.url.endsWith('/advisories/bulk')) return response.writeHead(404).end('{}');
     const body = Buffer.concat(chunks);
     asked = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
@@ -48,16 +48,16 @@ const ADVISORY = {
   ...{ vulnerable_versions: '*', cwe: [], cvss: { score: 7, vectorString: null } },
 };
 
-it('fails where an advisory is about a package of the lock file, and names it', async () => {
+it('npm run audit exits with 1 and names the package if an advisory applies to a package of the lock file', async () => {
   answer = (response) => response.end(JSON.stringify({ lmdb: [ADVISORY] }));
   const { code, stdout, stderr } = await audit();
   expect(Object.keys(JSON.parse(asked))).toEqual(expect.arrayContaining(['lmdb', 'fastify', 'undici']));
   expect(stderr).toMatch(/^audit: high: lmdb .*Made up https:.*example.test.advisory/m);
-  expect(stdout).toMatch(/audit: \d+ packages were checked, 1 have advisories, 1 of these more than low/);
+  expect(stdout).toMatch(/audit: \d+ packages checked, 1 with advisories, 1 of these above "low"/);
   expect(code).toBe(1);
 });
 
-it('says that nothing was checked where the advisories cannot be had', async () => {
+it('npm run audit exits with 75 and reports that nothing was checked if the advisories cannot be downloaded', async () => {
   answer = (response) => response.writeHead(404).end('{"error":"no such thing"}');
   const { code, stdout, stderr } = await audit();
   expect({ code, stdout }).toEqual({ code: 75, stdout: '' });

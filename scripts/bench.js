@@ -1,5 +1,5 @@
-// Compiles the program and the benchmarks, then runs one of them: `npm run bench NAME` runs bench/NAME.ts with what follows
-// as its arguments. Without a name it runs those that make up the tables of bench/README.md, one after the other.
+// Compiles the program and the benchmarks, then runs them: `npm run bench NAME ARGS…` runs bench/NAME.ts with these
+// arguments. Without a name, runs the benchmarks whose tables are in bench/README.md, one after the other.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { compile, compileProgram, root } from './compile.js';
@@ -13,10 +13,10 @@ function run(file, ...args) {
 
 const [name, ...rest] = process.argv.slice(2);
 if (name !== undefined && !existsSync(`${root}bench/${name}.ts`)) {
-  console.error(`floodgate: there is no bench/${name}.ts; npm run bench runs ${TABLES.join(', ')}`);
+  console.error(`floodgate: bench/${name}.ts does not exist; npm run bench runs ${TABLES.join(', ')}`);
   process.exit(64);
 }
-const status = compileProgram() || compile('tsconfig.bench.json', 'dist/.bench/src');
+const status = compileProgram() || compile('tsconfig.bench.json');
 if (status !== 0) process.exit(status);
 for (const table of name === undefined
   ? TABLES.filter((known) => existsSync(`${root}bench/${known}.ts`))

@@ -1,12 +1,13 @@
-// Makes what is shipped, of src/ and console/: dist/bundle (the program) and dist/exports (floodgate/client, floodgate/traces), and before them dist/ itself, compiled
-// file by file. Run by `npm run build`; with --compile-only it stops before the bundles.
-import { bundleLibrary, bundleProgram } from './bundle.js';
+// Builds the shipped files from src/ and console/: dist/bundle (the program) and dist/exports (floodgate/client and
+// floodgate/traces). dist/ itself contains the modules compiled one by one. Run by `npm run build`; --compile-only
+// skips the bundles.
+import { bundleExports, bundleProgram } from './bundle.js';
 import { compileProgram } from './compile.js';
-import { buildConsole } from './console.js';
+import { buildPages } from './pages.js';
 
 process.exitCode = compileProgram();
 if (process.exitCode === 0 && !process.argv.includes('--compile-only')) {
-  await buildConsole();
+  await buildPages();
   await bundleProgram('dist/bundle', { floodgate: 'src/cli/main.ts' });
-  process.exitCode = await bundleLibrary('dist/exports');
+  process.exitCode = await bundleExports('dist/exports');
 }

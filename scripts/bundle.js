@@ -4,28 +4,28 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { compiler, copyPages, root } from './compile.js';
-import { consoleModules, copyConsole } from './console.js';
-import { writeTypes } from './libraryTypes.js';
+import { compiler, root } from './compile.js';
+import { writeTypes } from './exportTypes.js';
 import { isNewer } from './newer.js';
+import { copyPages, pageModules } from './pages.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
 /**
- * lmdb has binaries, each in a package of its own: the one package that is installed beside the bundle. The other two are for those
- * who have them: pg asks whether they are there.
+ * lmdb has native binaries in separate packages, so it is the only package installed next to the bundle. pg loads the
+ * other two only if they are installed.
  */
 const NOT_BUNDLED = [/^lmdb$/, /^pg-native$/, /^pg-cloudflare$/];
 /**
- * What fastify asks for where a route has a schema of its own, and where a test has no socket: neither is (src/platform/http/listener.ts), and it
- * would be a third of all that a start loads.
+ * fastify needs these packages only for routes with a schema and for tests without a socket. The program has neither
+ * (src/platform/http/listener.ts), and they would be a third of the code loaded at start.
  */
 const UNUSED = [
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
   'light-my-request',
-  // pino's threads, for logs that go elsewhere than to standard error.
+  // Used by pino only for logs that are not written to standard error.
   'thread-stream',
-  // fastify and undici ask for this part of Node for HTTP/2 alone, and it takes as long to load as a small package.
+  // fastify and undici need this module of Node only for HTTP/2, and it takes as long to load as a small package.
   'node:http2',
 ];
 const withoutUnused = {
@@ -36,64 +36,64 @@ const withoutUnused = {
       ? `module.exports = () => { throw new Error('${id.slice(8)} is not bundled'); };\nmodule.exports.constants = {};`
       : undefined,
 };
-/** A program of its own, which the server starts as a thread and finds beside itself. */
-const THREAD = { udpThread: 'src/dns/dataplane/embedded/udpThread.ts' };
+/** A separate entry point: the server starts it as a thread, from the folder of the bundle. */
+const THREAD = { udpThread: 'src/dns/dataplane/embedded/udp/udpThread.ts' };
 const NOTICES = 'THIRD-PARTY-NOTICES.txt';
-/** What of the sources a bundle is made of is told by the compiler's notes. */
+/** Inputs of a bundle. `.tsbuildinfo` represents the source files: the compiler writes it when one changed. */
 const MADE_OF = [
   'dist/.tsbuildinfo',
-  'dist/console/modules.json',
+  'dist/pages.json',
   'node_modules/.package-lock.json',
   'scripts/bundle.js',
   'scripts/thirdParty.js',
 ];
 
 /**
- * Bundles programs (their names and sources) into a folder, with all that they find beside themselves. As CommonJS: the only
- * modules that Node 20 takes compiled code for, which the tests give it. Does nothing where nothing changed.
+ * Bundles programs (`entries`: name to source file) into a folder, with the files that they load at run time. Writes
+ * CommonJS: Node 20 accepts cached compiled code, which the tests use, only for CommonJS modules. Does nothing if no
+ * input changed.
  */
 export async function bundleProgram(folder, entries) {
   const notices = `${root}${folder}/${NOTICES}`;
-  if (isNewer(notices, inRoot([...MADE_OF, ...Object.values(entries)]))) return copyConsole(folder);
+  if (isNewer(notices, inRoot([...MADE_OF, ...Object.values(entries)]))) return copyPages(folder);
   const output = await write(
     { input: { ...entries, ...THREAD }, external: NOT_BUNDLED, plugins: [withoutUnused] },
     {
       ...{ dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
-      // Sources are read and held whole at each start: with one character that is no ASCII in two bytes each.
+      // Node keeps the whole source in memory. A single non-ASCII character would double it to two bytes per character.
       ...{ charset: 'ascii', comments: { legal: true, annotation: false, jsdoc: false } },
     },
   );
   writeFileSync(`${root}${folder}/package.json`, '{ "type": "commonjs" }\n');
-  copyPages(() => root + folder);
-  copyConsole(folder);
-  // Last, as its time is the bundle's.
+  copyPages(folder);
+  // Written last: its modification time is that of the bundle.
   writeFileSync(
     notices,
-    thirdPartyNotices([...output.flatMap(({ moduleIds = [] }) => moduleIds), ...consoleModules()]),
+    thirdPartyNotices([...output.flatMap(({ moduleIds = [] }) => moduleIds), ...pageModules()]),
   );
 }
 
-/** What other programs import, `floodgate/NAME`. */
-const LIBRARIES = ['client', 'traces'];
-const libraries = (fileOf) => Object.fromEntries(LIBRARIES.map((name) => [name, fileOf(name)]));
+/** Entry points of the package: the field `exports` of package.json has `./client` and `./traces`. */
+const EXPORTS = ['client', 'traces'];
+const exportsOf = (fileOf) => Object.fromEntries(EXPORTS.map((name) => [name, fileOf(name)]));
 
-/** Bundles what other programs import, and writes its types. Answers the compiler's exit status. */
-export async function bundleLibrary(folder) {
-  if (LIBRARIES.every((name) => isNewer(`${root}${folder}/${name}.d.ts`, inRoot(MADE_OF)))) return 0;
-  const project = ['-p', `${root}tsconfig.library.json`];
+/** Bundles `src/exports`, and writes the type declarations. Returns the compiler's exit status. */
+export async function bundleExports(folder) {
+  if (EXPORTS.every((name) => isNewer(`${root}${folder}/${name}.d.ts`, inRoot(MADE_OF)))) return 0;
+  const project = ['-p', `${root}tsconfig.exports.json`];
   const { status } = spawnSync(process.execPath, [compiler, ...project], { stdio: 'inherit' });
   if (status !== 0) return status ?? 1;
   await write(
     {
-      input: libraries((name) => `src/library/${name}/index.ts`),
-      // They are pure: what they import and do not use does nothing. Browsers take them, too.
+      input: exportsOf((name) => `src/exports/${name}/index.ts`),
+      // The modules are pure: unused imports have no effect. Browsers import the bundles, too.
       treeshake: { moduleSideEffects: false },
       platform: 'neutral',
     },
     { dir: folder, format: 'esm', cleanDir: true },
   );
   writeTypes(
-    libraries((name) => `${root}dist/.types/library/${name}/index`),
+    exportsOf((name) => `${root}dist/.types/exports/${name}/index`),
     root + folder,
   );
   return 0;

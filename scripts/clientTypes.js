@@ -1,25 +1,25 @@
-// The types of `floodgate/client`, made from the OpenRPC document of the methods that it calls: parameters and answers are what
-// the server's own table says. Written by `npm run docs`; a test compares.
+// Generates the types of `floodgate/client` from the OpenRPC document, so that parameters and results match the
+// server's method table. `npm run docs` writes them, and a test compares.
 import { spawnSync } from 'node:child_process';
 import { root } from './compile.js';
 
-/** Which methods, and what their parameter and their answer are called. */
+/** The methods that the client calls, with the names of their parameter and result types. */
 const CALLED = {
   trace_filter: { params: 'TraceFilterParams' },
   floodgate_addressTraces: { params: 'AddressTracesParams', result: 'AddressTracesPage' },
   floodgate_addressSummary: { params: 'AddressSummaryParams', result: 'AddressSummary' },
 };
 
-const HEAD = `// Made from the table of methods by \`npm run docs\`. Change that (src/ethereum/gateway/methods), not this.
+const HEAD = `// Generated from the method table by \`npm run docs\`. Edit src/ethereum/gateway/methods instead of this file.
 
 /** Bytes, an address, a hash or a number as \`0x\` and hex digits. */
 export type Hex = \`0x\${string}\`;
 
-/** A number that is asked with. */
+/** A number in a request. */
 export type Quantity = Hex | number | bigint;
 `;
 
-/** The text of the file of types. */
+/** Returns the source text of the types, formatted. */
 export function clientTypes({ methods, components }) {
   const parts = [HEAD];
   for (const [name, names] of Object.entries(CALLED)) {
@@ -27,7 +27,7 @@ export function clientTypes({ methods, components }) {
     const [{ schema }] = params;
     parts.push(`/** The parameter of \`${name}\`. ${summary} */`, declaration(names.params, schema, asked));
     if (names.result !== undefined)
-      parts.push(`/** What \`${name}\` answers. */`, declaration(names.result, result.schema, answered));
+      parts.push(`/** The result of \`${name}\`. */`, declaration(names.result, result.schema, answered));
   }
   const traces = components.schemas.Trace.oneOf.map((schema) => ({
     schema,
@@ -41,7 +41,7 @@ export function clientTypes({ methods, components }) {
 
 const nameOf = (type) => `${type[0].toUpperCase()}${type.slice(1)}Trace`;
 
-/** Numbers may be asked with in several forms; they are answered in one. */
+/** Requests may contain numbers in several forms; results have one form. */
 const asked = { isNumber: (of) => isHex(of[0]) && of[1]?.type === 'integer', number: 'Quantity' };
 const answered = { isNumber: () => false };
 
@@ -67,11 +67,11 @@ function typeOf(schema, side) {
   if (schema.type === 'array') return list(schema, side);
   if (schema.type === 'object') return object(schema, side);
   const known = { string: 'string', integer: 'number', boolean: 'boolean', null: 'null' }[schema.type];
-  if (known === undefined) throw new Error(`there is no type for ${JSON.stringify(schema)}`);
+  if (known === undefined) throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
   return known;
 }
 
-/** A number comes last in a list of alternatives, as hex and as an integer. */
+/** A number is the last two alternatives of a union: hex and integer. */
 function union(of, side) {
   const others = side.isNumber(of.slice(-2)) ? of.slice(0, -2) : of;
   const types = others.map((schema) => typeOf(schema, side));
@@ -91,7 +91,7 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function formatted(text) {
   const biome = `${root}node_modules/@biomejs/biome/bin/biome`;
-  const args = ['format', '--stdin-file-path', 'src/library/client/types.ts'];
+  const args = ['format', '--stdin-file-path', 'src/exports/client/types.ts'];
   const { status, stdout, stderr } = spawnSync(process.execPath, [biome, ...args], {
     cwd: root,
     input: text,

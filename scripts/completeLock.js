@@ -1,6 +1,7 @@
-// Completes the lock files of a registry that lacks packages (binaries for other systems): npm leaves out their entries, and `npm ci` refuses a
-// lock file that is without them. What is added here has no hash, as nobody knows it; those that are there without one are asked for
-// anew, and get theirs where the registry has them by now. Run after every `npm install`: node scripts/completeLock.js.
+// Completes lock files if the registry lacks packages (binaries for other systems): npm omits their entries, and
+// `npm ci` then rejects the lock file. Added entries have no hash, because it is unknown. Existing entries without a
+// hash are requested again, and receive it if the registry has the package now.
+// Run after every `npm install`: node scripts/completeLock.js.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { root } from './compile.js';
@@ -40,7 +41,9 @@ for (const folder of LOCKED) {
   write(folder, { ...rest, packages: completed });
   const left = withoutHash({ packages: completed }).length;
   if (left > 0)
-    console.error(`${folder}/package-lock.json: ${left} packages are not to be had here, and have no hash`);
+    console.error(
+      `${folder}/package-lock.json: ${left} packages have no hash, because this registry does not have them`,
+    );
 }
 
 function addMissing(packages, before) {
@@ -57,7 +60,8 @@ function entryOf(name, { version, owner }) {
   const words = name.split(/[/-]/);
   const os = systems.filter((system) => words.includes(system));
   const cpu = words.flatMap((word) => processors[word] ?? []);
-  if (os.length === 0 || cpu.length === 0) throw new Error(`${name}: no system in its name; add it by hand`);
+  if (os.length === 0 || cpu.length === 0)
+    throw new Error(`${name}: cannot derive its system from its name; add the entry by hand`);
   const libc = words.includes('musl') ? { libc: ['musl'] } : {};
   return { version, cpu, ...(owner.dev && { dev: true }), ...libc, optional: true, os };
 }

@@ -1,49 +1,33 @@
-// Writes the types by which the console calls the REST API, from our own OpenAPI document: `npm run compile`, then
-// `node scripts/consoleTypes.js`. With --check it only says whether they are as they should be. The generator is apart from the
-// program: npm ci --prefix .ci/client-generators
+// Writes console/src/api/schema.d.ts: the types of the schemas in the OpenAPI document of the rules API.
+// Run `npm run compile` first. With --check it only compares the file with the document.
+// The generator is a separate package because it needs an older compiler: npm ci --prefix .ci/client-generators
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openApiDocument } from '../dist/rules/api/openApi.js';
-import { routesOf } from '../dist/rules/api/routes.js';
+import { openApiDocument } from '../dist/rules/api/document/openApi.js';
 import { ruleFormat } from '../dist/rules/index.js';
 import { root } from './compile.js';
 
 const TYPES = join(root, 'console/src/api/schema.d.ts');
 const GENERATOR = join(root, '.ci/client-generators/node_modules/openapi-typescript/bin/cli.js');
 
-/** Of a server that has all there is: what the operations do is of no account here. */
-const all = routesOf({
-  ...{
-    rules: { analytics: () => undefined },
-    lists: { allowlist: {}, denylist: {} },
-    guard: {},
-    guardedAccount: undefined,
-  },
-  ...{ tokens: {}, keys: {} },
-  ...{
-    audit: () => undefined,
-    live: () => undefined,
-    health: () => undefined,
-    healthHistory: () => undefined,
-  },
-});
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-types-'));
 try {
   const document = join(folder, 'openapi.json');
   const types = join(folder, 'schema.d.ts');
-  writeFileSync(document, JSON.stringify(openApiDocument(all, '/client/v4', ruleFormat)));
+  // The document has no routes: the console uses the types of the schemas only.
+  writeFileSync(document, JSON.stringify(openApiDocument([], '/client/v4', ruleFormat)));
   const { status } = spawnSync(process.execPath, [GENERATOR, document, '-o', types], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status !== 0)
-    throw new Error('openapi-typescript failed; is it there? npm ci --prefix .ci/client-generators');
+    throw new Error('openapi-typescript failed; is it installed? npm ci --prefix .ci/client-generators');
   const written = readFileSync(types, 'utf8');
   if (!process.argv.includes('--check')) writeFileSync(TYPES, written);
   else if (written !== readFileSync(TYPES, 'utf8')) {
     console.error(
-      'console/src/api/schema.d.ts is not as the OpenAPI document has it: run node scripts/consoleTypes.js',
+      'console/src/api/schema.d.ts differs from the OpenAPI document: run node scripts/consoleTypes.js',
     );
     process.exitCode = 1;
   }

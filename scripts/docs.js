@@ -1,16 +1,14 @@
-// Writes what is made from the code: in docs/ whole pages and the parts between `<!-- GROUP: PART -->` and
-// `<!-- GROUP: end -->`, the dashboards in deploy/grafana/, and the types of floodgate/client. Run by `npm run docs`, which compiles
-// first. With --check it only names the files that are not as they should be: a test runs it so.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Generates parts of the docs from the code: whole pages, the parts between `<!-- GROUP: PART -->` and `<!-- GROUP: end -->`, and
+// the types of floodgate/client. `npm run docs` compiles first and runs this. With --check it only lists outdated files.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODE_ROWS } from '../dist/cli/exitCodes.js';
 import { programFor } from '../dist/cli/program.js';
 import { configurationPage } from '../dist/config/index.js';
 import { METHODS, methodsTable, openRpcDocument } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
 import { fieldTable } from '../dist/rules/index.js';
-import { roomsPicture, roomsTable } from './architecture.js';
 import { clientTypes } from './clientTypes.js';
-import { dashboards } from './dashboards.js';
+import { modulesTable } from './modules.js';
 
 const commandRows = [...rowsOf(await programFor())];
 
@@ -30,11 +28,10 @@ const PARTS = {
   'rules: fields': fieldTable,
   'commands: list': () => table(['Command', 'What it does'], commandRows),
   'commands: exits': () => table(['Code', 'Meaning'], EXIT_CODE_ROWS),
-  'architecture: picture': roomsPicture,
-  'architecture: rooms': roomsTable,
+  'architecture: modules': modulesTable,
 };
 
-/** What stands between the two comments of a part. */
+/** The text between the two comments of a part. */
 const PART = /(?<=<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(?=<!-- \2: end -->)/g;
 
 const isCheck = process.argv.includes('--check');
@@ -42,13 +39,7 @@ for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
   const before = readFileSync(new URL(name, docs), 'utf8');
   write(`docs/${name}`, before, PAGES[name]?.() ?? before.replace(PART, withPart));
 }
-for (const [name, dashboard] of Object.entries(dashboards())) {
-  const path = `deploy/grafana/${name}`;
-  const file = new URL(`../${path}`, import.meta.url);
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  write(path, before, `${JSON.stringify(dashboard, null, 2)}\n`);
-}
-const TYPES = 'src/library/client/types.ts';
+const TYPES = 'src/exports/client/types.ts';
 const types = readFileSync(new URL(`../${TYPES}`, import.meta.url), 'utf8');
 write(TYPES, types, clientTypes(openRpcDocument('mainnet', METHODS)));
 
@@ -56,7 +47,7 @@ write(TYPES, types, clientTypes(openRpcDocument('mainnet', METHODS)));
 function write(path, before, after) {
   if (after === before) return;
   if (!isCheck) writeFileSync(new URL(`../${path}`, import.meta.url), after);
-  console.log(isCheck ? `${path} is not as the code has it: run npm run docs` : `wrote ${path}`);
+  console.log(isCheck ? `${path} is outdated: run npm run docs` : `wrote ${path}`);
   if (isCheck) process.exitCode = 1;
 }
 

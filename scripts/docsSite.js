@@ -1,6 +1,6 @@
-// The documentation as a site: static pages in dist/site, made by VitePress from the pages of this repository, and checked.
-// VitePress is a package of site/, with a lock file of its own, and is installed here where it is missing: `npm ci` of the program does
-// not bring it. Run by `npm run docs:site`; `npm run docs:site -- --preview` serves the result on loopback.
+// Builds the documentation as static pages in dist/site with VitePress, and checks them. VitePress is a dependency of
+// site/, which has its own lock file; it is installed here if missing, because the root `npm ci` does not install it.
+// Run by `npm run docs:site`; `npm run docs:site -- --preview` serves the result on loopback.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ const wanted = JSON.parse(read(`${site}/package-lock.json`)).packages['node_modu
 const there = JSON.parse(read(`${site}/node_modules/vitepress/package.json`) || '{}').version;
 if (there !== wanted) must('npm', ['ci', '--no-audit', '--no-fund']);
 
-// Fails on links to pages that there are not.
+// Fails on links to missing pages.
 must('npx', ['--no-install', 'vitepress', 'build']);
 const faults = faultsOfSite(built);
 for (const fault of faults) console.error(fault);
@@ -30,7 +30,7 @@ if (faults.length > 0) {
   process.exit(1);
 }
 console.log(
-  'dist/site is whole: every link and anchor leads somewhere, and nothing is loaded from elsewhere',
+  'dist/site has no faults: links and anchors have targets, and pages load nothing from other origins',
 );
 if (process.argv.includes('--preview'))
   must('npx', ['--no-install', 'vitepress', 'preview', '--host', '127.0.0.1']);

@@ -1,9 +1,9 @@
-// Compiles the fuzzers and runs them, each in a process of its own: `npm run fuzz`, or `npm run fuzz TARGET -- --minutes 5`.
+// Compiles the fuzzers and runs each in a separate process: `npm run fuzz`, or `npm run fuzz TARGET -- --minutes 5`.
 import { spawnSync } from 'node:child_process';
 import { compile, root } from './compile.js';
 
 const args = process.argv.slice(2);
-const status = compile('tsconfig.fuzz.json', 'dist/.fuzz/src');
+const status = compile('tsconfig.fuzz.json');
 if (status !== 0) process.exit(status);
 const { TARGETS } = await import(`${root}dist/.fuzz/fuzz/targets.js`);
 const [first] = args;

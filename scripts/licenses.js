@@ -1,4 +1,4 @@
-/** Licences that ask for no more than their text beside what is passed on: those of what is shipped. */
+/** Licences allowed for shipped packages: they require only that their text is distributed with the code. */
 export const SHIPPED_LICENSES = [
   '0BSD',
   'Apache-2.0',
@@ -10,10 +10,13 @@ export const SHIPPED_LICENSES = [
   'Unlicense',
 ];
 
-/** Of tools, which are not passed on, also those that ask for changes to themselves, or for nothing. */
+/**
+ * Licences allowed for tools, which are not distributed: also those with conditions on modified copies, or without
+ * conditions.
+ */
 export const TOOL_LICENSES = [...SHIPPED_LICENSES, 'CC0-1.0', 'MPL-2.0', 'Python-2.0'];
 
-/** Whether an expression of SPDX can be met by these licences alone. */
+/** Whether an SPDX expression can be satisfied with these licences alone. */
 export const isAllowed = (expression, licenses) =>
   typeof expression === 'string' &&
   expression

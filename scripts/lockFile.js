@@ -1,16 +1,15 @@
-// What this repository asks of its lock files.
 import { readFileSync } from 'node:fs';
 import { root } from './compile.js';
 
-/** The folders that have one. */
+/** The folders that have a lock file. */
 export const LOCKED = ['.', 'site', '.ci/client-generators', '.ci/cast'];
 
 /** @type {(folder: string) => { packages: Record<string, Record<string, unknown>> }} */
 export const readLock = (folder) => JSON.parse(readFileSync(`${root}${folder}/package-lock.json`, 'utf8'));
 
 /**
- * The paths of packages that npm downloads without a hash to compare them with. What lies in another one's tarball (`inBundle`) is under the
- * hash of that one, and a link is nothing that comes from elsewhere.
+ * Returns the paths of packages that npm downloads without verifying a hash. Packages in the tarball of another
+ * (`inBundle`) are covered by its hash, and links are local.
  *
  * @type {(lock: ReturnType<typeof readLock>) => string[]}
  */

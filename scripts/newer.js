@@ -1,17 +1,17 @@
-// What is made anew only where something that it is made of has changed since.
+// Modification times, to rebuild outputs only if an input changed.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** When a file was written; 0 where there is none. */
+/** Returns the modification time of a file, or 0 if it does not exist. */
 export const modifiedMs = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Whether a file was made after all of these were last changed. */
+/** Whether `made` is newer than all sources. */
 export function isNewer(made, sources) {
   const madeMs = modifiedMs(made);
   return sources.every((file) => modifiedMs(file) < madeMs);
 }
 
-/** A folder with all that is in it. Folders too: their time tells of what was removed. */
+/** Returns a folder and all files and folders in it. The time of a folder changes when a file in it is removed. */
 export const allIn = (folder) => [
   folder,
   ...readdirSync(folder, { recursive: true }).map((file) => join(folder, file)),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { allIn, isNewer } from './newer.js';
 
-it('what is made of a folder is older than a file of it that was changed, added or removed, deep down too', () => {
+it('isNewer returns false after a file anywhere in the source folder was changed, added or removed', () => {
   const root = mkdtempSync(join(tmpdir(), 'floodgate-newer-'));
   const [folder, made] = [join(root, 'folder'), join(root, 'made')];
   mkdirSync(join(folder, 'deep'), { recursive: true });

@@ -1,6 +1,6 @@
-// Makes what a release consists of, in release/: the package, its bill of materials, checksums, and a signature of those where
-// FLOODGATE_RELEASE_KEY names a private key of OpenSSH's. Run by `npm run release`, which first says all that is missing; with --snapshot it is one
-// to try: neither what a release has to have (releaseFaults.js) is looked at, nor the tests, nor the advisories.
+// Writes the files of a release to release/: the package, its bill of materials, and checksums. If
+// FLOODGATE_RELEASE_KEY names an OpenSSH private key, signs the checksums. `npm run release` first lists everything
+// that is missing (releaseFaults.js). --snapshot skips those checks, the advisories and the tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,6 @@ import { parseArgs } from 'node:util';
 import { root } from './compile.js';
 import { readLock } from './lockFile.js';
 import { releaseFaults } from './releaseFaults.js';
-import { sbom } from './sbom.js';
 
 const {
   values: { snapshot, output },
@@ -42,18 +41,34 @@ if (!snapshot) {
   for (const fault of faults) console.error(`release: ${fault}`);
   if (faults.length > 0) process.exit(1);
   const { status } = spawnSync(process.execPath, ['scripts/audit.js'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) fail('no release without a look at the advisories: see the messages above');
-  // Searches and loads in full.
+  if (status !== 0) fail('advisories apply or could not be downloaded: see the messages above');
+  // Runs the searches and load tests in full.
   process.env.CI = 'true';
   run('npm', 'test');
 }
 run('npm', 'run', '--silent', 'build');
 
+/**
+ * Returns the shipped packages of package-lock.json as a CycloneDX document. Bundled packages are devDependencies
+ * (all but lmdb), so they are recognised by the third-party notices.
+ */
+function billOfMaterials() {
+  const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+  const { status, stdout } = spawnSync('npm', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  if (status !== 0) fail(`npm ${args.join(' ')} failed`);
+  const bill = JSON.parse(String(stdout));
+  const notices = readFileSync(`${root}dist/bundle/THIRD-PARTY-NOTICES.txt`, 'utf8');
+  const isShipped = (component) =>
+    notices.includes(`\n${component.name} ${component.version}, `) ||
+    !component.properties.some((property) => property.name === 'cdx:npm:package:development');
+  return { ...bill, components: bill.components.filter(isShipped), dependencies: [] };
+}
+
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 run('npm', 'pack', '--silent', '--pack-destination', output);
 const files = [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`];
-writeFileSync(`${output}/${files[1]}`, `${JSON.stringify(sbom(), null, 2)}\n`);
+writeFileSync(`${output}/${files[1]}`, `${JSON.stringify(billOfMaterials(), null, 2)}\n`);
 const sha256 = (file) =>
   createHash('sha256')
     .update(readFileSync(`${output}/${file}`))

@@ -1,6 +1,6 @@
-// Keeps what a release writes, for the test of upgrades (test/server/upgrade.test.ts): test/fixtures/releases/VERSION.tar.br has a backup
-// of its data, the program itself, and what that answered. `npm run release:fixture`, in a clean checkout of the release. Of an older
-// commit: `node scripts/releaseFixture.js FOLDER NAME`, where FOLDER is a checkout of it in which `npm run build` was run.
+// Stores the data that a release writes, for the upgrade test (test/server/upgrade.test.ts): test/fixtures/releases/VERSION.tar.br contains a
+// backup, the program, and its answers. Run `npm run release:fixture` in a clean checkout of the release. For an older commit run
+// `node scripts/releaseFixture.js FOLDER NAME`, where FOLDER is a checkout in which `npm run build` was run.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,8 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { createTraffic, startAnvil } from '../dist/devchain/index.js';
-import { root } from './compile.js';
+import { compile, root } from './compile.js';
+
+// The traffic generator is part of the benchmarks' project.
+if (compile('tsconfig.bench.json', 'dist/.bench/src') !== 0) process.exit(1);
+const { createTraffic, startAnvil } = await import(`${root}dist/.bench/test/support/anvil.js`);
 
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const [checkout = root, name = version] = process.argv.slice(2);
@@ -111,7 +114,7 @@ try {
       path: `${configs}/${path}`,
     })),
     ...Array.from({ length: head + 1 }, (_, number) => call('trace_block', hex(number))),
-    call('trace_filter', { ...range, toAddress: [to] }),
+    call('trace_filter', { ...range, toAddress: [to], count: 200 }),
     call('trace_transaction', first.result[0].transactionHash),
     call('floodgate_addressTraces', { address: from, ...range }),
     call('floodgate_addressSummary', { address: from, ...range }),

@@ -1,36 +1,46 @@
-// Every check there is: the quick ones first, all at once, then the tests. What a quick one finds is told together, and no test is run.
+// Runs all checks of `npm test`: first the quick ones in parallel, then the tests. If a quick check fails, no test is
+// run.
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+const LINT = 'format and lint';
 /** The longest first. */
 const checks = [
   ['types', 'types'],
   ['unused', 'unused'],
   ['imports', 'imports'],
-  ['format and lint', 'lint'],
+  [LINT, 'lint'],
 ];
 
-/** Told when it has ended, so that none stands in the middle of another. */
-function passes([name, script]) {
+/**
+ * Runs a check. Resolves with its output, which is printed in one piece, so that the outputs of two checks do not
+ * mix.
+ */
+function run([name, script]) {
   return new Promise((resolve, reject) => {
     const check = spawn('npm', ['run', '--silent', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    const told = [];
-    for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk) => told.push(chunk));
+    const chunks = [];
+    for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
     check.once('error', reject);
-    check.once('close', (status) => {
-      process.stdout.write(`\n# ${name}\n${Buffer.concat(told)}`);
-      if (status !== 0) console.error(`\n# ${name} failed`);
-      resolve(status === 0);
-    });
+    check.once('close', (status) => resolve({ name, output: Buffer.concat(chunks), isPassed: status === 0 }));
   });
 }
 
-const results = await Promise.all(checks.map(passes));
-const failed = checks.filter((_, i) => !results[i]).map(([name]) => name);
-if (failed.length > 0) {
-  console.error(`\nNo test was run: first mend ${failed.join(', ')}.`);
-  console.log(`0 passed, ${failed.length} failed, 0 skipped`);
+const results = await Promise.all(checks.map(run));
+const failed = new Set(results.filter(({ isPassed }) => !isPassed).map(({ name }) => name));
+// Type errors hide uses, so that code in use is reported as unused.
+const isMisleading = (name) => name === 'unused' && failed.has('types');
+for (const { name, output, isPassed } of results) {
+  if (isMisleading(name)) continue;
+  process.stdout.write(`\n# ${name}\n${output}`);
+  if (!isPassed) console.error(`\n# ${name} failed`);
+}
+if (failed.size > 0) {
+  const names = [...failed].filter((name) => !isMisleading(name));
+  if (failed.has(LINT)) console.error('\n`npm run format` fixes the format and part of the lint findings.');
+  console.error(`\nNo test was run: fix ${names.join(', ')} first, then run npm test again.`);
+  console.log(`0 passed, ${names.length} failed, 0 skipped`);
   process.exit(1);
 }
 console.log('\n# tests');

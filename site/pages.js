@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The pages of the site, by their paths in the repository: those that people read. */
+/** The pages of the site, as paths in the repository. */
 export const PAGES = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
   ...readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })

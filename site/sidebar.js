@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** The sidebar: the headings of docs/README.md and the links below them, in their order. */
+/** Returns the sidebar: the headings of docs/README.md with the links below each, in the same order. */
 export function sidebar(root) {
   const groups = [];
   for (const line of readFileSync(`${root}docs/README.md`, 'utf8').split('\n')) {

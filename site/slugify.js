@@ -1,4 +1,4 @@
-/** The anchor of a heading, as forges make it. */
+/** Returns the anchor of a heading, by the rules of GitHub. */
 export const slugify = (title) =>
   title
     .toLowerCase()

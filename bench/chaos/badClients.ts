@@ -11,7 +11,7 @@ const FLOODING = 32;
 const QUERIES_PER_BURST = 200;
 const BETWEEN_BURSTS_MS = 100;
 
-/** Connections that send half a request, or ask for much and do not read, or say nothing at all. */
+/** Opens connections that send half a request, or send many requests and do not read, or send one byte of DNS. */
 export async function stall(program: Program, guard: Target, ms: number): Promise<void> {
   const { hostname, port } = new URL(program.url);
   const half =
@@ -20,7 +20,7 @@ export async function stall(program: Program, guard: Target, ms: number): Promis
     jsonrpc: '2.0',
     id: 1,
     method: 'trace_filter',
-    params: [{ fromBlock: 0, toBlock: 700 }],
+    params: [{ fromBlock: 0, toBlock: 700, count: 200 }],
   });
   const large = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   const sockets = Array.from({ length: STALLED }, (_, i) => {
@@ -36,7 +36,7 @@ export async function stall(program: Program, guard: Target, ms: number): Promis
   for (const socket of sockets) socket.destroy();
 }
 
-/** Calls of a method that is not served, as fast as they are refused. */
+/** Calls a method that is not served, as fast as the calls are rejected. */
 export async function floodCalls(program: Program, ms: number): Promise<void> {
   const end = performance.now() + ms;
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'admin_peers', params: ['x'.repeat(2_000)] });
@@ -53,7 +53,7 @@ export async function floodCalls(program: Program, ms: number): Promise<void> {
   await Promise.all(Array.from({ length: FLOODING }, flood));
 }
 
-/** Queries for names that do not exist. */
+/** Sends queries for names that do not exist. */
 export async function floodNames(guard: Target, random: Random, ms: number): Promise<void> {
   const socket = createSocket('udp4');
   socket.on('error', () => {});

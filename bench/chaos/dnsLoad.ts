@@ -27,16 +27,16 @@ ${Array.from({ length: HOSTS }, (_, i) => `h${i} A 192.0.2.${i}`).join('\n')}
 interface Load {
   readonly guard: Target;
   readonly random: Random;
-  readonly isOver: () => boolean;
+  readonly isFinished: () => boolean;
 }
 
-/** Queries for names of the zone, over UDP and TCP, held against the zone. */
+/** Queries names of the zone over UDP and TCP, and compares the answers with the zone. */
 export async function askNames(load: Load): Promise<{ tally: Tally; ended: Promise<unknown> }> {
   const tally = new Tally('DNS');
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => new UdpClient().open()));
   const ended = Promise.all(
     clients.map((client) =>
-      repeat(load.isOver, tally, () => askOne(load, client, tally)).finally(() => client.close()),
+      repeat(load.isFinished, tally, () => askOne(load, client, tally)).finally(() => client.close()),
     ),
   );
   return { tally, ended };
@@ -52,9 +52,9 @@ async function askOne({ guard, random }: Load, client: UdpClient, tally: Tally):
   if (answer === undefined || answer.truncated || answer.rcode === RCODE.SERVFAIL) return void tally.failed++;
   const isRight = answer.rcode === RCODE.NOERROR && answer.answers === 1 && answer.bytes.at(-1) === host;
   if (isRight) tally.right++;
-  // Refused for its rate: no answer, and no wrong one.
+  // REFUSED because of a rate limit: not a wrong answer.
   else if (answer.rcode === RCODE.REFUSED) tally.failed++;
-  else tally.isWrong('not what the zone has', { host, answer: answer.bytes.toString('hex') });
+  else tally.isWrong('the answer differs from the zone', { host, answer: answer.bytes.toString('hex') });
 }
 
 async function overUdp(packet: Buffer, guard: Target, client: UdpClient): Promise<Answer | undefined> {

@@ -5,24 +5,24 @@ import { rest } from './tally.ts';
 const RECORD_TIMEOUT_MS = 10_000;
 const BETWEEN_LOOKS_MS = 20;
 
-/** A block that the chain has, or had. */
+/** A block that the chain has or had. */
 export interface RecordedBlock {
   readonly hash: string;
   readonly number: number;
-  /** How many blocks the chain had before, replaced ones included. */
+  /** Number of blocks recorded before, including replaced ones. */
   readonly order: number;
-  /** The node's answers for it, as JSON. */
+  /** The node's results for the block, as JSON. */
   readonly block: string;
   readonly traces: string;
-  /** When it was replaced; undefined for one that the chain has. */
+  /** Time at which the block was replaced; undefined if it is in the chain. */
   replacedAtMs?: number;
 }
 
-/** Every block that the chain ever had, as the node told it: what is answered of a block that was replaced was once right. */
+/** Every block that the chain ever had: an answer from a replaced block was correct once. */
 export class EveryBlock {
   readonly #node: Node;
   readonly #byHash = new Map<string, RecordedBlock>();
-  /** The chain as it is now, by number. */
+  /** The current chain, by number. */
   readonly #chain: RecordedBlock[] = [];
 
   constructor(url: string) {
@@ -33,7 +33,7 @@ export class EveryBlock {
     return this.#chain.length - 1;
   }
 
-  /** Reads what the chain has grown by. */
+  /** Records the new blocks of the chain. */
   async record(): Promise<void> {
     const head = Number(await this.#node.call<string>('eth_blockNumber'));
     for (let number = this.#chain.length; number <= head; number++) {
@@ -42,7 +42,7 @@ export class EveryBlock {
         ['eth_getBlockByNumber', at, false],
         ['trace_block', at],
       ]);
-      const { hash } = block as { hash: string }; // the node has it, as its head is above
+      const { hash } = block as { hash: string }; // the block exists, because it is not above the head
       const ofBlock = JSON.stringify(parseTraceBlock(traces));
       const order = this.#byHash.size;
       const recorded = { hash, number, order, block: JSON.stringify(block), traces: ofBlock };
@@ -51,13 +51,13 @@ export class EveryBlock {
     }
   }
 
-  /** The last blocks are replaced from this moment on. */
+  /** Marks the last blocks as replaced from now on. */
   replaced(blocks: number): void {
     const now = performance.now();
     for (const block of this.#chain.splice(-blocks)) block.replacedAtMs = now;
   }
 
-  /** The block with a hash; undefined where the chain never had it. One that was made just now is waited for. */
+  /** Returns the block with a hash; waits for a new block to be recorded. Undefined if the chain never had it. */
   async find(hash: string): Promise<RecordedBlock | undefined> {
     const deadline = performance.now() + RECORD_TIMEOUT_MS;
     for (;;) {

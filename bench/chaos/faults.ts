@@ -10,21 +10,21 @@ import type { Nodes } from './nodes.ts';
 import type { Program } from './program.ts';
 import { rest } from './tally.ts';
 
-/** Something that breaks, and is whole again when it resolves. */
+/** A fault; `run` ends it before it resolves. */
 export interface Fault {
   readonly name: string;
   run(ms: number): Promise<void>;
 }
 
-/** What befalls the nodes. */
+/** Returns the faults of nodes and of the chain. */
 export function nodeFaults(nodes: Nodes): readonly Fault[] {
   const ofEach = nodes.names.flatMap((name, i): Fault[] => [
     { name: `${name} dies`, run: (ms) => nodes.die(i, ms) },
     { name: `${name} hangs`, run: (ms) => nodes.hang(i, ms) },
     { name: `${name} is slow`, run: (ms) => nodes.slow(i, ms) },
-    { name: `${name} breaks its answers off`, run: (ms) => nodes.breakOff(i, ms) },
+    { name: `${name} truncates its responses`, run: (ms) => nodes.breakOff(i, ms) },
   ]);
-  // A node that lied is asked nothing for ten minutes: one liar, so that there are others.
+  // A node that lied is not used for ten minutes, so only one node lies.
   const liar = nodes.names.length - 1;
   const lie: Fault = { name: `${nodes.names[liar]} lies`, run: (ms) => nodes.lie(liar, ms) };
   const reorganise: Fault = {
@@ -47,13 +47,13 @@ export interface Others {
   readonly guard: Target;
   readonly servers: DnsServers;
   readonly random: Random;
-  /** Where its own file system can be filled. */
+  /** Folder of a separate file system that can be filled. */
   readonly disk: string | undefined;
-  /** What is to be done before the program is used again. */
+  /** Called after a restart, before the program is used. */
   readonly onStarted: () => Promise<void>;
 }
 
-/** What befalls everything else, but the process. */
+/** Returns the faults of everything except nodes and the process. */
 export function otherFaults({ program, guard, servers, random, disk }: Others): readonly Fault[] {
   return [
     { name: 'a DNS server is gone', run: (ms) => servers.gone(random.below(2), ms) },
@@ -65,7 +65,7 @@ export function otherFaults({ program, guard, servers, random, disk }: Others): 
   ];
 }
 
-/** What befalls the process. */
+/** Returns the faults of the process. */
 export function processFaults({ program, onStarted }: Others): readonly Fault[] {
   const end = (signal: 'SIGKILL' | 'SIGTERM') => async (): Promise<void> => {
     await program.end(signal);
@@ -78,7 +78,7 @@ export function processFaults({ program, onStarted }: Others): readonly Fault[] 
   ];
 }
 
-/** The servers behind the guard. */
+/** The upstream servers of the guard. */
 export class DnsServers {
   readonly targets: readonly Target[];
   readonly #servers: (AuthorityServer | undefined)[];
@@ -119,19 +119,19 @@ async function fillDisk(folder: string, ms: number): Promise<void> {
   try {
     writeFileSync(filler, Buffer.alloc(Math.max(0, bavail - FREE_PAGES) * bsize));
   } catch {
-    // The program was quicker: the disk is full all the same.
+    // The program filled the disk first.
   }
   await rest(ms);
   rmSync(filler);
 }
 
-/** A file system in memory, in `folder`; undefined, with a word, where it cannot be had. */
+/** Mounts a file system in memory at `folder`; returns undefined and prints a reason if that is not possible. */
 export function mountDisk(folder: string, bytes: number): string | undefined {
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], {
     encoding: 'utf8',
   });
   if (status === 0) return folder;
-  console.log(`SKIPPED: the disk does not fill, as a tmpfs cannot be mounted here: ${stderr?.trim()}`);
+  console.log(`SKIPPED: no disk-full faults, because a tmpfs cannot be mounted here: ${stderr?.trim()}`);
   return undefined;
 }
 

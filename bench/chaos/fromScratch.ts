@@ -1,5 +1,5 @@
 import type { Address, TraceFilter } from '../../src/ethereum/traces/index.ts';
-import { plainFilter } from '../../test/support/plainFilter.ts';
+import { referenceFilter } from '../../test/support/plainFilter.ts';
 import { asked, call } from './gatewayLoad.ts';
 import type { Program } from './program.ts';
 import type { StableChain } from './stableChain.ts';
@@ -12,19 +12,19 @@ const FOLLOW_TIMEOUT_MS = 120_000;
 const MAX_PAGES = 400;
 
 /**
- * Asks two programs for the whole chain, page by page and by address: one that went through all of it, and one that read the
- * same chain afresh. Both must answer as a plain filter over what the node says.
+ * Compares two programs over the whole chain, page by page and by address: one that ran during all faults, and a new
+ * one that indexed the same chain. Both must return the same as a plain filter over the node's traces.
  */
 export async function compareIndexes(program: Program, scratch: Program, chain: StableChain): Promise<Tally> {
-  const tally = new Tally('index against one from scratch');
+  const tally = new Tally('index against a new one');
   await Promise.all([program, scratch].map((one) => followed(one, chain)));
   for (const filter of filtersOver(chain)) {
-    const expected = JSON.stringify(plainFilter(chain.traces, filter));
+    const expected = JSON.stringify(referenceFilter(chain.traces, filter));
     for (const one of [program, scratch]) {
       const { result, error } = await call(one.gatewayUrl, 'trace_filter', [asked(filter)]);
       if (JSON.stringify(result) === expected) tally.right++;
       else
-        tally.isWrong(one === program ? 'the index differs' : 'the fresh index differs', {
+        tally.isWrong(one === program ? 'the index differs' : 'the new index differs', {
           filter,
           error,
           result,
@@ -34,16 +34,16 @@ export async function compareIndexes(program: Program, scratch: Program, chain: 
   return tally;
 }
 
-/** Until the index has the chain's last block. */
+/** Resolves when the index has the chain's last block. */
 async function followed({ gatewayUrl }: Program, chain: StableChain): Promise<void> {
   const deadline = performance.now() + FOLLOW_TIMEOUT_MS;
   const last = chain.blocks.at(-1)?.hash;
   for (;;) {
     const { result } = await call(gatewayUrl, 'eth_getBlockByNumber', ['latest', false]);
     const { error } = await call(gatewayUrl, 'trace_block', [chain.head]);
-    const head = (result as { hash?: string } | null | undefined)?.hash; // compared alone
+    const head = (result as { hash?: string } | null | undefined)?.hash; // only compared
     if (head === last && error === undefined) return;
-    if (performance.now() > deadline) throw new Error(`${gatewayUrl} does not follow the chain to ${last}`);
+    if (performance.now() > deadline) throw new Error(`${gatewayUrl} did not follow the chain to ${last}`);
     await rest(200);
   }
 }
@@ -53,7 +53,7 @@ function filtersOver({ head, traces, addresses }: StableChain): TraceFilter[] {
   const ranges: { fromBlock: number; toBlock: number }[] = [];
   for (let fromBlock = 0; fromBlock <= head; fromBlock += RANGE_BLOCKS)
     ranges.push({ fromBlock, toBlock: Math.min(head, fromBlock + RANGE_BLOCKS - 1) });
-  const some = [...addresses].slice(0, MAX_ADDRESSES) as Address[]; // as they stand in traces
+  const some = [...addresses].slice(0, MAX_ADDRESSES) as Address[]; // as they are in traces
   return ranges.flatMap((range) => {
     const found = traces.filter(
       ({ blockNumber }) => blockNumber >= range.fromBlock && blockNumber <= range.toBlock,

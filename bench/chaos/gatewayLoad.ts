@@ -1,5 +1,5 @@
 import type { Address, TraceFilter } from '../../src/ethereum/traces/index.ts';
-import { plainFilter } from '../../test/support/plainFilter.ts';
+import { referenceFilter } from '../../test/support/plainFilter.ts';
 import type { Random } from '../../test/support/random.ts';
 import type { Program } from './program.ts';
 import type { StableChain } from './stableChain.ts';
@@ -14,11 +14,11 @@ interface Load {
   readonly program: Program;
   readonly chain: StableChain;
   readonly random: Random;
-  readonly isOver: () => boolean;
+  readonly isFinished: () => boolean;
 }
 
-/** trace_filter over blocks that will not be replaced any more, held against a plain filter. */
-export function askFilters({ program, chain, random, isOver }: Load): {
+/** Sends trace_filter requests for stable blocks, and compares the results with a plain filter. */
+export function askFilters({ program, chain, random, isFinished }: Load): {
   tally: Tally;
   ended: Promise<unknown>;
 } {
@@ -28,16 +28,16 @@ export function askFilters({ program, chain, random, isOver }: Load): {
     const filter = randomFilter(random, chain);
     const answer = await call(program.gatewayUrl, 'trace_filter', [asked(filter)]);
     if (answer.error !== undefined) return void tally.failed++;
-    const expected = plainFilter(chain.traces, filter);
+    const expected = referenceFilter(chain.traces, filter);
     if (sameJson(answer.result, expected)) tally.right++;
     else if (!(await isRightLater(program, ['trace_filter', [asked(filter)]], { tally, expected })))
-      tally.isWrong('not what a plain filter finds', { filter, answer: answer.result, expected });
+      tally.isWrong('the result differs from a plain filter', { filter, answer: answer.result, expected });
   };
-  return { tally, ended: inParallel(FILTER_CLIENTS, () => repeat(isOver, tally, step)) };
+  return { tally, ended: inParallel(FILTER_CLIENTS, () => repeat(isFinished, tally, step)) };
 }
 
-/** Blocks and traces by number and hash, held against what the node itself says. */
-export function askBlocks({ program, chain, random, isOver }: Load): {
+/** Requests blocks and traces by number and hash, and compares them with the node's results. */
+export function askBlocks({ program, chain, random, isFinished }: Load): {
   tally: Tally;
   ended: Promise<unknown>;
 } {
@@ -63,14 +63,14 @@ export function askBlocks({ program, chain, random, isOver }: Load): {
     if (answer.error !== undefined) return void tally.failed++;
     if (sameJson(answer.result, expected)) tally.right++;
     else if (!(await isRightLater(program, [method, params], { tally, expected })))
-      tally.isWrong('not what the node says', { method, params, answer: answer.result, expected });
+      tally.isWrong('the result differs from the node', { method, params, answer: answer.result, expected });
   };
-  return { tally, ended: inParallel(CALL_CLIENTS, () => repeat(isOver, tally, step)) };
+  return { tally, ended: inParallel(CALL_CLIENTS, () => repeat(isFinished, tally, step)) };
 }
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** An index that is behind answers from the chain of a moment ago; it must not stay so. */
+/** An index with a lag returns an earlier state of the chain; it must catch up within this time. */
 const CATCH_UP_MS = 120_000;
 const CATCH_UP_STEP_MS = 200;
 
@@ -94,7 +94,7 @@ const inParallel = (clients: number, run: () => Promise<void>): Promise<unknown>
   Promise.all(Array.from({ length: clients }, run));
 
 function randomFilter(random: Random, chain: StableChain): TraceFilter {
-  const addresses = [...chain.addresses] as Address[]; // as they stand in traces
+  const addresses = [...chain.addresses] as Address[]; // as they are in traces
   const some = (): Address[] =>
     random.chance(0.5) ? [] : Array.from({ length: random.between(1, 4) }, () => random.pick(addresses));
   const toBlock = random.below(chain.head + 1);
@@ -110,7 +110,7 @@ function randomFilter(random: Random, chain: StableChain): TraceFilter {
   };
 }
 
-/** The filter as it is sent. */
+/** Returns the filter in the form of the request. */
 export const asked = ({ fromAddresses, toAddresses, ...rest }: TraceFilter): object => ({
   ...rest,
   fromAddress: fromAddresses,
@@ -129,5 +129,5 @@ export async function call(url: string, method: string, params: readonly unknown
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
-  return (await response.json()) as RpcAnswer; // whatever comes is compared
+  return (await response.json()) as RpcAnswer; // compared with the expected result in any case
 }

@@ -12,15 +12,15 @@ interface Load {
   readonly program: Program;
   readonly every: EveryBlock;
   readonly random: Random;
-  readonly isOver: () => boolean;
+  readonly isFinished: () => boolean;
 }
 
-/** By number: the last block that the index was seen to have there, in the order in which the chain had them. */
+/** By block number: the order of the newest block that the index returned. */
 type Seen = Map<number, number>;
 
 /**
- * The newest blocks, which reorganisations replace. An answer must be of one block that the chain has or had, whole. One that
- * was replaced is answered until the index has followed, which takes as long as nodes and the machine let it, and never again.
+ * Requests the newest blocks, which reorganisations replace. A result must be a complete block that the chain has or
+ * had. A replaced block may be returned until the index has followed the reorganisation, but not after that.
  */
 export function askNewest(load: Load): { tally: Tally; ended: Promise<unknown> } {
   const tally = new Tally('newest blocks');
@@ -29,7 +29,7 @@ export function askNewest(load: Load): { tally: Tally; ended: Promise<unknown> }
     await rest(BETWEEN_REQUESTS_MS);
     await askOne(load, tally, seen);
   };
-  const ended = Promise.all(Array.from({ length: CLIENTS }, () => repeat(load.isOver, tally, step)));
+  const ended = Promise.all(Array.from({ length: CLIENTS }, () => repeat(load.isFinished, tally, step)));
   return { tally, ended };
 }
 
@@ -46,14 +46,14 @@ async function askOne({ program, every, random }: Load, tally: Tally, seen: Seen
   // The chain may be shorter now.
   if (error !== undefined || result === null) return void tally.failed++;
   const hash = hashIn(result);
-  // A block without traces tells nothing of itself.
+  // An empty list of traces does not contain the block hash.
   if (hash === undefined) return void tally.right++;
   const block = await every.find(hash);
   if (block === undefined || block[of] !== JSON.stringify(result))
-    return tally.isWrong('no block that the chain ever had', { of, number, answer: result, block });
+    return tally.isWrong('a block that the chain never had', { of, number, answer: result, block });
   if (of === 'traces') {
     if (block.order < seenBefore)
-      return tally.isWrong('a block that the index had left already', { number, hash });
+      return tally.isWrong('an older block than the index returned before', { number, hash });
     seen.set(number, Math.max(block.order, seen.get(number) ?? -1));
   }
   const staleMs = askedAtMs - (block.replacedAtMs ?? Number.POSITIVE_INFINITY);
@@ -61,11 +61,11 @@ async function askOne({ program, every, random }: Load, tally: Tally, seen: Seen
   else tally.right++;
 }
 
-/** The hash of a block, or of the block that traces are of. */
+/** Returns the hash of a block, or of the block of some traces. */
 function hashIn(result: unknown): string | undefined {
   const { hash, blockHash } = (Array.isArray(result) ? (result[0] ?? {}) : result) as {
     hash?: string;
     blockHash?: string;
-  }; // what comes is compared with what the node said
+  }; // compared with the node's result
   return blockHash ?? hash;
 }

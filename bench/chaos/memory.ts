@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const SAMPLE_MS = 1_000;
-/** A start fills caches and compiles code: the slope is measured behind it. */
+/** Caches fill and code is compiled after a start, so the slope is measured later. */
 const WARM_UP_MS = 30_000;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1_000_000;
 
-/** Kinds of memory by the names that Linux gives them: of its own, of files (an index is mapped into memory), of tmpfs. */
+/** Linux' names of kinds of memory: total, anonymous, file-backed (the index is memory-mapped), tmpfs. */
 const LINUX_KINDS = ['VmRSS', 'RssAnon', 'RssFile', 'RssShmem'] as const;
-/** What V8 says of its part of `RssAnon`, in the program's own metrics; the rest of it is of native code. */
+/** V8's part of `RssAnon` according to the program's metrics; the rest belongs to native code. */
 const NODE_KINDS = ['heap_size_total', 'heap_size_used', 'external_memory'] as const;
 type Kind = (typeof LINUX_KINDS)[number] | (typeof NODE_KINDS)[number];
 type Point = readonly [atMs: number, megabytes: number];
 
-/** Memory and descriptors of a process, each second. */
+/** Samples the memory and the descriptors of a process every second. */
 export class MemoryWatch {
   readonly #pid: number;
   readonly #metricsUrl: string;
@@ -22,7 +22,7 @@ export class MemoryWatch {
   readonly #timer: NodeJS.Timeout;
   readonly #startedMs = performance.now();
 
-  /** `url` is where the process answers `/metrics`. */
+  /** `url` is the server with `/metrics`. */
   constructor(pid: number, url: string) {
     this.#pid = pid;
     this.#metricsUrl = `${url}/metrics`;
@@ -43,7 +43,7 @@ export class MemoryWatch {
         this.#add(kind, Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * BYTES_PER_KB);
       this.#descriptors.push(readdirSync(`/proc/${this.#pid}/fd`).length);
     } catch {
-      // It has just ended.
+      // The process has just exited.
     }
   }
 
@@ -66,12 +66,12 @@ export class MemoryWatch {
     return (performance.now() - this.#startedMs) / 1000;
   }
 
-  /** Descriptors at the beginning and at the end. */
+  /** Number of descriptors at the beginning and at the end. */
   get descriptors(): readonly [number, number] {
     return [this.#descriptors[0] ?? 0, this.#descriptors.at(-1) ?? 0];
   }
 
-  /** Of each kind: at the beginning, at the end, and by how much it grew a minute behind the warm-up (least squares). */
+  /** For each kind of memory: first and last sample, and the growth per minute after the warm-up (least squares). */
   rows(): ReadonlyArray<{ kind: Kind; firstMb: number; lastMb: number; mbPerMinute: number }> {
     return [...this.#points].map(([kind, points]) => {
       const warm = points.filter(([atMs]) => atMs - this.#startedMs > WARM_UP_MS);

@@ -6,7 +6,7 @@ import { type GuardedChild, spawnGuarded } from '../../src/devchain/index.ts';
 
 const MAIN = fileURLToPath(new URL('../../../cli/main.js', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
-/** A token that the rules API takes for every account. */
+/** A token that the rules API accepts for every account. */
 export const TOKEN = 'fg_chaos_token_that_may_do_everything_000';
 
 export interface ProgramOptions {
@@ -16,12 +16,12 @@ export interface ProgramOptions {
   readonly logFile: string;
 }
 
-/** Floodgate, in a process that is killed and started again on the same folder and ports. */
+/** Floodgate in a process that is killed and restarted with the same folder and ports. */
 export class Program {
   readonly url: string;
   readonly gatewayUrl: string;
   isUp = false;
-  /** How often it ended without being told to. */
+  /** Number of unexpected exits. */
   crashes = 0;
   readonly #options: ProgramOptions;
   #child: GuardedChild | undefined;
@@ -37,7 +37,7 @@ export class Program {
     return this.#child?.pid ?? 0;
   }
 
-  /** Resolves when it is ready, and `beforeUse` was done. */
+  /** Resolves when the program is ready and `beforeUse` has resolved. */
   async start(beforeUse?: () => Promise<void>): Promise<void> {
     const { port, dataDir, flags, logFile } = this.#options;
     const args = [MAIN, 'start', '--port', String(port), '--data-dir', dataDir, ...flags];
@@ -52,12 +52,12 @@ export class Program {
       this.isUp = false;
       if (this.#isToEnd) return;
       this.crashes++;
-      console.log(`the program ended by itself: ${signal ?? `exit code ${code}`}`);
+      console.log(`the program exited unexpectedly: ${signal ?? `exit code ${code}`}`);
     });
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await this.isReady())) {
       if (performance.now() > deadline) throw new Error(`the program did not become ready: see ${logFile}`);
-      if (child.exitCode !== null) throw new Error(`the program ended at its start: see ${logFile}`);
+      if (child.exitCode !== null) throw new Error(`the program exited during its start: see ${logFile}`);
       await pause(50);
     }
     await beforeUse?.();

@@ -5,32 +5,32 @@ import { REQUEST_TIMEOUT_MS, repeat, rest, Tally } from './tally.ts';
 
 const WRITERS = 4;
 const BETWEEN_CHANGES_MS = 10;
-/** An account takes 1,000 rules: the oldest give way. */
+/** Below the limit of 1,000 rules per account. */
 const MAX_RULES = 200;
 const FOLDER = 'network/advanced_dns_protection/configs/dns_protection/rules';
 
-/** What a writer knows of a rule: as it was acknowledged last, and what is under way or was broken off. */
+/** State of a rule known to its writer: as last acknowledged, and a change without acknowledgement. */
 interface Known {
   rule: Rule;
-  /** The mode it may have now. */
+  /** A new mode that was sent but not acknowledged. */
   openMode?: Rule['mode'];
   mayBeGone?: true;
 }
 
-/** A request: of all rules of an account, or of one. */
+/** A request for all rules of an account, or for one rule. */
 interface Asked {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly id?: string;
   readonly body?: object;
 }
 
-/** Writers of rules, each with an account of its own, that know what was acknowledged. */
+/** Writers that change rules, each in its own account, and record what was acknowledged. */
 export class RulesLoad {
   readonly tally = new Tally('rules API');
   readonly #program: Program;
   readonly #random: Random;
   readonly #known = Array.from({ length: WRITERS }, () => new Map<string, Known>());
-  /** Names of creations that were not acknowledged. */
+  /** Names of rules whose creation was not acknowledged. */
   readonly #open = new Set<string>();
   #names = 0;
 
@@ -39,10 +39,10 @@ export class RulesLoad {
     this.#random = random;
   }
 
-  run(isOver: () => boolean): Promise<unknown> {
+  run(isFinished: () => boolean): Promise<unknown> {
     return Promise.all(
       this.#known.map((rules, writer) =>
-        repeat(isOver, this.tally, async () => {
+        repeat(isFinished, this.tally, async () => {
           await rest(BETWEEN_CHANGES_MS);
           if (this.#program.isUp) await this.#change(writer, rules);
         }),
@@ -75,7 +75,7 @@ export class RulesLoad {
     known.openMode = mode;
     known.rule = await this.#send<Rule>(writer, { method: 'PATCH', id: known.rule.id, body: { mode } });
     delete known.openMode;
-    if (known.rule.mode !== mode) this.tally.isWrong('a change that was acknowledged was not made', known);
+    if (known.rule.mode !== mode) this.tally.isWrong('an acknowledged change was not made', known);
   }
 
   async #delete(writer: number, rules: Map<string, Known>, known: Known): Promise<void> {
@@ -97,7 +97,10 @@ export class RulesLoad {
     return result;
   }
 
-  /** Holds what is stored against what was acknowledged; what was broken off may be there or not. Nobody writes meanwhile. */
+  /**
+   * Compares the stored rules with the acknowledged ones; unacknowledged changes may be present or not. No writer is
+   * active during the check.
+   */
   async check(): Promise<void> {
     for (const [writer, rules] of this.#known.entries()) {
       const stored = new Map(
@@ -106,7 +109,7 @@ export class RulesLoad {
       for (const [id, known] of rules) this.#checkRule(rules, known, stored.get(id));
       for (const [id, rule] of stored) {
         if (rules.has(id)) continue;
-        if (!this.#open.delete(rule.name)) this.tally.isWrong("a rule is there that is nobody's", rule);
+        if (!this.#open.delete(rule.name)) this.tally.isWrong('a rule exists that no writer created', rule);
         rules.set(id, { rule });
       }
     }

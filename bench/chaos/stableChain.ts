@@ -2,25 +2,25 @@ import { connect, type Node } from '../../src/devchain/index.ts';
 import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import type { Trace } from '../../src/ethereum/traces/index.ts';
 
-/** No reorganisation is as deep: what lies below the head by so much has one answer for good. */
+/** Deeper than any reorganisation: blocks this far below the head are permanent. */
 export const STABLE_DEPTH = 16;
 const BLOCKS_PER_READ = 50;
 
-/** The blocks that will not be replaced any more, as the node itself tells them. */
+/** The blocks that are not replaced any more, read from the node. */
 export class StableChain {
   readonly #node: Node;
-  /** By number, as `eth_getBlockByNumber` gives them, without transactions. */
+  /** By number, as in `eth_getBlockByNumber` without transactions. */
   readonly blocks: { readonly hash: string; readonly transactions: readonly string[] }[] = [];
   readonly traces: Trace[] = [];
   readonly addresses = new Set<string>();
-  /** Where the traces of each block begin. */
+  /** Index of the first trace of each block. */
   readonly #starts: number[] = [];
 
   constructor(url: string) {
     this.#node = connect(url);
   }
 
-  /** The highest stable block. */
+  /** Number of the highest stable block. */
   get head(): number {
     return this.blocks.length - 1;
   }

@@ -1,15 +1,15 @@
 import { setTimeout as rest } from 'node:timers/promises';
 
-/** What came of one kind of load: how much was answered rightly, refused or failed, and each wrong answer. */
+/** Results of one kind of load: correct, failed, stale and wrong answers. */
 export class Tally {
   readonly name: string;
   right = 0;
-  /** Errors, refusals and silence: allowed while something is broken. */
+  /** Errors, rejections and timeouts: allowed during faults. */
   failed = 0;
   wrong = 0;
-  /** Answers of blocks that had been replaced a moment ago: right when asked again. */
+  /** Answers from blocks that had just been replaced; correct after a retry. */
   stale = 0;
-  /** For how long, at most. */
+  /** Longest time until such an answer was correct. */
   longestStaleMs = 0;
 
   constructor(name: string) {
@@ -21,7 +21,7 @@ export class Tally {
     this.longestStaleMs = Math.max(this.longestStaleMs, ms);
   }
 
-  /** A wrong answer, or something that is lost. Printed at once, the first of them. */
+  /** Counts a wrong answer or lost data. The first ones are printed at once. */
   isWrong(what: string, details: unknown): void {
     if (this.wrong++ >= MAX_PRINTED) return;
     const text = JSON.stringify(details) ?? '';
@@ -32,13 +32,13 @@ export class Tally {
 const MAX_PRINTED = 5;
 const MAX_PRINTED_LENGTH = 1_000;
 
-/** One step after the other until the load ends; a step that throws counts as failed. */
+/** Repeats a step until the load ends; a step that throws counts as failed. */
 export async function repeat(
-  isOver: () => boolean,
+  isFinished: () => boolean,
   tally: Tally,
   step: () => Promise<unknown>,
 ): Promise<void> {
-  while (!isOver())
+  while (!isFinished())
     try {
       await step();
     } catch {
@@ -48,7 +48,7 @@ export async function repeat(
 }
 
 const FAILED_REST_MS = 50;
-/** A request that nobody answers is given up. */
+/** Timeout of a request without a response. */
 export const REQUEST_TIMEOUT_MS = 20_000;
 
 export { rest };

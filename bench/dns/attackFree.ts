@@ -5,10 +5,12 @@ const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
 const ZONE = 'example.test';
 const NAMES = 50_000;
 const QUERIES = 1_000_000;
-/** Ten times the floor of the thresholds: its 20 % of unknown names would empty a bucket that learned nothing. */
+/**
+ * Ten times the floor of the thresholds: its 20 % of unknown names would exceed a bucket without a learned baseline.
+ */
 const PER_SECOND = 1000;
 const NXDOMAIN_SHARE = 0.2;
-/** Among the known: names published a moment ago, which the guard was not told of. */
+/** Share of new names among the names that exist: just published, and not seeded. */
 const NEW_NAME_SHARE = 0.01;
 const NOERROR = 0;
 const NXDOMAIN = 3;
@@ -19,7 +21,10 @@ export interface AttackFreeFigures {
   readonly attackSeconds: number;
 }
 
-/** A million legitimate queries at `medium`, a thousand a second by the detector's clock: how many it drops. */
+/**
+ * Simulates a million legitimate queries at `medium`, 1,000 per second of the detector's clock, and returns how many
+ * it drops.
+ */
 export function benchAttackFree(): AttackFreeFigures {
   const startMs = Date.UTC(2026, 10, 21);
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100_000 } }, startMs);

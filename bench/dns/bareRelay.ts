@@ -1,4 +1,4 @@
-/** What a guard cannot be cheaper than: passes each packet on with an id of its own and gives the answer back. Nothing else. */
+/** Lower bound for the cost of a guard: forwards each packet with its own id and returns the answer, nothing else. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { ServerAddress } from '../../src/platform/addresses/index.ts';

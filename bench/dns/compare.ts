@@ -1,6 +1,7 @@
 /**
- * All guards under the same floods in one run, each alone on one core with the server behind it: `npm run bench:dns -- compare`.
- * A part of it takes a minute: `--guards embedded,dnsdist --floods "random names" --rates 20000,full --sensitivity low --seconds 5`.
+ * Compares all guards under the same floods in one run, each on a single core together with the upstream server: `npm
+ * run bench:dns -- compare`. A selection takes a minute: `--guards embedded,dnsdist --floods "random names" --rates
+ * 20000,full --sensitivity low --seconds 5`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,13 +19,13 @@ import { floodOfSources, type LegitResult, legitimate } from './processes.ts';
 const ONE_CORE = '0';
 const LEGIT_PER_SECOND = 500;
 /**
- * Without a flood, to warm up and to see what a guard costs. The users are 32 addresses: more would be a flood to a dnsdist that
- * counts by address.
+ * Rate without a flood, to warm up and to measure the cost of a guard. The users have 32 addresses, because a dnsdist
+ * that counts by address would limit a single one.
  */
 const COST_PER_SECOND = 1000;
 const SOURCES = 10_000;
 const CLOCK_TICKS_PER_SECOND = 100;
-/** Of a line of /proc/stat, behind its name: proc_stat(5). */
+/** Index of the steal time in a line of /proc/stat, after its name: proc_stat(5). */
 const STEAL_FIELD = 7;
 const TASKSET = '/usr/bin/taskset';
 const ALL_FLOODS = { ...floods, ...knownFloods };
@@ -32,7 +33,7 @@ const ALL_FLOODS = { ...floods, ...knownFloods };
 interface Choice {
   readonly guards: readonly GuardKind[];
   readonly floods: readonly string[];
-  /** Queries a second; none for as many as can be sent. */
+  /** Queries per second; undefined for the maximum. */
   readonly rates: readonly (number | undefined)[];
   readonly sensitivity: ProfileSensitivity;
   readonly seconds: number;
@@ -40,7 +41,8 @@ interface Choice {
 
 export async function compare(args: readonly string[]): Promise<void> {
   const choice = choiceOf(args);
-  if (sides === undefined || !existsSync(TASKSET)) throw new Error('it needs two cores and taskset');
+  if (sides === undefined || !existsSync(TASKSET))
+    throw new Error('the comparison needs two cores and taskset');
   const node = newerNode() ?? process.execPath;
   const server = await startNsd(ZONE, zoneText(), { nice: -15, cores: ONE_CORE });
   try {
@@ -49,7 +51,7 @@ export async function compare(args: readonly string[]): Promise<void> {
       const { legit, cpuMicros } = await costOf(guard, { server, choice, node });
       console.log(
         `${guard.padEnd(11)} no flood: ${percent(legit)} of ${COST_PER_SECOND}/s answered, p99 ${legit.p99Ms.toFixed(2)} ms, ` +
-          `${cpuMicros.toFixed(1)} us of processor a query (${stolen()})`,
+          `${cpuMicros.toFixed(1)} us of processor per query (${stolen()})`,
       );
     }
     for (const flood of choice.floods)
@@ -97,7 +99,7 @@ async function underFlood(guard: GuardKind, { server, flood, rate, choice, node 
   const { sensitivity, seconds } = choice;
   const defended = await defend({ guard, server, zoneFile: server.zoneFile, sensitivity }, node);
   try {
-    // A guard that has been running: its code is compiled when the flood comes.
+    // Warm-up, so that the guard's code is compiled when the flood begins.
     await legitimate(defended.port, COST_PER_SECOND, 2);
     const running = await floodOfSources(defended.port, SOURCES, { flood, perSecond: rate });
     const legit = await legitimate(defended.port, LEGIT_PER_SECOND, seconds);
@@ -124,7 +126,10 @@ async function defend({ server: { host, port }, ...task }: DefendedTask, node: s
   };
 }
 
-/** Tells how much of the guard's core was other guests' of the host meanwhile: what was measured then is of no worth. */
+/**
+ * Returns a function that reports the share of the guard's core stolen by other virtual machines; measurements with a
+ * high share are invalid.
+ */
 function stealing(): () => string {
   const ticks = (): number => {
     const line = new RegExp(`^cpu${ONE_CORE} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '';
@@ -137,7 +142,7 @@ function stealing(): () => string {
   };
 }
 
-/** Of a process and those that it started. */
+/** Returns the processor time of a process and its descendants. */
 function cpuSeconds(pid: number): number {
   const statOf = (id: string): string[] => {
     try {
@@ -180,6 +185,6 @@ function choiceOf(args: readonly string[]): Choice {
 
 function oneOf<T extends string>(known: readonly T[], name: string): T {
   const found = known.find((one) => one === name);
-  if (found === undefined) throw new Error(`${name} is none of ${known.join(', ')}`);
+  if (found === undefined) throw new Error(`${name} is not one of ${known.join(', ')}`);
   return found;
 }

@@ -5,15 +5,16 @@ const TASKSET = '/usr/bin/taskset';
 const CORES = availableParallelism();
 
 /**
- * Those who flood have machines of their own: here they have the last core, and what is defended has the others. Without
- * that the guard takes the processor from the flood, which then is none. Undefined where it cannot be had.
+ * Cores of the attackers and of the defended processes, because attackers have their own machines: the attackers get
+ * the last core, the others the rest. On shared cores the guard would take processor time from the flood. Undefined
+ * if cores cannot be assigned.
  */
 export const sides: { readonly attackers: string; readonly defended: string } | undefined =
   CORES > 1 && existsSync(TASKSET)
     ? { attackers: String(CORES - 1), defended: CORES === 2 ? '0' : `0-${CORES - 2}` }
     : undefined;
 
-/** A command and its arguments on the cores of one side; as they are where cores are shared. */
+/** Returns a command with its arguments, bound to the cores of one side; unchanged if cores are shared. */
 export function onCores(
   side: 'attackers' | 'defended',
   file: string,

@@ -1,4 +1,4 @@
-/** One of those that are compared, in a process of its own with all that belongs to it, so that one core can be given to it. */
+/** One of the compared guards in a separate process with all its parts, so that it can be bound to one core. */
 
 import { startGuard } from '../../src/dns/controller/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
@@ -43,7 +43,10 @@ const rulesOf = (sensitivity: ProfileSensitivity) => ({
   onChange: () => () => {},
 });
 
-/** A guard that has been running knows the rate of its account, as whoever sets up dnsdist by hand does: without one it drops known names never. */
+/**
+ * Thresholds of an account known from earlier traffic, like those in a manual dnsdist setup; without a known rate the
+ * guard never drops known names.
+ */
 const detector = {
   thresholds: { unknownPerSecond: 1000, accountUnknownPerSecond: 5000, ratePerSecond: 1000, zones: {} },
 };
@@ -51,13 +54,13 @@ const detector = {
 const HOUR_MS = 3_600_000;
 
 async function embedded({ server, zoneFile, sensitivity }: DefendedTask): Promise<Defended> {
-  const options = { listen: [{ host: '127.0.0.1', port: 0 }], servers: [server], workers: 0 };
+  const options = { listen: [{ host: '127.0.0.1', port: 0 }], servers: [server], threads: 0 };
   const guard = await startGuard(
     { place: {}, zones: [{ name: ZONE, file: zoneFile }], detector },
     { dataPlane: (context) => new EmbeddedDataPlane(options, context), rules: rulesOf(sensitivity) },
   );
   await guard.seeding.tried;
-  // It knows its users, too.
+  // The guard also knows the network of the users.
   const nowMs = Date.now();
   for (const atMs of [nowMs - 2 * HOUR_MS, nowMs])
     guard.detector.clients.note(networkHash(`${USER_NETWORK}.1`), atMs);
@@ -92,7 +95,7 @@ const start: Readonly<Record<GuardKind, (task: DefendedTask) => Promise<Defended
   'bare relay': ({ server }) => startBareRelay(server),
 };
 
-// Imported for its types it does nothing.
+// Does nothing if it is only imported for its types.
 if (process.send !== undefined && process.argv[2]?.startsWith('{')) {
   const task = JSON.parse(process.argv[2]) as DefendedTask;
   const defended = await start[task.guard](task);

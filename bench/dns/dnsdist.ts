@@ -1,4 +1,7 @@
-/** dnsdist from Debian's package in front of NSD, driven by Floodgate: legitimate queries and refusals under a paced flood. */
+/**
+ * dnsdist from Debian's package in front of NSD, driven by Floodgate: legitimate queries and refusals under a flood
+ * of fixed rate.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ const LEGIT_PER_SECOND = 500;
 const FLOOD_PER_SECOND = 20_000;
 const FLOOD_SECONDS = 10;
 const FLOOD_LINES = 300_000;
-/** As many sockets as a process may have open by default here, nearly. */
+/** Nearly the default limit of open sockets per process. */
 const SOURCES = 18_000;
 
 export interface DnsdistFigure {
@@ -21,7 +24,7 @@ export interface DnsdistFigure {
   readonly floodPerSecond: number;
   readonly legitAnswered: number;
   readonly legitP99Ms: number;
-  /** Of the flood, by dnsdist's own counter of what its rule dropped. */
+  /** Share of the flood that was dropped, from the counter of dnsdist's rule. */
   readonly refused: number;
 }
 
@@ -82,7 +85,7 @@ async function underFlood(
     },
   });
   try {
-    // The rules and the names are in force when the flood begins.
+    // The rules and the names are in force before the flood begins.
     while (
       guard.seeding.missing().length > 0 ||
       guard.dataPlane.knownNames() <= NAMES ||

@@ -1,4 +1,4 @@
-/** dnsdist as a careful operator sets it up against floods, from its documentation: no Floodgate anywhere. */
+/** dnsdist as a careful operator configures it against floods according to its documentation, without Floodgate. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { spawnGuarded } from '../../test/support/spawn.ts';
 import { ZONE } from './names.ts';
 
 /**
- * A client may have fifty queries a second. One that asks much, or for much that does not exist, is blocked for a minute; so is a
- * suffix under which more than fifty names were asked for of which four fifths do not exist: its queries get TC=1, which lets
- * honest clients through over TCP.
+ * A client may send fifty queries per second. A client with too many queries, or with too many for nonexistent names,
+ * is blocked for a minute. Queries for a suffix with more than fifty queried names, four fifths of which do not
+ * exist, are answered TC=1, so that legitimate clients can use TCP.
  */
 const configOf = (port: number, server: ServerAddress): string => `
 setLocal("127.0.0.1:${port}")
@@ -50,7 +50,7 @@ export async function startDnsdistByHand(server: ServerAddress): Promise<Dnsdist
   const exited = once(child, 'exit');
   const client = await new UdpClient().open();
   while (!client.answers.has(1)) {
-    if (child.exitCode !== null) throw new Error(`dnsdist ended before it answered: ${output}`);
+    if (child.exitCode !== null) throw new Error(`dnsdist exited before it answered: ${output}`);
     client.send(query(ZONE, 6, 1), { host: '127.0.0.1', port });
     await client.wait(() => client.answers.has(1), 100);
   }

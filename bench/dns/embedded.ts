@@ -1,4 +1,7 @@
-/** The embedded data plane in front of NSD: what the guard costs, and what of the legitimate queries survives a flood. */
+/**
+ * The embedded data plane in front of NSD: the cost of the guard, and the share of legitimate queries answered during
+ * a flood.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +15,12 @@ import { type Flood, flood, floodOfSources, forkGuard, legitimate, throughput } 
 
 const LEGIT_PER_SECOND = 500;
 const FLOOD_LINES = 300_000;
-/** Pairs of runs, one with the guard and one without: the machine's noise falls on both. */
+/** Number of pairs of runs, with and without the guard, so that noise of the machine affects both. */
 const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const FLOOD_SECONDS = 10;
 const WARM_UP_PER_SECOND = 5000;
-/** As many sockets as a process may have open by default here, nearly. */
+/** Nearly the default limit of open sockets per process. */
 const SOURCES = 18_000;
 
 export interface EmbeddedFigures {
@@ -39,8 +42,8 @@ export interface FloodFigure {
 }
 
 /**
- * The guard runs on the Node of this process, and for the floods also on a newer one where there is one: only that can
- * share a port among threads.
+ * Measures the guard on the Node of this process, and during floods also on a newer one if it is installed, because
+ * only that can share a port among threads.
  */
 export async function benchEmbedded(): Promise<EmbeddedFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
@@ -114,7 +117,7 @@ async function comparePairs(guarded: GuardTask, plain: GuardTask, queries: strin
       await guard.stop();
       return perSecond;
     };
-    // Which of the two comes first changes from round to round.
+    // The order of the two alternates between rounds.
     const first = await one(round % 2 === 0 ? guarded : plain);
     const second = await one(round % 2 === 0 ? plain : guarded);
     rates.push(round % 2 === 0 ? { on: first, off: second } : { on: second, off: first });
@@ -132,7 +135,7 @@ async function underFlood(
   node: string,
 ): Promise<FloodFigure> {
   const guard = await forkGuard(task, { node, hasOwnCores: true });
-  // A guard that has been running: its code is compiled when the flood comes.
+  // Warm-up, so that the guard's code is compiled when the flood begins.
   await legitimate(guard.port, WARM_UP_PER_SECOND, 2);
   const running = await start(guard.port);
   const legit = await legitimate(guard.port, LEGIT_PER_SECOND, FLOOD_SECONDS);

@@ -1,4 +1,6 @@
-/** The guard under test, in a process of its own. Its parent says what by the first argument and hears the port by IPC. */
+/**
+ * The guard under test in a separate process. Its first argument is the task; it sends the port to its parent by IPC.
+ */
 import { setPriority } from 'node:os';
 import { startGuard } from '../../src/dns/controller/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
@@ -13,20 +15,23 @@ export interface GuardTask {
 }
 
 const { server, zone, zoneFile, guarded, sensitivity } = JSON.parse(process.argv[2] ?? '') as GuardTask;
-/** As docs/dns-protection.md advises for a guard that shares its cores: with the guard on and off alike. */
+/**
+ * Priority that docs/dns-protection.md recommends for a guard that shares its cores. It is also set with the guard
+ * off.
+ */
 const PRIORITY = -15;
 try {
   setPriority(PRIORITY);
 } catch {
-  // Only root may; the figures say what came of it.
+  // Without root the priority stays unchanged, and the figures are worse.
 }
 const stamp = '2026-11-20T10:00:00.000000+00:00';
 const options = {
   listen: [{ host: '127.0.0.1', port: 0 }],
   servers: [server],
   guarded,
-  // As the program's default is: one thread a core, where this Node can share a port.
-  workers: 0,
+  // The program's default: one thread per core, if this Node can share a port.
+  threads: 0,
 };
 const guard = await startGuard(
   { place: {}, zones: [{ name: zone, file: zoneFile }] },

@@ -1,15 +1,18 @@
-/** Legitimate clients in a process of their own: so many queries a second for known names, none sent twice, one second to answer. */
+/**
+ * Legitimate clients in a separate process: a fixed rate of queries for known names, without retries, with a timeout
+ * of one second.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { nameToWire, queryPacket } from '../../src/dns/protocol/index.ts';
 import { NAMES, USER_NETWORK } from './names.ts';
 
-// The instrument must not be late itself: a query that leaves late, or an answer that is read late, is nobody's loss.
+// High priority, because late sending or reading in this process would count as loss.
 try {
   setPriority(-15);
 } catch {
-  // Only root may.
+  // Without root the priority stays unchanged.
 }
 const [port = 0, perSecond = 500, seconds = 10] = process.argv.slice(2).map(Number);
 const TICK_MS = 10;

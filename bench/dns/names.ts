@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 
 export const ZONE = 'example.test';
 export const NAMES = 50_000;
-/** The /24 of the users, without the last octet. */
+/** The /24 network of the users, without the last octet. */
 export const USER_NETWORK = '127.0.2';
 
-/** A zone like the one the issue asks for: so many names with an address each. */
+/** Returns a zone with `NAMES` names, each with one address. */
 export const zoneText = (): string =>
   [
     '$TTL 300',
@@ -16,7 +16,7 @@ export const zoneText = (): string =>
   ].join('\n');
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T; // never empty here
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T; // the lists are not empty
 const random = (length: number) => Array.from({ length }, () => pick([...letters])).join('');
 const WORDS =
   'mail shop login admin portal media cloud river stone green house light music paper train water north south east west blog news help docs data test stage live video photo store account secure update search home mobile office school bank travel hotel sport game book food health'.split(
@@ -24,7 +24,7 @@ const WORDS =
   );
 const mixCase = (name: string) => [...name].map((c) => (Math.random() < 0.5 ? c.toUpperCase() : c)).join('');
 
-/** The floods: each makes one query line for dnsperf, for a name that is not in the zone. */
+/** The floods: each function returns a query line for dnsperf, for a name that is not in the zone. */
 export const floods: Readonly<Record<string, () => string>> = {
   'random names': () => `${random(10)}.${ZONE} A`,
   'dictionary words': () => `${pick(WORDS)}-${pick(WORDS)}${Math.floor(Math.random() * 100)}.${ZONE} A`,
@@ -34,7 +34,7 @@ export const floods: Readonly<Record<string, () => string>> = {
   'mixed types': () => `${random(10)}.${ZONE} ${pick(['A', 'AAAA', 'TXT', 'MX', 'NS', 'SOA', 'CAA', 'SRV'])}`,
 };
 
-/** Floods of names that are in the zone: those of one name, and of all. */
+/** Floods of names in the zone: one name, or all names. */
 export const knownFloods: Readonly<Record<string, () => string>> = {
   'one known name': () => `h7.${ZONE} A`,
   'known names': () => knownLine(),
@@ -42,7 +42,7 @@ export const knownFloods: Readonly<Record<string, () => string>> = {
 
 export const knownLine = (): string => `h${Math.floor(Math.random() * NAMES)}.${ZONE} A`;
 
-/** Writes so many lines for dnsperf. */
+/** Writes `count` query lines for dnsperf. */
 export function writeQueries(file: string, line: () => string, count: number): void {
   writeFileSync(file, `${Array.from({ length: count }, line).join('\n')}\n`);
 }

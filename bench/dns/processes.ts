@@ -9,7 +9,7 @@ import type { GuardTask } from './guardProcess.ts';
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const DNSPERF = '/usr/bin/dnsperf';
 
-/** What the benchmark needs that is not installed; empty when all is there. */
+/** Returns the names of required programs that are not installed. */
 export const missing = (): string[] =>
   ['/usr/sbin/nsd', '/usr/bin/dnsdist', DNSPERF]
     .filter((file) => !existsSync(file))
@@ -17,14 +17,14 @@ export const missing = (): string[] =>
 
 export interface GuardChild {
   readonly port: number;
-  /** That receive. */
+  /** Number of threads that receive queries. */
   readonly threads: number;
-  /** Counts of verdicts by their number. */
+  /** Counts of verdicts by their index. */
   verdicts(): Promise<number[]>;
   stop(): Promise<void>;
 }
 
-/** The guard in a process of `node`; on the cores of the defended where others shall have theirs. */
+/** Starts the guard in a process of `node`; on the defended cores if attackers have their own. */
 export async function forkGuard(
   task: GuardTask,
   { node, hasOwnCores }: { readonly node: string; readonly hasOwnCores: boolean },
@@ -55,7 +55,7 @@ export interface LegitResult {
   readonly p99Ms: number;
 }
 
-/** Known names, asked for by users. */
+/** Runs legitimate clients that query known names. */
 export async function legitimate(port: number, perSecond: number, seconds: number): Promise<LegitResult> {
   const child = fork(here('legit.js'), [port, perSecond, seconds].map(String));
   const [result] = (await once(child, 'message')) as [LegitResult];
@@ -63,7 +63,7 @@ export async function legitimate(port: number, perSecond: number, seconds: numbe
   return result;
 }
 
-/** Queries a second that were answered, by closed-loop clients. */
+/** Returns the answered queries per second of closed-loop clients. */
 export async function throughput(port: number, queries: string, seconds: number): Promise<number> {
   const flags = [
     '-s',
@@ -84,11 +84,11 @@ export async function throughput(port: number, queries: string, seconds: number)
 }
 
 export interface Flood {
-  /** Ends it and tells how many queries it sent, and for how long. */
+  /** Ends the flood, and returns the number of queries sent and its duration. */
   stop(): Promise<{ sent: number; seconds: number }>;
 }
 
-/** From so many sources; one query a second for a random name from each where nothing is said. */
+/** Starts a flood from many sources; by default one query per second for a random name from each. */
 export async function floodOfSources(
   port: number,
   sources: number,
@@ -113,7 +113,7 @@ export async function floodOfSources(
   };
 }
 
-/** Sends without waiting for anybody: a query that is not answered within a tenth of a second is forgotten. */
+/** Starts a flood that does not wait for answers: queries time out after a tenth of a second. */
 export function flood(
   port: number,
   queries: string,

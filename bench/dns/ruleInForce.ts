@@ -1,4 +1,4 @@
-/** How soon dnsdist has a rule that was changed, on both of two nodes: the longest of several changes. */
+/** Time until a changed rule is in force on both of two dnsdist nodes: the longest of several changes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -11,7 +11,7 @@ const CHANGES = 20;
 const NO_ACTION = /floodgate-refuses.*wouldDrop/;
 const DROP = /floodgate-refuses.*dropped/;
 
-/** The longest time from a change of the rule to both nodes showing it, in milliseconds. */
+/** Returns the longest time from a change of the rule until both nodes show it, in milliseconds. */
 export async function benchRuleInForce(): Promise<number> {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
   const one = await startDnsdist(server);

@@ -1,4 +1,4 @@
-/** How long a guard that knows a million names takes from its start until the first verdict rests on all of them again. */
+/** Time from the start of a guard with a million stored names until the first verdict can use all of them. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ export async function benchStart(): Promise<string[]> {
         fileURLToPath(new URL('startProcess.js', import.meta.url)),
         folder,
       ]);
-      return `start with ${NAMES} names  ${told.toString().trim()}; with the end of the process ${(performance.now() - startMs).toFixed(0)} ms`;
+      return `start with ${NAMES} names  ${told.toString().trim()}; until the process exited ${(performance.now() - startMs).toFixed(0)} ms`;
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });

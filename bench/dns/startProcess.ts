@@ -1,4 +1,4 @@
-/** Starts a guard on a store, answers DNS, and says how long after the start of the process that was. */
+/** Starts a guard on a store, and prints the time from the start of the process until it answers DNS. */
 import { startGuard } from '../../src/dns/controller/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';

@@ -13,7 +13,7 @@ const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
 const NAMES = 1_000_000;
 const QUERIES = 4_000_000;
 const PACKETS = 200_000;
-/** Fewer of those that are no query: some are large. */
+/** Fewer malformed packets, because some are large. */
 const MALFORMED_PACKETS = 10_000;
 const MALFORMED_QUERIES = 1_000_000;
 
@@ -21,12 +21,12 @@ export interface VerdictFigures {
   /** Nanoseconds from the bytes of a packet to the verdict. */
   readonly knownNs: number;
   readonly unknownNs: number;
-  /** The same for packets that are no query, by what is wrong with them. */
+  /** Nanoseconds for packets that are not queries, by fault. */
   readonly malformedNs: Readonly<Record<string, number>>;
   readonly bytesPerName: number;
 }
 
-/** How long reading a question and deciding about it takes, with a million names known, at `very_high`. */
+/** Measures parsing and deciding a query at `very_high` with a million known names. */
 export function benchVerdict(): VerdictFigures {
   const nowMs = Date.now();
   const detector = new AttackDetector(KEY, { profile: { maxNames: NAMES } }, nowMs);
@@ -80,17 +80,17 @@ const HEADER_BYTES = 12;
 const OVERSIZE_BYTES = 8192;
 const POINTER = 0xc0;
 
-/** The packet with one byte changed. */
+/** Returns the packet with one byte changed. */
 const withByte = (packet: Uint8Array, at: number, byte: number): Uint8Array => {
   packet[at] = byte;
   return packet;
 };
 
-/** A header with one question of this name, as far as the name goes. */
+/** Returns a header with one question whose name has these bytes. */
 const withName = (packet: Uint8Array, ...name: readonly number[]): Uint8Array =>
   Uint8Array.of(...packet.subarray(0, HEADER_BYTES), ...name, 0, 0, 1, 0, 1);
 
-/** What comes in place of queries: each makes one from a good query. */
+/** Malformed packets: each function creates one from a valid query. */
 const malformed: Readonly<Record<string, (packet: Uint8Array) => Uint8Array>> = {
   'cut in the header': (packet) => packet.subarray(0, HEADER_BYTES - 1),
   'cut in the name': (packet) => packet.subarray(0, HEADER_BYTES + 6),

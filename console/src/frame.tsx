@@ -1,63 +1,64 @@
-/** What is around every page: where you are, who you are, and whether the picture is live. */
+/** The frame of every page: navigation, account menu and live status. */
 import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { isKeyListOpen, listenForKeys } from './keyboard.ts';
+import { unknownSince } from './live.ts';
 import { BASE } from './navigate.ts';
-import { type Page, pages, shownPages } from './pages/index.ts';
-import { session, signInAgain } from './session.ts';
+import { type Page, pages, visiblePages } from './pages/index.ts';
+import { restoreSession, session } from './session.ts';
 import { SignIn } from './signIn.tsx';
-import { ConfirmPlace } from './ui/confirm.tsx';
+import { AccountMenu } from './ui/accountMenu.tsx';
+import { ConfirmHost } from './ui/confirm.tsx';
 import { EmptyState } from './ui/emptyState.tsx';
 import { KeyList } from './ui/keyList.tsx';
 import { Link } from './ui/link.tsx';
 import { LiveDot } from './ui/liveDot.tsx';
-import { UndoPlace } from './ui/undo.tsx';
-import { Who } from './ui/who.tsx';
+import { ToastHost } from './ui/toast.tsx';
 
-/** Places in the strip at the bottom of a narrow window; the rest is in the menu behind who you are. */
+/** Number of pages in the navigation bar of a narrow window. The account menu lists the others. */
 const STRIP_PAGES = 4;
 
 export function Frame() {
   useEffect(() => {
-    void signInAgain();
+    void restoreSession();
     return listenForKeys();
   }, []);
   if (session.value === undefined) return <SignIn />;
   return (
     <Router base={BASE}>
       <a class="skip" href="#page">
-        Skip to the page
+        Skip to content
       </a>
       <header class="bar">
         <span class="brand">Floodgate</span>
         <nav class="places" aria-label="Pages">
-          {shownPages.value.map((page, i) => (
-            <Place key={page.path} page={page} isInStrip={i < STRIP_PAGES} />
+          {visiblePages.value.map((page, i) => (
+            <NavLink key={page.path} page={page} isInStrip={i < STRIP_PAGES} />
           ))}
         </nav>
-        <Who />
+        <AccountMenu />
         <LiveDot />
       </header>
-      <main id="page" tabIndex={-1}>
+      <main id="page" tabIndex={-1} class={unknownSince.value && 'no-contact'}>
         <Switch>
-          {shownPages.value.map(({ path, component: Component }) => (
+          {visiblePages.value.map(({ path, component: Component }) => (
             <Route key={path} path={path === '/' ? '/' : `${path}/*?`}>
               <Component />
             </Route>
           ))}
           <Route>
-            <Missing />
+            <NotFound />
           </Route>
         </Switch>
       </main>
-      <UndoPlace />
-      <ConfirmPlace />
+      <ToastHost />
+      <ConfirmHost />
       {isKeyListOpen.value && <KeyList />}
     </Router>
   );
 }
 
-function Place({ page, isInStrip }: { readonly page: Page; readonly isInStrip: boolean }) {
+function NavLink({ page, isInStrip }: { readonly page: Page; readonly isInStrip: boolean }) {
   const [location] = useLocation();
   const isHere =
     page.path === '/' ? location === '/' : location === page.path || location.startsWith(`${page.path}/`);
@@ -71,18 +72,18 @@ function Place({ page, isInStrip }: { readonly page: Page; readonly isInStrip: b
   );
 }
 
-function Missing() {
+function NotFound() {
   const [location] = useLocation();
   const page = pages.find(({ path }) => location === path || location.startsWith(`${path}/`));
   if (page !== undefined)
     return (
-      <EmptyState title={`Your token does not show ${page.title}`}>
-        It needs the permission <code>{page.permission}</code>. Sign in with a token that has it.
+      <EmptyState title={`Your token does not allow ${page.title}`}>
+        This page requires the permission <code>{page.permission}</code>. Sign in with a token that has it.
       </EmptyState>
     );
   return (
-    <EmptyState title="There is no such page">
-      <Link to="/">Back to what happens now</Link>
+    <EmptyState title="Page not found">
+      <Link to="/">Go to the page Now</Link>
     </EmptyState>
   );
 }

@@ -1,11 +1,11 @@
-/** Keys: `/` goes to the search of a page, `g` and a letter to a page, `?` lists them. */
+/** Keyboard shortcuts: `/` focuses a page's search, `g` and a letter open a page, `?` lists all shortcuts. */
 import { signal } from '@preact/signals';
 import { goTo } from './navigate.ts';
-import { shownPages } from './pages/index.ts';
+import { visiblePages } from './pages/index.ts';
 
 export const isKeyListOpen = signal(false);
 
-/** A `g` waits so long for its letter. */
+/** Time in which a letter must follow `g`. */
 const CHORD_MS = 1_500;
 let chordUntilMs = 0;
 
@@ -19,7 +19,7 @@ function onKey(event: KeyboardEvent): void {
   if (document.querySelector('dialog[open]') !== null) return;
   const isChord = performance.now() < chordUntilMs;
   chordUntilMs = 0;
-  const page = isChord ? shownPages.value.find(({ key }) => key === event.key) : undefined;
+  const page = isChord ? visiblePages.value.find(({ key }) => key === event.key) : undefined;
   if (page !== undefined) goTo(page.path);
   else if (event.key === 'g') chordUntilMs = performance.now() + CHORD_MS;
   else if (event.key === '/') document.querySelector<HTMLElement>('[data-search]')?.focus();

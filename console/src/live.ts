@@ -1,46 +1,49 @@
-/** The live stream of the account that is looked at: what it told last, and whether it still tells. */
 import { computed, effect, signal } from '@preact/signals';
 import { API, pathOf } from './api/client.ts';
-import { refusal } from './api/credentials.ts';
+import { tokenRejection } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
 import { failureOf } from './api/failure.ts';
 import type { AttackSummary, GuardStatus, RuleChange, Schemas } from './api/types.ts';
+import { CONTACT_MS, type Contact, watchContact } from './contact.ts';
 import { account, may, session } from './session.ts';
 
-/** A message of the stream: see docs/rules-api.md, Live. */
+/** A message of the live stream. See docs/rules-api.md, section Live. */
 export interface LiveMessage {
   readonly at: string;
   readonly rules_etag: string;
-  /** Left out where no guard runs for this account. */
+  /** Undefined if no guard runs for this account. */
   readonly guard?: GuardStatus;
   readonly ended_attacks?: readonly AttackSummary[];
   readonly changes?: readonly (RuleChange | Schemas['ListChange'])[];
 }
 
-/** `off`: nobody is signed in, or the token may not listen. */
+/** `off`: signed out, or the token may not read the stream. */
 export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 
 export const connection = signal<Connection>('off');
-/** The newest message; undefined until the first has come. Kept while reconnecting. */
+/** The newest message; undefined before the first one. Kept while reconnecting. */
 export const live = signal<LiveMessage | undefined>();
-/** Parts of it that seldom change: who hangs on these alone is not drawn anew each second. */
+/** Components that read only these rarely changing signals are not rendered each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
-/** Another number every `ms`, by the server's clock. Without a message 0: NaN is no number twice, so what hangs on it never rests. */
-export const turnOf = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
-/** Why the server lets nobody listen here now: it says so where too many do. */
-export const whyNotLive = signal<string | undefined>();
-/** When the newest came, as `performance.now()` tells it. */
+/** Changes every `ms` by the server's clock. Before the first message 0, as NaN would rerun dependent effects. */
+export const refreshPeriod = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
+const contact = signal<Contact | undefined>();
+/** Time of the last message if the stream is silent too long. The displayed state may then be outdated. */
+export const unknownSince = computed(() => contact.value?.lostSince.value);
+/** Reason of the server for rejecting the stream with 429: too many streams. */
+export const streamRejection = signal<string | undefined>();
+/** `performance.now()` at the newest message. */
 export const lastMessageMs = signal(0);
 /**
- * The `ETag` of all rules, as the stream or the list told it last: where it changes they are read again.
- * The list tells it too, as it may show a rule that was made and deleted between two messages.
+ * ETag of all rules, which are read again when it changes. List responses set it too, because a list may contain a rule
+ * that was created and deleted between two messages.
  */
 export const rulesVersion = signal('');
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
-/** One comes each second: without any for so long the connection is dead, whatever it says itself. */
+/** The stream sends a message each second. After this time without one the connection is closed and opened again. */
 const SILENCE_MS = 6_000;
 
 effect(() => {
@@ -52,19 +55,25 @@ effect(() => {
     return undefined;
   }
   const stop = new AbortController();
-  void follow({ token, of, stop: stop.signal });
-  return () => stop.abort();
+  const watched = watchContact(CONTACT_MS);
+  contact.value = watched;
+  void readStream({ token, of, stop: stop.signal, contact: watched });
+  return () => {
+    stop.abort();
+    watched.stop();
+  };
 });
 
-interface Followed {
+interface StreamOptions {
   readonly token: string;
   readonly of: string;
   readonly stop: AbortSignal;
+  readonly contact: Contact;
 }
 
-async function follow(followed: Followed): Promise<void> {
+async function readStream(followed: StreamOptions): Promise<void> {
   connection.value = 'connecting';
-  whyNotLive.value = undefined;
+  streamRejection.value = undefined;
   let lastId: string | undefined;
   lastMessageMs.value = 0;
   let retryMs = RETRY_MS;
@@ -73,11 +82,12 @@ async function follow(followed: Followed): Promise<void> {
       for await (const { id, data } of messages(followed, lastId)) {
         lastId = id ?? lastId;
         retryMs = RETRY_MS;
-        take(JSON.parse(data) as LiveMessage);
+        onMessage(JSON.parse(data) as LiveMessage);
+        followed.contact.note(true);
       }
     } catch {
-      // Told by the dot; what follows is another attempt.
-      whyNotLive.value = undefined;
+      // LiveDot shows the lost connection, and the loop retries.
+      streamRejection.value = undefined;
     }
     if (followed.stop.aborted) return;
     connection.value = 'reconnecting';
@@ -86,16 +96,16 @@ async function follow(followed: Followed): Promise<void> {
   }
 }
 
-function take(message: LiveMessage): void {
+function onMessage(message: LiveMessage): void {
   lastMessageMs.value = performance.now();
   live.value = message;
-  whyNotLive.value = undefined;
+  streamRejection.value = undefined;
   rulesVersion.value = message.rules_etag;
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 
-/** Read with fetch, so that the token stays in its header. */
-async function* messages({ token, of, stop }: Followed, lastId: string | undefined) {
+/** Yields the messages of one connection. Uses fetch, because EventSource cannot send `authorization`. */
+async function* messages({ token, of, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   try {
@@ -110,10 +120,11 @@ async function* messages({ token, of, stop }: Followed, lastId: string | undefin
         cache: 'no-store',
       },
     );
-    if (response.status === 401) refusal.value = failureOf(401, await response.json());
-    if (response.status === 429) whyNotLive.value = failureOf(429, await response.json()).faults[0]?.message;
+    if (response.status === 401) tokenRejection.value = failureOf(401, await response.json());
+    if (response.status === 429)
+      streamRejection.value = failureOf(429, await response.json()).faults[0]?.message;
     if (!response.ok || response.body === null) return;
-    for await (const event of eventsOf(response.body)) {
+    for await (const event of eventsOf(response.body, () => heard.note(false))) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
       yield event;

@@ -1,33 +1,22 @@
-/** Who is signed in, and what the token allows. The token stays in memory, and in the tab's session storage where asked. */
+/** The token is kept in memory, and in the tab's session storage if the user wants that. */
 import { computed, effect, signal } from '@preact/signals';
-import { refusal, token as sentToken } from './api/credentials.ts';
+import { token as sentToken, tokenRejection } from './api/credentials.ts';
 import type { Failure } from './api/failure.ts';
-import { tokenForCode, verifyToken } from './api/session.ts';
+import { type Session, tokenForCode, verifyToken } from './api/session.ts';
 
-export interface Session {
-  readonly token: string;
-  readonly tokenId: string;
-  readonly label: string | undefined;
-  readonly accounts: 'all' | readonly string[];
-  readonly permissions: readonly string[];
-  readonly expiresOn: string | undefined;
-  /** The account whose DNS is guarded here; undefined where there is no guard, or where the token may not see it. */
-  readonly guarded: string | undefined;
-}
-
-const STORED = 'floodgate.token';
+const STORAGE_KEY = 'floodgate.token';
 const DEFAULT_ACCOUNT = 'default';
 
 export const session = signal<Session | undefined>();
-/** Why nobody is signed in, where somebody was or tried to. */
+/** Why signing in failed or the session ended. */
 export const signInFailure = signal<Failure | undefined>();
-export const isRemembered = signal(sessionStorage.getItem(STORED) !== null);
+export const isRemembered = signal(sessionStorage.getItem(STORAGE_KEY) !== null);
 
-/** A link may say anything, and the account stands in lines that are copied into a shell. */
+/** The URL is untrusted, and the account is part of commands that users copy into a shell. */
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const accountOfUrl = new URLSearchParams(location.search).get('account') ?? '';
 const chosenAccount = signal(ACCOUNT_ID.test(accountOfUrl) ? accountOfUrl : undefined);
-/** The account that is looked at: the one of the URL, else the one that is guarded, else the token's first. */
+/** The selected account: from the URL, otherwise the guarded account, otherwise the first account of the token. */
 export const account = computed(() => chosenAccount.value ?? firstAccount(session.value));
 
 function firstAccount(of: Session | undefined): string {
@@ -35,28 +24,27 @@ function firstAccount(of: Session | undefined): string {
   return (of?.accounts === 'all' ? undefined : of?.accounts[0]) ?? DEFAULT_ACCOUNT;
 }
 
-/** The part of a URL that names the account, where it is not the one that is looked at anyway. */
+/** URL query that selects the account; empty if the account is selected by default. */
 export const accountQuery = computed(() =>
   chosenAccount.value === undefined || chosenAccount.value === firstAccount(session.value)
     ? ''
     : `account=${encodeURIComponent(chosenAccount.value)}`,
 );
 
-/** Whether a guard runs here for the account that is looked at: known from signing in, before the live stream tells of it. */
+/** Whether a guard of the account runs here. Known after sign-in, before the first live message. */
 export const isGuarded = computed(() => session.value?.guarded === account.value);
 
 export function chooseAccount(id: string): void {
   chosenAccount.value = id;
 }
 
-/** Whether the token allows it; one that may write may read. As the server judges, which is asked all the same. */
+/** `:write` includes `:read`. This only hides controls, because the server checks each request. */
 export function may(permission: string | undefined): boolean {
   const held = session.value?.permissions ?? [];
   if (permission === undefined) return session.value !== undefined;
   return held.includes(permission) || held.includes(permission.replace(/:read$/, ':write'));
 }
 
-/** Signs in; where the token is not taken `signInFailure` says why. */
 export async function signIn(token: string): Promise<void> {
   const answer = await verifyToken(token.trim());
   if ('failure' in answer) {
@@ -64,21 +52,21 @@ export async function signIn(token: string): Promise<void> {
     return;
   }
   signInFailure.value = undefined;
-  refusal.value = undefined;
+  tokenRejection.value = undefined;
   session.value = answer.value;
-  if (isRemembered.value) sessionStorage.setItem(STORED, answer.value.token);
+  if (isRemembered.value) sessionStorage.setItem(STORAGE_KEY, answer.value.token);
 }
 
-/** Signs in with the code of the link that the server printed. */
+/** Signs in with the one-time code of the link that the server printed. */
 export async function exchangeCode(code: string): Promise<void> {
   const answer = await tokenForCode(code);
   if ('failure' in answer) signInFailure.value = answer.failure;
   else await signIn(answer.value);
 }
 
-/** Signs in with the token that this tab has remembered, if there is one. */
-export async function signInAgain(): Promise<void> {
-  const stored = sessionStorage.getItem(STORED);
+/** Signs in with the token that this tab remembers, if any. */
+export async function restoreSession(): Promise<void> {
+  const stored = sessionStorage.getItem(STORAGE_KEY);
   if (stored !== null) await signIn(stored);
 }
 
@@ -86,11 +74,11 @@ effect(() => {
   sentToken.value = session.value?.token;
 });
 effect(() => {
-  if (refusal.value !== undefined) signOut(refusal.value);
+  if (tokenRejection.value !== undefined) signOut(tokenRejection.value);
 });
 
 export function signOut(failure?: Failure): void {
-  sessionStorage.removeItem(STORED);
+  sessionStorage.removeItem(STORAGE_KEY);
   isRemembered.value = false;
   signInFailure.value = failure;
   session.value = undefined;
@@ -99,6 +87,6 @@ export function signOut(failure?: Failure): void {
 export function remember(isWanted: boolean): void {
   isRemembered.value = isWanted;
   const token = session.value?.token;
-  if (isWanted && token !== undefined) sessionStorage.setItem(STORED, token);
-  else sessionStorage.removeItem(STORED);
+  if (isWanted && token !== undefined) sessionStorage.setItem(STORAGE_KEY, token);
+  else sessionStorage.removeItem(STORAGE_KEY);
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { isRemembered, remember, signIn, signInFailure } from './session.ts';
 import { ErrorBox } from './ui/errorBox.tsx';
+import { TextInput } from './ui/textInput.tsx';
 
 export function SignIn() {
   const token = useSignal('');
@@ -15,23 +16,14 @@ export function SignIn() {
     <main class="sign-in" id="page">
       <h1>Floodgate</h1>
       <p class="quiet">
-        Sign in with a token of the rules API. It stays in this tab’s memory, and is sent to this server only.
+        Sign in with a token of the rules API. It is kept in the memory of this tab, and sent to this server
+        only.
       </p>
       {signInFailure.value && <ErrorBox failure={signInFailure.value} />}
       <form onSubmit={submit}>
         <label>
           Token
-          <input
-            type="password"
-            name="token"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={token.value}
-            onInput={(event) => {
-              token.value = event.currentTarget.value;
-            }}
-          />
+          <TextInput type="password" name="token" required text={token} />
         </label>
         <label class="check">
           <input
@@ -46,8 +38,8 @@ export function SignIn() {
         </button>
       </form>
       <p class="quiet">
-        No token? <code>floodgate token create --account NAME</code> makes one; <code>npm start</code> prints
-        a link that signs you in.
+        No token? <code>floodgate token create --account NAME</code> creates one; <code>npm start</code>{' '}
+        prints a link that signs you in.
       </p>
     </main>
   );

@@ -1,22 +1,23 @@
 import { type Profiler, Session } from 'node:inspector';
 
-/** What one run did that no run before it did, and how much it did in all. */
+/** Whether a run executed code that no earlier run did, and how much code it executed. */
 export interface Observed {
   readonly isNew: boolean;
-  /** Executions of blocks, of each that V8 counts apart. */
+  /** Number of executed blocks, summed over all blocks that V8 counts. */
   readonly work: number;
 }
 
 /**
- * Which blocks of the code under test were executed, and how often, by V8's own counters. Code counts that is loaded after
- * `start`: V8 adds counters when it compiles. To take them costs a millisecond or two, whatever was executed.
+ * Counts how often each block of the code under test is executed, with V8's own counters. Only code loaded after
+ * `start` is counted, because V8 adds counters when it compiles. Reading the counters takes 1 to 2 ms, regardless of
+ * the executed code.
  */
 export class Coverage {
   readonly #session = new Session();
   readonly #isCounted: (url: string) => boolean;
   readonly #countedScripts = new Map<string, boolean>();
 
-  /** @param isCounted by the URL of a script, whether it is code under test. */
+  /** @param isCounted returns whether the script at a URL is code under test. */
   constructor(isCounted: (url: string) => boolean) {
     this.#isCounted = isCounted;
   }
@@ -33,7 +34,7 @@ export class Coverage {
     this.#session.disconnect();
   }
 
-  /** What was executed since the last time, noted in `features`. */
+  /** Returns what was executed since the last call, and adds it to `features`. */
   take(features: Features): Observed {
     let work = 0;
     const before = features.count;
@@ -49,9 +50,9 @@ export class Coverage {
 
   #counts(): readonly Profiler.ScriptCoverage[] {
     let counts: readonly Profiler.ScriptCoverage[] = [];
-    // Within one thread the answer comes before the call returns.
+    // Within one thread the inspector calls back before `post` returns.
     this.#session.post('Profiler.takePreciseCoverage', (error, taken) => {
-      if (error) throw new Error(`no coverage: ${error.message}`);
+      if (error) throw new Error(`cannot read coverage: ${error.message}`);
       counts = taken.result;
     });
     return counts;
@@ -64,7 +65,7 @@ export class Coverage {
   }
 }
 
-/** Blocks that were executed; where `byCount`, pairs of a block and how often it was, by powers of two. */
+/** Set of executed blocks; if `byCount`, set of pairs of a block and the power of two of its count. */
 export class Features {
   count = 0;
   readonly #byCount: boolean;
@@ -92,19 +93,19 @@ export class Features {
   }
 }
 
-/** For keys of two offsets. */
+/** Multiplier that combines two offsets into one key. */
 const MAX_SCRIPT_LENGTH = 2 ** 26;
 
 /**
- * What is known of one function. V8 gives ranges, each within the one before it or behind, and leaves out those that were
- * executed as often as the one around. So the places where a range ever began are kept, and the count at each is looked up.
+ * Features of one function. V8 reports ranges, each nested in or after the previous one, and omits those with the
+ * same count as the enclosing range. So the start offsets of all ranges are kept, and the count at each is looked up.
  */
 class FunctionFeatures {
   readonly #places: number[] = [];
-  /** For each place the counts that were seen there, a bit each. */
+  /** For each start offset the counts seen there, one bit each. */
   readonly #seen: number[] = [];
 
-  /** Returns how many features are new. */
+  /** Returns the number of new features. */
   note(ranges: readonly Profiler.CoverageRange[], byCount: boolean): number {
     for (const { startOffset } of ranges)
       if (!this.#places.includes(startOffset)) {
@@ -124,7 +125,7 @@ class FunctionFeatures {
   }
 }
 
-/** The innermost range comes last. */
+/** The innermost range is the last one that contains the offset. */
 function countAt(ranges: readonly Profiler.CoverageRange[], place: number): number {
   let counted = 0;
   for (const { startOffset, endOffset, count } of ranges)
@@ -134,6 +135,6 @@ function countAt(ranges: readonly Profiler.CoverageRange[], place: number): numb
 
 const MAX_BIT = 8;
 
-/** A count by powers of two; none has no bit. */
+/** Returns the bit of a count's power of two; 0 for no execution. */
 const bitOf = (count: number): number =>
   count === 0 ? 0 : 1 << Math.min(MAX_BIT, Math.floor(Math.log2(count)));

@@ -1,6 +1,6 @@
 /**
- * A small fuzzer: mutates inputs, keeps those that run code which none ran before, and mutates them on. The same seed and the
- * same number of runs give the same inputs.
+ * A small coverage-guided fuzzer: mutates inputs, and keeps those that execute new code as parents of further
+ * mutations. The same seed and number of runs create the same inputs.
  */
 import { Random } from '../../test/support/random.ts';
 import { type Coverage, Features } from './coverage.ts';
@@ -11,33 +11,33 @@ import type { Target } from './target.ts';
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** Asked before each run, with how many there were. */
+  /** Called before each batch with the number of runs so far; returns whether to continue. */
   readonly goesOn: (runs: number) => boolean;
-  /** Started before the code under test was loaded. Left out: blind, from the seeds alone. */
+  /** Must be started before the code under test is loaded. Default: no guidance, mutations of the seeds only. */
   readonly coverage?: Coverage;
-  /** Hears each kind of failure once, as small as it could be made. */
+  /** Called once for each kind of failure, with a minimised input. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
 export interface Finding {
   readonly input: Uint8Array;
-  /** What tells one kind of failure from another. */
+  /** Identifies the kind of failure. */
   readonly kind: string;
   readonly error: unknown;
 }
 
 export interface Fuzzed {
   readonly runs: number;
-  /** Inputs that each ran something new. */
+  /** Inputs that each executed new code. */
   readonly corpus: readonly Uint8Array[];
   readonly findings: readonly Finding[];
 }
 
-/** Half of the inputs come from those that were found last. */
+/** Half of the parents are among the last inputs added to the corpus. */
 const RECENT = 16;
-/** Counters are taken once for so many inputs. Where these together executed new code they are run again one by one. */
+/** The counters are read once per batch. If a batch executed new code, its inputs are run again one by one. */
 const BATCH = 64;
-/** So often they are for how often they executed code, too. */
+/** Share of batches that are run again to find new execution counts, too. */
 const COUNTED_SHARE = 1 / 64;
 
 export async function fuzz(target: Target, options: FuzzOptions): Promise<Fuzzed> {
@@ -83,7 +83,7 @@ function childOf(parent: Uint8Array, material: Material, { format, maxBytes }: T
   return child !== undefined && child.length <= maxBytes ? child : mutate(parent, material, maxBytes);
 }
 
-/** Runs the target, and keeps what fails, one of each kind. */
+/** Runs the target, and keeps one failure of each kind. */
 class Findings {
   readonly #target: Target;
   readonly #options: FuzzOptions;
@@ -104,7 +104,7 @@ class Findings {
     if (failure !== undefined) await this.#keep(failure);
   }
 
-  /** With counters of its own. True where it did something that none did before. */
+  /** Runs one input with its own counters, and returns whether it executed something new. */
   async runAlone(input: Uint8Array): Promise<boolean> {
     const { failure, isNew } = await this.#counted(input);
     if (failure !== undefined) await this.#keep(failure);
@@ -143,11 +143,11 @@ class Findings {
 
 function tooMuchWork({ maxWork }: Target, input: Uint8Array, work: number): Finding | undefined {
   if (work <= maxWork) return undefined;
-  const error = new Error(`${work} blocks were executed, ${maxWork} may be`);
+  const error = new Error(`${work} blocks were executed; the limit is ${maxWork}`);
   return { input, kind: 'too much work', error };
 }
 
-/** What must hold, or where it was thrown: values of the input are left out. */
+/** Returns the violated invariant, or the location of the throw, without values of the input. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [what = ''] = error.message.split('; found ');

@@ -1,7 +1,7 @@
-/** Runs that one finding may take to be made small. */
+/** Maximum number of runs to minimise one finding. */
 const MAX_TRIES = 3_000;
 
-/** The shortest input found that still `fails`, by taking pieces out, large ones first. */
+/** Returns the shortest input found that still fails, by removing pieces, large ones first. */
 export async function minimise(
   input: Uint8Array,
   fails: (input: Uint8Array) => Promise<boolean>,

@@ -1,21 +1,21 @@
 import type { Random } from '../../test/support/random.ts';
 
-/** What mutations draw from. */
+/** Sources of mutations. */
 export interface Material {
   readonly random: Random;
   readonly dictionary: readonly Uint8Array[];
-  /** Another input that is of use. */
+  /** Returns another input of the corpus. */
   readonly other: () => Uint8Array;
 }
 
 type Mutation = (input: Uint8Array, material: Material) => Uint8Array;
 
-/** Values next to which code decides: ends of ranges, length octets, digits, separators. */
+/** Bytes at boundaries in code: ends of ranges, length octets, digits, separators. */
 const TELLING_BYTES = [0, 1, 2, 3, 0x0a, 0x20, 0x22, 0x30, 0x3f, 0x40, 0x7f, 0x80, 0xbf, 0xc0, 0xfe, 0xff];
 const MAX_STACKED = 6;
 const MAX_PIECE_BYTES = 32;
 
-/** The input with a few things changed, at most `maxBytes` long. */
+/** Returns the input after a few mutations, at most `maxBytes` long. */
 export function mutate(input: Uint8Array, material: Material, maxBytes: number): Uint8Array {
   let mutated = input;
   for (let left = 1 + material.random.below(MAX_STACKED); left > 0; left--)
@@ -99,7 +99,7 @@ function splice(input: Uint8Array, { random, other }: Material): Uint8Array {
 
 const EMPTY = new Uint8Array();
 
-/** Most pieces are short: a long one destroys what was built. */
+/** Most pieces are short, because a long one destroys the structure of the input. */
 const pieceBytes = (input: Uint8Array, random: Random): number =>
   1 + random.below(random.chance(0.1) ? input.length + 1 : MAX_PIECE_BYTES);
 

@@ -1,7 +1,7 @@
 import type { Random } from '../../test/support/random.ts';
 import type { Material } from './mutate.ts';
 
-/** Values that readers of JSON take for others, or do not expect. */
+/** Values that JSON readers confuse or do not expect. */
 const TELLING_VALUES: readonly unknown[] = [
   ...[null, true, false, 0, -0, 1, -1, 1.5, 1e300, 2 ** 53 - 1, 2 ** 53, -(2 ** 53)],
   ...[
@@ -22,7 +22,7 @@ const TELLING_VALUES: readonly unknown[] = [
 const MAX_COPIES = 40;
 const DIGITS = [...'0123456789abcdefABCDEFx:. '];
 
-/** A value within another. */
+/** A value and its position in the enclosing object or array. */
 interface Place {
   readonly members: object;
   readonly key: string;
@@ -31,7 +31,7 @@ interface Place {
 
 type JsonMutation = (place: Place, material: Material, places: readonly Place[]) => void;
 
-/** The input with one value of it exchanged, taken out, renamed or repeated; undefined where it is no JSON. */
+/** Returns the input with one value replaced, removed, renamed or repeated; undefined if it is not JSON. */
 export function mutateJson(input: Uint8Array, material: Material): Uint8Array | undefined {
   const root = parse(input);
   if (root === undefined) return undefined;
@@ -55,7 +55,7 @@ const MUTATIONS: readonly JsonMutation[] = [
 ];
 
 function put({ members, key }: Place, value: unknown): void {
-  // As JSON.parse does: `__proto__` is a member as any other.
+  // Like JSON.parse: `__proto__` is an ordinary member.
   Object.defineProperty(members, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
@@ -77,7 +77,7 @@ function repeat({ members, key, value }: Place, { random }: Material): void {
   members.splice(Number(key), 0, ...Array.from({ length: copies }, () => structuredClone(value)));
 }
 
-/** A value that differs a little. */
+/** Returns a slightly different value. */
 function near(value: unknown, random: Random): unknown {
   if (typeof value === 'number') return value + random.between(-2, 2);
   if (typeof value === 'boolean') return !value;
@@ -87,7 +87,7 @@ function near(value: unknown, random: Random): unknown {
   return value.slice(0, at) + (random.chance(0.7) ? random.pick(DIGITS) : '') + value.slice(at + cut);
 }
 
-/** All values within a value. */
+/** Returns all values within an object. */
 function placesOf(holder: object): Place[] {
   const places: Place[] = [];
   const due = [holder];

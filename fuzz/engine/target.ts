@@ -1,33 +1,33 @@
-/** What is fuzzed: inputs to begin with, the code under test, and what must hold. */
+/** A fuzz target: seed inputs, the code under test, and its invariants. */
 export interface Target {
-  /** Valid inputs, and those that once failed: what is found is found from here. */
+  /** Valid inputs, and inputs that failed before; mutations start from these. */
   readonly seeds: readonly Uint8Array[];
-  /** Words that the code under test compares with: no guidance guesses them. */
+  /** Words that the code under test compares with; coverage does not reveal them. */
   readonly dictionary: readonly string[];
   readonly maxBytes: number;
-  /** `json`: values are exchanged, too, not bytes alone. */
+  /** For `json`, values are mutated in addition to bytes. */
   readonly format: 'bytes' | 'json';
   /**
-   * Blocks of code that one input may take to run, far more than any needs. An endless loop, or work that grows with the
-   * square of the input, takes more.
+   * Maximum number of executed blocks per input, far more than any valid input needs. An endless loop or quadratic
+   * work exceeds it.
    */
   readonly maxWork: number;
-  /** Throws where something that must hold does not. */
+  /** Throws if an invariant is violated. */
   run(input: Uint8Array): void | Promise<void>;
   close?(): Promise<void>;
 }
 
-/** Something that must hold does not. */
+/** A violated invariant. */
 class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** Throws a Violation that says what must hold, and what was found instead. */
+/** Throws a Violation that contains the invariant and the value found. */
 export function must(holds: boolean, what: string, found?: unknown): asserts holds {
   if (!holds) throw new Violation(found === undefined ? what : `${what}; found ${shown(found)}`);
 }
 
-/** Enough to know it by. */
+/** Enough characters to recognise the value. */
 const MAX_SHOWN_LENGTH = 400;
 
 function shown(found: unknown): string {

@@ -1,4 +1,4 @@
-/** Packets as clients and servers send them: read as the guard reads them, and answered by the built-in server. */
+/** Packets from clients and servers: parsed by the guard's parser, and answered by the built-in server. */
 import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
 import { respond, ZoneData } from '../../src/dns/authority/index.ts';
 import {
@@ -28,7 +28,7 @@ www A 192.0.2.2
 alias CNAME www
 sub NS ns.elsewhere.test.
 `;
-/** The most that goes over UDP with EDNS. */
+/** Maximum size of an answer over UDP with EDNS. */
 const MAX_UDP_ANSWER_BYTES = 1232;
 const NO_RESULTS: ReadonlySet<number> = new Set([ReadResult.portZero]);
 const RESULTS = new Set(Object.values(ReadResult).filter((result) => !NO_RESULTS.has(result)));
@@ -49,7 +49,7 @@ export function open(): Target {
     run(packet) {
       const question = new Question();
       const result = readQuery(packet, KEY, question);
-      must(RESULTS.has(result), 'a query is read with a result of the table', result);
+      must(RESULTS.has(result), 'readQuery returns a result of the table', result);
       checkBounds(packet, result, question);
       checkQuestion(packet);
       checkAnswer(packet);
@@ -58,21 +58,30 @@ export function open(): Target {
   };
 }
 
-/** A packet in a larger buffer is read as one alone: what lies behind it is another client's. */
+/**
+ * A packet in a larger buffer is parsed like one in its own buffer, because the bytes after it belong to another
+ * client.
+ */
 function checkBounds(packet: Uint8Array, result: ReadResult, question: Question): void {
   const buffer = new Uint8Array(packet.length + 300).fill(0x61);
   buffer.set(packet);
   const again = new Question();
   must(
     readQuery(buffer.subarray(0, packet.length), KEY, again) === result,
-    'bytes behind the packet are not read',
+    'bytes after the packet do not change the result',
   );
   if (result !== ReadResult.ok && result !== ReadResult.transfer) return;
   must(question.end <= packet.length, 'a question ends within the packet', question.end);
-  must(sameHash(question, again) && question.type === again.type, 'bytes behind the packet do not count');
+  must(
+    sameHash(question, again) && question.type === again.type,
+    'bytes after the packet do not change the question',
+  );
 }
 
-/** The name that is read is the one that dns-packet reads, and has one hash in any case and by way of its text. */
+/**
+ * The parsed name equals the one that dns-packet reads, and has the same hash in any case and after conversion to
+ * text and back.
+ */
 function checkQuestion(packet: Uint8Array): void {
   const question = new Question();
   if (readQuestionSection(packet, KEY, question) !== ReadResult.ok) return;
@@ -80,21 +89,21 @@ function checkQuestion(packet: Uint8Array): void {
   section.fill(0, 6, HEADER_BYTES);
   const [asked] = decode(section).questions ?? [];
   const name = expandName(packet, HEADER_BYTES);
-  must(name !== undefined, 'a name that is read can be expanded');
+  must(name !== undefined, 'a parsed name can be expanded');
   const text = nameToText(name);
   if (isPlain(name))
-    must(asked?.name.toLowerCase() === text, 'the name is as dns-packet reads it', {
+    must(asked?.name.toLowerCase() === text, 'the name equals the one that dns-packet reads', {
       text,
       asked: asked?.name,
     });
   must(sameHash(questionOf(text, question.type, KEY), question), 'a name has the hash of its text', text);
-  must(Buffer.from(nameToWire(text)).equals(lowerCase(name)), 'a name comes back from its text', text);
+  must(Buffer.from(nameToWire(text)).equals(lowerCase(name)), 'a name converts to text and back', text);
 }
 
 const sameHash = (one: Question, other: Question): boolean =>
   one.hashHigh === other.hashHigh && one.hashLow === other.hashLow && one.labels === other.labels;
 
-/** Labels of letters, digits and hyphens: in all others dns-packet takes dots and UTF-8 for what they are not. */
+/** Labels of letters, digits and hyphens; dns-packet misreads dots and UTF-8 in others. */
 const isPlain = (name: Uint8Array): boolean =>
   labelsOf(name).every((label) => /^[a-z0-9-]+$/i.test(label.toString('latin1')));
 
@@ -113,26 +122,28 @@ const lowerCase = (name: Uint8Array): Buffer =>
     Buffer.of(0),
   ]);
 
-/** What is learned of an answer is what dns-packet reads in it, wherever that can read it. */
+/** Facts learned from an answer equal those that dns-packet reads, if it can parse the answer. */
 function checkAnswer(packet: Uint8Array): void {
   const question = new Question();
   if (!readAnswer(packet, KEY, question)) return;
   const kind = answerKind(packet, question.end);
-  must(kind <= MAX_RCODE || KINDS.has(kind), 'an answer is of a known kind', kind);
+  must(kind <= MAX_RCODE || KINDS.has(kind), 'answerKind returns a known kind', kind);
   const zone = negativeZone(packet, question.end);
-  if (zone !== undefined) must(zone.length <= 255 && zone.at(-1) === 0, 'a zone is a whole name', [...zone]);
+  if (zone !== undefined)
+    must(zone.length <= 255 && zone.at(-1) === 0, 'a zone is a complete name', [...zone]);
   const decoded = tryDecode(packet);
   const [first] = decoded?.authorities ?? [];
   if (decoded === undefined || (decoded.questions ?? []).length !== 1) return;
   if ((decoded.answers ?? []).length > 0 || first?.type !== 'SOA') {
-    must(zone === undefined, 'only a negative answer with an SOA record names a zone');
+    must(zone === undefined, 'only a negative answer with an SOA record has a zone');
     return;
   }
-  // Pointers into the header, and long chains of them, dnsPacket follows; ours are those that servers send.
+  // dns-packet also follows pointers into the header and long chains of pointers; the guard reads only the form that
+  // servers send.
   const isUsual = readUint16(packet, question.end) === 0xc000 + HEADER_BYTES;
-  must(zone !== undefined || !isUsual, 'a negative answer names the zone of its SOA record', first.name);
+  must(zone !== undefined || !isUsual, 'a negative answer has the zone of its SOA record', first.name);
   if (zone !== undefined && isPlain(zone))
-    must(nameToText(zone) === first.name.toLowerCase(), 'the zone is as dns-packet reads it', {
+    must(nameToText(zone) === first.name.toLowerCase(), 'the zone equals the one that dns-packet reads', {
       zone: nameToText(zone),
       owner: first.name,
     });
@@ -150,15 +161,19 @@ function checkResponse(query: Uint8Array, answer: Uint8Array | undefined, tcp: b
   if (answer === undefined) {
     must(
       query.length < HEADER_BYTES || ((query[2] ?? 0) & 0x80) !== 0,
-      'only what is no query gets no answer',
+      'only a packet that is not a query has no answer',
     );
     return;
   }
   must(readUint16(answer, 0) === readUint16(query, 0), 'an answer has the id of its query');
-  must(((answer[2] ?? 0) & 0x80) !== 0, 'an answer says that it is one');
-  must(tcp || answer.length <= MAX_UDP_ANSWER_BYTES, 'an answer over UDP is small', answer.length);
+  must(((answer[2] ?? 0) & 0x80) !== 0, 'an answer has the QR bit');
+  must(
+    tcp || answer.length <= MAX_UDP_ANSWER_BYTES,
+    'an answer over UDP is at most 1,232 bytes long',
+    answer.length,
+  );
   const decoded = tryDecode(answer);
-  must(decoded !== undefined, 'an answer can be read', Buffer.from(answer).toString('hex'));
+  must(decoded !== undefined, 'an answer can be parsed', Buffer.from(answer).toString('hex'));
 }
 
 function seeds(): Buffer[] {

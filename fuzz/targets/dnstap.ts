@@ -1,4 +1,4 @@
-/** Frames of dnstap, cut from a stream as it comes, and held against a reader of protobuf that is slow and strict. */
+/** Frames of dnstap, split from a stream of chunks, and compared with a slow and strict protobuf reader. */
 import { FrameStream, readTapFrame } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { must, type Target } from '../engine/target.ts';
 
@@ -19,14 +19,17 @@ export function open(): Target {
       const cut = 1 + ((input[0] ?? 0) % 7);
       must(
         eventsOf(input, cut) === eventsOf(input, input.length),
-        'a stream has the same frames however it comes',
+        'a stream has the same frames for any chunk size',
       );
       const read = readTapFrame(input);
       const strict = strictFrame(input);
       if (strict === undefined) return;
-      must((read === undefined) === (strict === null), 'a frame is known as such', { read, strict });
+      must((read === undefined) === (strict === null), 'a query or answer is recognised as such', {
+        read,
+        strict,
+      });
       if (read === undefined || strict === null) return;
-      must(read.isAnswer === strict.isAnswer, 'an answer is told from a query');
+      must(read.isAnswer === strict.isAnswer, 'an answer is distinguished from a query');
       must(read.overUdp === strict.overUdp, 'the protocol is read');
       must(Buffer.from(read.client).equals(strict.client), 'the client is read');
       must(Buffer.from(read.message).equals(strict.message), 'the message is read');
@@ -34,7 +37,7 @@ export function open(): Target {
   };
 }
 
-/** All frames of a stream that comes in pieces of so many bytes. */
+/** Returns all frames of a stream that arrives in chunks of this size. */
 function eventsOf(input: Uint8Array, pieceBytes: number): string {
   const events: string[] = [];
   const hear = (kind: string) => (frame: Buffer) => void events.push(kind + frame.toString('hex'));
@@ -44,7 +47,10 @@ function eventsOf(input: Uint8Array, pieceBytes: number): string {
   return events.join();
 }
 
-/** The frame as protobuf's specification has it: null for one of another kind, undefined for no protobuf. */
+/**
+ * Returns the frame according to protobuf's specification: null for another kind of frame, undefined for invalid
+ * protobuf.
+ */
 function strictFrame(bytes: Uint8Array) {
   const outer = strictFields(Buffer.from(bytes));
   const inside = outer?.get(14);
@@ -65,7 +71,7 @@ function strictFrame(bytes: Uint8Array) {
   };
 }
 
-/** The last of each field counts; undefined where the bytes are no whole message. */
+/** Returns the last value of each field; undefined if the bytes are not a complete message. */
 function strictFields(bytes: Buffer): Map<number, Buffer | bigint> | undefined {
   const fields = new Map<number, Buffer | bigint>();
   let at = 0;
@@ -114,7 +120,7 @@ function frame({ type, protocol, address, field, message }: Parts): Buffer {
   return Buffer.concat([bytesField(1, Buffer.from('server')), bytesField(14, inside)]);
 }
 
-/** Control frames, then others. */
+/** Returns a stream of control frames followed by data frames. */
 function stream(controls: readonly (readonly number[])[], ...frames: readonly string[]): Buffer {
   return Buffer.concat([
     ...controls.map((control) => Buffer.concat([uint32(0), uint32(control.length), Buffer.from(control)])),

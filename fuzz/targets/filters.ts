@@ -1,4 +1,4 @@
-/** Parameters of trace_filter, answered from the index and held against a plain filter over all traces. */
+/** Parameters of trace_filter, answered from the index and compared with a plain filter over all traces. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { BlockUnavailableError } from '../../src/ethereum/ingest/index.ts';
 import { type Result, RpcError } from '../../src/ethereum/jsonrpc/index.ts';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { indexBlock, type Trace, type TraceStore } from '../../src/ethereum/traces/index.ts';
-import { plainFilter } from '../../test/support/plainFilter.ts';
+import { hasTooMany, referenceFilter } from '../../test/support/plainFilter.ts';
 import { Random } from '../../test/support/random.ts';
 import {
   type SyntheticBlock,
@@ -19,14 +19,20 @@ import { type Chain, meaningOf } from './filterMeaning.ts';
 
 const ADDRESSES = syntheticAddresses(6);
 const SHAPE = { addresses: ADDRESSES, maxTransactions: 4, maxFrames: 4 };
-/** Around the end of a segment of the index, and the first ones. */
+/** Block ranges around the end of a segment of the index, and the first blocks. */
 const RANGES = [
   [0, 20],
   [1012, 1036],
 ] as const;
-const CHAIN: Chain = { head: 1036, safe: 1030, finalized: 1026, has: (number) => inRanges(number) };
+/** Block numbers by hash. */
+const NUMBERS = new Map<string, number>();
+const CHAIN: Chain = {
+  ...{ head: 1036, safe: 1030, finalized: 1026 },
+  has: (number) => inRanges(number),
+  numberOf: (hash) => NUMBERS.get(hash),
+};
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** What a client is told of a filter that is not answered: bad, over a limit, of a block that is not there. */
+/** Error codes of rejected filters: invalid, above a limit, or for an unavailable block. */
 const REFUSALS = new Set([-32602, -32005, -32001]);
 
 const inRanges = (number: number): boolean => RANGES.some(([from, to]) => number >= from && number <= to);
@@ -35,16 +41,18 @@ export async function open(): Promise<Target> {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-fuzz-'));
   const store = openTraceStore(folder, { maxRecentPositions: 200 });
   const blocks = madeBlocks();
+  for (const { header } of blocks) NUMBERS.set(header.hash, header.number);
   const traces = blocks.flatMap((block) => block.traces);
-  // Some in each way that the index keeps its lists: merged into those on disk, and recent.
+  // The index then has both merged lists on disk and recent ones in memory.
   for (const { header, traces: own } of blocks) await store.apply({ blocks: [indexBlock(header, own)] });
   const method = traceFilterOver(store);
   return {
-    seeds: seeds(),
+    seeds: seeds(blocks.at(-1)?.header.hash ?? ''),
     dictionary: [
       ...[
         'fromBlock',
         'toBlock',
+        'blockHash',
         'fromAddress',
         'toAddress',
         'mode',
@@ -83,24 +91,25 @@ export async function open(): Promise<Target> {
 
 async function compare(method: Method, params: readonly unknown[], traces: readonly Trace[]): Promise<void> {
   const meant = params.length > 1 ? undefined : meaningOf(params[0], CHAIN);
-  const expected = meant === undefined ? undefined : JSON.stringify(plainFilter(traces, meant));
+  const isRefused = meant === undefined || hasTooMany(traces, meant);
+  const expected = isRefused ? undefined : JSON.stringify(referenceFilter(traces, meant));
   let answer: string;
   try {
-    const room = { charge: () => true, credit: () => {}, givePlace: () => {} };
+    const room = { charge: () => true, credit: () => {}, freeConnection: () => {} };
     answer = textOf(await method.handle(params, { mayStream: false, room }));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    must(REFUSALS.has(error.code), 'a refusal has one of its codes', error.code);
-    must(error.message.length < 600, 'a refusal is short', error.message);
-    must(expected === undefined, 'a filter that means something is answered', error.message);
+    must(REFUSALS.has(error.code), 'a rejection has one of its error codes', error.code);
+    must(error.message.length < 600, 'an error message is short', error.message);
+    must(expected === undefined, 'a valid filter is answered', error.message);
     return;
   }
-  must(expected !== undefined, 'a filter that means nothing is refused', params);
-  must(answer === expected, 'the answer is that of the plain filter', { answer, expected });
+  must(expected !== undefined, 'an invalid filter is rejected', params);
+  must(answer === expected, "the result equals the plain filter's", { answer, expected });
 }
 
 function textOf(result: Result): string {
-  must(result instanceof Uint8Array, 'without a stream there are bytes');
+  must(result instanceof Uint8Array, 'the result is a byte array unless streaming is allowed');
   return Buffer.from(result).toString();
 }
 
@@ -113,10 +122,10 @@ function paramsOf(input: Uint8Array): readonly unknown[] | undefined {
   }
 }
 
-/** As the gateway serves it, but for nodes: a block that is not in the index is not to be had. */
+/** Returns trace_filter as the gateway serves it, but without nodes: a block outside the index is unavailable. */
 function traceFilterOver(store: TraceStore): Method {
   const row = METHODS.find(({ name }) => name === 'trace_filter');
-  if (row === undefined) throw new Error('there is no trace_filter');
+  if (row === undefined) throw new Error('METHODS has no trace_filter');
   const at = (number: number) => ({ number, hash: '0x', parentHash: '0x' });
   const heads = { latest: at(CHAIN.head), safe: at(CHAIN.safe), finalized: at(CHAIN.finalized) };
   const indexer = {
@@ -127,8 +136,14 @@ function traceFilterOver(store: TraceStore): Method {
         if (!CHAIN.has(number)) throw new BlockUnavailableError(number);
     },
   };
-  const index = { store, indexer, maxAnswerBytes: MAX_ANSWER_BYTES };
-  // trace_filter uses no more of its services than this.
+  const finder = {
+    async blockOfHash(hash: string) {
+      const number = NUMBERS.get(hash);
+      return number === undefined ? undefined : { number, hash };
+    },
+  };
+  const index = { store, indexer, finder, maxAnswerBytes: MAX_ANSWER_BYTES };
+  // trace_filter uses no other members of the services.
   return methodOf(row, { index } as unknown as Parameters<typeof methodOf>[1]);
 }
 
@@ -145,7 +160,7 @@ function madeBlocks(): SyntheticBlock[] {
   return blocks;
 }
 
-function seeds(): Buffer[] {
+function seeds(hash: string): Buffer[] {
   const [one, two, three] = ADDRESSES;
   const filters: unknown[] = [
     [{}],
@@ -156,6 +171,7 @@ function seeds(): Buffer[] {
     [{ fromBlock: 'finalized', toBlock: 'safe', toAddress: one, mode: null, after: null }],
     [{ fromBlock: 1012, toBlock: 1036, fromAddress: [one], toAddress: [two], count: '0xc8' }],
     [{ fromBlock: 15, toBlock: 1014 }],
+    [{ blockHash: hash, toAddress: [one, two], after: 1 }],
   ];
   return filters.map((filter) => Buffer.from(JSON.stringify(filter)));
 }

@@ -1,21 +1,21 @@
-/** Bodies of requests, held against JSON.parse and the decisions on JSON-RPC (docs/decisions/gateway.md). */
+/** Request bodies, compared with JSON.parse and the decisions on JSON-RPC (docs/decisions/gateway.md). */
 import { isUtf8 } from 'node:buffer';
 import { type CallHandler, type HttpAnswer, handleBody, RpcError } from '../../src/ethereum/jsonrpc/index.ts';
 import { must, type Target } from '../engine/target.ts';
 
 const SUPPORTED = new Set(['known', 'later', 'changes', 'fails']);
-/** Below it a body is always parsed. */
+/** Smaller bodies are always parsed. */
 const MIN_SCANNED_BYTES = 1024;
 
-/** Answers with how many parameters there are. */
+/** Returns the number of parameters as the result. */
 const handler: CallHandler = {
   maxBatchBytes: 10_000,
-  admit: (calls) => must(calls >= 1, 'a body has a call, at least'),
+  admit: (calls) => must(calls >= 1, 'a body has at least one call'),
   supports: (method) => SUPPORTED.has(method),
   unsupported: () => {},
   changesState: (method) => method === 'changes',
   handle({ method, params }) {
-    if (method === 'fails') throw new RpcError('invalidParams', 'as it was asked to');
+    if (method === 'fails') throw new RpcError('invalidParams', 'requested failure');
     const result = Buffer.from(String(params.length));
     return method === 'later' ? Promise.resolve(result) : result;
   },
@@ -52,11 +52,12 @@ export function open(): Target {
       const told = read(answer);
       const expected = expectedOf(body);
       if (body.length >= MIN_SCANNED_BYTES && isRefusal(told) && expected.told.status !== 403) {
-        // A large body may be refused unread, even where it is no request; but not where it would be carried out.
-        must(!expected.carriedOut, 'a supported method is not refused', body.toString('latin1'));
+        // A large body may be rejected without parsing, even if it is not a valid request, but not if it has a
+        // supported method.
+        must(!expected.carriedOut, 'a supported method is not rejected', body.toString('latin1'));
         return;
       }
-      must(sameJson(told, expected.told), 'the answer is as JSON-RPC and the decisions have it', {
+      must(sameJson(told, expected.told), 'the response follows JSON-RPC and the decisions', {
         told,
         expected: expected.told,
       });
@@ -64,7 +65,7 @@ export function open(): Target {
   };
 }
 
-/** An answer's status, and of each entry its id with the code of its error or its result. */
+/** The status of a response, and for each entry its id and its error code or result. */
 interface Told {
   readonly status: number;
   readonly entries: readonly (readonly [id: unknown, outcome: unknown])[] | 'none';
@@ -72,12 +73,12 @@ interface Told {
 }
 
 function read({ status, parts, stream }: HttpAnswer): Told {
-  must(stream === undefined, 'there is no stream that nobody made');
+  must(stream === undefined, 'a response has no stream unless a handler returns one');
   const text = parts.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString())).join('');
   if (parts.length === 0) return { status, entries: 'none', isBatch: false };
   const value: unknown = JSON.parse(text);
   const entries = (Array.isArray(value) ? value : [value]).map((entry) => {
-    must(entry.jsonrpc === '2.0', 'each answer says its version');
+    must(entry.jsonrpc === '2.0', 'each response has the JSON-RPC version');
     return [entry.id, entry.error?.code ?? entry.result] as const;
   });
   return { status, entries, isBatch: Array.isArray(value) };
@@ -129,7 +130,7 @@ function expectedSingle(value: unknown): Expected {
 interface ExpectedCall {
   readonly id: unknown;
   readonly code?: number;
-  /** Parameters; of what is carried out alone. */
+  /** Number of parameters; only for calls that are executed. */
   readonly count?: number;
 }
 

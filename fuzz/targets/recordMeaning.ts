@@ -3,7 +3,7 @@ import type { recordData } from '../../src/dns/zones/index.ts';
 
 type MasterRecord = Parameters<typeof recordData>[0];
 
-/** How the words of a type's data are written (RFC 1035, 3.3; RFC 2782; RFC 8659); `texts` takes all that are left. */
+/** Format of each field of a type's data (RFC 1035, 3.3; RFC 2782; RFC 8659); `texts` matches all remaining fields. */
 type Field = 'name' | 'text' | 'texts' | 'octets' | 'ipv4' | 8 | 16 | 32;
 const FORMS: Readonly<Record<string, readonly Field[]>> = {
   A: ['ipv4'],
@@ -18,15 +18,15 @@ const FORMS: Readonly<Record<string, readonly Field[]>> = {
   SOA: ['name', 'name', 32, 32, 32, 32, 32],
 };
 
-/** The same types by their numbers, and AAAA (RFC 3597, 5). */
+/** Types of `FORMS` by number (RFC 3597, 5), and AAAA. */
 const KNOWN_NUMBERS = new Set([
   'AAAA',
   ...[1, 2, 5, 6, 12, 15, 16, 28, 33, 39, 257].map((number) => `TYPE${number}`),
 ]);
 
 /**
- * The data of a record as the RFCs have it, read with none of the code under test: `refused` for what means nothing, undefined
- * for a type that is not known here.
+ * Returns the data of a record according to the RFCs, without any code under test: `refused` for invalid data,
+ * undefined for an unknown type.
  */
 export function meaningOf(record: MasterRecord): Buffer | 'refused' | undefined {
   const { data, type, origin } = record;
@@ -34,7 +34,7 @@ export function meaningOf(record: MasterRecord): Buffer | 'refused' | undefined 
   if (data[0] === '\\#') {
     const octets = genericData(data.slice(1));
     const isKnown = form !== undefined || KNOWN_NUMBERS.has(type);
-    // Of a type that is known it must be what that has, which what reads the answers finds out.
+    // Generic data of a known type must also be valid for that type; the check of the answers covers that.
     return isKnown && octets !== 'refused' ? undefined : octets;
   }
   if (form === undefined) return undefined;
@@ -78,7 +78,7 @@ function text(word: string): Buffer | undefined {
     : Buffer.concat([Buffer.of(bytes.length), bytes]);
 }
 
-/** `\X` is X, `\DDD` is the octet of that number (RFC 1035, 5.1). */
+/** `\X` is X, `\DDD` is the octet with that number (RFC 1035, 5.1). */
 function octets(word: string): Buffer | undefined {
   const parts = [...word.matchAll(/\\(\d{3})|\\(\D)|([^\\])|\\/gsu)].map(([, number, escaped, plain]) => {
     if (number !== undefined) return Number(number) > 255 ? undefined : Buffer.of(Number(number));
@@ -103,7 +103,7 @@ function name(word: string, origin: string): Buffer | undefined {
   return known.length < wire.length || encoded.length > 255 ? undefined : encoded;
 }
 
-/** Cut at dots that are not escaped. */
+/** Splits a name at the dots that are not escaped. */
 function labelsOf(name: string): string[] {
   const labels = [''];
   for (const [token] of name.matchAll(/\\.|./gsu))

@@ -1,4 +1,4 @@
-/** What nodes answer when they are asked for the traces of a block, in each of the three forms. */
+/** Answers of nodes to requests for the traces of a block, in each of the three formats. */
 import fc from 'fast-check';
 import {
   anyBlock,
@@ -37,10 +37,10 @@ import { must, type Target } from '../engine/target.ts';
 const CHAINS = [1, 1_337];
 const MAX_MESSAGE_LENGTH = 700;
 const SEED_TREES = 24;
-/** Where more is the same again. */
+/** Larger seeds only repeat the structure of smaller ones. */
 const MAX_SEED_BYTES = 6_000;
 
-/** A node's answer, with what it is the answer for. */
+/** A node's answer with the request's parameters. */
 interface Exchange {
   readonly chain?: unknown;
   readonly block?: unknown;
@@ -111,18 +111,18 @@ export function open(): Target {
   };
 }
 
-/** Only the two errors of the room are let through, short and plain. */
+/** Allows only the two error classes of the module, with short messages in ASCII. */
 function unlessRefused(read: () => void): void {
   try {
     read();
   } catch (error) {
     if (!(error instanceof TraceFormatError || error instanceof BlockMismatchError)) throw error;
-    must(error.message.length <= MAX_MESSAGE_LENGTH, 'an error is short', error.message.length);
-    must(/^[\x20-\x7e]*$/.test(error.message), 'an error is plain text', error.message);
+    must(error.message.length <= MAX_MESSAGE_LENGTH, 'an error message is short', error.message.length);
+    must(/^[\x20-\x7e]*$/.test(error.message), 'an error message is printable ASCII', error.message);
   }
 }
 
-/** What passes all checks is stored, is read back from the store to the letter, and is a trace_block by itself. */
+/** Traces that pass all checks are stored, and read back from the store unchanged. */
 function checkTraces({ chain, block, method, answer }: Exchange, json: JsonWriter): void {
   const schedule = forkScheduleOf(typeof chain === 'number' ? chain : 1);
   const header = parseHeader(block);
@@ -139,7 +139,7 @@ function checkTraces({ chain, block, method, answer }: Exchange, json: JsonWrite
   const text = JSON.stringify(traces);
   if (traces.length < MAX_TRACES_PER_BLOCK) {
     const { chunks } = indexBlock(header, traces);
-    must(readBack(chunks, traces, json) === text, 'traces come back from their chunks to the letter', text);
+    must(readBack(chunks, traces, json) === text, 'traces are read back from their chunks unchanged', text);
   }
   must(Buffer.byteLength(text) === text.length, 'traces are ASCII', text);
 }
@@ -149,7 +149,13 @@ function readBack(chunks: readonly Uint8Array[], traces: readonly Trace[], json:
     const chunk = chunks[chunkOf(place)];
     must(chunk !== undefined, 'each trace is in a chunk', place);
     json.reset();
-    writeTrace(json, chunk, place % TRACES_PER_CHUNK, blockNumber);
+    writeTrace(
+      json,
+      chunk,
+      place % TRACES_PER_CHUNK,
+      blockNumber,
+      (_, data) => chunks[data] ?? new Uint8Array(),
+    );
     return json.copy().toString();
   });
   return `[${texts.join(',')}]`;
@@ -164,7 +170,7 @@ function parse(input: Uint8Array): Exchange | undefined {
   }
 }
 
-/** Trees of frames, each as the three kinds of nodes give it. */
+/** Returns trees of frames, each in the formats of the three kinds of nodes. */
 function seeds(): Buffer[] {
   const trees = fc.sample(anyBlock, { seed: 5, numRuns: SEED_TREES });
   const exchanges = trees.flatMap((roots, i): Exchange[] => {

@@ -1,4 +1,4 @@
-/** Zone files: read, encoded and served, and their records held against dns-packet. */
+/** Zone files: parsed, encoded and served, and their records compared with dns-packet. */
 import { decode } from 'dns-packet';
 import { respond, ZoneData } from '../../src/dns/authority/index.ts';
 import {
@@ -18,7 +18,7 @@ const ORIGIN = 'example.test';
 /** RFC 2181, 8. */
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const MAX_DATA_BYTES = 0xffff;
-/** Types whose data dns-packet reads. */
+/** Types whose data dns-packet can parse. */
 const DECODED = new Set(['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'SRV', 'TXT', 'CAA', 'SOA']);
 
 export function open(): Target {
@@ -75,7 +75,7 @@ export function open(): Target {
       const lines = text.split('\n').length;
       unlessRefused(() => {
         for (const record of readMasterFile(text, ORIGIN)) {
-          must(record.line >= 1 && record.line <= lines, 'a record has its line', record.line);
+          must(record.line >= 1 && record.line <= lines, 'a record has its line number', record.line);
           must(
             Number.isInteger(record.ttlSeconds) &&
               record.ttlSeconds >= 0 &&
@@ -92,7 +92,7 @@ export function open(): Target {
   };
 }
 
-/** Only errors that name a line of the file are let through. */
+/** Allows only errors that name a line of the file. */
 function unlessRefused(read: () => void): void {
   try {
     read();
@@ -103,19 +103,19 @@ function unlessRefused(read: () => void): void {
 }
 
 function checkOwner(owner: Uint8Array): void {
-  must(owner.length <= 255 && owner.at(-1) === 0, 'an owner is a whole name', [...owner]);
+  must(owner.length <= 255 && owner.at(-1) === 0, 'an owner is a complete name', [...owner]);
   const text = nameToText(owner);
-  must(nameToText(nameToWire(text)) === text, 'an owner comes back from its text', text);
+  must(nameToText(nameToWire(text)) === text, 'an owner converts to text and back', text);
 }
 
-/** The data is what the RFCs have, and dns-packet reads it. */
+/** The data is encoded as the RFCs specify, and dns-packet can parse it. */
 function checkData(record: MasterRecord): void {
   const data = dataOf(record);
   const expected = meaningOf(record);
   const about = { type: record.type, words: record.data, data: data?.toString('hex') };
-  if (expected === 'refused') must(data === undefined, 'data that means nothing is refused', about);
+  if (expected === 'refused') must(data === undefined, 'invalid data is rejected', about);
   else if (expected !== undefined)
-    must(data?.equals(expected) === true, 'data is encoded as the RFCs have it', {
+    must(data?.equals(expected) === true, 'data is encoded as the RFCs specify', {
       ...about,
       expected: expected.toString('hex'),
     });
@@ -123,7 +123,7 @@ function checkData(record: MasterRecord): void {
   must(data.length <= MAX_DATA_BYTES, 'data fits into a record', data.length);
   if (!DECODED.has(record.type) || record.data[0] === '\\#') return;
   const [decoded] = decode(packetOf(typeNumber(record.type) ?? 0, data)).answers ?? [];
-  must(decoded?.type === record.type, 'dns-packet reads the data', about);
+  must(decoded?.type === record.type, 'dns-packet can parse the data', about);
 }
 
 function dataOf(record: MasterRecord): Buffer | undefined {
@@ -134,7 +134,7 @@ function dataOf(record: MasterRecord): Buffer | undefined {
   return data;
 }
 
-/** A response with one record, of the root. */
+/** Returns a response with one record of the root. */
 function packetOf(type: number, data: Uint8Array): Buffer {
   const packet = Buffer.alloc(HEADER_BYTES + 1 + 10 + data.length);
   packet[2] = 0x80;
@@ -146,12 +146,12 @@ function packetOf(type: number, data: Uint8Array): Buffer {
   return packet;
 }
 
-/** Whatever the zone answers can be read. */
+/** Every answer of the zone can be parsed. */
 function checkServed(zone: ZoneData, text: string): void {
   for (const { owner, type } of readMasterFile(text, ORIGIN)) {
     const answer = respond([zone], queryPacket(owner, typeNumber(type) ?? 1), true);
     must(answer !== undefined && (answer[3] ?? 0) % 16 === 0, 'a record of the zone is served', type);
-    must(decode(Buffer.from(answer)).questions?.length === 1, 'an answer can be read');
+    must(decode(Buffer.from(answer)).questions?.length === 1, 'an answer can be parsed');
   }
 }
 

@@ -1,4 +1,5 @@
-// The pages are those of the repository, where they are: README.md is the front page, and docs/README.md the order of the sidebar.
+// The site renders the Markdown pages of the repository: README.md is the front page, and docs/README.md defines the
+// sidebar.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,10 @@ import { slugify } from '../slugify.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Nothing but what is built here is loaded, whatever a page has in it. Scripts and styles in pages are VitePress' own. */
+/**
+ * Pages load only files of this site, even if their content refers to others. Inline scripts and styles are
+ * VitePress's.
+ */
 const POLICY = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",
@@ -19,10 +23,10 @@ const POLICY = [
   "base-uri 'self'",
 ].join('; ');
 
-/** Files that pages link to and that are none: they are put beside the pages, as they are. */
+/** Files that pages link to and that are not pages: they are copied unchanged to the site. */
 const linkedFiles = new Set();
 
-/** While pages are rendered, Vue is that of site/: they stand outside of it, where there is none. */
+/** Resolves Vue from site/ during rendering: the pages are outside that folder, and no other folder has Vue. */
 const vueOfTheSite = {
   name: 'vue-of-the-site',
   enforce: 'pre',
@@ -37,7 +41,7 @@ export default {
   srcDir: root,
   outDir: join(root, 'dist/site'),
   cacheDir: join(root, 'site/node_modules/.cache'),
-  // All Markdown below the root is taken for a page otherwise, that of packages and tests, too.
+  // Without this list, all Markdown files below the root become pages, including those of packages and tests.
   srcExclude: [
     '**/node_modules/**',
     '**/.*/**',
@@ -59,7 +63,7 @@ export default {
   lastUpdated: false,
   vite: { plugins: [vueOfTheSite] },
   markdown: {
-    // As forges do it: links work in both places.
+    // The same anchors as on GitHub, so that links work in both.
     anchor: { slugify },
     config(md) {
       md.core.ruler.push('files', (state) => {
@@ -85,15 +89,17 @@ export default {
   },
 };
 
-/** A link to a file that is no page leads to a copy of it; one to a folder without a page leads nowhere, and is text. */
+/**
+ * Points links to files that are not pages to their copies. Links to folders without a README.md are left unchanged.
+ */
 function linkFile(token, page) {
   const href = token.attrGet('href') ?? '';
   if (/^[a-z]+:|^#|^\//.test(href)) return;
   const file = relative(root, resolve(dirname(page), decodeURI(href.replace(/[#?].*/, ''))));
   const path = join(root, file);
-  // VitePress takes links as they are after its rewrites.
+  // VitePress expects the paths after its rewrites.
   if (isPage(file)) return token.attrSet('href', href.replace(/README\.md(?=$|#)/, 'index.md'));
-  if (!existsSync(path)) return; // VitePress itself tells of what is not there
+  if (!existsSync(path)) return; // VitePress reports missing files itself
   if (statSync(path).isDirectory()) {
     if (isPage(join(file, 'README.md'))) token.attrSet('href', `/${file}/`);
     return;

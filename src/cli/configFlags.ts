@@ -19,12 +19,12 @@ const CONFIG_FILE = `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FIL
 
 const OPTIONS = optionsOf(ConfigSchema);
 
-/** Adds a flag for every option of the configuration, and `--config`. */
+/** Adds `--config` and a flag for each option. */
 export function addConfigFlags(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Command {
   return addFlags(command, OPTIONS, defaults);
 }
 
-/** Adds the flags of every option, which the help does not list: the command is about another one's options. */
+/** Adds the flags of all options, hidden from the help, for commands that inspect the configuration of `start`. */
 export function addHiddenConfigFlags(command: Command): Command {
   command.option('--config <file>', CONFIG_FILE);
   for (const option of OPTIONS.filter(({ schema }) => !schema.fileOnly))
@@ -32,7 +32,7 @@ export function addHiddenConfigFlags(command: Command): Command {
   return command;
 }
 
-/** Adds flags for the options that a command reads, by their paths, and `--config`. */
+/** Adds `--config` and the flags of the given option paths. */
 export function addOwnConfigFlags(command: Command, paths: readonly string[]): Command {
   return addFlags(
     command,
@@ -65,17 +65,16 @@ function flagOf(option: Option, otherDefault: unknown): Flag {
     `${flag}${value}`,
     `${schema.description ?? ''} (${notes.filter(Boolean).join('; ')})`,
   );
-  // Flags are read by the option's path; commander would camel-case them.
+  // loadConfig expects option paths as names; commander would convert them to camel case.
   made.attributeName = () => path;
   return made;
 }
 
-/** The configuration from file, variables and the flags of a command, in rising order. Throws ConfigError. */
+/** Returns the configuration from file, variables and flags; later sources win. Throws ConfigError. */
 export function readConfig(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Config {
   return loadConfig({ ...sourcesOf(command), defaults });
 }
 
-/** Where the configuration of a command comes from. */
 export function sourcesOf(command: Command): ConfigSources {
   const flags = command.opts<Record<string, string | string[] | boolean | undefined>>();
   const named = typeof flags['config'] === 'string' ? flags['config'] : process.env['FLOODGATE_CONFIG'];

@@ -4,7 +4,7 @@ import { type AuthorityServer, serveZones, ZoneData } from '../dns/authority/ind
 
 export const EXAMPLE_ZONE = 'example.test';
 
-const TEXT = `; The zone that \`floodgate dev\` serves behind its DNS guard. Written anew at each start.
+const TEXT = `; The zone that \`floodgate dev\` serves behind its DNS guard. Overwritten at each start.
 $TTL 300
 @      SOA  ns1 hostmaster ( 1 3600 600 86400 300 )
 @      NS   ns1
@@ -22,7 +22,7 @@ export interface ExampleZone {
   readonly file: string;
 }
 
-/** Serves a small zone on a free port of this machine, and leaves it as a file that the guard learns its names from. */
+/** Serves a small zone on a free port of 127.0.0.1. The guard is seeded from its zone file. */
 export async function serveExampleZone(dataDir: string): Promise<ExampleZone> {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, `${EXAMPLE_ZONE}.zone`);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { LogWriter } from './logWriter.ts';
 
-it('keeps lines for a slow reader up to a bound, counts the others, and says so once', async () => {
+it('LogWriter buffers lines for a slow reader up to a limit and reports dropped lines once', async () => {
   const pipe = new PassThrough({ highWaterMark: 10 });
   const writer = new LogWriter(pipe, 100);
   const told: number[] = [];
@@ -27,7 +27,7 @@ it('keeps lines for a slow reader up to a bound, counts the others, and says so 
   expect(read.split('\n').slice(kept)).toEqual([`dropped ${writer.dropped}`, 'after', '']);
 });
 
-it('goes on without a reader that is gone', () => {
+it('LogWriter survives a closed pipe', () => {
   const pipe = new PassThrough();
   const writer = new LogWriter(pipe);
   pipe.destroy(new Error('EPIPE'));

@@ -1,57 +1,56 @@
 import type { Writable } from 'node:stream';
 
-/** What is kept for a reader that does not read: some ten thousand lines. */
+/** About 10,000 lines for a slow reader. */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 
-/** Told once lines can be written again after some were dropped. */
-export type TellDropped = (lines: number) => void;
+/** Called with the number of dropped lines as soon as lines can be written again. */
+export type DroppedLinesListener = (lines: number) => void;
 
 /**
- * Writes log lines to a pipe without ever waiting for its reader: one that stops reading, or is gone, must not stop the server.
- * What does not fit is dropped, counted, and told as soon as there is somebody to tell.
+ * Writes log lines to a pipe without blocking, so that a reader that stalls or closes the pipe does not stop the
+ * server. Lines beyond the buffer are dropped, counted and reported later.
  */
 export class LogWriter {
   readonly #stream: Writable;
   readonly #maxBytes: number;
-  #tellDropped: TellDropped = () => undefined;
+  #tellDropped: DroppedLinesListener = () => undefined;
   #dropped = 0;
-  #untold = 0;
+  #unreported = 0;
 
   constructor(stream: Writable, maxBytes = MAX_UNREAD_BYTES) {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
-    // A reader that is gone is no reason to end.
+    // A closed pipe must not end the process.
     stream.on('error', () => undefined);
     stream.on('drain', () => this.#tell());
   }
 
-  /** Lines that were dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  onDropped(tell: TellDropped): void {
-    this.#tellDropped = tell;
+  onDropped(reportDropped: DroppedLinesListener): void {
+    this.#tellDropped = reportDropped;
   }
 
   write(line: string): void {
     this.#tell();
-    if (this.#hasRoom()) {
+    if (this.#hasCapacity()) {
       this.#stream.write(line);
       return;
     }
     this.#dropped++;
-    this.#untold++;
+    this.#unreported++;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     return this.#stream.writable && this.#stream.writableLength < this.#maxBytes;
   }
 
   #tell(): void {
-    if (this.#untold === 0 || !this.#hasRoom()) return;
-    const lines = this.#untold;
-    this.#untold = 0;
+    if (this.#unreported === 0 || !this.#hasCapacity()) return;
+    const lines = this.#unreported;
+    this.#unreported = 0;
     this.#tellDropped(lines);
   }
 }

@@ -1,10 +1,14 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8
 import { constants, setPriority } from 'node:os';
-import './heapLimits.ts';
 import './compileCache.ts';
 
-// The server that is copied comes first, before what loading the command takes, too.
+// A backup must not slow down the server.
 if (process.argv[2] === 'backup') setPriority(constants.priority.PRIORITY_LOW);
 
-// Loaded once what was compiled of it before can be taken.
-void import('./run.ts');
+// Imported after `compileCache`, so that the compiled code is cached.
+import('./run.ts').catch((error: unknown) => {
+  // Ends the process with a stack trace, as after an error during module loading.
+  setImmediate(() => {
+    throw error;
+  });
+});

@@ -1,4 +1,4 @@
-/** Something that whoever typed the command mends: its message says what to do, and no stack follows it. */
+/** An error that the user can fix. The message contains the remedy, and no stack trace is printed. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

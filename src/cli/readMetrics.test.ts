@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readMetrics } from './readMetrics.ts';
 
-it('reads values with their labels, quoted as they are, and leaves out what is no value', () => {
+it('readMetrics parses values and quoted labels and ignores other lines', () => {
   const text = [
     '# HELP a_total What it "counts"',
     '# TYPE a_total counter',

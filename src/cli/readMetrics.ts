@@ -1,4 +1,3 @@
-/** One value of Prometheus' text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -8,7 +7,7 @@ export interface Sample {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?(?:\d[\d.]*(?:e[+-]?\d+)?|Inf)|NaN)(?: \d+)?$/i;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-/** The values in a page of Prometheus' text format; lines that are something else are left out. */
+/** Parses the samples of the Prometheus text format. Ignores other lines. */
 export function readMetrics(text: string): Sample[] {
   return text.split('\n').flatMap((line): Sample[] => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];

@@ -1,36 +1,35 @@
 import { CommanderError } from 'commander';
 import { EXIT_CODES } from './exitCodes.ts';
-import { endWithReader, flushOutput } from './print.ts';
+import { exitOnClosedPipe, flushOutput } from './output/print.ts';
 import { programFor } from './program.ts';
 
 async function run(): Promise<void> {
-  endWithReader();
+  exitOnClosedPipe();
   try {
     await (await programFor(process.argv[2])).parseAsync();
   } catch (error) {
-    process.exitCode = tell(error);
+    process.exitCode = printError(error);
   }
   await flushOutput();
-  // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
+  // A stuck socket or a library's timer must not keep a finished program alive.
   process.exit();
 }
 
-/** Says what went wrong; the exit code for it. */
-function tell(error: unknown): number {
-  // The command line's own reader has said all already; showing help is no failure.
+function printError(error: unknown): number {
+  // Commander has already printed its message. Showing help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
-  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (!isOperatorError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return error instanceof Error && /^(ConfigError|BadStoreAddress)$/.test(error.name)
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;
 }
 
 /**
- * Errors that the operator mends: their message says all. By name, because importing their classes would load the whole
- * server for every small command.
+ * Returns whether the message suffices and no stack is printed. Compares names, because importing the classes would
+ * load the whole server for each small command.
  */
-function isOperators(error: unknown): boolean {
+function isOperatorError(error: unknown): boolean {
   const names = [
     'BackupError',
     'BadStoreAddress',
@@ -60,4 +59,4 @@ function isOperators(error: unknown): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-void run();
+run().catch((error: unknown) => process.exit(printError(error)));

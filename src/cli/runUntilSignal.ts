@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
 import { EXIT_CODES } from './exitCodes.ts';
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal ends the process at once. */
 export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const stop = (signal: NodeJS.Signals): void => {
-      // The operator does not want to wait.
       if (asked) process.exit(EXIT_CODES.interrupted);
       asked = true;
       logger.info(
@@ -21,12 +20,12 @@ export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
 }
 
 /**
- * What a part of the start gives; undefined where the operator stops it before. What is under way then ends with the
- * process, as at a kill, which every store stands.
+ * Returns the result of one start step, or undefined if the operator stops the program first. An unfinished step ends
+ * with the process, as in a crash, which all stores survive.
  */
 export async function unlessStopped<T>(stopped: Promise<unknown>, part: Promise<T>): Promise<T | undefined> {
   const outcome = await Promise.race([part, stopped.then(() => STOPPED)]);
-  if (outcome !== STOPPED) return outcome as T; // the only other one
+  if (outcome !== STOPPED) return outcome as T; // not STOPPED
   part.catch(() => undefined);
   return undefined;
 }

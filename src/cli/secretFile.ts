@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ConfigError } from '../config/index.ts';
 
-/** Far more than a token, or a thousand keys; a device or a pipe has no end. */
+/** Bounds reading from an endless device or pipe. Far more than a token or a thousand keys need. */
 const MAX_BYTES = 256 * 1024;
 
-/** The text of a file that a variable names, such as FLOODGATE_API_TOKEN_FILE. Throws ConfigError. */
+/** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. Throws ConfigError. */
 export function readSecretFile(name: string): string {
   const room = Buffer.alloc(MAX_BYTES + 1);
   const bytes = readInto(room, name);

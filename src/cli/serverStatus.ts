@@ -1,15 +1,15 @@
 import { readMetrics } from './readMetrics.ts';
 
-/** What a running server tells of itself without a token. */
+/** Status that a server reports without a token. */
 export interface ServerStatus {
   readonly ready: boolean;
-  /** What the server is for; none where its release does not tell. */
+  /** Empty if the server's release does not report roles. */
   readonly roles: readonly string[];
-  /** What `/readyz` says of each part: `ok`, or what is missing. */
+  /** `/readyz` checks by name: `ok`, or the problem. */
   readonly checks: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly networks: readonly NetworkStatus[];
-  /** Null where there is no guard. */
+  /** Null without a guard. */
   readonly dns: DnsStatus | null;
 }
 
@@ -18,24 +18,23 @@ export interface NetworkStatus {
   readonly nodes: number;
   readonly nodesUp: number;
   readonly indexHead: number | null;
-  /** Blocks that the index is behind its nodes. */
   readonly lagBlocks: number | null;
 }
 
 export interface DnsStatus {
-  /** Null where dnsdist stands in front of the servers. */
+  /** Null if dnsdist forwards the queries. */
   readonly serversUp: number | null;
   readonly dnsdistNodes: number;
   readonly dnsdistInForce: number;
   readonly knownNames: number;
-  /** Whether it knows enough to drop. */
+  /** Whether the guard has learned enough to drop queries. */
   readonly ready: boolean;
   readonly attackedZones: number;
-  /** Queries over UDP since the start, by what was decided. */
+  /** UDP queries since the start, by outcome. */
   readonly queries: Readonly<Record<string, number>>;
 }
 
-/** The status in the answers of `/readyz` and `/metrics`; of the first alone where the second gives nothing. */
+/** Combines the responses of `/readyz` and `/metrics`. An empty metrics text leaves only the readiness. */
 export function statusOf(
   readiness: Pick<ServerStatus, 'ready' | 'roles' | 'checks'>,
   metricsText: string,

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { OptionNotes } from './option.ts';
 
-/** The constraints that a schema may carry; typebox keeps them in the schema but not in its type. */
+/** Not exposed in typebox's types. */
 interface Constraints {
   readonly minimum?: number;
   readonly maximum?: number;
@@ -11,7 +11,6 @@ interface Constraints {
   readonly pattern?: string;
 }
 
-/** What values a schema allows, in words. */
 export function allowed(schema: TSchema & OptionNotes): string {
   const limits = schema as Constraints; // see Constraints
   const unit = schema.unit === undefined ? '' : ` (${schema.unit})`;
@@ -31,12 +30,11 @@ function allowedText(limits: Constraints): string {
   if (limits.pattern?.includes(':[0-9]'))
     return 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53';
   if (limits.pattern === '^[^=]+=.+$')
-    return 'a zone and where to read it: example.com=FILE, example.com=axfr:192.0.2.1:53 or example.com=axfr:192.0.2.1:53 key NAME';
-  if (limits.pattern?.startsWith('^[A-Za-z0-9+/]'))
-    return '32 bytes in base64, as dnsdist makes with makeKey()';
+    return 'a zone and its source: example.com=FILE, example.com=axfr:192.0.2.1:53 or example.com=axfr:192.0.2.1:53 key NAME';
+  if (limits.pattern?.startsWith('^[A-Za-z0-9+/]')) return '32 bytes in base64, from makeKey() of dnsdist';
   if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))
     return `1 to ${limits.maxLength} letters, digits, _ and -`;
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;
-  return 'any text that is not empty';
+  return 'a text that is not empty';
 }

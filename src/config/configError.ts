@@ -1,4 +1,4 @@
-/** The configuration cannot be used. The message names the option, what it is and what is allowed. */
+/** The configuration is invalid. The message names the option, its value and the allowed values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

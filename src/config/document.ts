@@ -5,13 +5,15 @@ import { ConfigSchema } from './schema.ts';
 
 const HEAD = `# Configuration
 
-<!-- Made from src/config/schema.ts by \`npm run docs\`. Do not edit. -->
+<!-- Generated from src/config/schema.ts by \`npm run docs\`. Do not edit. -->
 
-Every option can be set in a file, in an environment variable or on the command line; the later of these wins. The file is
-\`floodgate.yaml\` in the working folder, or the one that \`--config\` or \`FLOODGATE_CONFIG\` names. An option that is
-unknown, or has a value that is not allowed, is refused at the start with its name, its value and what is allowed. A variable that begins with
-\`FLOODGATE_\` and is unknown is told in a warning with the nearest known one. Those that Kubernetes sets for a Service are known: of them
-\`FLOODGATE_PORT=tcp://…\` is ignored with a warning, as the port is set by the file, a flag, or an explicit value in the pod's spec.
+Every option can be set in a file, in an environment variable or on the command line; the command
+line overrides variables, and variables override the file. The file is \`floodgate.yaml\` in the
+working folder, or the file given by \`--config\` or \`FLOODGATE_CONFIG\`. An unknown option or an
+invalid value is rejected at the start, with its name, its value and the allowed values. An unknown
+variable that begins with \`FLOODGATE_\` causes a warning with the most similar known variable.
+Variables that Kubernetes sets for a Service are known; \`FLOODGATE_PORT=tcp://…\` is ignored with a
+warning, and the port is set by the file, a flag, or an explicit value in the pod's spec.
 
 \`\`\`yaml
 # floodgate.yaml
@@ -23,20 +25,24 @@ log:
   level: info
 \`\`\`
 
-A list is written with commas in a variable (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`). On the command line, repeat the
-flag or give it several values. \`floodgate dev\` has defaults of its own, which
-\`floodgate dev --help\` shows.
+In a variable, the items of a list are separated by commas
+(\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`). On the command line, repeat the flag or give it
+several values. \`floodgate dev\` has its own defaults, shown by \`floodgate dev --help\`.
 
-Secrets do not belong in flags, which other users of the machine can see. Where an option has a variable that ends in \`_FILE\`, that one names a
-file with the value, as containers and systemd hand secrets on (\`FLOODGATE_API_TOKEN_FILE=%d/api-token\` with \`LoadCredential=\`); of
-a list each line is an item. It and the variable itself are not set together.
+Do not set secrets by flags, because other users of the machine can see them. If an option has a
+variable that ends in \`_FILE\`, that variable contains the path of a file with the value, as
+containers and systemd provide secrets (\`FLOODGATE_API_TOKEN_FILE=%d/api-token\` with
+\`LoadCredential=\`). For a list, each line of the file is an item. Setting both the variable and its
+\`_FILE\` variant is an error.
 
-Where an option has a variable of OpenTelemetry's (\`OTEL_…\`), that one is read where no other variable and no flag sets the option.
+If an option has a variable of OpenTelemetry (\`OTEL_…\`), it is used if neither another variable nor
+a flag sets the option.
 
-\`floodgate config check\` reads all three as \`floodgate start\` would, and \`floodgate config print\` shows every option with where it comes from.
+\`floodgate config check\` reads file, variables and flags like \`floodgate start\`.
+\`floodgate config print\` shows each option with the source of its value.
 `;
 
-/** The page docs/configuration.md: every option with its three names, its default and what is allowed. */
+/** Returns docs/configuration.md: each option with its three names, default and allowed values. */
 export function configurationPage(): string {
   const options = optionsOf(ConfigSchema);
   const groups = new Map<string, Option[]>();

@@ -15,7 +15,7 @@ const load = ({ file, environment = {}, flags = {} }: Sources) =>
 
 const TOKENS = ['token-of-the-file', 'token-of-the-variable', 'token-of-the-flag'] as const;
 
-/** Names that scripts rely on (issue 2), each with a value for the file, the variable and the flag. */
+/** Names that scripts rely on, each with values for the file, the variable and the flag. */
 const FIXED = [
   ['host', 'FLOODGATE_HOST', ['127.0.0.2', '127.0.0.3', '127.0.0.4']],
   ['port', 'FLOODGATE_PORT', ['1001', '1002', '1003']],
@@ -26,7 +26,7 @@ const FIXED = [
 
 describe('the configuration', () => {
   it.each(FIXED)(
-    '%s comes from the file, over it %s, over it the flag',
+    '%s is set by the file, overridden by %s, and that by the flag',
     (path, variable, [one, two, three]) => {
       const file = `${path}: ${path === 'upstream' ? `[${one}]` : one}`;
       const environment = { [variable]: two };
@@ -39,18 +39,18 @@ describe('the configuration', () => {
     },
   );
 
-  it('has the defaults of the schema where nothing is set, and a variable that is empty sets nothing', () => {
+  it('uses the defaults of the schema and ignores empty variables', () => {
     const config = load({ environment: { FLOODGATE_PORT: '' } });
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8420, dataDir: 'floodgate-data', upstream: [] });
   });
 
-  it('takes an empty file, comments and options in groups', () => {
+  it('accepts an empty file, comments and groups of options', () => {
     expect(load({ file: '' }).port).toBe(8420);
     expect(load({ file: '# nothing yet\n' }).port).toBe(8420);
     expect(load({ file: 'log:\n  level: debug\n' }).log.level).toBe('debug');
   });
 
-  it('reads a list in a variable at its commas', () => {
+  it('splits a list in a variable at commas', () => {
     const environment = { FLOODGATE_UPSTREAM: 'http://a:1, http://b:2' };
     expect(load({ environment }).upstream).toEqual(['http://a:1', 'http://b:2']);
   });
@@ -61,7 +61,7 @@ describe('the configuration', () => {
       { environment: { FLOODGATE_PORT: '65536' } },
       ['FLOODGATE_PORT', '65536', '65535'],
     ],
-    ['a port that is no number', { flags: { port: 'http' } }, ['--port', '"http"', 'whole number']],
+    ['a port that is not a number', { flags: { port: 'http' } }, ['--port', '"http"', 'whole number']],
     ['a fraction', { flags: { port: '80.5' } }, ['--port', '80.5']],
     ['an exponent', { flags: { port: '1e3' } }, ['--port', '1e3']],
     ['a text in the file for a number', { file: 'port: "8420"' }, ['port', FILE, '"8420"', '65535']],
@@ -71,7 +71,7 @@ describe('the configuration', () => {
       ['--log-level', 'verbose', '"debug"', '"silent"'],
     ],
     [
-      'an upstream that is no URL',
+      'an upstream that is not a URL',
       { flags: { upstream: ['localhost:8545'] } },
       ['--upstream', 'localhost', 'http://'],
     ],
@@ -83,25 +83,25 @@ describe('the configuration', () => {
     ['a single text for a list in the file', { file: 'upstream: http://a' }, ['upstream', FILE, 'a list']],
     [
       'yes for a boolean',
-      { environment: { FLOODGATE_RULES_ONLY: 'yes' } },
-      ['FLOODGATE_RULES_ONLY', 'yes', 'true, false'],
+      { environment: { FLOODGATE_CONSOLE_ENABLED: 'yes' } },
+      ['FLOODGATE_CONSOLE_ENABLED', 'yes', 'true, false'],
     ],
     ['an empty data folder', { flags: { dataDir: '' } }, ['--data-dir', 'not empty']],
-    ['an unknown option in the file', { file: 'prot: 1' }, ['prot', FILE, 'no such option', 'port']],
+    ['an unknown option in the file', { file: 'prot: 1' }, ['prot', FILE, 'unknown option', 'port']],
     ['an unknown option in a group', { file: 'log:\n  levle: info' }, ['log.levle', 'log.level']],
-    ['an option named __proto__', { file: '__proto__:\n  port: 1' }, ['__proto__', 'no such option']],
+    ['an option named __proto__', { file: '__proto__:\n  port: 1' }, ['__proto__', 'unknown option']],
     ['a value for a group', { file: 'log: info' }, ['log', FILE, 'below it']],
     ['a list as the file', { file: '- port: 1' }, [FILE, 'port: 8420']],
-    ['a file that is no YAML', { file: 'port: [' }, [FILE, 'not valid YAML']],
-    ['an option that stands twice', { file: 'port: 1\nport: 2' }, [FILE, 'not valid YAML']],
+    ['a file that is not YAML', { file: 'port: [' }, [FILE, 'not valid YAML']],
+    ['a duplicate option', { file: 'port: 1\nport: 2' }, [FILE, 'not valid YAML']],
   ];
 
-  it.each(REFUSED)('refuses %s', (_what, sources, names) => {
+  it.each(REFUSED)('rejects %s', (_what, sources, names) => {
     expect(() => load(sources)).toThrow(ConfigError);
     for (const name of names) expect(() => load(sources)).toThrow(name);
   });
 
-  it('never shows a secret, not even one that is refused', () => {
+  it('never shows a secret, even if it is invalid', () => {
     const secret = 'short';
     for (const sources of [
       { file: `apiToken: ${secret}` },
@@ -114,7 +114,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('shows of a refused address no more than host and port', () => {
+  it('shows only host and port of an invalid URL', () => {
     const upstream = ['http://a:1', 'ftp://ops:hidden@b', 'b/hidden', 'b?key=hidden'];
     expect(refusal({ flags: { upstream } })).toContain(
       '["http://a:1","(not shown)","(not shown)","(not shown)"]',

@@ -5,18 +5,17 @@ import { allowed } from './allowed.ts';
 import { ConfigError } from './configError.ts';
 import { type Option, optionsOf } from './option.ts';
 import { type Config, ConfigSchema } from './schema.ts';
-import { isOfKubernetes } from './strayVariables.ts';
+import { isSetByKubernetes } from './unknownVariables.ts';
 
-/** Where values come from, in rising order: the file, the variables, the flags. */
+/** Flags override variables, and variables override the file. */
 export interface ConfigSources {
-  /** Name and text of the configuration file, where there is one. */
   readonly file?: { readonly name: string; readonly text: string };
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reads a file that a variable such as FLOODGATE_API_TOKEN_FILE names. */
+  /** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. */
   readonly readFile?: (name: string) => string;
-  /** Values of flags by the option's path; lists as arrays, everything else as text. */
+  /** By option path: arrays for lists, otherwise strings. */
   readonly flags: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
-  /** Defaults that take the place of the schema's, by path. */
+  /** Overrides of the schema's defaults, by option path. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
@@ -24,19 +23,19 @@ const OPTIONS = optionsOf(ConfigSchema);
 
 type Tree = Record<string, unknown>;
 
-/** The whole configuration. Throws ConfigError on the first option that is not as the schema wants it. */
+/** Returns the complete configuration. Throws ConfigError for the first invalid option. */
 export function loadConfig(sources: ConfigSources): Config {
-  return Value.Clean(ConfigSchema, gather(sources).tree) as Config; // every leaf was checked by `check` on its way in
+  return Value.Clean(ConfigSchema, gather(sources).tree) as Config; // `check` validated each leaf
 }
 
-/** An option that is set, its value, and the file, variable or flag that it comes from; nothing for a default. */
+/** An option's value, and the file, variable or flag that set it; `from` is undefined for a default. */
 export interface EffectiveOption {
   readonly option: Option;
   readonly value: unknown;
   readonly from?: string;
 }
 
-/** Every option as it will be used. Throws ConfigError as `loadConfig` does. */
+/** Returns all options with their effective values. Throws ConfigError like `loadConfig`. */
 export function effectiveOptions(sources: ConfigSources): EffectiveOption[] {
   const { tree, origins } = gather(sources);
   return OPTIONS.map((option) => {
@@ -47,7 +46,7 @@ export function effectiveOptions(sources: ConfigSources): EffectiveOption[] {
 
 interface Gathered {
   readonly tree: Tree;
-  /** Where the options that are set come from, by their paths. */
+  /** By option path. */
   readonly origins: Map<string, string>;
 }
 
@@ -59,7 +58,7 @@ function gather(sources: ConfigSources): Gathered {
   if (sources.file !== undefined) mergeFile(gathered, sources.file);
   for (const option of OPTIONS) {
     if (option.schema.fileOnly) continue;
-    for (const { text, from } of given(option, sources)) {
+    for (const { text, from } of optionValues(option, sources)) {
       set(tree, option.path, parseText(option, text, from));
       origins.set(option.path, from);
     }
@@ -67,19 +66,22 @@ function gather(sources: ConfigSources): Gathered {
   return gathered;
 }
 
-interface Given {
+interface OptionValue {
   readonly text: string | readonly string[] | boolean;
   readonly from: string;
 }
 
-/** What a variable, or the file that one names, and a flag say of an option, in rising order. */
-function* given(option: Option, { environment, readFile, flags }: ConfigSources): Generator<Given> {
+/** Yields an option's values from its variables and its flag, in rising precedence. */
+function* optionValues(
+  option: Option,
+  { environment, readFile, flags }: ConfigSources,
+): Generator<OptionValue> {
   const { variable, fileVariable = '', flag, path, schema } = option;
   const { standardVariable = '' } = schema;
   const standard = environment[standardVariable] ?? '';
   if (standard !== '') yield { text: standard, from: standardVariable };
   const text = environment[variable];
-  const isSet = text !== undefined && text !== '' && !isOfKubernetes(variable, text);
+  const isSet = text !== undefined && text !== '' && !isSetByKubernetes(variable, text);
   const file = environment[fileVariable] ?? '';
   if (isSet && file !== '')
     throw new ConfigError(`${variable} and ${fileVariable} are both set: set one of them`);
@@ -90,10 +92,10 @@ function* given(option: Option, { environment, readFile, flags }: ConfigSources)
   if (flagged !== undefined) yield { text: flagged, from: flag };
 }
 
-/** A file's text without the end of its last line; of a list each line is as good as a comma. */
+/** Trims the text of a file. In lists, line breaks separate items like commas. */
 function textOf({ schema }: Option, content: string, from: string): string {
   const text = content.trim();
-  if (text === '') throw new ConfigError(`${from} names a file that is empty`);
+  if (text === '') throw new ConfigError(`the file named by ${from} is empty`);
   return Type.IsArray(schema) ? text.split(/\s*\n\s*/).join(',') : text;
 }
 
@@ -114,7 +116,7 @@ function parseFile(file: { name: string; text: string }): unknown {
 }
 
 interface Members {
-  /** The path of the group that they are of, with a dot. */
+  /** Path of an option group with a trailing dot, or empty. */
   readonly prefix: string;
   readonly fileName: string;
 }
@@ -131,9 +133,7 @@ function mergeMembers(gathered: Gathered, content: Tree, { prefix, fileName }: M
       mergeMembers(gathered, value, { prefix: `${path}.`, fileName });
     } else {
       const siblings = OPTIONS.filter((known) => known.path.startsWith(prefix)).map((known) => known.path);
-      throw new ConfigError(
-        `${path} in ${fileName}: there is no such option; there are ${siblings.join(', ')}`,
-      );
+      throw new ConfigError(`${path} in ${fileName}: unknown option; allowed: ${siblings.join(', ')}`);
     }
   }
 }
@@ -161,7 +161,7 @@ function check(option: Option, value: unknown, source: string): unknown {
   throw new ConfigError(`${source} is ${shown}; allowed: ${allowed(option.schema)}`);
 }
 
-/** A list of addresses of which only those are shown that are no more than a host and a port. */
+/** Hides all addresses except a plain host and port. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (isTree(value))
@@ -183,7 +183,7 @@ function set(tree: Tree, path: string, value: unknown): void {
   let node = tree;
   for (const key of keys.slice(0, -1)) {
     if (!isTree(node[key])) node[key] = {};
-    node = node[key] as Tree; // made so on the line above
+    node = node[key] as Tree; // created on the line above
   }
   const last = keys.at(-1) ?? path;
   if (value === undefined) delete node[last];

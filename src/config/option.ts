@@ -1,38 +1,37 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 
 /**
- * One option of the configuration: a leaf of the schema. Its name in the file is its path (`log.level`); its variable
- * and its flag follow from the path (`FLOODGATE_LOG_LEVEL`, `--log-level`), so there is one name to learn.
+ * One option: a leaf of the schema. The variable (`FLOODGATE_LOG_LEVEL`) and the flag (`--log-level`) are derived from
+ * its path (`log.level`).
  */
 export interface Option {
-  /** Path in the file, for example `log.level`. */
   readonly path: string;
   readonly variable: string;
-  /** The variable that names a file with the value, for what should not stand in a variable: secrets, and URLs that may hold one. */
+  /** Names a file that contains the value. Defined for secrets and for URLs that may contain secrets. */
   readonly fileVariable?: string;
   readonly flag: string;
   readonly schema: TSchema & OptionNotes;
 }
 
-/** What an option's schema says besides its type. */
+/** Additional schema properties of an option. */
 export interface OptionNotes {
   readonly description?: string;
   readonly default?: unknown;
-  /** What a number counts, for the help text. */
+  /** For the help text. */
   readonly unit?: string;
-  /** Never shown: not in a log, not in an error. */
+  /** Never appears in a log or an error message. */
   readonly secret?: boolean;
-  /** URLs, which may hold a key or a password: of one that is refused at most host and port are shown. */
+  /** URLs that may contain a key or password. Error messages show at most host and port. */
   readonly isAddress?: boolean;
-  /** Can only be set in the file: it has members of its own. */
+  /** Can be set only in the file, because it is an object. */
   readonly fileOnly?: boolean;
-  /** A variable of a standard that is read where none of ours is set. */
+  /** Applies if none of Floodgate's variables is set. */
   readonly standardVariable?: string;
-  /** What is allowed, in words, where the schema's own words would not be understood. */
+  /** Replaces the derived text for the allowed values, if that would be hard to understand. */
   readonly allowed?: string;
 }
 
-/** All options of a schema, depth first, in the order in which they are written. */
+/** Returns all options of a schema, depth first. */
 export function optionsOf(schema: TObject, path: readonly string[] = []): Option[] {
   return Object.entries(schema.properties).flatMap(([key, member]): Option[] => {
     const memberPath = [...path, key];

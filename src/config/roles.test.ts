@@ -13,12 +13,10 @@ const rolesWith = (flags: Flags) => rolesOf(loadConfig({ environment: {}, flags 
 
 describe('the roles of a server', () => {
   it.each<[string, Flags, readonly string[]]>([
-    ['nothing is said', {}, ['gateway', 'ingest', 'rules']],
+    ['the default', {}, ['gateway', 'ingest', 'rules']],
     ['all, with a guard', { role: 'all', ...ACCOUNT }, ['gateway', 'ingest', 'rules', 'guard']],
-    ['rulesOnly', { rulesOnly: 'true' }, ['rules']],
-    ['rulesOnly, with a guard', { rulesOnly: 'true', ...ACCOUNT }, ['rules', 'guard']],
     ['any order', { role: 'ingest,gateway' }, ['gateway', 'ingest']],
-    ['one twice', { role: 'rules,rules' }, ['rules']],
+    ['a duplicate role', { role: 'rules,rules' }, ['rules']],
     ['rules of an account that is guarded elsewhere', { role: 'rules', ...ACCOUNT }, ['rules']],
     ['a gateway alone', { role: 'gateway', ...TRACE_STORE }, ['gateway']],
     ['ingest alone', { role: 'ingest', ...TRACE_STORE }, ['ingest']],
@@ -37,7 +35,7 @@ describe('the roles of a server', () => {
       ['"ingest,rules"', '--trace-store', '"ingest,rules,gateway"'],
     ],
     [
-      'a guard whose rules nobody can change',
+      'a guard without a rules API for its rules',
       { role: 'guard', ...ACCOUNT },
       ['"guard"', '--rules-store', '"guard,rules"'],
     ],
@@ -46,15 +44,10 @@ describe('the roles of a server', () => {
       { role: 'gateway,ingest,rules,guard' },
       ['--dns-account', 'a role without guard'],
     ],
-    [
-      'two options that say it',
-      { role: 'guard', rulesOnly: 'true' },
-      ['"guard"', 'rulesOnly', 'one of the two'],
-    ],
-    ['none that there is', { role: 'gateway,guards' }, ['gateway,guards', 'gateway, ingest, rules, guard']],
-    ['all and more', { role: 'all,guard' }, ['all,guard', 'all, or one or more of']],
-    ['nothing between commas', { role: 'rules,' }, ['rules,', 'all, or']],
-  ])('refuses %s, and says what is allowed', (_, flags, names) => {
+    ['an unknown role', { role: 'gateway,guards' }, ['gateway,guards', 'gateway, ingest, rules, guard']],
+    ['all with another role', { role: 'all,guard' }, ['all,guard', 'all, or one or more of']],
+    ['an empty item in the list', { role: 'rules,' }, ['rules,', 'all, or']],
+  ])('rejects %s and names the allowed values', (_, flags, names) => {
     const roles = () => rolesWith(flags);
     expect(roles).toThrow(ConfigError);
     for (const name of names) expect(roles).toThrow(name);

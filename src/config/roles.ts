@@ -1,35 +1,23 @@
 import { ConfigError } from './configError.ts';
 import { type Config, ROLES } from './schema.ts';
 
-/** What a server is for. */
 export type Role = (typeof ROLES)[number];
 
 const ALL = 'all';
 
-/** The roles of a server, in the order of `ROLES`. Throws ConfigError where they do not fit together, or not to the other options. */
+/** Returns the roles in the order of `ROLES`. Throws ConfigError if an option that a role needs is missing. */
 export function rolesOf(config: Config): readonly Role[] {
-  const { role, rulesOnly, dns } = config;
-  if (role === ALL) {
-    const ofEverything: Readonly<Record<Role, boolean>> = {
-      ...{ gateway: !rulesOnly, ingest: !rulesOnly, rules: true },
-      guard: dns.account !== undefined,
-    };
-    return ROLES.filter((one) => ofEverything[one]);
-  }
-  if (rulesOnly)
-    throw new ConfigError(
-      `role (FLOODGATE_ROLE, --role) is "${role}" and rulesOnly is true; allowed: one of the two. rulesOnly is role "rules,guard"`,
-    );
+  const { role, dns } = config;
+  if (role === ALL) return ROLES.filter((one) => one !== 'guard' || dns.account !== undefined);
   const named = role.split(',');
   const roles = ROLES.filter((one) => named.includes(one));
-  for (const need of NEEDS) checkNeed(config, roles, need);
+  for (const need of REQUIREMENTS) checkRequirement(config, roles, need);
   return roles;
 }
 
-/** An option that a role needs. */
-interface Need {
+interface Requirement {
   readonly role: Role;
-  /** It does not where the server has this role, too. */
+  /** Makes the option unnecessary on the same server. */
   readonly unless?: Role;
   readonly option: string;
   readonly isSet: (config: Config) => boolean;
@@ -41,25 +29,25 @@ const TRACE_STORE = {
   isSet: ({ traceStore }: Config) => traceStore !== undefined,
 };
 
-const NEEDS: readonly Need[] = [
+const REQUIREMENTS: readonly Requirement[] = [
   {
     role: 'gateway',
     unless: 'ingest',
     ...TRACE_STORE,
-    because: 'an index in the data folder is written by the server that answers from it',
+    because: 'an index in the data folder can be used only by the server that writes it',
   },
   {
     role: 'ingest',
     unless: 'gateway',
     ...TRACE_STORE,
-    because: 'an index in the data folder is answered from by the server that writes it',
+    because: 'an index in the data folder can be used only by the server that writes it',
   },
   {
     role: 'guard',
     unless: 'rules',
     option: 'rules.store (FLOODGATE_RULES_STORE, --rules-store)',
     isSet: ({ rules }) => rules.store !== undefined,
-    because: 'rules in the data folder are changed through the server that guards by them',
+    because: 'rules in the data folder can be used only by a server with the role rules',
   },
   {
     role: 'guard',
@@ -69,11 +57,11 @@ const NEEDS: readonly Need[] = [
   },
 ];
 
-function checkNeed(config: Config, roles: readonly Role[], need: Need): void {
+function checkRequirement(config: Config, roles: readonly Role[], need: Requirement): void {
   const { role, unless, option, isSet, because } = need;
   if (!roles.includes(role) || (unless !== undefined && roles.includes(unless)) || isSet(config)) return;
   const instead = unless === undefined ? `a role without ${role}` : `"${[...roles, unless].join(',')}"`;
   throw new ConfigError(
-    `role (FLOODGATE_ROLE, --role) is "${config.role}", and ${option} is not set: ${because}; allowed: ${instead}, or set it`,
+    `role (FLOODGATE_ROLE, --role) is "${config.role}", but ${option} is not set: ${because}; allowed: ${instead}, or set it`,
   );
 }

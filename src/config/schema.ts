@@ -1,20 +1,10 @@
-/**
- * The configuration: one schema, from which the file's form, the variables, the flags, their checks, their defaults and
- * their documentation all come. Add an option here and nowhere else.
- */
+/** Source of the file format, variables, flags, validation, defaults and documentation. Options are added here only. */
 import { type Static, Type } from 'typebox';
 
-/** As OpenTelemetry names them. */
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
+/** Sampler names of OpenTelemetry. */
+const SAMPLERS = ['always_on', 'traceidratio', 'parentbased_traceidratio'] as const;
 
-/** What a server is for; docs/scale.md says what each of them opens. */
+/** docs/scale.md lists the ports and stores of each role. */
 export const ROLES = ['gateway', 'ingest', 'rules', 'guard'] as const;
 const ROLE = `(${ROLES.join('|')})`;
 
@@ -24,19 +14,19 @@ const Log = Type.Object(
   {
     level: Type.Union(
       LOG_LEVELS.map((level) => Type.Literal(level)),
-      { default: 'info', description: 'The least important lines that are logged.' },
+      { default: 'info', description: 'Minimum level of logged lines.' },
     ),
     accessFile: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'File to which a line for each HTTP request is appended; one that was moved away, as by logrotate, is made anew. Left out: there is no access log.',
+          'File to which one line per HTTP request is appended. It is created again after it was moved, for example by logrotate. Default: no access log.',
       }),
     ),
     accessFormat: Type.Union([Type.Literal('combined'), Type.Literal('json')], {
       default: 'combined',
       description:
-        'Form of these lines. combined: the Combined Log Format of web servers. json: one JSON object a line, with the duration.',
+        'Format of the access log. combined: the Combined Log Format of web servers. json: one JSON object per line, with the duration.',
     }),
   },
   { additionalProperties: false },
@@ -47,38 +37,30 @@ const Http = Type.Object(
     maxUnsentBytes: Type.Integer({
       minimum: 1024 * 1024,
       maximum: 64 * 1024 * 1024 * 1024,
-      default: 96 * 1024 * 1024,
+      default: 80 * 1024 * 1024,
       unit: 'bytes',
       description:
-        'Memory for answers that are being made or that clients have not read yet; when it is full, the slowest readers are cut.',
-    }),
-    maxUnsentBytesPerAddress: Type.Integer({
-      minimum: 64 * 1024,
-      maximum: 64 * 1024 * 1024 * 1024,
-      default: 48 * 1024 * 1024,
-      unit: 'bytes',
-      description:
-        'The same for one client address (for IPv6, one /64); its further requests are refused with 429 until it reads.',
+        'Memory for responses that are in progress or not yet received by clients. One client address (for IPv6, one /64) may use half. Above half, the slowest clients are disconnected.',
     }),
     sendTimeoutMs: Type.Integer({
       minimum: 1000,
       maximum: 600_000,
       default: 30_000,
       unit: 'milliseconds',
-      description: 'How long a client may take nothing of its answer before it is disconnected.',
+      description: 'Time after which a client that receives nothing of its response is disconnected.',
     }),
     trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 100,
       description:
-        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For gives the address of the client, for limits and for the audit. Left out: no proxy is trusted.',
+        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of trusted proxies. Their X-Forwarded-For is used as client address in limits and in the audit. Default: none.',
     }),
     allowedHosts: Type.Optional(
       Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z0-9._-]{1,253})$' }), {
         maxItems: 100,
         allowed: 'a list of at most 100, each a host name without a port, or * for any',
         description:
-          'Host names that requests may be sent to (their Host header), beside localhost and IP addresses; a request for another is refused with 421. Left out: no others on a loopback address, where a web page could reach the server by a name of its own (DNS rebinding), and any elsewhere. A proxy on the same machine that passes its own name on needs it here.',
+          'Host names allowed in the Host header, in addition to localhost and IP addresses; other names are rejected with 421. Default: none on a loopback address, to prevent DNS rebinding by web pages, and any name elsewhere. A proxy on the same machine that forwards its own name must be listed.',
       }),
     ),
   },
@@ -91,14 +73,7 @@ const Agreement = Type.Object(
       default: [],
       maxItems: 100,
       description:
-        'Methods of which several nodes are asked each time, and the answer is what most of them say. Left out: none.',
-    }),
-    nodes: Type.Integer({
-      minimum: 2,
-      maximum: 9,
-      default: 3,
-      unit: 'nodes',
-      description: 'How many nodes are asked for these methods; fewer where a network has fewer.',
+        'Methods that are sent to three nodes, or two if the network has no more. The answer is the one that most nodes return. Default: none.',
     }),
   },
   { additionalProperties: false },
@@ -112,7 +87,7 @@ const Spans = Type.Object(
         isAddress: true,
         standardVariable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
         description:
-          'Where spans are sent by OTLP over HTTP, as JSON, such as http://127.0.0.1:4318/v1/traces; used as it is. Left out: nothing is traced.',
+          'URL to which spans are sent by OTLP over HTTP, as JSON, such as http://127.0.0.1:4318/v1/traces; used unchanged. Default: no tracing.',
       }),
     ),
     headers: Type.Array(
@@ -123,8 +98,8 @@ const Spans = Type.Object(
         secret: true,
         standardVariable: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
         allowed:
-          'a list of at most 16 headers, each NAME=VALUE with the value percent-encoded where it must be',
-        description: 'Headers that are sent with them, such as a key of the collector. Left out: none.',
+          'a list of at most 16 headers, each NAME=VALUE, with special characters of the value percent-encoded',
+        description: 'Headers sent with spans, such as a key of the collector. Default: none.',
       },
     ),
     sampler: Type.Union(
@@ -133,7 +108,7 @@ const Spans = Type.Object(
         default: 'traceidratio',
         standardVariable: 'OTEL_TRACES_SAMPLER',
         description:
-          'Which requests are traced, as OpenTelemetry names it. With parentbased_… it is the client who decides where its traceparent says so: for clients that are your own.',
+          'Requests that are traced: all, a share of them, or those marked by the traceparent of the client and a share of requests without traceparent. Use parentbased_traceidratio only if the clients are your own.',
       },
     ),
     samplerArg: Type.Number({
@@ -141,23 +116,7 @@ const Spans = Type.Object(
       maximum: 1,
       default: 1,
       standardVariable: 'OTEL_TRACES_SAMPLER_ARG',
-      description: 'The share of requests that …traceidratio traces: 0.01 is one of a hundred.',
-    }),
-    intervalMs: Type.Integer({
-      minimum: 100,
-      maximum: 60_000,
-      default: 5_000,
-      unit: 'milliseconds',
-      standardVariable: 'OTEL_BSP_SCHEDULE_DELAY',
-      description: 'How long spans are gathered before they are sent; 512 are sent at once.',
-    }),
-    serviceName: Type.String({
-      minLength: 1,
-      maxLength: 256,
-      pattern: '^[\\x21-\\x7e]+$',
-      default: 'floodgate',
-      standardVariable: 'OTEL_SERVICE_NAME',
-      description: 'What this server is called in its spans.',
+      description: 'Share of requests traced by samplers with a ratio: 0.01 is one in a hundred.',
     }),
   },
   { additionalProperties: false },
@@ -168,7 +127,7 @@ const certificate = (description: string) => Type.Optional(Type.String({ minLeng
 const Tls = Type.Object(
   {
     cert: certificate(
-      'File with the certificate chain (PEM); HTTPS is served instead of HTTP, with TLS 1.2 and later. Read again when it changes.',
+      'File with the certificate chain (PEM). If set, HTTPS replaces HTTP, with TLS 1.2 or later. Reloaded when it changes.',
     ),
     key: certificate('File with the private key of the certificate (PEM, no passphrase).'),
   },
@@ -178,11 +137,11 @@ const Tls = Type.Object(
 const OpsTls = Type.Object(
   {
     cert: certificate(
-      'File with the certificate chain (PEM) of ops.port, where HTTPS is served then. It may be that of tls.cert. Read again when it changes.',
+      'File with the certificate chain (PEM) of ops.port. If set, HTTPS replaces HTTP on ops.port. It may be the file of tls.cert. Reloaded when it changes.',
     ),
-    key: certificate('File with the private key of that certificate (PEM, no passphrase).'),
+    key: certificate('File with the private key of the certificate of ops.port (PEM, no passphrase).'),
     clientCa: certificate(
-      'File with the authorities (PEM) by one of which the certificate of every client of ops.port must be issued; only /healthz and /readyz are answered without. Read again when it changes, which ends all connections there. Left out: clients need none.',
+      'File with CA certificates (PEM). Clients of ops.port need a certificate issued by one of these CAs, except for /healthz and /readyz. Reloaded when it changes, which closes all connections of ops.port. Default: clients need no certificate.',
     ),
   },
   { additionalProperties: false },
@@ -191,28 +150,22 @@ const OpsTls = Type.Object(
 const Ops = Type.Object(
   {
     host: Type.Optional(
-      Type.String({ minLength: 1, description: 'Address of ops.port. Left out: 127.0.0.1.' }),
+      Type.String({ minLength: 1, description: 'Address of ops.port. Default: 127.0.0.1.' }),
     ),
     port: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 65535,
         description:
-          'Port for what operators use: the rules API, the console, /operations, /metrics, /healthz and /readyz; host and port then show the gateway alone. 0 for any free port. Left out, and without ops.socket: all is shown on one port.',
+          'Port for operators: the rules API, the console, /operations, /metrics, /healthz and /readyz; host and port then serve only the gateway. 0 for any free port. Default, without ops.socket: everything on one port.',
       }),
     ),
     socket: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'Path of a Unix socket for the same, in place of ops.port.',
+        description:
+          'Path of a Unix socket that replaces ops.port. The user and the group of the server may connect (mode 0660).',
       }),
-    ),
-    socketMode: Type.Union(
-      ['600', '660', '666'].map((mode) => Type.Literal(mode)),
-      {
-        default: '600',
-        description: 'Permissions of that socket: who may connect, the owner, the group or everybody.',
-      },
     ),
     tls: OpsTls,
   },
@@ -226,9 +179,9 @@ const Alerts = Type.Object(
       maxItems: 8,
       secret: true,
       allowed:
-        'a list of at most 8 different URLs that start with https:// or http://, or with slack+https:// or slack+http:// for the form that Slack takes',
+        'a list of at most 8 different URLs that start with https:// or http://, or with slack+https:// or slack+http:// for the format of Slack',
       description:
-        'Where alerts are sent by HTTP POST: as JSON, or, with slack+ before the URL, as the text that Slack, Mattermost and others take. Left out: nowhere.',
+        'URLs to which alerts are sent by HTTP POST: as JSON or, if the URL starts with slack+, as text for Slack, Mattermost and others. Default: none.',
     }),
     secret: Type.Optional(
       Type.String({
@@ -237,21 +190,13 @@ const Alerts = Type.Object(
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
         description:
-          'Signs alerts: X-Floodgate-Signature has a time and the HMAC-SHA-256 of that and the body. Left out: they are not signed.',
+          'Key to sign alerts: X-Floodgate-Signature contains a time, and the HMAC-SHA-256 of time and body. Default: no signature.',
       }),
     ),
     allowPrivate: Type.Boolean({
       default: false,
       description:
-        'Whether alerts may be sent to addresses that are not of the public Internet: private, loopback, link-local ones.',
-    }),
-    afterMs: Type.Integer({
-      minimum: 0,
-      maximum: 3_600_000,
-      default: 30_000,
-      unit: 'milliseconds',
-      description:
-        'How long a node, the ingest or the store must be unwell before it is told, and well before it is told to be over. Attacks are told at once.',
+        'Whether alerts may be sent to addresses outside the public Internet: private, loopback and link-local addresses.',
     }),
   },
   { additionalProperties: false },
@@ -264,51 +209,23 @@ const WebSocket = Type.Object(
       maximum: 1_000_000,
       default: 10_000,
       unit: 'connections',
-      description: 'WebSockets open at the same time; one more is refused with 429. 0 for no WebSocket.',
+      description:
+        'Maximum WebSockets that are open at the same time; further ones are rejected with 429. 0 disables WebSockets.',
     }),
     maxConnectionsPerAddress: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
       default: 100,
       unit: 'connections',
-      description: 'The same of one client address.',
-    }),
-    maxConnectionsPerKey: Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 1_000,
-      unit: 'connections',
-      description: 'The same of one API key.',
+      description: 'Maximum WebSockets per client address. An API key may have ten times as many.',
     }),
     maxSubscriptionsPerAddress: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
       default: 1_000,
       unit: 'subscriptions',
-      description: 'Subscriptions of one client address, over all of its WebSockets.',
-    }),
-    maxSubscriptionsPerKey: Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 10_000,
-      unit: 'subscriptions',
-      description: 'The same of one API key.',
-    }),
-    maxUnsentBytes: Type.Integer({
-      minimum: 64 * 1024,
-      maximum: 1024 * 1024 * 1024,
-      default: 4 * 1024 * 1024,
-      unit: 'bytes',
       description:
-        'What a WebSocket was pushed and its client has not read; one that is further behind is closed with 1008.',
-    }),
-    idleTimeoutMs: Type.Integer({
-      minimum: 300,
-      maximum: 3_600_000,
-      default: 60_000,
-      unit: 'milliseconds',
-      description:
-        'A WebSocket on which nothing comes for longer, no message and no answer to a ping, is closed with 1001.',
+        'Maximum subscriptions per client address, on all of its WebSockets. An API key may have ten times as many.',
     }),
   },
   { additionalProperties: false },
@@ -326,46 +243,47 @@ const Gateway = Type.Object(
       maximum: 64 * 1024 * 1024,
       default: 2 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Largest body of a request to the gateway.',
+      description: 'Maximum body size of a request to the gateway.',
     }),
     maxAnswerBytes: Type.Integer({
       minimum: 1024,
       maximum: 1024 * 1024 * 1024,
       default: 64 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Largest result of one method; more is refused with an error, never cut.',
+      description: 'Maximum result size of one call; a larger result is an error and is never truncated.',
     }),
     methods: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 100,
-      description: 'Methods to serve, of those in docs/gateway.md. Left out: all of them.',
+      description: 'Served methods, a subset of the methods in docs/gateway.md. Default: all of them.',
     }),
     extraMethods: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       default: [],
       maxItems: 100,
       description:
-        'Further methods to relay to the nodes by name, parameters and answers unchecked, nothing cached or sent twice. Methods that would hand over a node, its keys or its chain are refused. Left out: none.',
+        'Additional methods that are relayed to nodes, with parameters and results unchecked, without caching and retries. Methods that would give control of a node, its keys or its chain are rejected. Default: none.',
     }),
     maxInFlight: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 2048,
       unit: 'requests',
-      description: 'Requests in flight at the same time; one more is refused at once with 429.',
+      description:
+        'Maximum requests in flight, counted from the end of their body; further ones are rejected with 429.',
     }),
     ratePerAddress: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
       unit: 'calls per second',
-      description: 'Calls from one client address; 0 for no limit.',
+      description: 'Maximum calls per second from one client address; 0 for no limit.',
     }),
     requestTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: 600_000,
       default: 30_000,
       unit: 'milliseconds',
-      description: 'Time that all nodes together have to answer a relayed call.',
+      description: 'Timeout of a relayed call, for all attempts together.',
     }),
     nodeWaitMs: Type.Integer({
       minimum: 0,
@@ -373,45 +291,27 @@ const Gateway = Type.Object(
       default: 2_000,
       unit: 'milliseconds',
       description:
-        'How long a call waits for a node to come back where all are away; then it fails with HTTP status 503. 0 for no wait.',
+        'Time that a call waits for a healthy node if no node is healthy; then it fails with HTTP status 503. 0 for no wait.',
     }),
     cacheMemoryBytes: Type.Integer({
       minimum: 0,
       maximum: 64 * 1024 * 1024 * 1024,
       default: 64 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Memory for cached answers of nodes, for each network.',
+      description: 'Memory for cached results of nodes, per network.',
     }),
     cacheDiskBytes: Type.Integer({
       minimum: 0,
       maximum: 1024 * 1024 * 1024 * 1024,
       default: 1024 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Size of the cache of final answers in the data folder.',
-    }),
-    cacheUnconfirmedMs: Type.Integer({
-      minimum: 0,
-      maximum: 2_147_483_647,
-      default: 3_600_000,
-      unit: 'milliseconds',
-      description:
-        'How long an answer about a final block is cached that only one node gave; what two nodes said is cached for good. 0 for not at all.',
+      description: 'Size of the cache of final results in the data folder.',
     }),
     compression: Type.Union([Type.Literal('auto'), Type.Literal('off')], {
       default: 'auto',
       description:
-        'auto: answers above 1 KiB are compressed for clients that ask for it, cached ones once for all, others while there is processor time to spare. off: none is. Compressed bodies of requests are taken in any case.',
+        'auto: compress responses above 1 KiB for clients that accept it, while CPU time is free. off: never compress responses. Compressed request bodies are accepted in both modes.',
     }),
-    filterSecret: Type.Optional(
-      Type.String({
-        minLength: 32,
-        maxLength: 256,
-        pattern: '^[\\x21-\\x7e]+$',
-        secret: true,
-        description:
-          'Proves that ids of HTTP filters are ours: servers that have the same one, as `openssl rand -hex 32` makes it, answer for the filters of each other. Left out: one that is made at the first start and kept in the data folder.',
-      }),
-    ),
     agreement: Agreement,
     webSocket: WebSocket,
   },
@@ -425,7 +325,7 @@ const Index = Type.Object(
         minimum: 0,
         maximum: 4294967295,
         description:
-          'First block to index. Left out: the latest 800 blocks are indexed, older ones on demand.',
+          'First block to index. Default: the latest 800 blocks are indexed, older ones on demand.',
       }),
     ),
     cacheBytes: Type.Integer({
@@ -435,19 +335,27 @@ const Index = Type.Object(
       unit: 'bytes',
       description: 'Memory for the JSON of recently used traces.',
     }),
+    maxBlockBytes: Type.Integer({
+      minimum: 1024 * 1024,
+      maximum: 1024 * 1024 * 1024,
+      default: 64 * 1024 * 1024,
+      unit: 'bytes',
+      description:
+        'Memory for the traces of one block while they are read from a node, identical inputs and outputs counted once. A larger block is not indexed.',
+    }),
     pollIntervalMs: Type.Integer({
       minimum: 50,
       maximum: 60_000,
       default: 1000,
       unit: 'milliseconds',
-      description: 'How often each node is asked for its head.',
+      description: 'Interval at which each node is polled for its head.',
     }),
     finality: Type.Optional(
       Type.String({
         pattern: '^(node|none|depth:[1-9][0-9]{0,6})$',
         allowed: 'node, none, depth:N with N blocks from 1 to 9999999',
         description:
-          'Which blocks are never replaced: those that the node calls finalized, those N below the head, or none. Left out: none on the development chains 1337 and 31337, else node.',
+          'Blocks that count as final: those that the node reports as finalized (node), those N below the head (depth:N), or none. Default: none on the development chains 1337 and 31337, else node.',
       }),
     ),
   },
@@ -455,7 +363,7 @@ const Index = Type.Object(
 );
 
 const UpstreamUrl = Type.String({ pattern: '^https?://' });
-/** With limits only in the file: a list of a variable or a flag holds URLs. */
+/** A URL, or an object with quotas. Objects occur only in the file, because variables and flags are lists of URLs. */
 const Upstream = Type.Union(
   [
     UpstreamUrl,
@@ -473,11 +381,10 @@ const Upstream = Type.Union(
       'a URL that starts with http:// or https://, or, in the file, url with callsPerSecond (5 to 1000000) and bytesPerSecond (65536 to 1000000000000)',
   },
 );
-/** Nodes of a network; far more than anybody runs. */
+/** Per network; far more than needed in practice. */
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
 
-/** Whether a network may be called so. */
 export const isNetworkName = (name: string): boolean => new RegExp(NETWORK_NAME).test(name);
 
 const Networks = Type.Record(
@@ -493,7 +400,7 @@ const Networks = Type.Record(
     default: {},
     additionalProperties: false,
     fileOnly: true,
-    // The URLs in it may hold keys.
+    // The networks' URLs may contain keys.
     secret: true,
     description: 'Further networks, each served at /v1/NAME.',
     allowed:
@@ -511,7 +418,7 @@ const Rules = Type.Object(
         allowed:
           'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
         description:
-          'PostgreSQL in which rules, access lists, tokens and the audit are kept, for instances that share them. Left out: they are in the data folder.',
+          'PostgreSQL for rules, access lists, tokens and the audit, for instances that share them. Default: the data folder.',
       }),
     ),
     rateLimitRequests: Type.Optional(
@@ -519,33 +426,17 @@ const Rules = Type.Object(
         minimum: 1,
         maximum: 1_000_000_000,
         unit: 'requests',
-        description: 'Requests to the rules API that one token may send in a window. Left out: no limit.',
+        description: 'Maximum requests to the rules API per token in 300 s. Default: no limit.',
       }),
     ),
-    rateLimitWindowSeconds: Type.Integer({
-      minimum: 1,
-      maximum: 86_400,
-      default: 300,
-      unit: 'seconds',
-      description: 'Length of the rate limit window.',
-    }),
   },
   { additionalProperties: false },
 );
 
 const DAY_MINUTES = 1440;
 
-/** An address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+/** `192.0.2.1:53` or `[2001:db8::1]:53`. */
 const HOST_AND_PORT = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$';
-
-const percent = (level: string, value: number) =>
-  Type.Integer({
-    minimum: 1,
-    maximum: 10_000,
-    default: value,
-    unit: 'percent',
-    description: `Size of rate and burst at sensitivity ${level}, of the threshold.`,
-  });
 
 const Transfers = Type.Object(
   {
@@ -553,7 +444,7 @@ const Transfers = Type.Object(
       default: [],
       maxItems: 1000,
       description:
-        'Networks (192.0.2.0/24, 2001:db8::/32) and addresses that may transfer zones (AXFR, IXFR) through the guard or dnsdist, over TCP. Left out: none.',
+        'Networks (192.0.2.0/24, 2001:db8::/32) and addresses that may transfer zones (AXFR, IXFR) through the guard or dnsdist, over TCP. Default: none.',
     }),
   },
   { additionalProperties: false },
@@ -567,15 +458,7 @@ const ResponseRateLimit = Type.Object(
       default: 0,
       unit: 'answers',
       description:
-        'Equal answers over UDP that one network of clients (/24, /56) gets in a second: so the guard cannot be made to flood somebody whose address is forged. 0: no limit.',
-    }),
-    slip: Type.Integer({
-      minimum: 0,
-      maximum: 10,
-      default: 1,
-      unit: 'answers',
-      description:
-        'Of so many answers above that limit one is sent as TC=1, which sends honest clients to TCP; the others are dropped. 1: all are sent so. 0: all are dropped.',
+        'Maximum identical answers per second over UDP to one client network (/24, /56), so that the guard cannot be used to flood a forged address. Answers above the limit are truncated (TC=1). Default: 0, no limit.',
     }),
   },
   { additionalProperties: false },
@@ -593,13 +476,16 @@ const perSecond = (description: string, value?: number) =>
 const Thresholds = Type.Object(
   {
     unknownPerSecond: perSecond(
-      'Unknown names a second in one zone that are an attack, whatever was learned of it and however they are answered. A quiet zone has a lower alarm.',
+      'Queries for unknown names per second in one zone that count as an attack, regardless of its baseline and of the answers. A quiet zone has a lower threshold.',
       1000,
     ),
-    accountUnknownPerSecond: perSecond('The same for all zones together.', 5000),
+    accountUnknownPerSecond: perSecond(
+      'Queries for unknown names per second in all zones together that count as an attack.',
+      5000,
+    ),
     ratePerSecond: Type.Optional(
       perSecond(
-        'The rate of the account, before sensitivities. Left out: learned, the 95th percentile of its minutes.',
+        'Rate of the account, before sensitivities. Default: learned, the 95th percentile of its minutes.',
       ),
     ),
     burst: Type.Optional(
@@ -607,7 +493,7 @@ const Thresholds = Type.Object(
         minimum: 1,
         maximum: 50_000_000,
         unit: 'queries',
-        description: 'The burst of the account, before sensitivities. Left out: five times the rate.',
+        description: 'Burst of the account, before sensitivities. Default: five times the rate.',
       }),
     ),
     zones: Type.Array(
@@ -616,7 +502,7 @@ const Thresholds = Type.Object(
         default: [],
         maxItems: 4096,
         description:
-          'Thresholds of single zones: example.com=unknown:4000 is its unknownPerSecond; rate and burst (example.com=rate:500,burst:2500) are for one that is judged by rate alone.',
+          'Thresholds of single zones: example.com=unknown:4000 sets unknownPerSecond; rate and burst (example.com=rate:500,burst:2500) apply to a zone that is judged by rate alone.',
       },
     ),
   },
@@ -630,41 +516,41 @@ const Dns = Type.Object(
         minLength: 1,
         maxLength: 32,
         pattern: '^[A-Za-z0-9_-]+$',
-        description: 'The account whose rules the DNS guard enforces. Left out: there is no guard.',
+        description: 'Account whose rules the DNS guard enforces. Default: no guard.',
       }),
     ),
     region: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The region that the guard is in, as rules name it.',
+        description: 'Region of the guard, as in rules.',
       }),
     ),
     datacenter: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'The data center that the guard is in.' }),
+      Type.String({ minLength: 1, maxLength: 64, description: 'Data center of the guard, as in rules.' }),
     ),
     listen: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
       default: ['127.0.0.1:5300'],
       maxItems: 32,
-      description: 'Addresses and ports where the guard answers DNS over UDP and TCP.',
+      description: 'Addresses and ports on which the guard answers DNS over UDP and TCP.',
     }),
     servers: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
       default: [],
       maxItems: 32,
-      description: 'Addresses and ports of the authoritative servers behind the guard.',
+      description: 'Addresses and ports of the authoritative servers to which the guard forwards queries.',
     }),
     proxyProtocolServers: Type.Array(Type.String({ pattern: `${HOST_AND_PORT.slice(0, -1)}(/udp)?$` }), {
       default: [],
       maxItems: 32,
       description:
-        'Those of dns.servers that are told who asks, by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP alone, as Knot takes it. A server that does not expect it answers nothing.',
+        'Servers of dns.servers that receive the client address by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP only, as for Knot. A server that does not support it does not answer.',
     }),
     probeName: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
         description:
-          'The zone whose SOA every server behind is asked for, twice a second, to know whether it is well. Left out: the first of dns.zones, or the root, of which any answer but SERVFAIL will do.',
+          'Zone for health checks: each server is queried for its SOA twice a second. Default: the first of dns.zones, or the root, for which any answer except SERVFAIL is accepted.',
       }),
     ),
     responseRateLimit: ResponseRateLimit,
@@ -672,28 +558,28 @@ const Dns = Type.Object(
       default: [],
       maxItems: 4096,
       description:
-        'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it; with " key NAME" behind it, signed by that TSIG key.',
+        'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it; with " key NAME" appended, the transfer is signed with that TSIG key.',
     }),
     tsigKeys: Type.Array(Type.String({ pattern: '^[^:]+:[^:]+:[^:]+$' }), {
       default: [],
       maxItems: 1000,
       secret: true,
       allowed:
-        'keys as `dig -y` takes them: hmac-sha256:NAME:SECRET or hmac-sha512:NAME:SECRET, with the secret in base64',
-      description: 'TSIG keys by which zones are transferred.',
+        'keys in the format of `dig -y`: hmac-sha256:NAME:SECRET or hmac-sha512:NAME:SECRET, with the secret in base64',
+      description: 'TSIG keys for zone transfers.',
     }),
     tsigKeyFiles: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 1000,
       description:
-        'Files with TSIG keys: `key` statements as tsig-keygen prints them, or a line for each as in dns.tsigKeys.',
+        'Files with TSIG keys: `key` statements as printed by tsig-keygen, or one key per line as in dns.tsigKeys.',
     }),
     transfers: Transfers,
     dnsdistConsoles: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
       default: [],
       maxItems: 256,
       description:
-        'Consoles of the dnsdist nodes in front of the servers: the guard drives these, and answers no DNS itself.',
+        'Consoles of the dnsdist nodes in front of the servers: the guard controls these nodes, and answers no DNS itself.',
     }),
     dnsdistKey: Type.Optional(
       Type.String({
@@ -701,14 +587,14 @@ const Dns = Type.Object(
         maxLength: 44,
         pattern: '^[A-Za-z0-9+/]{43}=$',
         secret: true,
-        description: 'The key of the dnsdist consoles, as setKey takes it.',
+        description: 'Key of the dnsdist consoles: the value passed to setKey() in dnsdist.conf.',
       }),
     ),
     dnsdistFolder: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'Folder for the file of known names, which dnsdist reads. Left out: the folder dnsdist in the data folder.',
+          'Folder for the file of known names, which dnsdist reads. Default: the folder dnsdist in the data folder.',
       }),
     ),
     dnstapListen: Type.String({
@@ -719,23 +605,23 @@ const Dns = Type.Object(
     refuseWith: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
       default: 'drop',
       description:
-        'What a query gets when the bucket is empty: no answer, or TC=1, which sends honest clients to TCP.',
+        'Treatment of a limited query: no answer (drop), or TC=1 (truncate), after which real clients retry over TCP.',
     }),
     timeoutMs: Type.Integer({
       minimum: 50,
       maximum: 30_000,
       default: 2000,
       unit: 'milliseconds',
-      description: 'How long a server behind the guard may take to answer.',
+      description: 'Timeout of an authoritative server.',
     }),
     tcpMaxQueries: Type.Integer({
       minimum: 1,
       maximum: 1_000_000_000,
       default: 1000,
       unit: 'queries',
-      description: 'Queries of one TCP connection to the embedded guard, after which it is closed.',
+      description: 'Maximum queries per TCP connection to the embedded guard; then the connection is closed.',
     }),
-    workers: Type.Integer({
+    threads: Type.Integer({
       minimum: 0,
       maximum: 64,
       default: 0,
@@ -748,27 +634,17 @@ const Dns = Type.Object(
       maximum: 100_000_000,
       default: 1_000_000,
       unit: 'names',
-      description: 'Largest number of names in the profile, which takes 21 bytes each and 3 MB.',
-    }),
-    windowDays: Type.Integer({
-      minimum: 1,
-      maximum: 90,
-      default: 7,
-      unit: 'days',
-      description:
-        'A learned name that is not answered on so many days of its zone is forgotten; thresholds are computed from this much traffic.',
+      description: 'Maximum names in the profile, which uses 21 bytes per name and 3 MB.',
     }),
     learnForMinutes: Type.Integer({
       minimum: 0,
       maximum: 90 * DAY_MINUTES,
       default: 240,
       unit: 'minutes',
-      description: 'How much traffic without an attack an unseeded guard must see before it drops anything.',
+      description:
+        'Learning time. An unseeded guard drops nothing until it has seen this much traffic without an attack. A zone judged by rate passes every query until it has had this much traffic.',
     }),
     thresholds: Thresholds,
-    lowPercent: percent('low', 200),
-    mediumPercent: percent('medium', 100),
-    highPercent: percent('high', 50),
   },
   { additionalProperties: false },
 );
@@ -778,7 +654,7 @@ const Console = Type.Object(
     enabled: Type.Boolean({
       default: false,
       description:
-        'Whether the web console is served at /console/, where the rules API is. It shows nothing without a token. `floodgate dev` serves it unless told otherwise.',
+        'Whether the web console is served at /console/, on the port of the rules API. It shows nothing without a token. Default of `floodgate dev`: true.',
     }),
   },
   { additionalProperties: false },
@@ -796,7 +672,7 @@ export const ConfigSchema = Type.Object(
     dataDir: Type.String({
       minLength: 1,
       default: 'floodgate-data',
-      description: 'Folder for all data; created if it is missing.',
+      description: 'Data folder; created if it is missing.',
     }),
     traceStore: Type.Optional(
       Type.String({
@@ -805,7 +681,7 @@ export const ConfigSchema = Type.Object(
         secret: true,
         allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/clickhouse.md)',
         description:
-          'ClickHouse in which the index of traces is kept, for instances that share it. Left out: it is in the data folder.',
+          'ClickHouse for the index of traces, for instances that share it. Default: the data folder.',
       }),
     ),
     traceStorePostgres: Type.Optional(
@@ -816,7 +692,7 @@ export const ConfigSchema = Type.Object(
         allowed:
           'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
         description:
-          'PostgreSQL that says which blocks of traceStore count, and who writes it. Left out: that of rules.store.',
+          'PostgreSQL that records which blocks of traceStore are valid, and which instance writes. Default: rules.store.',
       }),
     ),
     traceStoreRecentBlocks: Type.Integer({
@@ -824,28 +700,23 @@ export const ConfigSchema = Type.Object(
       maximum: 1_000_000,
       default: 1024,
       description:
-        'Beside traceStore: how many of the newest blocks are answered from an index in the data folder, at the least; it has twice as many at the most. 0 for none.',
+        'With traceStore: minimum number of newest blocks that are also in an index in the data folder; the maximum is twice as many. 0 for none.',
     }),
     upstream: Type.Array(Upstream, {
       default: [],
       maxItems: MAX_UPSTREAMS,
       isAddress: true,
       description:
-        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. In the file each may have limits of its own. Served at /v1/mainnet.',
+        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several nodes replace each other on failure. In the file each node may have its own limits. Served at /v1/mainnet.',
     }),
     networks: Networks,
     role: Type.String({
       pattern: `^(all|${ROLE}(,${ROLE})*)$`,
       maxLength: 64,
       default: 'all',
-      allowed: `all, or one or more of ${ROLES.join(', ')} with commas between them`,
+      allowed: `all, or one or more of ${ROLES.join(', ')}, separated by commas`,
       description:
-        'What this server is for: it opens only what that needs (docs/scale.md). Of the other options those of other roles are ignored, so that all servers can have one file.',
-    }),
-    rulesOnly: Type.Boolean({
-      default: false,
-      description:
-        'Serve only the rules API; no node is needed. The same as role rules, and rules,guard where dns.account is set.',
+        'Roles of this server. Only ports and stores of these roles are opened (docs/scale.md). Options of other roles are ignored, so that all servers can share one file. rules: the rules API without a node. rules,guard: DNS protection without a node.',
     }),
     apiToken: Type.Optional(
       Type.String({
@@ -854,21 +725,21 @@ export const ConfigSchema = Type.Object(
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
         description:
-          'The server’s own API token, which may do everything for every account of the rules API. It must not be a token of `floodgate token create`: the server would not start. Clients read FLOODGATE_TOKEN.',
+          'The server’s own API token, with all permissions for all accounts of the rules API. A token of `floodgate token create` is rejected at the start. Commands use FLOODGATE_TOKEN instead.',
       }),
     ),
     workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
       default: 1,
       allowed: 'auto, or a whole number from 1 to 64',
       description:
-        'Processes that answer the gateway and read rules, beside one that does all else; auto is one for each processor. 1: one process does everything.',
+        'Worker processes that serve the gateway and reads of rules, in addition to the first process for everything else; auto: one per CPU core. 1: a single process does everything.',
     }),
     stopTimeoutMs: Type.Integer({
       minimum: 0,
       maximum: 600_000,
       default: 10_000,
       unit: 'milliseconds',
-      description: 'How long a stop waits for running requests.',
+      description: 'Time that a stop waits for running requests.',
     }),
     log: Log,
     spans: Spans,

@@ -1,34 +1,34 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { DIRECTOR, NOBODY } from './cast.ts';
+import { DIRECTOR, NOBODY } from './demoContracts.ts';
+import { DEMO_BLOCKS, mineDemoBlock } from './demoTraffic.ts';
+import { connect } from './node.ts';
 import { startAnvil } from './startAnvil.ts';
-import { createTraffic, SCRIPT_BLOCKS } from './traffic.ts';
 
-/** The trickle of a young chain: somebody watches. */
+/** Block interval of a young chain, short because its user is watching. */
 const BLOCK_INTERVAL_MS = 2_000;
-/** From this block on it comes at the pace of the main chain. */
+/** After this block the chain uses Ethereum's block interval. */
 const YOUNG_BLOCKS = 300;
 const LATER_INTERVAL_MS = 12_000;
-/** The chain stops growing here: anvil keeps every block in memory (25 kB each), and its state takes seconds to save. */
+/** Maximum height: anvil keeps every block in memory (25 kB each), and saving a long chain takes seconds. */
 const MAX_BLOCKS = 5_000;
-const SEED = 1;
 
 export interface DevelopmentChain {
   readonly url: string;
-  /** A query whose answer is short: plain transfers of the script. */
+  /** Example filter with a short result: plain transfers. */
   readonly example: {
     readonly fromBlock: number;
     readonly toBlock: number;
     readonly fromAddress: readonly string[];
     readonly toAddress: readonly string[];
   };
-  /** Rejects if the node ends by itself. */
+  /** Rejects if the node exits before `stop` is called. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** A chain kept in the data folder, with a trickle of traffic whose traces have every shape. */
+/** Starts a chain that is stored in the data folder and mines a block of demo transactions every few seconds. */
 export async function startDevelopmentChain(options: {
   dataDir: string;
   logger: Logger;
@@ -39,10 +39,10 @@ export async function startDevelopmentChain(options: {
     statePath: join(dataDir, 'chain.json'),
     log: (line) => logger.info(line),
   });
-  const traffic = await createTraffic({ url: anvil.url, seed: SEED });
-  const { number } = await traffic.step();
-  if (number < SCRIPT_BLOCKS) await traffic.run({ steps: SCRIPT_BLOCKS - number });
-  // Before anybody indexes it: a chain that is lost to a kill leaves an index that fits no other.
+  const node = connect(anvil.url);
+  let number = await mineDemoBlock(node);
+  while (number < DEMO_BLOCKS) number = await mineDemoBlock(node);
+  // Save before the index reads the chain. Otherwise, after a kill, the index would not match a new chain.
   if (anvil.fresh) await anvil.save();
 
   let stopping = false;
@@ -52,11 +52,10 @@ export async function startDevelopmentChain(options: {
     if (stopping || height >= MAX_BLOCKS) return;
     const delayMs = height < YOUNG_BLOCKS ? BLOCK_INTERVAL_MS : LATER_INTERVAL_MS;
     timer = setTimeout(() => {
-      lastStep = traffic
-        .step()
-        .then((block) => trickle(block.number))
+      lastStep = mineDemoBlock(node)
+        .then(trickle)
         .catch((error: unknown) => {
-          if (!stopping) logger.warn({ err: error }, 'the development chain makes no more traffic');
+          if (!stopping) logger.warn({ err: error }, 'demo traffic of the development chain stopped');
         });
     }, delayMs);
   };
@@ -64,7 +63,9 @@ export async function startDevelopmentChain(options: {
 
   const failed = anvil.exited.then(({ code, signal }): never | Promise<never> => {
     if (stopping) return new Promise<never>(() => undefined);
-    throw new Error(`the development chain's node (anvil) ended by itself: ${signal ?? `exit code ${code}`}`);
+    throw new Error(
+      `the development chain's node (anvil) exited unexpectedly: ${signal ?? `exit code ${code}`}`,
+    );
   });
   failed.catch(() => undefined);
 
@@ -72,8 +73,8 @@ export async function startDevelopmentChain(options: {
     url: anvil.url,
     example: {
       fromBlock: 1,
-      toBlock: SCRIPT_BLOCKS,
-      fromAddress: [DIRECTOR.address],
+      toBlock: DEMO_BLOCKS,
+      fromAddress: [DIRECTOR],
       toAddress: [NOBODY],
     },
     failed,

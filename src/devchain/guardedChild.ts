@@ -1,15 +1,15 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** How long a guarded child may take to end by itself after SIGTERM before its guard ends it, in seconds. */
+/** Seconds between SIGTERM and SIGKILL when the guard ends the child. */
 const GRACE_SECONDS = 5;
 
 /**
- * The guard: a shell forks a watcher and then becomes the program (`exec`), so the child's pid is the program's own and
- * the number of its process group. The watcher reads the pipe that only the parent holds open (file descriptor 3). A line
- * means that the parent saw the program end; end of file without a line means that the parent died, in whatever way, and
- * all of the group must go. The watcher is one of the group, so its number is nobody else's for as long as there is one to
- * watch; it is no child of the program, which may wait for all that it has.
+ * Guard script: a shell forks a watcher, then becomes the program (`exec`), so the child's pid is the program's pid and
+ * process group id. The watcher reads a pipe (file descriptor 3) that only the parent keeps open. A line means that the
+ * parent saw the program exit; end of file without a line means that the parent died, so the watcher kills the group.
+ * The watcher belongs to the group, so the group id cannot be reused. It is not a child of the program, which may wait
+ * for all its children.
  */
 const GUARD = `( (
   trap '' INT HUP TERM
@@ -26,18 +26,16 @@ exec "$@" 3<&-`;
 export interface GuardedOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** What the program reads: nothing, unless told otherwise. */
+  /** Stdin of the program. Default: `ignore`. */
   readonly stdin?: 'ignore' | 'pipe';
 }
 
-/** A child whose output is read by its parent; `stdin` is null unless it was asked for. */
+/** A child with piped stdout and stderr. `stdin` is null unless the options request a pipe. */
 export type GuardedChild = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 /**
- * Runs `file` as a child that cannot outlive this process, not even when this process is killed with SIGKILL: a `sh` of
- * its process group watches for that, and ends with it what it started in that group. The child has a session of its own,
- * so a terminal's Ctrl-C does not reach it. Its stdout and stderr are pipes that the caller must read. Where there
- * is no `sh` (Windows) it runs unguarded.
+ * Runs `file` as a child that cannot outlive this process, even after SIGKILL. The child has its own session, so Ctrl-C
+ * does not reach it. The caller must read stdout and stderr. Without `sh` (Windows) the child runs unguarded.
  */
 export function spawnGuarded(
   file: string,
@@ -46,7 +44,7 @@ export function spawnGuarded(
 ): GuardedChild {
   const place = { ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) };
   if (process.platform === 'win32')
-    return spawn(file, args, { ...place, stdio: [stdin, 'pipe', 'pipe'] }) as GuardedChild; // as its stdio says
+    return spawn(file, args, { ...place, stdio: [stdin, 'pipe', 'pipe'] }) as GuardedChild; // the stdio option sets the streams
   const child = spawn('/bin/sh', ['-c', GUARD, 'sh', file, ...args], {
     ...place,
     stdio: [stdin, 'pipe', 'pipe', 'pipe'],
@@ -54,8 +52,8 @@ export function spawnGuarded(
   });
   const [, , , leash] = child.stdio;
   if (leash && 'end' in leash) {
-    leash.on('error', () => {}); // the watcher may be gone already: then there is nobody to tell
+    leash.on('error', () => {}); // the watcher may have exited already
     child.once('exit', () => leash.end('ended\n'));
   }
-  return child as GuardedChild; // as its stdio says
+  return child as GuardedChild; // the stdio option sets the streams
 }

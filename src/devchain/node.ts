@@ -1,18 +1,16 @@
 import { request } from 'undici';
 
-/** One JSON-RPC call: its method and its params. */
 export type Call = readonly [method: string, ...params: readonly unknown[]];
 
-/** A JSON-RPC connection to a development node. Trusted: it runs on this machine, for us. */
+/** JSON-RPC connection to a development node. Responses are not validated, because we started the node ourselves. */
 export interface Node {
   readonly url: string;
-  /** The result of one call. @throws NodeError with the node's own message. */
+  /** Returns the result of one call. @throws NodeError with the node's message. */
   call<Result = unknown>(method: string, ...params: readonly unknown[]): Promise<Result>;
-  /** The results of many calls, in their order, sent as one batch. @throws NodeError of the first that failed. */
+  /** Sends the calls as one batch. Results are in call order. @throws NodeError of the first failed call. */
   batch<Result = unknown>(calls: readonly Call[]): Promise<Result[]>;
 }
 
-/** What a node answered in place of a result. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
   readonly code: number;
@@ -41,16 +39,16 @@ export function connect(url: string): Node {
   const batch = async <Result>(calls: readonly Call[]): Promise<Result[]> => {
     if (calls.length === 0) return [];
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
-    // The node's answer to a batch is a list of answers; nodes may give them in any order.
+    // JSON-RPC 2.0, 6: responses of a batch may be in any order.
     const posted = await post(requests);
     if (!Array.isArray(posted))
-      throw new NodeError('batch', 0, `no list of answers: ${JSON.stringify(posted)}`);
+      throw new NodeError('batch', 0, `the batch response is not an array: ${JSON.stringify(posted)}`);
     const answers = new Map((posted as Answer[]).map((answer) => [answer.id, answer]));
     return calls.map(([method], id) => {
       const answer = answers.get(id);
-      if (!answer) throw new NodeError(method, 0, 'no answer in the batch');
+      if (!answer) throw new NodeError(method, 0, 'no response in the batch');
       if (answer.error) throw new NodeError(method, answer.error.code, answer.error.message);
-      return answer.result as Result; // the caller knows what the method returns
+      return answer.result as Result; // the caller knows the result type of the method
     });
   };
   const call = async <Result>(method: string, ...params: readonly unknown[]): Promise<Result> => {

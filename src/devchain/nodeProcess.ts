@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline';
 import { spawnGuarded } from './guardedChild.ts';
 
-/** Loading a state of some 100 MB takes seconds on a slow disk; a start that takes longer than this hangs. */
+/** Start timeout. Loading a state of some 100 MB takes seconds on a slow disk. */
 const START_TIMEOUT_MS = 30_000;
-/** A node ends within a second of SIGTERM; one that takes longer than this is stuck. */
+/** Time from SIGTERM to SIGKILL. A node normally exits within a second. */
 const STOP_TIMEOUT_MS = 5_000;
-/** Of a node's output, what an error message quotes. */
+/** Number of output lines that an error message quotes. */
 const LAST_LINES = 20;
 
-/** How a process ended: one of the two is set, none where it could not be run. */
+/** Exit of a process. One of the two members is set; both are null if the process could not be run. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -16,20 +16,19 @@ export interface Exit {
 
 export interface NodeProcess {
   readonly pid: number;
-  /** What the first group of `ready` matched. */
+  /** First capture group of `ready`. */
   readonly match: string;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly exited: Promise<Exit>;
   runs(): boolean;
-  /** Asks the process to end, and ends it where it does not. */
+  /** Sends SIGTERM, and SIGKILL after a timeout. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs a node that cannot outlive this process, and resolves when it prints a line that `ready` matches. Its output
- * is read for as long as it runs: a full pipe would stop it.
- *
- * @throws Error with the node's last lines where it ends first, or says nothing for `START_TIMEOUT_MS`.
+ * Runs a node that cannot outlive this process, and resolves when it prints a line that matches `ready`. Reads its
+ * output as long as it runs, because a full pipe would block it. Throws Error with the node's last lines if it exits
+ * earlier or `START_TIMEOUT_MS` passes.
  */
 export async function startProcess(options: {
   readonly name: string;
@@ -65,9 +64,9 @@ export async function startProcess(options: {
       for (const stream of [child.stdout, child.stderr])
         if (stream) createInterface({ input: stream }).on('line', hear);
       child.once('error', (error) => failed(`cannot be run (${error.message})`));
-      // 'close' comes after the last of the output, which says what went wrong.
+      // 'close' is emitted after the last output, and the output has the cause of the failure.
       child.once('close', (code, signal) =>
-        failed(`ended before it was ready (${signal ?? `code ${code}`})`),
+        failed(`exited before it was ready (${signal ?? `code ${code}`})`),
       );
       deadline = setTimeout(() => failed(`was not ready within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
     });

@@ -1,52 +1,44 @@
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { inBackground } from '../platform/background/index.ts';
 import { anvilBinary } from './anvilBinary.ts';
 import { connect } from './node.ts';
 import { type Exit, startProcess } from './nodeProcess.ts';
 import { keepState, notSaved } from './stateFile.ts';
 
-/**
- * The states that anvil keeps, one a block: reorganisations reach back as far, and so do balances and calls. More would
- * take a megabyte a block from memory in a chain of thousands, or go to a folder of anvil's own choosing.
- */
+/** States (one per block) that anvil keeps, for reorganisations and historical calls. More would cost 1 MB each. */
 export const KEPT_STATES = 128;
-/** The line that anvil prints once it listens. */
 const LISTENING = /^Listening on (\S+)$/;
 
 export interface AnvilOptions {
-  /** Where the chain is kept between runs. Left out: it lives as long as the process. */
+  /** File in which the chain is kept between runs. Default: the chain is lost when the process ends. */
   readonly statePath?: string;
-  /** Mine a block every so often. Left out: a block is mined when `evm_mine` asks for one. */
+  /** Interval between blocks. Default: `evm_mine` mines a block. */
   readonly blockTimeMs?: number;
-  /** Where it listens. Left out: on any free port. */
+  /** Port on loopback. Default: a free port. */
   readonly port?: number;
-  /** Further flags of anvil's command line. */
   readonly extraArgs?: readonly string[];
-  /** Hears what is worth telling, a sentence a call. */
+  /** Receives messages for the user, one sentence per call. */
   readonly log?: (line: string) => void;
 }
 
 export interface Anvil {
-  /** The JSON-RPC endpoint, on loopback. */
   readonly url: string;
   readonly pid: number;
-  /** The chain starts at its genesis: there was no state to continue from, or it could not be read. */
+  /** True if the chain starts at its genesis because there was no saved state, or it could not be read. */
   readonly fresh: boolean;
-  /** Saves the chain now; nothing without a `statePath`. */
+  /** Saves the chain now. Does nothing without a `statePath`. */
   save(): Promise<void>;
-  /** Saves the chain where it has a `statePath`, then ends the process. May be called more than once. */
+  /** Saves the chain if it has a `statePath`, then ends the process. May be called more than once. */
   stop(): Promise<void>;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
 }
 
 /**
- * Starts anvil on a free loopback port and resolves when it answers. It cannot outlive this process.
- *
- * A chain with a `statePath` is saved there every half minute and when it is stopped, and continued by the next
- * start. A state that anvil cannot read is moved aside and the chain starts afresh (`fresh`).
- *
- * @throws NoAnvilError where there is none, Error with anvil's last lines where it does not start.
+ * Starts anvil on a loopback port and resolves when it accepts requests. It cannot outlive this process. A chain with a
+ * `statePath` is saved every half minute and on stop, and continued by the next start. A state that anvil cannot read
+ * is moved aside (`fresh`). Throws NoAnvilError, or Error with anvil's last lines if it does not start.
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const log = options.log ?? (() => {});
@@ -60,11 +52,11 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     const aside = `${statePath}.unreadable`;
     await rename(statePath, aside);
     const anvil = await launch(true).catch(async () => {
-      await rename(aside, statePath); // it does not start without it either: not the state's fault
+      await rename(aside, statePath); // anvil does not start without the state either, so the state is not the cause
       throw reason;
     });
     log(
-      `the development chain's state could not be read and was moved to ${aside}; it starts afresh: ${reason}`,
+      `the development chain's state could not be read and was moved to ${aside}; starting a new chain: ${reason}`,
     );
     return anvil;
   }
@@ -72,7 +64,6 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 
 interface Launch extends AnvilOptions {
   readonly log: (line: string) => void;
-  /** The binary. */
   readonly file: string;
   readonly fresh: boolean;
 }
@@ -81,7 +72,7 @@ async function launchAnvil(options: Launch): Promise<Anvil> {
   const { statePath, blockTimeMs, port = 0, extraArgs = [], log, file, fresh } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
-  // Arrival decides the order in a block.
+  // fifo: transactions are ordered by arrival.
   const fixed = [
     ...['--host', '127.0.0.1', '--port', String(port), '--order', 'fifo'],
     ...['--prune-history', String(KEPT_STATES)],
@@ -93,7 +84,7 @@ async function launchAnvil(options: Launch): Promise<Anvil> {
   const node = connect(url);
 
   const keeper = statePath === undefined ? undefined : keepState({ node, path: statePath, log });
-  exited.finally(() => keeper?.close());
+  inBackground('development chain state', () => exited.then(() => keeper?.close()));
 
   const save = async (): Promise<void> => keeper?.save();
   const end = async (): Promise<void> => {

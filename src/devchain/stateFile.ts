@@ -1,25 +1,25 @@
 import { open, rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { inBackground } from '../platform/background/index.ts';
 import { SerialQueue } from '../platform/serialQueue/index.ts';
 import type { Node } from './node.ts';
 
-/** What a kill can cost: the blocks of this time. At a block a second, fewer than the 64 that are not final. */
+/** Interval between saves. A kill loses at most 30 s, at one block per second less than the 64 non-final blocks. */
 const SAVE_INTERVAL_MS = 30_000;
-/** A long chain takes seconds to save, in which anvil does nothing else: at most this share of its time. */
+/** Maximum share of time spent on saves, because anvil does nothing else while it saves, which can take seconds. */
 const SAVE_SHARE = 0.05;
 
-/** The method answers the chain's whole state as hex of gzipped JSON; `anvil --load-state` reads that JSON. */
+/** The method returns the whole state of the chain as hex of gzipped JSON; `anvil --load-state` reads that JSON. */
 const DUMP_METHOD = 'anvil_dumpState';
 
 export interface StateKeeper {
-  /** Saves the chain now, after a save that is under way. */
+  /** Saves the chain now, after a running save has finished. */
   save(): Promise<void>;
-  /** Saves no more by itself. */
   close(): void;
 }
 
-/** Saves a node's chain to `path` every half minute, a long one less often. A save that fails is told to `log`. */
+/** Saves a node's chain to `path` every half minute, less often if saves are slow. Reports failed saves to `log`. */
 export function keepState(options: {
   readonly node: Node;
   readonly path: string;
@@ -31,7 +31,8 @@ export function keepState(options: {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   const saveIn = (delayMs: number): void => {
-    if (!closed) timer = setTimeout(saveAndGoOn, delayMs).unref();
+    if (!closed)
+      timer = setTimeout(() => inBackground('development chain state', saveAndGoOn), delayMs).unref();
   };
   const saveAndGoOn = async (): Promise<void> => {
     const began = performance.now();
@@ -48,10 +49,7 @@ export function keepState(options: {
 
 export const notSaved = (error: unknown): string => `the development chain could not be saved: ${error}`;
 
-/**
- * Writes the node's chain to `path`, whole or not at all: into a file beside it, flushed to disk, then renamed.
- * (anvil's own `--state-interval` writes in place: killed while it writes, it leaves a file that it cannot read.)
- */
+/** Writes the chain to `path` atomically. anvil's `--state-interval` writes in place, so a kill may break the file. */
 async function saveState(node: Node, path: string): Promise<void> {
   const dump = await node.call<string>(DUMP_METHOD);
   const state = await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex'));

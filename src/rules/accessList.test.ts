@@ -22,7 +22,7 @@ it.each([
     { prefix: '2001:db8::/32', comment: 'a partner', enabled: false },
   ],
   [{ name: 'Example.test.' }, { name: 'Example.test.', comment: '', enabled: true }],
-])('%j is an entry', (body, entry) => expect(checkNewEntry(body)).toEqual(entry));
+])('checkNewEntry accepts %j', (body, entry) => expect(checkNewEntry(body)).toEqual(entry));
 
 it.each([
   [{}, ['/prefix']],
@@ -40,18 +40,18 @@ it.each([
   [{ name: 'example.test', comment: 'two\nlines' }, ['/comment']],
   [{ name: 'example.test', why: 'so' }, ['/why']],
   [[], ['']],
-])('%j is refused where it is wrong', (body, pointers) => {
+])('checkNewEntry rejects %j with a pointer to each fault', (body, pointers) => {
   expect(faultsOf(() => checkNewEntry(body))).toEqual(pointers);
 });
 
-it('a change holds what differs, and never what an entry is about', () => {
+it('checkEntryPatch returns only changed settings, and rejects a new prefix', () => {
   const entry: AccessEntry = { id: '', prefix: '192.0.2.7', comment: 'a', enabled: true, ...STAMPS };
   expect(checkEntryPatch(entry, { comment: 'a', enabled: false })).toEqual({ enabled: false });
   expect(checkEntryPatch(entry, {})).toEqual({});
   expect(faultsOf(() => checkEntryPatch(entry, { prefix: '0.0.0.0/0' }))).toEqual(['/prefix']);
 });
 
-it('any JSON is taken or refused with faults, and nothing else happens', () => {
+it('checkNewEntry accepts any JSON or throws InvalidRule', () => {
   const value = fc.oneof(fc.jsonValue(), fc.string());
   const body = fc.oneof(value, fc.record({ prefix: value }), fc.record({ name: value, comment: value }));
   fc.assert(fc.property(body, (one) => faultsOf(() => checkNewEntry(one)).length >= 0));

@@ -1,14 +1,14 @@
 import type { Static } from 'typebox';
 import Type, { type TObject } from 'typebox';
 import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
+import { type MemberCheck, type Members, ObjectChecker, plainObject } from './format/objectChecker.ts';
 import { describeValue, type Fault, InvalidRule, pointerTo } from './invalidRule.ts';
-import { type MemberCheck, type Members, ObjectChecker, plainObject } from './objectChecker.ts';
 
-/** The lists of an account, and what an entry of each means in the guard. */
+/** Access lists of an account, and the guard's action for their entries. */
 export const accessLists = { allowlist: 'allow', denylist: 'deny' } as const;
 export type AccessListName = keyof typeof accessLists;
 
-/** Entries that one list may hold; one more is refused. */
+/** Maximum number of entries per list. */
 export const MAX_ENTRIES_PER_LIST = 1000;
 
 const MAX_COMMENT_CHARACTERS = 256;
@@ -16,17 +16,17 @@ const closed = { additionalProperties: false };
 
 const prefix = Type.String({
   pattern: '^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$',
-  description: 'A network or an address of clients: 192.0.2.0/24, 2001:db8::/32, 192.0.2.7.',
+  description: 'Network or address of clients, such as 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7.',
 });
 const name = Type.String({
   pattern: '^(?:[A-Za-z0-9_-]{1,63}\\.){0,31}[A-Za-z0-9_-]{1,63}\\.?$',
   maxLength: 253,
-  description: 'A domain name, which stands for all names below it, too.',
+  description: 'Domain name; the entry also applies to all names below it.',
 });
 const settings = {
   comment: Type.String({
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{0,${MAX_COMMENT_CHARACTERS}}$`,
-    description: 'Why the entry is there.',
+    description: 'Reason for the entry.',
   }),
   enabled: Type.Boolean({ description: 'Whether the entry is in force.' }),
 };
@@ -34,15 +34,15 @@ const stored = {
   created_on: Type.String({ format: 'date-time' }),
   modified_on: Type.String({ format: 'date-time' }),
 };
-const id = Type.String({ format: 'uuid', maxLength: 36, description: 'Given by the service.' });
+const id = Type.String({ format: 'uuid', maxLength: 36, description: 'Set by the service.' });
 const optional = {
   comment: Type.Optional(settings.comment),
   enabled: Type.Optional(settings.enabled),
 };
 
-/** An entry about clients, as Cloudflare's allow list of the sibling product has them. */
+/** Entry for a client network, in the form of Cloudflare's allow list of Advanced TCP Protection. */
 export const networkEntrySchema = Type.Object({ id, prefix, ...settings, ...stored }, closed);
-/** An entry about names: our own addition. */
+/** Entry for a domain name. Not part of Cloudflare's API. */
 export const nameEntrySchema = Type.Object({ id, name, ...settings, ...stored }, closed);
 export const newNetworkEntrySchema = Type.Object({ prefix, ...optional }, closed);
 export const newNameEntrySchema = Type.Object({ name, ...optional }, closed);
@@ -57,20 +57,18 @@ const newNetworkEntry = checkerOf(newNetworkEntrySchema, { prefix: prefixFault }
 const newNameEntry = checkerOf(newNameEntrySchema);
 const entryPatch = checkerOf(entryPatchSchema);
 
-/** The entry that a body asks for. Throws `InvalidRule` with every fault of the body. */
+/** Returns the entry that a request body defines. Throws `InvalidRule` with all faults. */
 export function checkNewEntry(body: unknown): NewAccessEntry {
   const members = plainObject(body);
   if (!Object.hasOwn(members, 'prefix') && !Object.hasOwn(members, 'name'))
-    throw new InvalidRule([
-      { pointer: '/prefix', message: 'prefix is missing; an entry has a prefix, or a name in its place' },
-    ]);
+    throw new InvalidRule([{ pointer: '/prefix', message: 'prefix is required: set either prefix or name' }]);
   const checker = Object.hasOwn(members, 'prefix') ? newNetworkEntry : newNameEntry;
   refuseFaults(checker, members);
   const entry = members as Partial<EntrySettings> & ({ prefix: string } | { name: string }); // just checked against its schema
   return { ...entry, comment: entry.comment ?? '', enabled: entry.enabled ?? true };
 }
 
-/** The settings that a body changes in a stored entry. Throws `InvalidRule` with every fault of the body. */
+/** Returns the settings of a stored entry that a request body changes. Throws `InvalidRule` with all faults. */
 export function checkEntryPatch(entry: AccessEntry, body: unknown): EntrySettings {
   const members = plainObject(body);
   refuseFaults(entryPatch, members);

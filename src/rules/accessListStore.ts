@@ -1,18 +1,14 @@
 import type { AccessEntry, AccessListName, EntrySettings, NewAccessEntry } from './accessList.ts';
 import type { Actor } from './audit.ts';
 
-/** One list of one account. */
 export interface AccessListKey {
   readonly accountId: string;
   readonly list: AccessListName;
 }
 
-/**
- * Where allow and deny lists are kept, as `RuleStore` keeps rules: every write is durable when its promise resolves, leaves its
- * audit entry in the same transaction, and is whole or not there at all. `StoreUnavailable` where the engine cannot do it now.
- */
+/** Store of allow and deny lists, with the durability, audit and errors of `RuleStore`. */
 export interface AccessListStore {
-  /** By `created_on`, then `id`. */
+  /** Returns the entries of a list, ordered by `created_on`, then `id`. */
   entries(key: AccessListKey): Promise<readonly AccessEntry[]>;
 
   get(key: AccessListKey, id: string): Promise<AccessEntry | undefined>;
@@ -20,26 +16,23 @@ export interface AccessListStore {
   /** Throws `TooManyEntries`. */
   create(key: AccessListKey, entry: NewAccessEntry, actor: Actor): Promise<AccessEntry>;
 
-  /**
-   * Changes an entry by what `decide` makes of the stored one, inside the transaction; an empty decision changes nothing. What
-   * `decide` throws comes out, with nothing written. Undefined where there is no such entry.
-   */
+  /** Applies the changes that `decide` returns, in the transaction. If it throws, writes nothing and rethrows. */
   update(
     key: AccessListKey,
     id: string,
     change: { readonly decide: (stored: AccessEntry) => EntrySettings; readonly actor: Actor },
   ): Promise<AccessEntry | undefined>;
 
-  /** Deletes an entry unless `check` throws on the stored one. False where there is no such entry. */
+  /** Deletes an entry unless `check` throws for the stored one. Returns false if the entry does not exist. */
   delete(
     key: AccessListKey,
     id: string,
     change: { readonly check: (stored: AccessEntry) => void; readonly actor: Actor },
   ): Promise<boolean>;
 
-  /** Deletes every entry of a list. Returns how many there were. */
+  /** Deletes all entries of a list. Returns their number. */
   deleteAll(key: AccessListKey, actor: Actor): Promise<number>;
 
-  /** Calls back with an account id each time that lists of it changed, as `RuleStore` does. Returns a function that ends it. */
+  /** Calls the listener with the account id after each change of its lists. Returns a function that unsubscribes. */
   onChange(listener: (accountId: string) => void): () => void;
 }

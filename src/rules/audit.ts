@@ -1,19 +1,18 @@
 import type { AccessEntry, AccessListName } from './accessList.ts';
 import type { Rule } from './rule.ts';
 import { formatTimestamp, type Micros } from './timestamp.ts';
-import type { Token } from './token.ts';
+import type { Token } from './tokens/token.ts';
 
-/** Who changes something, and from where. */
+/** Author of a change and the address it came from. */
 export interface Actor {
-  /** The id of the token, or `cli:` and the user's name for a command on the machine itself. */
+  /** Token id, or `cli:` and the user's name for a command on this machine. */
   readonly by: string;
-  /** What the operator called the token, where it has a label. */
   readonly label?: string;
-  /** The address of the client, or `local`. */
+  /** Address of the client, or `local`. */
   readonly from: string;
 }
 
-/** A token as the audit shows it: without its hash. */
+/** Token as the audit log shows it: without its hash. */
 export type AuditedToken = Omit<Token, 'hash'>;
 
 interface Change<Action extends string, Subject> extends Actor {
@@ -38,45 +37,40 @@ export interface ListChange extends Change<'list.create' | 'list.update' | 'list
   readonly entry: string;
 }
 
-/** One change of a rule, list or token, written in the same transaction as the change. Moments differ between any two. */
+/** Change of a rule, list or token, written in the same transaction as the change. No two entries have the same time. */
 export type AuditEntry = RuleChange | ListChange | TokenChange;
 
 export interface AuditFilter {
   /** Only changes of this account's rules and lists. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
-  /** Inclusive bounds, as `formatTimestamp` writes them. */
+  /** Inclusive, formatted by `formatTimestamp`. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
-/** Some entries of the audit, the newest first. */
+/** Page of audit entries, newest first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** Where the next page begins; undefined where nothing older is left. */
+  /** Position of the next page; undefined if this is the last page. */
   readonly next: Micros | undefined;
 }
 
 export interface AuditPageRequest {
-  /** Most entries of the page. */
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly from?: Micros | undefined;
 }
 
-/** Reads what was changed. */
 export interface AuditLog {
-  /** Entries in the order in which the changes were made; `newestFirst` turns it around. */
+  /** Yields entries in the order of the changes; `newestFirst` reverses the order. */
   read(filter: AuditFilter, options?: { newestFirst?: boolean }): AsyncIterable<AuditEntry>;
 
-  /**
-   * A page of them, after a bounded amount of work: where few of very many entries match it ends early, with fewer entries
-   * than it may have, or none, and `next` all the same.
-   */
+  /** Returns a page after bounded work. It may have fewer than `limit` entries, or none, and still have `next`. */
   page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
 }
 
-/** The members that every entry has. */
+/** Returns the members that all audit entries share. */
 export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
   return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }

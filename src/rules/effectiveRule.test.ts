@@ -9,8 +9,8 @@ const place = fc.record({
   region: fc.constantFrom('WEUR', 'wEur', 'enam', undefined),
 });
 
-describe('the rule that applies', () => {
-  it('is the latest modified of the most specific scope that names the place', () => {
+describe('the rule in force', () => {
+  it('is the rule modified last of the most specific scope that matches the location', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, place, (rules, where) => {
         const matching = (scope: string) =>
@@ -28,7 +28,7 @@ describe('the rule that applies', () => {
     );
   });
 
-  it('can be a disabled one, which exempts its place', () => {
+  it('can be a disabled rule, which exempts its location', () => {
     const rule = (fields: Partial<Rule>) => ({
       scope: 'global',
       name: 'x',

@@ -1,17 +1,17 @@
 import type { Rule } from './rule.ts';
 import { targetOf } from './target.ts';
 
-/** Where packets arrive. A guard that was told neither is covered by global rules alone. */
-export interface Place {
+/** Location of a guard. Without datacenter and region, only global rules apply to it. */
+export interface GuardLocation {
   readonly datacenter?: string | undefined;
   readonly region?: string | undefined;
 }
 
 /**
- * The rule that applies at a place, or undefined where none does. The most specific scope wins, then the rule
- * modified last. A disabled rule wins like any other: it is how a place is exempted from a wider rule.
+ * Returns the rule in force at a location, or undefined. The most specific scope wins, then the last modified rule.
+ * Disabled rules compete too, because a disabled rule exempts a location from a wider rule.
  */
-export function effectiveRule(rules: Iterable<Rule>, place: Place): Rule | undefined {
+export function effectiveRule(rules: Iterable<Rule>, place: GuardLocation): Rule | undefined {
   const targets = [
     place.datacenter === undefined ? undefined : targetOf({ scope: 'datacenter', name: place.datacenter }),
     place.region === undefined ? undefined : targetOf({ scope: 'region', name: place.region }),

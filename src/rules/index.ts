@@ -1,7 +1,4 @@
-/**
- * The rules room: what a DNS protection rule is, what may be sent for one, which rule applies where, and the ports
- * through which rules, tokens and the audit are kept. No I/O, no framework.
- */
+/** DNS protection rules: types, validation, and interfaces of their stores. Does no I/O and imports no framework. */
 export {
   type AccessEntry,
   type AccessListName,
@@ -31,19 +28,12 @@ export {
   type TokenChange,
   withoutHash,
 } from './audit.ts';
-export { effectiveRule, type Place } from './effectiveRule.ts';
-export { fieldTable } from './fieldTable.ts';
-export { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
-export {
-  checkNewToken,
-  futureCheck,
-  labelSchema,
-  listCheck,
-  newTokenSchema,
-  permissionSchema,
-  type TokenRequest,
-} from './newToken.ts';
-export { ObjectChecker, plainObject } from './objectChecker.ts';
+export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
+export { fieldTable } from './format/fieldTable.ts';
+export { ObjectChecker, plainObject } from './format/objectChecker.ts';
+export { type RuleField, RuleFormat, ruleFormat } from './format/ruleFormat.ts';
+export { profileSensitivities, ruleSchema, sensitivities } from './format/ruleSchema.ts';
+export { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from './invalidRule.ts';
 export {
   exampleRule,
   MAX_RULES_PER_ACCOUNT,
@@ -53,9 +43,7 @@ export {
   type RuleSettings,
   type Sensitivity,
 } from './rule.ts';
-export { type RuleField, RuleFormat, ruleFormat } from './ruleFormat.ts';
-export { allowedRuleId, isRuleId, ruleIdPattern } from './ruleId.ts';
-export { profileSensitivities, ruleSchema, sensitivities } from './ruleSchema.ts';
+export { allowedRuleId, isRuleId } from './ruleId.ts';
 export {
   type CreatedRule,
   RETRY_KEY_LIFE_MS,
@@ -66,7 +54,15 @@ export {
 } from './ruleStore.ts';
 export type { RulesStorage } from './rulesStorage.ts';
 export type { SharedDatabase, SharedRecords } from './sharedDatabase.ts';
-export { Snapshots } from './snapshots.ts';
+export { SnapshotCache } from './snapshotCache.ts';
+export {
+  type Batches,
+  type IdempotencyRecord,
+  type StoreDump,
+  StoreNotEmpty,
+  type StoreRecord,
+  type TableName,
+} from './storeDump.ts';
 export {
   BadStoreAddress,
   KeyReused,
@@ -86,6 +82,15 @@ export {
   wallClock,
 } from './timestamp.ts';
 export {
+  checkNewToken,
+  futureCheck,
+  labelSchema,
+  listCheck,
+  newTokenSchema,
+  permissionSchema,
+  type TokenRequest,
+} from './tokens/newToken.ts';
+export {
   accountIdPattern,
   allowedAccountId,
   isAccountId,
@@ -98,15 +103,7 @@ export {
   type Permission,
   permissions,
   type Token,
-} from './token.ts';
-export { beyondGrant, grants } from './tokenGrant.ts';
-export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokenSecret.ts';
-export type { TokenStore } from './tokenStore.ts';
-export {
-  type AccountRecord,
-  type RecordKind,
-  StoreNotEmpty,
-  type StoreRecord,
-  StoreSummary,
-  type WholeStore,
-} from './wholeStore.ts';
+} from './tokens/token.ts';
+export { grantViolations, includesPermission } from './tokens/tokenGrant.ts';
+export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokens/tokenSecret.ts';
+export type { TokenStore } from './tokens/tokenStore.ts';

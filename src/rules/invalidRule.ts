@@ -1,10 +1,10 @@
-/** One fault of a body: where (a JSON pointer; none where the body as a whole is at fault) and what is allowed. */
+/** Fault of a request body: a JSON pointer (omitted if the whole body is invalid) and a message with the allowed values. */
 export interface Fault {
   readonly pointer?: string;
   readonly message: string;
 }
 
-/** What a caller sent is no rule, or no change of a rule. Carries every fault found. */
+/** The request is not a valid rule or change of a rule. Contains all faults. */
 export class InvalidRule extends Error {
   readonly faults: readonly Fault[];
 
@@ -15,16 +15,16 @@ export class InvalidRule extends Error {
   }
 }
 
-/** RFC 6901: `~` and `/` in a name are escaped. */
+/** Returns the JSON pointer to a member, escaping `~` and `/` (RFC 6901). */
 export function pointerTo(member: string): string {
   return `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Longest part of a caller's text that a message shows. */
+/** Maximum number of characters of client text quoted in a message. */
 const MAX_SHOWN_CHARACTERS = 64;
 
-/** A caller's text, cut to what a message can carry. */
-export function shown(text: string): string {
+/** Quotes a client's string, truncated for use in a message. */
+export function quoteText(text: string): string {
   const characters = [...text.slice(0, 2 * MAX_SHOWN_CHARACTERS)];
   if (text.length === characters.length && characters.length <= MAX_SHOWN_CHARACTERS)
     return JSON.stringify(text);
@@ -32,9 +32,9 @@ export function shown(text: string): string {
   return cut.length === text.length ? JSON.stringify(text) : `${JSON.stringify(cut)}…`;
 }
 
-/** What came, in a few words. Never walks into it: it may be nested as deep as the body is long. */
+/** Describes a received value in a few words, without descending into it, because it may be nested very deeply. */
 export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return shown(value);
+  if (typeof value === 'string') return quoteText(value);
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : String(value);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
+import { type RuleField, ruleFormat } from './format/ruleFormat.ts';
 import type { NewRule, Rule } from './rule.ts';
-import { type RuleField, ruleFormat } from './ruleFormat.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** Few, so that targets meet. */
+/** Few names, so that rules often share a target. */
 const NAMES = ['global', 'WEUR', 'weur', 'lax', 'LAX'];
 
 function valueArbitrary({ schema }: RuleField): fc.Arbitrary<unknown> {
@@ -12,12 +12,12 @@ function valueArbitrary({ schema }: RuleField): fc.Arbitrary<unknown> {
   return schema.type === 'string' ? fc.constantFrom(...NAMES) : fc.nat(100);
 }
 
-/** Any rule that may be created. For tests. */
+/** Arbitrary valid new rule, for tests. */
 export const newRuleArbitrary = fc.record(
   Object.fromEntries(ruleFormat.fields.map((field) => [field.member, valueArbitrary(field)])),
-) as fc.Arbitrary<unknown> as fc.Arbitrary<NewRule>; // has every field of a creation, with values that its schema allows
+) as fc.Arbitrary<unknown> as fc.Arbitrary<NewRule>; // has every field of a new rule, with values that its schema allows
 
-/** Rules as a store has them: ids and moments that differ. */
+/** Arbitrary stored rules, with distinct ids and times. */
 export const storedRulesArbitrary: fc.Arbitrary<Rule[]> = fc
   .array(fc.tuple(newRuleArbitrary, fc.uuid(), fc.integer({ min: 0, max: 1e9 })), { maxLength: 20 })
   .map((entries) =>

@@ -5,24 +5,24 @@ import type {
   ruleSchema,
   sensitivities,
   serviceMembers,
-} from './ruleSchema.ts';
+} from './format/ruleSchema.ts';
 
 /**
- * A DNS protection rule. `id` is a UUID; `created_on` and `modified_on` are as `formatTimestamp` writes them, and
- * `modified_on` grows with every change and differs between any two changes of one store.
+ * DNS protection rule. Its `id` is a UUID. `modified_on` increases with each change and is unique in a store. Both
+ * times are formatted by `formatTimestamp`.
  */
 export type Rule = Readonly<Required<Static<typeof ruleSchema>>>;
 
-/** What a caller says when it creates a rule. Names are kept in the case that they came in. */
+/** Members that a client sends to create a rule. Names keep their case. */
 export type NewRule = Omit<Rule, (typeof serviceMembers)[number]>;
 
-/** What an update may change. */
+/** Members that an update may change. */
 export type RuleSettings = Omit<NewRule, (typeof fixedMembers)[number]>;
 
 export type ProfileSensitivity = (typeof profileSensitivities)[number];
 export type Sensitivity = (typeof sensitivities)[number];
 
-/** A rule to show how one is created: it counts everywhere what it would drop, and drops nothing. */
+/** Example of a rule in monitoring mode, which drops nothing and counts what it would drop. */
 export const exampleRule: NewRule = {
   scope: 'global',
   name: 'global',
@@ -32,5 +32,5 @@ export const exampleRule: NewRule = {
   burst_sensitivity: 'medium',
 };
 
-/** Rules that one account may hold; one more is refused. */
+/** Maximum number of rules per account. */
 export const MAX_RULES_PER_ACCOUNT = 1000;

@@ -2,43 +2,40 @@ import type { Actor } from './audit.ts';
 import type { NewRule, Rule, RuleSettings } from './rule.ts';
 
 /**
- * Where rules are kept. Every write is durable when its promise resolves, leaves its audit entry in the same
- * transaction, and is whole or not there at all. `StoreUnavailable` is thrown where the engine cannot do it now.
+ * Store of rules. A write is atomic, durable when its promise resolves, and writes its audit entry in the same
+ * transaction. Methods throw `StoreUnavailable` if the engine fails.
  */
 export interface RuleStore {
   /**
-   * The rules of an account by `created_on`, then `id`; frozen. While nothing changed the same array comes back, so
-   * that a caller may key on it what it made from it.
+   * Rules of an account, frozen, ordered by `created_on`, then `id`. The same array is returned until a rule changes,
+   * so callers can cache derived data by its identity.
    */
   list(accountId: string): Promise<readonly Rule[]>;
 
   get(accountId: string, ruleId: string): Promise<Rule | undefined>;
 
-  /** Throws `TooManyRules`, and `KeyReused` where the retry key came before with another rule. */
+  /** Throws `TooManyRules`, and `KeyReused` if the retry key was used with another rule. */
   create(accountId: string, rule: NewRule, change: RuleCreation): Promise<CreatedRule>;
 
-  /**
-   * Changes a rule by what `decide` makes of the stored one, inside the transaction. An empty decision changes
-   * nothing. What `decide` throws comes out, with nothing written. Undefined where there is no such rule.
-   */
+  /** Applies the changes that `decide` returns, in the transaction. If it throws, writes nothing and rethrows. */
   update(accountId: string, ruleId: string, change: RuleUpdate): Promise<Rule | undefined>;
 
-  /** Deletes a rule unless `check` throws on the stored one. False where there is no such rule. */
+  /** Deletes a rule unless `check` throws for the stored one. Returns false if the rule does not exist. */
   delete(accountId: string, ruleId: string, change: RuleDeletion): Promise<boolean>;
 
-  /** Deletes every rule of an account. Returns how many there were. */
+  /** Deletes all rules of an account. Returns their number. */
   deleteAll(accountId: string, actor: Actor): Promise<number>;
 
   /**
-   * Calls back with an account id each time that rules of it changed: at once for a change made through this
-   * store, within a second for one made by another process. Returns a function that ends it.
+   * Calls the listener with the account id after each change of its rules: at once for changes of this store, within a
+   * second for other processes. Returns a function that unsubscribes.
    */
   onChange(listener: (accountId: string) => void): () => void;
 }
 
 export interface RuleCreation {
   readonly actor: Actor;
-  /** The same creation, sent again with the same key, has the first one's answer. */
+  /** `Idempotency-Key` of the request. Repeating a creation with it returns the first result. */
   readonly retryKey?: string | undefined;
 }
 
@@ -54,11 +51,10 @@ export interface RuleDeletion {
 
 export interface CreatedRule {
   readonly rule: Rule;
-  /** Ids of the older rules with the same target, over which the new one now decides. */
   readonly overrides: readonly string[];
-  /** True where this is the first answer again, to a create retried with the same key. */
+  /** Whether this is the result of an earlier creation with the same retry key. */
   readonly replayed: boolean;
 }
 
-/** How long a retried create finds its first answer: 24 hours. */
+/** Time for which the result of a create is kept for its retry key: 24 hours. */
 export const RETRY_KEY_LIFE_MS = 24 * 60 * 60 * 1000;

@@ -2,24 +2,24 @@ import type { AccessListStore } from './accessListStore.ts';
 import type { AuditLog } from './audit.ts';
 import type { RuleStore } from './ruleStore.ts';
 import type { SharedDatabase } from './sharedDatabase.ts';
-import type { TokenStore } from './tokenStore.ts';
+import type { TokenStore } from './tokens/tokenStore.ts';
 
-/** The four stores of the rules room over one engine. */
+/** The four rules stores of one storage engine. */
 export interface RulesStorage {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
-  /** It is beyond this machine, and other instances use it, too: one that is without it for a while is not the worse for it. */
+  /** Whether instances share the store. Its outage then affects all of them and does not make this instance unready. */
   readonly isShared: boolean;
-  /** What others keep in the same database; undefined where the store is of this machine alone. */
+  /** Other data in the shared database; undefined for a local store. */
   readonly shared: SharedDatabase | undefined;
-  /** How long ago what is answered now was that of the store, where that is away; undefined where it is not. */
+  /** Age in seconds of the cached data in use while the store is unavailable; undefined while it is available. */
   readonly staleSeconds: number | undefined;
-  /** How far the wall clock is behind the last change, for whoever tells of it; zero where it is not. */
+  /** Seconds by which the wall clock is behind the last change; 0 if it is not. */
   readonly clockBehindSeconds: number;
-  /** Rejects with `StoreUnavailable` where the store does not take writes. */
+  /** Rejects with `StoreUnavailable` if the store does not accept writes. */
   probe(): Promise<void>;
-  /** Waits for writes that are under way, then closes. */
+  /** Waits for pending writes, then closes. */
   close(): Promise<void>;
 }

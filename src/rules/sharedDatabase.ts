@@ -1,24 +1,23 @@
-/** The database that instances share, for what other rooms keep beside the rules. Every failure is a `StoreUnavailable`. */
+/** Database shared by all instances, for data of other modules. All failures are `StoreUnavailable`. */
 export interface SharedDatabase {
-  /** API keys of the gateway, which each instance looks up without asking the database. */
+  /** API keys of the gateway, replicated into the memory of each instance. */
   readonly keys: SharedRecords;
-  /** The rows of one statement, which is carried out whole or not at all. Values go into its parameters ($1, $2). */
+  /** Executes one atomic statement and returns its rows. `parameters` are the values of $1, $2 and so on. */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A few thousand records of another room, as JSON, which every instance has in memory. */
+/** Replica of a few thousand JSON records of another module, held in memory by each instance. */
 export interface SharedRecords {
-  /** How long ago what is known here was compared with the database. */
+  /** Milliseconds since the replica was last compared with the database. */
   readonly ageMs: number;
-  /** Whether there ever was one, as far as is known here. */
   readonly hadAny: boolean;
-  /** All that is known, by key; another map after each change. */
+  /** Returns all known records by key. Returns a new map after each change. */
   all(): ReadonlyMap<string, unknown>;
-  /** Reads what other instances have changed until now. */
+  /** Reads the changes of other instances. */
   refresh(): Promise<void>;
   /**
-   * Puts what `decide` makes of the stored record in its place; undefined changes nothing. Resolves when it is durable, with the record as
-   * it then is. `decide` may be asked again, where a connection was lost.
+   * Replaces a record with the value that `decide` returns; undefined changes nothing. Resolves with the durable
+   * record. `decide` may be called again if the connection is lost.
    */
   change(key: string, decide: (stored: unknown) => unknown): Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-/** The engine cannot read or write now (disk full, file system read-only). Nothing was half-written. */
+/** The engine cannot read or write now (disk full, file system read-only). No partial write remains. */
 export class StoreUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,49 +6,46 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The account holds as many rules as it may. */
+/** The account has the maximum number of rules. */
 export class TooManyRules extends Error {
   constructor(accountId: string, limit: number) {
-    super(`Account ${accountId} holds ${limit} rules, which is the most that it may; delete one first`);
+    super(`Account ${accountId} has ${limit} rules, the maximum; delete one first`);
     this.name = 'TooManyRules';
   }
 }
 
-/** A list holds as many entries as it may. */
+/** The list has the maximum number of entries. */
 export class TooManyEntries extends Error {
   constructor(list: string, limit: number) {
-    super(`The ${list} holds ${limit} entries, which is the most that it may; delete one first`);
+    super(`The ${list} has ${limit} entries, the maximum; delete one first`);
     this.name = 'TooManyEntries';
   }
 }
 
-/** As many tokens are valid as may be. */
+/** The maximum number of tokens is valid. */
 export class TooManyTokens extends Error {
   constructor(limit: number) {
-    super(`${limit} tokens are valid, which is the most that may be; revoke one first`);
+    super(`${limit} tokens are valid, the maximum; revoke one first`);
     this.name = 'TooManyTokens';
   }
 }
 
-/** A retry key came before, with another rule. */
+/** The retry key was used with another rule. */
 export class KeyReused extends Error {
   constructor() {
-    super('This Idempotency-Key was used within 24 hours with another body; use a new key for something new');
+    super('This Idempotency-Key was used within 24 hours with another body; use a new key for a new request');
     this.name = 'KeyReused';
   }
 }
 
-/**
- * The engine was asked to make a change durable, and then could not be asked whether it is: it may be there, or not. Whoever made it has to
- * look before making it again.
- */
+/** The connection was lost during a commit, so the outcome is unknown. The caller must check before it retries. */
 export class OutcomeUnknown extends StoreUnavailable {
   constructor(options?: ErrorOptions) {
-    super('The rules database was lost in the middle of a change: it may have been made, or not', options);
+    super('The connection to the rules database was lost during a change; its outcome is unknown', options);
   }
 }
 
-/** The address of a store is not as it should be. Its message has no secret of it. */
+/** The address of a store is invalid. The message contains no secret from the address. */
 export class BadStoreAddress extends Error {
   constructor(message: string) {
     super(message);

@@ -1,8 +1,8 @@
 import type { NewRule } from './rule.ts';
 
 /**
- * What a rule is aimed at: rules with equal targets compete, and the one modified last decides. Every global rule
- * has the same target, whatever its label; places are compared without regard to case.
+ * Returns a rule's target. Among rules with equal targets, the last modified is in force. All global rules have one
+ * target regardless of name; names of regions and datacenters are case-insensitive.
  */
 export function targetOf(rule: Pick<NewRule, 'scope' | 'name'>): string {
   return rule.scope === 'global' ? 'global' : `${rule.scope}:${rule.name.toLowerCase()}`;

@@ -7,7 +7,7 @@ it('a timestamp has six fractional digits and a numeric offset', () => {
   expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000000+00:00');
 });
 
-it('timestamps are read back as they were written, and sort as their moments do', () => {
+it('timestamps round-trip, and sort in the order of their times', () => {
   const moment = fc.integer({ min: 0, max: 9_000_000_000_000_000 });
   fc.assert(
     fc.property(moment, moment, (a, b) => {
@@ -17,6 +17,6 @@ it('timestamps are read back as they were written, and sort as their moments do'
   );
 });
 
-it('the wall clock tells the present', () => {
+it('wallClock returns the current time', () => {
   expect(Math.abs(wallClock() / 1000 - Date.now())).toBeLessThan(1000);
 });

@@ -1,26 +1,25 @@
 const MICROS_PER_MILLI = 1000;
 const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** A moment as microseconds since 1970: what a store orders its changes by. Safe as a number until the year 2255. */
+/** Microseconds since 1970, by which a store orders its changes. Exact as a number until the year 2255. */
 export type Micros = number;
 
-/** `2026-11-20T22:10:38.762503+00:00`: six fractional digits and a numeric offset. */
+/** Formats a time with six fractional digits and a numeric offset: `2026-11-20T22:10:38.762503+00:00`. */
 export function formatTimestamp(moment: Micros): string {
   const millis = Math.floor(moment / MICROS_PER_MILLI);
   const rest = String(moment - millis * MICROS_PER_MILLI).padStart(3, '0');
   return `${new Date(millis).toISOString().slice(0, -1)}${rest}+00:00`;
 }
 
-/** The same of a moment in milliseconds. */
 export const timestampOfMillis = (moment: number): string => formatTimestamp(moment * MICROS_PER_MILLI);
 
-/** The moment that `formatTimestamp` wrote. */
+/** Parses a timestamp written by `formatTimestamp`. */
 export function parseTimestamp(text: string): Micros {
   const millis = Date.parse(`${text.slice(0, 23)}Z`);
   return millis * MICROS_PER_MILLI + Number(text.slice(23, 26));
 }
 
-/** As `formatTimestamp` writes it; what is finer than a microsecond is cut off. */
+/** Converts an RFC 3339 timestamp to `formatTimestamp`, truncated to microseconds. Returns undefined if invalid. */
 export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());
@@ -29,7 +28,7 @@ export function parseMoment(text: string): string | undefined {
   return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
 }
 
-/** The wall clock in microseconds. It may jump back as wall clocks do: stores make their own moments grow. */
+/** Wall clock in microseconds. It may jump back; stores keep their own times increasing. */
 export function wallClock(): Micros {
   const microsOfMilli = Math.floor(performance.now() * MICROS_PER_MILLI) % MICROS_PER_MILLI;
   return Date.now() * MICROS_PER_MILLI + microsOfMilli;

@@ -1,16 +1,20 @@
-/** The composition root: the only room that knows every other. It wires them from the configuration and takes them down. */
+/** Composition root: the only module that imports all others. Wires them from the configuration and closes them. */
 
 export { webhooksOf } from './alerts/webhooks.ts';
-export { backupData, restoreData, verifyData } from './dataCopies.ts';
-export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
-export { examineNode } from './examineNode.ts';
-export { exportTraces } from './exportTraces.ts';
-export { type FillProgress, fillIndex } from './fillIndex.ts';
-export { fillSharedIndex } from './fillSharedIndex.ts';
-export { exportProfile, importProfile } from './profileFiles.ts';
-export { rewindIndex } from './rewindIndex.ts';
-export { setAsideForeignIndex } from './setAsideForeignIndex.ts';
+export { SignInCode } from './console/signInCode.ts';
+export { copyStore } from './data/copyStore.ts';
+export { backupData, restoreData, verifyData } from './data/dataCopies.ts';
+export { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
+export { verifyStore } from './data/verifyStore.ts';
+export { exportProfile, importProfile } from './dns/profileFiles.ts';
+export { examineNode } from './jobs/examineNode.ts';
+export { exportTraces } from './jobs/exportTraces.ts';
+export { type FillProgress, fillIndex } from './jobs/fillIndex.ts';
+export { fillSharedIndex } from './jobs/fillSharedIndex.ts';
+export { retryUnavailable } from './jobs/retryUnavailable.ts';
+export { rewindIndex } from './jobs/rewindIndex.ts';
+export { setAsideForeignIndex } from './jobs/setAsideForeignIndex.ts';
+export { namedBlocks } from './jobs/unavailableText.ts';
 export { type Server, startServer } from './startServer.ts';
-export { copyStore } from './storeCopy/copyStore.ts';
-export { verifyStore } from './verifyStore.ts';
+export type { Tuning } from './tuning.ts';
 export { runWorker } from './workers/runWorker.ts';

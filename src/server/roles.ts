@@ -1,19 +1,19 @@
-/** What each role opens: the composition root goes by this table. docs/scale.md has it in words. */
+/** The parts that each role opens. docs/scale.md describes this table for operators. */
 import { Gauge, type Registry } from 'prom-client';
 import { type Config, ROLES, type Role, rolesOf } from '../config/index.ts';
 
-/** What a server may open. Health and metrics are served by all. */
+/** Part of a server that its roles open. All servers have health and metrics. */
 export type Part =
-  /** Connections to the nodes, and the index. */
+  /** Connections to the nodes, and readers of the index. */
   | 'nodes'
-  /** `/v1`, with cached answers and API keys. */
+  /** The `/v1` paths, with cached responses and API keys. */
   | 'gateway'
-  /** Writing the index. */
+  /** The writer of the index. */
   | 'indexing'
   | 'rulesStore'
-  /** `/client/v4` and the console. */
+  /** The `/client/v4` paths and the console. */
   | 'rulesApi'
-  /** Sockets for DNS, and what the guard learns. */
+  /** DNS sockets and the learned profile. */
   | 'guard';
 
 const OPENS: Readonly<Record<Role, readonly Part[]>> = {
@@ -23,22 +23,21 @@ const OPENS: Readonly<Record<Role, readonly Part[]>> = {
   guard: ['rulesStore', 'guard'],
 };
 
-/** What a server is for, and what it opens for that. */
-export interface Opened {
+export interface OpenedParts {
   readonly roles: readonly Role[];
   has(part: Part): boolean;
 }
 
-/** Throws ConfigError. */
-export function openedBy(config: Config): Opened {
+/** Returns the roles and parts of a configuration. Throws ConfigError if the roles are invalid. */
+export function openedPartsOf(config: Config): OpenedParts {
   const roles = rolesOf(config);
   const parts = new Set(roles.flatMap((role) => OPENS[role]));
-  // API keys that gateways share are there.
+  // Gateways share their API keys through the rules store.
   if (parts.has('gateway') && config.rules.store !== undefined) parts.add('rulesStore');
   return { roles, has: (part) => parts.has(part) };
 }
 
-export function showRoles(registry: Registry, { roles }: Opened): void {
+export function registerRoleMetrics(registry: Registry, { roles }: OpenedParts): void {
   const gauge = new Gauge({
     name: 'floodgate_role',
     help: '1 for each role that this server has, and 0 for the others.',

@@ -1,298 +1,193 @@
-/**
- * The composition root: the only place that knows every room. It opens the stores, starts the ingest, puts both
- * interfaces on their listeners, and takes everything down again in the reverse order.
- */
+/** Composition root: opens the stores, starts guard and networks, listens, and closes all parts in reverse order. */
+
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import type { SignInCode } from '../console/index.ts';
 import { PostgresFleet } from '../dns/store/postgres/index.ts';
-import { Gateway, SharedKeys } from '../ethereum/gateway/index.ts';
-import { clientAddressBehind } from '../platform/addresses/index.ts';
-import { Readers, type Readiness } from '../platform/http/index.ts';
-import { TokenUses } from '../rules/api/index.ts';
-import { openAccessLog } from './accessLog.ts';
+import { clientAddressReader } from '../platform/addresses/index.ts';
+import { logBackgroundFailures } from '../platform/background/index.ts';
+import type { Readiness } from '../platform/http/index.ts';
+import type { RulesStorage } from '../rules/index.ts';
 import { Alerting } from './alerts/alerting.ts';
-import type { Looked } from './alerts/unwell.ts';
-import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
-import { decimalChainId } from './decimalChainId.ts';
-import { type Dns, startDns } from './dns.ts';
-import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
-import { HealthHistory } from './healthHistory.ts';
-import { checkOpenFiles } from './openFiles.ts';
-import { type ListenerParts, openListeners } from './openListeners.ts';
-import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
-import { isOutOfService } from './outOfService.ts';
-import { openedBy, showRoles } from './roles.ts';
-import { openRulesStorage } from './rulesStorage.ts';
-import { countDroppedLogLines, showBuild, showServer } from './serverMetrics.ts';
-import { storeBytes } from './storeBytes.ts';
-import { StoreWatch } from './storeWatch.ts';
-import { tellChanges } from './tellChanges.ts';
-import { openTracing } from './tracing.ts';
-import { relayedClientAddress, relayPathOf } from './workers/operatorsRelay.ts';
-import { reloadWorkers } from './workers/reloadWorkers.ts';
-import { workersOf } from './workers/workerConfig.ts';
-import { Workers } from './workers/workers.ts';
+import type { MonitoredState } from './alerts/serverFaults.ts';
+import type { ServerContext } from './base.ts';
+import type { SignInCode } from './console/signInCode.ts';
+import { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
+import { checkOpenFiles } from './data/openFiles.ts';
+import { openStores } from './data/openStores.ts';
+import type { Dns } from './dns/dns.ts';
+import { startGuard } from './dns/startGuard.ts';
+import type { Ethereum, EthereumParts } from './ethereum/ethereum.ts';
+import { logChanges } from './ethereum/logChanges.ts';
+import { readinessOf } from './health/readiness.ts';
+import { countDroppedLogLines, registerBuildInfo, registerServerMetrics } from './health/serverMetrics.ts';
+import { storeBytes } from './health/storeBytes.ts';
+import { StoreWatch } from './health/storeWatch.ts';
+import { openTracing } from './health/tracing.ts';
+import { listen } from './listen/listen.ts';
+import { relayedClientAddress, relayPathOf } from './listen/operatorsRelay.ts';
+import { openedPartsOf, registerRoleMetrics } from './roles.ts';
+import { startGateway } from './startGateway.ts';
+import { Teardown } from './teardown.ts';
+import type { Tuning } from './tuning.ts';
+import { checkWorkers, reloaded, workersOf } from './workers/workerConfig.ts';
+import type { Workers } from './workers/workers.ts';
 
 export interface Server {
-  /** Where it listens, for example `http://127.0.0.1:8420`. */
+  /** URL of the public listener, for example `http://127.0.0.1:8420`. */
   readonly url: string;
-  /** Where operators reach it: the same, or `http://127.0.0.1:9420`, `unix:/run/floodgate.sock`. */
+  /** URL for operators: `url`, or a separate listener such as `http://127.0.0.1:9420` or `unix:/run/floodgate.sock`. */
   readonly opsUrl: string;
-  /** Where the guard answers DNS; none where no account is configured for it. */
+  /** Addresses of the DNS listeners; empty if no account is configured for the guard. */
   readonly dnsAddresses: Dns['addresses'];
+  /** Returns whether an account has a rule in any mode. Resolves to false if this server does not open the rules. */
+  readonly hasRules: (accountId: string) => Promise<boolean>;
   readonly readiness: () => Readiness;
-  /** Puts workers with another configuration in place of those that there are. Undefined where one process does everything. */
+  /** Replaces the running workers with workers of another configuration. Undefined if this server has no workers. */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
-  /** Refuses what is new, finishes what runs (for at most `stopTimeoutMs`), closes the stores. */
+  /** Rejects new work, finishes running work within `stopTimeoutMs`, and closes the stores. */
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** Lines that the logger had to drop, for the metrics. */
+  /** Returns the number of log lines that the logger dropped, for the metrics. */
   readonly droppedLogLines?: () => number;
-  /** Of the link to the console that is printed; none where there is none. */
+  /** Sign-in code in the console link that the start prints; undefined if no link is printed. */
   readonly signInCode?: SignInCode | undefined;
-  /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
+  /** Lock of the data folder, held and released by the caller. Default: the server acquires its own lock. */
   readonly lock?: DataDirLock;
+  readonly tuning?: Tuning | undefined;
 }
 
-/** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
+/** Starts all parts of this server. If one part fails to start, closes the others and rejects. */
 export async function startServer(
-  { config, logger, droppedLogLines, signInCode, lock }: ServerOptions,
+  options: ServerOptions,
   parts: Partial<EthereumParts> = {},
 ): Promise<Server> {
-  const undo: Array<() => Promise<void> | void> = [];
-  const takeDown = async (): Promise<void> => {
-    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
-  };
-  const ownClientAddress = clientAddressOf(config);
-  const opened = openedBy(config);
-  const workerCount = workersOf(config, opened);
-  /** All that this process is asked its workers bring, who count it and keep its log. */
-  const isRelayed = workerCount > 1 && relayPathOf(config) !== undefined;
-  const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
+  const teardown = new Teardown();
   try {
-    if (lock === undefined) {
-      const own = lockDataDir(config.dataDir);
-      undo.push(() => own.release());
-    }
-
-    checkOpenFiles(logger);
-    const registry = new Registry();
-    collectDefaultMetrics({ register: registry });
-    countDroppedLogLines(registry, droppedLogLines);
-    showBuild(registry);
-    showRoles(registry, opened);
-    undo.push(() => registry.clear());
-
-    const rules = opened.has('rulesStore') ? await openRulesStorage(config, { logger, registry }) : undefined;
-    undo.push(() => rules?.close());
-    const storage = rules?.storage;
-    const tokenUses =
-      storage &&
-      new TokenUses({
-        lastUses: async () => {
-          await workers?.countUses();
-          return storage.tokens.lastUses();
-        },
-        noteUses: (uses) => storage.tokens.noteUses(uses),
-      });
-    undo.push(() => tokenUses?.stop());
-
-    const alerting = await Alerting.open(config, { logger, registry });
-    if (alerting !== undefined) undo.push(() => alerting.stop());
-
-    const fleet = storage?.shared && new PostgresFleet(storage.shared);
-    const { account } = config.dns;
-    const startsDns =
-      storage && account !== undefined && opened.has('guard')
-        ? startDns(
-            { config, account },
-            {
-              ...{ rules: storage.rules, lists: storage.lists, fleet, logger, registry },
-              onAttack: (event) => alerting?.attack(event),
-            },
-          )
-        : undefined;
-    // Its threads start while the rest is opened: that it fails is heard below.
-    const stopsDns = startsDns?.then(
-      (started) => () => started.stop(),
-      () => undefined,
-    );
-    undo.push(async () => (await stopsDns)?.());
-
-    const tracing = openTracing(config, { logger, registry });
-    undo.push(() => tracing?.stop());
-    const tracer = tracing?.tracer;
-
-    let ethereum: Ethereum | undefined;
-    const workers =
-      workerCount === 1
-        ? undefined
-        : new Workers(
-            { count: workerCount, config },
-            {
-              ...{ logger, registry, tokenUses },
-              keys: storage?.shared?.keys,
-              ethereum() {
-                if (ethereum === undefined) throw new Error('workers are started before what they follow');
-                return ethereum;
-              },
-            },
-          );
-    if (opened.has('nodes')) {
-      const started = await startEthereum(config, {
-        ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts }, followers: workers },
-        sharedKeys: storage?.shared && new SharedKeys(storage.shared.keys),
-      });
-      undo.push(() => started.stop());
-      ethereum = started;
-    }
-
-    undo.push(await tellChanges({ audit: storage?.audit, keys: ethereum?.keys, log: logger }));
-
-    const dns = await startsDns;
-
-    const stores = new StoreWatch({
-      dataDir: config.dataDir,
-      probe: async () => storage?.probe(),
-      isShared: storage?.isShared ?? false,
-    });
-    undo.push(() => stores.stop());
-
-    const stopLooking = alerting?.watch({
-      looked: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),
-      attacks: dns?.attacks() ?? [],
-      tokens: storage?.tokens,
-    });
-    undo.push(() => stopLooking?.());
-
-    let stopping = false;
-    const readiness = (): Readiness => {
-      const missing = ethereum?.notReady();
-      const checks = {
-        store: stores.problem ?? 'ok',
-        ...(ethereum && { ingest: missing ?? 'ok' }),
-        // Told, and no reason to be kept out of service: DNS is answered whatever is missing here.
-        ...(dns && { dns: dns.missing() ?? 'ok' }),
-        ...(workers && { workers: workers.missing() ?? 'ok' }),
-        ...(stopping && { server: 'it is stopping' }),
-      };
-      // What all servers share takes none of them out of service: reads, the gateway and the guard go on without it.
-      const isBehind = missing !== undefined && isOutOfService(opened, ethereum);
-      const isWhole = workers?.missing() === undefined;
-      const isReady = !isBehind && stores.ownProblem === undefined && isWhole && !stopping;
-      return { ready: isReady, checks };
-    };
-
-    showServer(registry, {
-      isReady: () => readiness().ready,
-      takesWrites: () => stores.problem === undefined,
-      storeBytes: () => storeBytes(config.dataDir),
-    });
-
-    const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
-    const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
-    undo.push(() => history.stop());
-
-    const accessLog = isRelayed
-      ? undefined
-      : await openAccessLog(config, { logger, registry, clientAddress });
-    undo.push(() => accessLog?.close());
-
-    const readers = new Readers({
-      maxBytes: config.http.maxUnsentBytes,
-      maxBytesPerClient: config.http.maxUnsentBytesPerAddress,
-      sendTimeoutMs: config.http.sendTimeoutMs,
-      clientAddress,
-      metrics: isRelayed ? new Registry() : registry,
-      log: logger,
-    });
-    const gateway =
-      ethereum &&
-      opened.has('gateway') &&
-      new Gateway(
-        { ...config.gateway, trustedProxies: config.http.trustedProxies },
-        {
-          networks: ethereum.methods,
-          live: ethereum.live,
-          chainIdOf: (network) => decimalChainId(ethereum.pools.get(network)?.chainId),
-          keys: ethereum.keys,
-          metrics: ethereum.metrics,
-          log: logger,
-          tracer,
-          readers,
-          isStopping: () => stopping,
-        },
-      );
-    const operators = operatorRoutes(config, {
-      ...{
-        opened,
-        storage,
-        uses: tokenUses,
-        ethereum,
-        dns,
-        fleet,
-        registry,
-        metrics,
-        keysSettled: async () => workers?.settled(),
-        clientAddress,
-        readiness,
-        history,
-        logger,
-        tracer,
-      },
-      signInCode,
-    });
-    const elsewhere: ListenerParts['elsewhere'] =
-      workers &&
-      (async () => {
-        const { url } = await workers.start();
-        return { url, stop: (deadlineMs) => workers.stop(deadlineMs) };
-      });
-    const listeners = await openListeners(
-      config,
-      { gateway: gateway || undefined, operators, operatorsPaths: operatorsPathsOf(opened), elsewhere },
-      { logger, readers, handled: accessLog?.handled },
-    );
-    undo.push(async () => {
-      stopping = true;
-      if (gateway) gateway.drain();
-      await listeners.stop(config.stopTimeoutMs);
-    });
-    const { url, opsUrl } = listeners;
-    logger.info(
-      {
-        ...{ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles },
-        networks: [...(ethereum?.methods.keys() ?? [])],
-      },
-      'listening',
-    );
-    const reload =
-      workers && ((now: Config) => reloadWorkers(workers, { before: config, now, opened, logger }));
-    return { url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness, reload, stop: takeDown };
+    return await startParts(openBase(options, teardown), options, parts);
   } catch (error) {
-    await takeDown();
+    await teardown.run();
     throw error;
   }
 }
 
-const networksOf = (ethereum: Ethereum | undefined): Looked['networks'] =>
+/** Checks the options, locks the data folder and creates the metrics registry. */
+function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
+  const { config, logger, droppedLogLines, lock, tuning = {} } = options;
+  const ownClientAddress = clientAddressOf(config);
+  const opened = openedPartsOf(config);
+  const workerCount = workersOf(config, opened);
+  const isRelayed = workerCount > 1 && relayPathOf(config) !== undefined;
+  teardown.add(logBackgroundFailures(logger));
+  if (lock === undefined) {
+    const own = lockDataDir(config.dataDir);
+    teardown.add(() => own.release());
+  }
+  checkOpenFiles(logger);
+  const registry = new Registry();
+  teardown.add(() => registry.clear());
+  collectDefaultMetrics({ register: registry });
+  countDroppedLogLines(registry, droppedLogLines);
+  registerBuildInfo(registry);
+  registerRoleMetrics(registry, opened);
+  const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
+  return { config, logger, registry, opened, tuning, teardown, workerCount, isRelayed, clientAddress };
+}
+
+async function startParts(
+  base: ServerContext,
+  { signInCode }: ServerOptions,
+  parts: Partial<EthereumParts>,
+): Promise<Server> {
+  const { config, logger, registry, opened, teardown } = base;
+  const { storage, tokenUses } = await openStores(base);
+  const alerting = await Alerting.open(config, base);
+  teardown.add(() => alerting?.stop());
+  const fleet = storage?.shared && new PostgresFleet(storage.shared);
+  const starting = startGuard(base, {
+    ...{ storage, fleet },
+    onAttack: (event) => alerting?.attack(event),
+  });
+  const tracing = openTracing(config, base);
+  teardown.add(() => tracing?.stop());
+  const tracer = tracing?.tracer;
+  const { ethereum, workers } = await startGateway(base, { storage, tracer, parts });
+  teardown.add(await logChanges({ audit: storage?.audit, keys: ethereum?.keys, log: logger }));
+  const dns = await starting;
+  const stores = watchStores(base, storage);
+  const stopLooking = alerting?.watch({
+    state: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),
+    attacks: dns?.attacks() ?? [],
+    tokens: storage?.tokens,
+  });
+  teardown.add(() => stopLooking?.());
+  let isStopping = false;
+  const readiness = (): Readiness => readinessOf({ opened, stores, ethereum, dns, workers, isStopping });
+  registerServerMetrics(registry, {
+    isReady: () => readiness().ready,
+    takesWrites: () => stores.problem === undefined,
+    storeBytes: () => storeBytes(config.dataDir),
+  });
+  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, signInCode };
+  const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
+  teardown.add(async () => {
+    isStopping = true;
+    gateway?.drain();
+    await listeners.stop(config.stopTimeoutMs);
+  });
+  const { url, opsUrl } = listeners;
+  const networks = [...(ethereum?.methods.keys() ?? [])];
+  logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
+  return {
+    ...{ url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness },
+    hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
+    reload: workers && ((now) => reloadWorkers(base, workers, now)),
+    stop: () => teardown.run(),
+  };
+}
+
+function watchStores({ config, teardown }: ServerContext, storage: RulesStorage | undefined): StoreWatch {
+  const stores = new StoreWatch({
+    dataDir: config.dataDir,
+    probe: async () => storage?.probe(),
+    isShared: storage?.isShared ?? false,
+  });
+  teardown.add(() => stores.stop());
+  return stores;
+}
+
+async function reloadWorkers(
+  { config, logger, opened }: ServerContext,
+  workers: Workers,
+  now: Config,
+): Promise<void> {
+  const { config: next, ignored } = reloaded(config, now);
+  checkWorkers(next, workers.count, opened);
+  if (ignored.length > 0)
+    logger.warn({ options: ignored }, 'changed options need a restart, and are ignored until then');
+  await workers.reload(next);
+}
+
+const networksOf = (ethereum: Ethereum | undefined): MonitoredState['networks'] =>
   new Map(
     [...(ethereum?.networks ?? [])].map(([name, network]) => [
       name,
-      { nodes: network.pool.nodes, notReady: network.notReady() },
+      {
+        nodes: network.pool.nodes,
+        notReady: network.notReady(),
+        unavailable: network.unavailable(),
+      },
     ]),
   );
 
-function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {
+function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressReader> {
   try {
-    return clientAddressBehind(http.trustedProxies);
+    return clientAddressReader(http.trustedProxies);
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

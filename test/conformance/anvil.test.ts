@@ -5,7 +5,7 @@ import {
   blockTraces,
   type Trace,
   TraceFormatError,
-} from '../../src/library/traces/index.ts';
+} from '../../src/exports/traces/index.ts';
 import {
   type Anvil,
   connect,
@@ -19,7 +19,7 @@ const CHAIN_ID = 31_337;
 const CALL_TRACER = { tracer: 'callTracer' };
 const FLAT_CALL_TRACER = { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } };
 
-describe('anvil, sent transactions whose traces have every shape', () => {
+describe('anvil with transactions whose traces have every shape', () => {
   let anvil: Anvil;
   let node: Node;
   let numbers: string[];
@@ -33,7 +33,7 @@ describe('anvil, sent transactions whose traces have every shape', () => {
   });
   afterAll(() => anvil?.stop());
 
-  it('gives through callTracer the traces that it gives through trace_block, but for refunded gas of roots', async () => {
+  it('returns the same traces through callTracer and trace_block, except for refunded gas of root frames', async () => {
     let traces = 0;
     let roots = 0;
     let exactRoots = 0;
@@ -56,11 +56,11 @@ describe('anvil, sent transactions whose traces have every shape', () => {
       traces += converted.length;
     }
     expect(traces).toBeGreaterThan(300);
-    // Refunds, the floor of transactions with much data, and authorizations hide the rest.
+    // The other root frames differ by refunds, the floor price of calldata, and authorizations.
     expect(exactRoots / roots).toBeGreaterThan(0.8);
   });
 
-  it('has its traces refused as those of another block, in part, and as what they are not', async () => {
+  it('has its traces rejected for another block, if they are incomplete, and as another format', async () => {
     const [first, second] = await node.batch<unknown>(
       numbers.slice(0, 2).map((number) => ['eth_getBlockByNumber', number, true]),
     );
@@ -73,13 +73,13 @@ describe('anvil, sent transactions whose traces have every shape', () => {
     expect(() => read(first, parity, 'callTracer')).toThrow(BlockMismatchError);
     expect(() => read(first, { traces: parity })).toThrow(TraceFormatError);
     expect(() => read(null, parity)).toThrow(TraceFormatError);
-    // A mined block of the main chain has a reward at least.
+    // A mined block of mainnet has at least one reward.
     const mined = { ...(first as object), difficulty: '0x1', number: '0x1', transactions: [] };
     const answers = { block: mined, traces: [] };
     expect(() => blockTraces(answers, { method: 'trace_block', chainId: 1 })).toThrow('reward is missing');
   });
 
-  it('is found to offer trace_block and callTracer, and to answer nothing for flatCallTracer', async () => {
+  it('is detected to support trace_block and callTracer, but not flatCallTracer', async () => {
     const [number] = numbers;
     const [traceBlock, callTracer, flatCallTracer] = await node.batch<unknown>([
       ['trace_block', number],
@@ -90,7 +90,7 @@ describe('anvil, sent transactions whose traces have every shape', () => {
     expect(chooseTraceMethod({ ...answers, traceBlock: { result: traceBlock } }).method).toBe('trace_block');
     const { method, remarks } = chooseTraceMethod(answers);
     expect(method).toBe('callTracer');
-    expect(remarks.join('\n')).toContain('flatCallTracer: answers something else');
+    expect(remarks.join('\n')).toContain('flatCallTracer: unexpected result');
   });
 });
 

@@ -21,7 +21,7 @@ type Json = Record<string, unknown>;
 const hash = (byte: string) => `0x${byte.repeat(32)}`;
 const hex = (number: number | bigint) => `0x${number.toString(16)}`;
 
-/** A header, as a node gives it, where the recording has none. */
+/** Returns a block header with defaults for members that are not recorded. */
 function header(members: Json): FullHeader {
   return parseHeader({
     number: '0x1',
@@ -34,9 +34,9 @@ function header(members: Json): FullHeader {
   });
 }
 
-/** A transaction as far as the tracer's root frame tells: lists of accesses are not recorded. */
+/** Returns a transaction with the members that the tracer's root frame contains; access lists are not recorded. */
 function transactionOf(root: Json, transactionHash: unknown): Json {
-  // Nested frames have everything at the top, flat ones in their action.
+  // Nested frames have these members at the top level, flat ones in their action.
   const action = (root['action'] ?? root) as Json;
   const isCreation = String(root['type']).toUpperCase().startsWith('CREATE');
   return {
@@ -49,7 +49,7 @@ function transactionOf(root: Json, transactionHash: unknown): Json {
   };
 }
 
-/** The names of geth's chain configuration for the forks that the fixtures tell apart. */
+/** Names in geth's chain configuration of the forks that differ in the fixtures. */
 const CONFIG_NAMES: ReadonlyArray<readonly [Fork, string]> = [
   ['homestead', 'homesteadBlock'],
   ['byzantium', 'byzantiumBlock'],
@@ -78,7 +78,7 @@ interface Fixture {
   readonly result: unknown;
 }
 
-/** The traces of a fixture, and the proof that they are a complete tree of the transaction. */
+/** Returns the traces of a fixture, and checks that they are a complete tree of the transaction. */
 function tracesOf(fixture: Fixture): Trace[] {
   const { context, genesis, result } = fixture;
   const [number, timestamp] = [hex(Number(context.number)), hex(Number(context.timestamp))];
@@ -86,7 +86,7 @@ function tracesOf(fixture: Fixture): Trace[] {
   const place = { blockHash: block.hash, blockNumber: block.number, transactionHash: hash('7a') };
   const schedule = scheduleOf(genesis.config);
   const isFlat = Array.isArray(result);
-  // The fixtures lack the frames' place in the chain, which a node gives.
+  // The fixtures lack the position of the frames in the chain, which a node returns.
   const frames = isFlat ? result.map((frame: Json) => ({ ...frame, ...place, transactionPosition: 0 })) : [];
   const root = (isFlat ? frames[0] : result) as Json;
   const transactions = parseTransactions({ transactions: [transactionOf(root, hash('7a'))] });
@@ -98,7 +98,7 @@ function tracesOf(fixture: Fixture): Trace[] {
 }
 
 describe('go-ethereum fixtures', () => {
-  it('give the same traces through callTracer and flatCallTracer', () => {
+  it('convert to the same traces from callTracer and flatCallTracer', () => {
     const flat = new Map(
       recordedFiles('go-ethereum/call_tracer_flat').map(({ file, json }) => [
         file.replace('call_tracer_flat', 'call_tracer'),
@@ -108,7 +108,7 @@ describe('go-ethereum fixtures', () => {
     let pairs = 0;
     for (const { file, json } of recordedFiles('go-ethereum/call_tracer')) {
       const twin = flat.get(file);
-      // Two files of one name that are not one transaction, and one that shows the root frame only.
+      // Two pairs of files with equal names contain different transactions, or only the root frame.
       if (!twin || file.endsWith('/selfdestruct.json') || file.endsWith('/simple_onlytop.json')) continue;
       expect(tracesOf(json as Fixture), file).toEqual(tracesOf(twin));
       pairs++;
@@ -116,7 +116,7 @@ describe('go-ethereum fixtures', () => {
     expect(pairs).toBe(11);
   });
 
-  it('are all read, each into a complete tree', () => {
+  it('all convert into complete trees', () => {
     const files = ['call_tracer', 'call_tracer_flat'].flatMap((folder) =>
       recordedFiles(`go-ethereum/${folder}`),
     );
@@ -125,19 +125,22 @@ describe('go-ethereum fixtures', () => {
   });
 });
 
-/** What a transaction paid before it ran, until Homestead: 21000, and 4 or 68 for each byte of its data. */
+/** Returns the intrinsic gas of a call until Homestead: 21000, and 4 or 68 for each byte of its data. */
 function paidFirst(data: string): bigint {
   const bytes = data.slice(2).match(/../g) ?? [];
   return 21_000n + bytes.reduce((sum, byte) => sum + (byte === '00' ? 4n : 68n), 0n);
 }
 
-/** The old tracer in JavaScript that ethereum-etl recorded told the root's gas without what the transaction paid first. */
+/**
+ * Adds the intrinsic gas to the root frame, because the old JavaScript tracer that ethereum-etl recorded did not
+ * include it.
+ */
 function asNativeTracer(root: Json): Json {
   const add = (member: string) => hex(BigInt(String(root[member])) + paidFirst(String(root['input'])));
   return { ...root, gas: add('gas'), gasUsed: add('gasUsed') };
 }
 
-/** That tracer did not say of a SELFDESTRUCT what Parity says: taken over, in order. */
+/** Adds the members of SELFDESTRUCT frames from Parity's traces, in order, because that tracer did not record them. */
 function withSuicides(frame: Json, suicides: Json[]): Json {
   const calls = ((frame['calls'] ?? []) as Json[]).map((call) => withSuicides(call, suicides));
   if (frame['type'] !== 'SELFDESTRUCT') return { ...frame, calls };
@@ -145,13 +148,13 @@ function withSuicides(frame: Json, suicides: Json[]): Json {
   return { ...frame, from: action?.['address'], to: action?.['refundAddress'], value: action?.['balance'] };
 }
 
-describe('mainnet blocks of which Parity and geth answers are recorded', () => {
+describe('mainnet blocks with recorded answers of Parity and geth', () => {
   it.for([
     ['block_with_subtraces', '0xf4240'],
     ['block_with_create', '0xf44f2'],
     ['block_with_error', '0xf45bf'],
     ['block_with_suicide', '0xf7105'],
-  ])('%s: geth gives what Parity gives', ([folder, number]) => {
+  ])("%s: geth's traces convert to Parity's", ([folder, number]) => {
     const parity = recordedFile(
       'ethereum-etl/blocks',
       `test_export_traces_job/${folder}/web3_response.trace_block_${number}.json`,
@@ -196,8 +199,8 @@ describe('mainnet blocks of which Parity and geth answers are recorded', () => {
 });
 
 /**
- * What Parity said otherwise in 2017: nothing of how a contract was created; of a callcode the caller as `to`, and as
- * output only the bytes that the caller had made room for.
+ * Normalises what Parity returned differently in 2017: creations without creationMethod; for a callcode, the caller
+ * as `to`, and only the output bytes that fit into the caller's memory.
  */
 function asIn2017(trace: Trace): unknown {
   if (trace.type === 'create') {
@@ -209,10 +212,10 @@ function asIn2017(trace: Trace): unknown {
   return { ...trace, action: { ...action, to: action.from }, result: result && { ...result, output: '0x' } };
 }
 
-/** A full block reward by era, in wei: the yellow paper's, EIP-649's, EIP-1234's. */
+/** Full block reward by era, in wei: yellow paper, EIP-649, EIP-1234. */
 const fullReward = (number: number) => 10n ** 18n * (number < 4_370_000 ? 5n : number < 7_280_000 ? 3n : 2n);
 
-/** The uncle that must have earned this: its height follows from its reward. */
+/** Returns the uncle that earned this reward; its height follows from the reward. */
 function uncleOf({ action }: RewardTrace, block: FullHeader): FullHeader {
   const age = 8n - (BigInt(action.value) * 8n) / fullReward(block.number);
   const number = hex(BigInt(block.number) - age);
@@ -220,7 +223,7 @@ function uncleOf({ action }: RewardTrace, block: FullHeader): FullHeader {
 }
 
 describe('Erigon answers to debug_traceBlock', () => {
-  it('callTracer: block 24298763 gives complete trees without the 45 calls of precompiled contracts', () => {
+  it('through callTracer for block 24298763 convert to complete trees without the 45 calls of precompiled contracts', () => {
     const [exchange] = erigonExchanges('debug_traceBlockByNumber').filter(({ file }) =>
       file.endsWith('test_51.json'),
     );
@@ -236,7 +239,7 @@ describe('Erigon answers to debug_traceBlock', () => {
     expect(traces).toHaveLength(1758 - 45);
   });
 
-  it('flatCallTracer: every recorded block gives complete trees without the frames that never ran', () => {
+  it('through flatCallTracer convert to complete trees without the frames that never ran, for every recorded block', () => {
     const methods = ['debug_traceBlockByNumber', 'debug_traceBlockByHash'];
     const exchanges = methods.flatMap((method) => erigonExchanges(method));
     const sizes = new Map<number, number>();
@@ -265,7 +268,7 @@ describe('Erigon answers to debug_traceBlock', () => {
 });
 
 describe('rewards of mined blocks', () => {
-  it('are those that Erigon recorded, for every block with rewards', () => {
+  it('equal those that Erigon recorded, for every block with rewards', () => {
     const byBlock = new Map<number, RewardTrace[]>();
     for (const method of ['trace_block', 'trace_filter'])
       for (const { params, result } of erigonExchanges(method)) {
@@ -293,7 +296,7 @@ describe('rewards of mined blocks', () => {
   });
 });
 
-/** Several recordings hold the same block. */
+/** Removes duplicates, because several recordings contain the same block. */
 function dedupe(rewards: readonly RewardTrace[]): RewardTrace[] {
   return [...new Map(rewards.map((reward) => [JSON.stringify(reward), reward])).values()];
 }

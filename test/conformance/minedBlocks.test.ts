@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
-import { startPlayer } from './player.ts';
+import { startFakeNode } from './player.ts';
 import { erigonExchanges } from './recorded.ts';
 
 type Json = Record<string, unknown>;
@@ -15,9 +15,9 @@ interface Recorded extends Json {
   readonly transactionHash: string;
 }
 
-/** Recorded from Erigon: blocks of the proof of work, Byzantium's, each with an uncle. */
+/** Blocks recorded from Erigon: proof-of-work blocks of Byzantium, each with an uncle. */
 const WITH_UNCLES = [4_417_196, 5_405_095, 6_452_018, 6_474_020];
-/** The player's head: mainnet long after, so that these blocks are final. */
+/** Head of the fake node, so much later that these blocks are final. */
 const HEAD = 6_500_000;
 const ETHER = 10n ** 18n;
 const BYZANTIUM_REWARD = 3n * ETHER;
@@ -25,7 +25,7 @@ const BYZANTIUM_REWARD = 3n * ETHER;
 const hex = (number: number | bigint): string => `0x${number.toString(16)}`;
 const made = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
 
-/** Each failure as geth says it. */
+/** geth's message for each of Parity's errors. */
 const GETH_ERRORS: Readonly<Record<string, string>> = {
   Reverted: 'execution reverted',
   'Out of gas': 'out of gas',
@@ -34,8 +34,8 @@ const GETH_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * No node: recorded Parity traces told backwards, as a geth of that time would give them, with headers and uncles made up
- * around what the rewards tell. Transactions pay what they paid under Byzantium: 21000, 68 or 4 a byte, 32000 to create.
+ * Answers of a fake geth of that time: recorded Parity traces converted back, with headers and uncles generated to
+ * match the rewards. Transactions pay the intrinsic gas of Byzantium: 21000, 68 or 4 per byte, 32000 to create.
  */
 function gethOf(blocks: ReadonlyMap<number, readonly Recorded[]>) {
   const framesOf = (number: number): Recorded[] =>
@@ -99,7 +99,7 @@ function gethOf(blocks: ReadonlyMap<number, readonly Recorded[]>) {
   return { answer };
 }
 
-/** A frame of `callTracer`, with those below it. */
+/** Returns a frame of `callTracer` with its descendants. */
 function nested(frame: Recorded, frames: readonly Recorded[]): Json {
   const isRoot = frame.traceAddress.length === 0;
   const { action } = frame;
@@ -161,15 +161,15 @@ function intrinsic(root: Recorded): bigint {
   return BigInt(21_000 + creation + 4 * zeros + 68 * (bytes.length - zeros));
 }
 
-describe('blocks of the proof of work, from a node that has debug_ only', () => {
-  test('are served with the frames and the rewards, of uncles too, that Parity has for them', async () => {
+describe('proof-of-work blocks from a node that only has debug_ methods', () => {
+  test("are served with Parity's frames and rewards, including those of uncles", async () => {
     const blocks = new Map<number, Recorded[]>();
     for (const { result } of erigonExchanges('trace_block')) {
       const number = Array.isArray(result) ? Number(result[0]?.blockNumber) : -1;
       if (WITH_UNCLES.includes(number)) blocks.set(number, result as Recorded[]);
     }
     expect([...blocks.keys()].sort()).toEqual(WITH_UNCLES);
-    const player = await startPlayer(gethOf(blocks).answer);
+    const player = await startFakeNode(gethOf(blocks).answer);
     const floodgate = await startFloodgate({ upstream: player.url, args: ['--index-from', String(HEAD)] });
     try {
       for (const [number, recorded] of blocks) {

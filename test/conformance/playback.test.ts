@@ -9,25 +9,28 @@ import { type Exchange, erigonExchanges } from './recorded.ts';
 type Json = Record<string, unknown>;
 type Filter = Readonly<Record<string, unknown>>;
 
-/** The player's head: past every recorded block (21,124,438 is the highest), below the bounds that are past any head. */
+/**
+ * Head of the fake node: above every recorded block (21,124,438 is the highest), below the block numbers that must
+ * exceed any head.
+ */
 const HEAD = 21_200_000;
 const PAGE = 200;
 
-/** Recorded with Erigon's old default mode, union: they ask for it by its name here. */
+/** Recorded with Erigon's old default mode, union; requested here with an explicit mode. */
 const RECORDED_AS_UNION = ['test_08.json', 'test_09.json', 'test_10.json'];
-/** Old Erigon answered `[]` past the head and -32000 for a reversed range: -32602 by the draft that we follow. */
+/** Old Erigon returned `[]` above the head and -32000 for a reversed range; the trace draft requires -32602. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'test_13.json': /fromBlock 7200003 is after toBlock 7200002/,
   'test_16.json': /fromBlock 68719476735 is after toBlock 7100009/,
   'test_22.json': /is after toBlock/,
-  'test_23.json': /at most 800/, // past the head, and by then too wide for our limit
+  'test_23.json': /at most 800/, // above the head, and wider than 800 blocks
 };
-/** Asked of whatever was the latest block then: no answer is recorded. */
+/** Requested for the latest block of that time; no answer is recorded. */
 const WITHOUT_ANSWER = 'test_25.json';
 
 /**
- * What a recorded answer is in the canonical form: error texts in Parity's words, null members of rewards present (table A
- * of the facts). The converter that does this is held against the same recordings in traceBlock.test.ts.
+ * Returns a recorded answer in the canonical form: Parity's error texts, and null members of rewards (table A of the
+ * facts). traceBlock.test.ts compares this converter with the same recordings.
  */
 const canonical = (result: unknown): unknown => parseTraceBlock(structuredClone(result));
 const nameOf = ({ file }: Exchange): string => file.split('/').at(-1) ?? '';
@@ -47,9 +50,10 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     await player?.stop();
   });
 
-  test('trace_filter gives every recorded answer', async () => {
+  test('trace_filter returns every recorded answer', async () => {
     const { gatewayUrl } = floodgate;
     let compared = 0;
+    let tooMany = 0;
     for (const exchange of erigonExchanges('trace_filter')) {
       const name = nameOf(exchange);
       if (name === WITHOUT_ANSWER) continue;
@@ -62,13 +66,21 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
         continue;
       }
       const asked = RECORDED_AS_UNION.includes(name) ? { ...filter, mode: 'union' } : filter;
-      expect(await paged(gatewayUrl, asked), name).toEqual(canonical(exchange.result));
+      const expected = canonical(exchange.result) as unknown[];
+      expect(await paged(gatewayUrl, asked), name).toEqual(expected);
       compared++;
+      if (filter['count'] !== undefined) continue;
+      // The request as recorded, without `count`: the client wants all matches.
+      const { json } = await call(gatewayUrl, 'trace_filter', asked);
+      if (expected.length <= PAGE) expect(json.result, name).toEqual(expected);
+      else expect(json.error, name).toMatchObject({ code: -32005, data: { limit: PAGE } });
+      if (expected.length > PAGE) tooMany++;
     }
     expect(compared).toBe(20);
+    expect(tooMany).toBe(10);
   });
 
-  test('trace_block gives every recorded block', async () => {
+  test('trace_block returns every recorded block', async () => {
     const { gatewayUrl } = floodgate;
     let compared = 0;
     for (const { file, params, result } of erigonExchanges('trace_block')) {
@@ -80,7 +92,7 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     expect(compared).toBe(28);
   });
 
-  test('trace_transaction gives every recorded transaction', async () => {
+  test('trace_transaction returns every recorded transaction', async () => {
     const { gatewayUrl } = floodgate;
     let compared = 0;
     for (const { file, params, result } of erigonExchanges('trace_transaction')) {
@@ -91,7 +103,7 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     expect(compared).toBe(47);
   });
 
-  test('trace_get gives every recorded frame, and null where null is recorded', async () => {
+  test('trace_get returns every recorded frame, and null if null is recorded', async () => {
     const { gatewayUrl } = floodgate;
     let compared = 0;
     for (const { file, params, result } of erigonExchanges('trace_get')) {
@@ -100,11 +112,11 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
       expect(json.result, file).toEqual(known.has(params[0]) ? expected : null);
       if (known.has(params[0])) compared++;
     }
-    expect(compared).toBe(33); // of test_34 no transaction is recorded: null, as it says
+    expect(compared).toBe(33); // the transaction of test_34 is not recorded, so null is expected
   });
 });
 
-/** All that a filter matches, or the part of it that it asks for, in pages as large as one answer may be. */
+/** Returns all matches of a filter, or the requested part, in pages of the maximum size. */
 async function paged(url: string, filter: Filter): Promise<unknown[]> {
   const traces: unknown[] = [];
   const start = Number(filter['after'] ?? 0);
@@ -118,7 +130,10 @@ async function paged(url: string, filter: Filter): Promise<unknown[]> {
   }
 }
 
-/** Every block that is recorded whole, by trace_block or a range without addresses, and those of recorded transactions. */
+/**
+ * Returns every completely recorded block (trace_block, or a range without addresses), and the blocks of recorded
+ * transactions.
+ */
 function recordedBlocks(): Map<number, Json[]> {
   const blocks = new Map<number, Json[]>();
   for (const { params, result } of erigonExchanges('trace_filter')) {
@@ -141,8 +156,8 @@ function recordedBlocks(): Map<number, Json[]> {
 }
 
 /**
- * Of some blocks only single transactions are recorded: the transactions before them are made up, each a transfer of
- * nothing, so that the recorded ones stand at their recorded positions.
+ * Completes blocks of which only single transactions are recorded: each earlier transaction is a generated transfer
+ * without value, so that the recorded ones have their recorded positions.
  */
 function amongMadeUp(transactions: readonly Json[][]): Json[] {
   const byPosition = new Map(transactions.map((traces) => [positionOf(traces), traces]));

@@ -1,15 +1,15 @@
 import { type HttpServer, startHttpServer } from '../support/httpServer.ts';
 
-/** The node's side of it: tests stop it. */
+/** The running fake node; tests stop it. */
 export type Player = HttpServer;
 
 type Json = Record<string, unknown>;
 
-/** What is played back to a call; undefined for a method that the recorded node does not have. */
+/** Returns the result of a call; undefined for a method that the recorded node does not have. */
 export type Answer = (method: string, params: readonly unknown[]) => unknown;
 
-/** The HTTP side of a recording player, no node: it says what it was given to say. */
-export async function startPlayer(answer: Answer): Promise<Player> {
+/** Starts a fake node over HTTP whose results come from the given function. */
+export async function startFakeNode(answer: Answer): Promise<Player> {
   const respond = ({ id, method, params }: { id: number; method: string; params: unknown[] }): Json => {
     const result = answer(method, params);
     const error = { code: -32_601, message: `the method ${method} does not exist` };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** Recorded answers of public nodes: test/fixtures/README.md names their sources. */
+/** Recorded answers of public nodes; test/fixtures/README.md lists their sources. */
 const FIXTURES = new URL('../fixtures/', import.meta.url);
 
 /** One recorded exchange with a node. */
@@ -9,35 +9,36 @@ export interface Exchange {
   readonly file: string;
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Undefined where the node answered an error. */
+  /** Undefined if the node returned an error. */
   readonly result: unknown;
 }
 
-/** A recorded file, under its name at the source. */
+/** A recorded file with its name at the source. */
 interface RecordedFile {
   readonly file: string;
   readonly json: unknown;
 }
 
-/** The recorded files of a fixture whose name has this part. */
+/** Returns the recorded files of a fixture whose names contain `part`. */
 export function recordedFiles(fixture: string, part = ''): RecordedFile[] {
   const packed = readFileSync(new URL(`${fixture}.jsonl.br`, FIXTURES));
   return brotliDecompressSync(packed)
     .toString()
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as RecordedFile) // what scripts/fixtures.js writes
+    .map((line) => JSON.parse(line) as RecordedFile) // as test/fixtures/record.js writes them
     .filter(({ file }) => file.includes(part));
 }
 
-/** The only recorded file of a fixture whose name has this part. */
+/** Returns the only recorded file of a fixture whose name contains `part`. */
 export function recordedFile(fixture: string, part: string): unknown {
   const [found, ...others] = recordedFiles(fixture, part);
-  if (found === undefined || others.length > 0) throw new Error(`${part} is not one file of ${fixture}`);
+  if (found === undefined || others.length > 0)
+    throw new Error(`${part} does not match exactly one file of ${fixture}`);
   return found.json;
 }
 
-/** The exchanges that erigontech/rpc-tests recorded for a method. */
+/** Returns the exchanges that erigontech/rpc-tests recorded for a method. */
 export function erigonExchanges(method: string): Exchange[] {
   return recordedFiles(`erigontech-rpc-tests/mainnet/${method}`).flatMap(({ file, json }) =>
     // The recording's own format, without the envelope.
@@ -52,7 +53,7 @@ export function erigonExchanges(method: string): Exchange[] {
   );
 }
 
-/** A deep copy with every object's keys in alphabetical order: the canonical order of a trace. */
+/** Returns a deep copy with every object's keys in alphabetical order, the canonical order of a trace. */
 export function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   if (typeof value !== 'object' || value === null) return value;

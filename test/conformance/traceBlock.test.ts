@@ -5,7 +5,7 @@ import { erigonExchanges, recordedFile, recordedFiles, sortedKeys } from './reco
 
 type Recorded = Record<string, unknown> & { action: Record<string, unknown>; result?: unknown };
 
-/** Erigon's words for a failure, and Parity's. */
+/** Erigon's error messages, and Parity's. */
 const CANONICAL_ERRORS: Record<string, string> = {
   'out of gas': 'Out of gas',
   'invalid opcode: INVALID': 'Bad instruction',
@@ -14,7 +14,7 @@ const CANONICAL_ERRORS: Record<string, string> = {
   'gas uint64 overflow': 'Out of gas',
 };
 
-/** The recorded answer, with each difference that Floodgate evens out named: nothing else may change. */
+/** Returns the recorded answer after the differences that Floodgate normalises; nothing else may change. */
 function normalised(recorded: readonly Recorded[]): string {
   const kept = recorded.filter(({ action }) => action['rewardType'] !== 'withdrawal');
   return JSON.stringify(
@@ -30,7 +30,7 @@ function normalised(recorded: readonly Recorded[]): string {
   );
 }
 
-/** The header that a list of traces implies: with it `checkBlock` proves the order, the roots and the trees. */
+/** Returns the header that a list of traces implies; `checkBlock` uses it to check order, roots and trees. */
 function impliedHeader(traces: readonly Trace[]): BlockHeader {
   const [first] = traces;
   if (!first) throw new Error('no traces');
@@ -52,7 +52,7 @@ function expectCanonical(file: string, recorded: readonly Recorded[]): number {
   return traces.length;
 }
 
-/** Answers to trace_block, and those to trace_filter without addresses cut into blocks: whole blocks all. */
+/** Returns complete blocks: answers to trace_block, and answers to trace_filter without addresses, split by block. */
 function erigonBlocks(): Array<{ file: string; traces: Recorded[] }> {
   const blocks = erigonExchanges('trace_block').map(({ file, result }) => ({
     file,
@@ -70,7 +70,7 @@ function erigonBlocks(): Array<{ file: string; traces: Recorded[] }> {
 }
 
 describe('trace_block of recorded mainnet blocks', () => {
-  it('keeps Erigon answers but for error texts, withdrawals and the null members of rewards', () => {
+  it("preserves Erigon's answers except for error texts, withdrawals and the null members of rewards", () => {
     let traces = 0;
     const blocks = erigonBlocks().filter((block) => Array.isArray(block.traces));
     for (const block of blocks) traces += expectCanonical(block.file, block.traces);
@@ -78,7 +78,7 @@ describe('trace_block of recorded mainnet blocks', () => {
     expect(traces).toBeGreaterThan(9_000);
   });
 
-  it('keeps Erigon answers to trace_transaction likewise', () => {
+  it("preserves Erigon's answers to trace_transaction except for the same differences", () => {
     let transactions = 0;
     for (const { file, result } of erigonExchanges('trace_transaction')) {
       if (!Array.isArray(result)) continue;
@@ -88,7 +88,7 @@ describe('trace_block of recorded mainnet blocks', () => {
     expect(transactions).toBeGreaterThan(40);
   });
 
-  it('keeps Parity answers as they are', () => {
+  it("preserves Parity's answers", () => {
     let traces = 0;
     for (const { file, json } of recordedFiles('ethereum-etl/blocks', 'web3_response.trace_block')) {
       const { result } = json as { result?: Recorded[] };
@@ -98,9 +98,9 @@ describe('trace_block of recorded mainnet blocks', () => {
   });
 
   it.for(['2191709', '13191781', '15630274'])(
-    'keeps block %s of safe-eth-py but for the null members',
+    'preserves block %s of safe-eth-py except for the null members',
     (number) => {
-      // The recorded file is a bare list of traces.
+      // The recorded file is a plain list of traces.
       const traces = recordedFile('safe-eth-py/trace_block', `trace_block_${number}_mock`) as Recorded[];
       expect(expectCanonical(number, traces)).toBe(traces.length);
     },

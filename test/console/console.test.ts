@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floodgate } from '../rules/support/command.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, hold, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, holdRequests, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkPage, checkState, DRAWN } from './support/checkPages.ts';
 import { type DevServer, startDevServer } from './support/devServer.ts';
 import { Flood } from './support/flood.ts';
@@ -53,7 +53,10 @@ describe.skipIf(CHROMIUM === undefined)(
     const heading = (of = page) => of.locator('main h1').first();
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     const go = async (title: string) => page.getByRole('link', { name: title, exact: true }).first().click();
-    /** So long, the page's own stream tells of what was changed before. */
+    /**
+     * Waits for three messages of a second live stream: by then, the page's own stream has delivered all earlier
+     * changes.
+     */
     const threeMessages = async () => {
       const headers = { authorization: `Bearer ${server.token}` };
       const { body } = await fetch(rulesUrl().replace(/rules$/, 'live'), { headers });
@@ -63,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined)(
         if (text.split('\n\n').length > 3) break;
       }
     };
-    /** Signed in, and still so where the page is loaded again. */
+    /** Opens a tab that is signed in and stays signed in after a reload. */
     const rememberedTab = async (path: string): Promise<Tab> => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/${path}`);
@@ -72,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await opened.page.getByRole('button', { name: 'Sign in' }).click();
       return opened;
     };
-    /** How often a page that is loaded from now on asks the API for it. */
+    /** Returns a function that counts the API requests for `path` since the page was last loaded. */
     const readsOf = (of: Page, path: string) => {
       let count = 0;
       of.on('framenavigated', () => {
@@ -84,9 +87,44 @@ describe.skipIf(CHROMIUM === undefined)(
       return () => count;
     };
     const counted = async () => (await api('/../status')).result.since_start;
+    /** Returns the number of pixels of the first graph that have the colour of a series. */
+    const painted = (colour: string) =>
+      inPage<number>(
+        page,
+        `(() => {
+          const place = document.querySelector('.graph-place');
+          const canvas = place?.querySelector('canvas');
+          if (!canvas) return 0;
+          const { width, height } = canvas;
+          const copy = Object.assign(document.createElement('canvas'), { width, height: height + 1 });
+          const drawn = copy.getContext('2d', { willReadFrequently: true });
+          drawn.fillStyle = getComputedStyle(place).getPropertyValue('--${colour}');
+          drawn.fillRect(0, height, 1, 1);
+          drawn.drawImage(canvas, 0, 0);
+          const [red, green, blue] = drawn.getImageData(0, height, 1, 1).data;
+          const { data } = drawn.getImageData(0, 0, width, height);
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4)
+            if (data[i] === red && data[i + 1] === green && data[i + 2] === blue) count++;
+          return count;
+        })()`,
+      );
+    /** Returns the texts in the colour of the healthy state. */
+    const green = () =>
+      inPage<string[]>(
+        page,
+        `(() => {
+          const probe = document.body.appendChild(document.createElement('span'));
+          probe.className = 'well';
+          const well = getComputedStyle(probe).color;
+          probe.remove();
+          const all = [...document.querySelectorAll('body *')];
+          return all.filter((one) => getComputedStyle(one).color === well).map((one) => one.textContent);
+        })()`,
+      );
     const texts = async (selector: string) => page.locator(selector).allTextContents();
 
-    it('signs in with the printed link, whose code works once and stays in no address bar', async () => {
+    it('signs in with the printed link once, and removes its code from the address bar', async () => {
       await page.goto(server.link);
       await heading().getByText('No attack').waitFor();
       expect(page.url()).toBe(`${server.url}/console/`);
@@ -95,27 +133,27 @@ describe.skipIf(CHROMIUM === undefined)(
 
       const again = await openTab(browser, server.url);
       await again.page.goto(server.link);
-      await again.page.getByRole('alert').getByText('is not valid any more').waitFor();
-      // The page tells a refused request to its console itself.
+      await again.page.getByRole('alert').getByText('is no longer valid').waitFor();
+      // The browser logs the rejected request (403) itself.
       expect(again.faults.filter((fault) => !fault.includes('403'))).toEqual([]);
       await checkPage({ ...again, faults: [] }, 'sign-in');
       await again.context.close();
     });
 
-    it('tells its keys, goes by them, and closes by Escape', async () => {
+    it('shows its keyboard shortcuts, opens pages by them, and closes the dialog with Escape', async () => {
       await page.keyboard.press('?');
-      const keys = page.getByRole('dialog', { name: 'Keys' });
-      await keys.getByText('go to Attacks').waitFor();
+      const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await keys.getByText('Go to Attacks').waitFor();
       await checkState(tab, 'keys');
       await page.keyboard.press('Escape');
       await keys.waitFor({ state: 'detached' });
-      // Where there is no gateway, node, token or attack yet, each says so.
+      // Each page has a text for its empty state: no gateway, node, token or attack yet.
       for (const [key, path, text] of [
         ['t', 'traces', 'No gateway runs here'],
         ['o', 'nodes', 'No nodes are configured'],
-        ['c', 'access', 'No token but the server’s own'],
+        ['c', 'access', 'No tokens besides the server’s own'],
         ['y', 'try', 'Choose an operation'],
-        ['a', 'attacks', 'Nothing to see here, which is good'],
+        ['a', 'attacks', 'No attacks in this period'],
       ] as const) {
         await page.keyboard.press('g');
         await page.keyboard.press(key);
@@ -125,14 +163,14 @@ describe.skipIf(CHROMIUM === undefined)(
       }
     });
 
-    it('moves nothing where the list of operations comes late', async () => {
+    it('shifts no content when the list of operations arrives late', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      const letThrough = await hold(page, '**/openapi.json');
+      const letThrough = await holdRequests(page, '**/openapi.json');
       await go('Now');
       await page.keyboard.press('g');
       await page.keyboard.press('y');
       await page.getByText('Choose an operation').waitFor();
-      // For half a second browsers count what moves as moved by the key.
+      // Browsers do not count layout shifts within 500 ms after a key press.
       await inPage(page, 'new Promise((resolve) => setTimeout(resolve, 600))');
       letThrough();
       await heading()
@@ -142,7 +180,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.unroute('**/openapi.json');
     });
 
-    it('teaches where there is nothing, and creates a rule', async () => {
+    it('shows the create command if there is no rule, and creates a rule', async () => {
       await page.keyboard.press('g');
       await page.keyboard.press('r');
       await page.getByText('No rule yet').waitFor();
@@ -156,34 +194,40 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('in force here').waitFor();
     });
 
-    it('shows an attack as it appears, and hostile names as text', async () => {
+    it('shows a new attack live, and hostile names as text', async () => {
       await go('Now');
       await heading().getByText('No attack').waitFor();
       await checkState(tab, 'now-quiet');
       flood = await Flood.start(ZONE, server.dns);
       await heading().getByText(`Attack on ${ZONE} since`).waitFor();
-      await page.getByText('would be refused were the rule enabled').waitFor();
+      await page.getByText('would be dropped if the rule were enabled').waitFor();
+      await until('the graph to show would-be drops', async () => (await painted('would-drop')) > 0);
+      expect(await painted('refused')).toBe(0);
       await page.locator('.top li').first().waitFor();
       await page.getByText('As if the rule were enabled.').waitFor();
       await page.getByText(/^from [\d,]+ of [\d,]+ queries of the last \d+ s$/).waitFor();
       await page
-        .getByText(/^refuses [1-9]\d % of [\d,]+ that pay, known names hit: 0$/)
+        .getByText(/^limits [1-9]\d % of [\d,]+ that pay, known names: 0$/)
         .nth(2)
         .waitFor();
       await checkPage(tab, 'now-attack');
-      await page.getByRole('link', { name: 'All of this attack' }).click();
-      await page.getByText(/^Since .* 0 % of [\d,]+ queries refused, \d+ % would have been\./).waitFor();
-      await page.getByText('Some of the names').click();
-      await until('hostile names were sampled', async () => /\\\d{3}/.test((await texts('.samples')).join()));
+      await page.getByRole('link', { name: 'Attack details' }).click();
+      await page
+        .getByText(/^Since .* 0 % of [\d,]+ queries limited, \d+ % would have been dropped\./)
+        .waitFor();
+      await page.getByText('Sample names').click();
+      await until('hostile names among the samples', async () =>
+        /\\\d{3}/.test((await texts('.samples')).join()),
+      );
       await checkPage(tab, 'attack');
       await button('Copy report').click();
       await page.getByText('✓ Copied').waitFor();
       expect(await inPage(page, 'navigator.clipboard.readText()')).toMatch(
-        /^Attack on example\.test\n {2}id +[0-9a-f-]{36}\n[\s\S]*Names refused most:\n/,
+        /^Attack on example\.test\n {2}id +[0-9a-f-]{36}\n[\s\S]*Names: would be dropped most:\n/,
       );
       await go('Attacks');
-      await page.getByText('One attack in the last 90 days; one lasts.').waitFor();
-      // Local time, and UTC on hover.
+      await page.getByText('One attack in the last 90 days; one is active.').waitFor();
+      // The page shows local time, and UTC in the tooltip.
       const began = page.locator('main tbody time').first();
       const utc = (await began.getAttribute('title')) ?? '';
       expect(utc).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z \(UTC\)$/);
@@ -194,32 +238,33 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkPage(tab, 'attacks');
     });
 
-    it('reads an attack once where the live stream comes late', async () => {
+    it('requests an attack once if the live stream connects late', async () => {
       const late = await rememberedTab('attacks');
       const { id } = (await api('/../attacks')).result[0];
       await late.page.getByText('● live').waitFor();
-      await hold(late.page, '**/live');
+      await holdRequests(late.page, '**/live');
       const reads = readsOf(late.page, `/attacks/${id}`);
       await late.page.goto(`${server.url}/console/attacks/${id}`);
-      await heading(late.page).getByText(`Attack on ${ZONE} lasts`).waitFor();
+      // After 3 s without a message, the page does not know whether the attack continues.
+      await heading(late.page).getByText(`Attack on ${ZONE}`).waitFor();
       await inPage(late.page, DRAWN);
       expect(reads()).toBe(1);
       await late.context.close();
     });
 
-    it('moves nothing, and reads once, where the guard and what it counted come late', async () => {
+    it('shifts no content and requests analytics once if the guard status and the counts arrive late', async () => {
       const late = await rememberedTab(`rules/${(await theRule()).id}`);
       const settings = late.page.getByRole('heading', { name: 'Settings' });
       await late.page.getByText('● live').waitFor();
       for (const width of [360, 700, 1280]) {
         await late.page.setViewportSize({ width, height: 800 });
-        const letLive = await hold(late.page, '**/live');
-        const letCounts = await hold(late.page, '**/analytics');
+        const letLive = await holdRequests(late.page, '**/live');
+        const letCounts = await holdRequests(late.page, '**/analytics');
         const reads = readsOf(late.page, '/analytics');
         await late.page.reload();
         const place = await settings.boundingBox();
         letCounts();
-        await late.page.getByText(/would have refused [1-9]/).waitFor();
+        await late.page.getByText(/would have dropped [1-9]/).waitFor();
         await inPage(late.page, DRAWN);
         expect(reads()).toBe(1);
         expect(await settings.boundingBox(), `${width}, counts`).toEqual(place);
@@ -231,9 +276,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await late.context.close();
     });
 
-    it('asks about what is pressed before the rule in force is read', async () => {
+    it('asks for confirmation of a mode that was clicked before the rule in force was loaded', async () => {
       await go('Rules');
-      const letThrough = await hold(page, '**/rules/*');
+      const letThrough = await holdRequests(page, '**/rules/*');
       await go('Now');
       await button('enabled').click();
       letThrough();
@@ -245,9 +290,9 @@ describe.skipIf(CHROMIUM === undefined)(
       expect((await theRule()).mode).toBe('monitoring');
     });
 
-    it('changes the rule that is in force, and not the one before', async () => {
+    it('changes the rule that is in force now, not the one that was in force before', async () => {
       const before = await theRule();
-      const letThrough = await hold(page, '**/rules/*');
+      const letThrough = await holdRequests(page, '**/rules/*');
       const { result } = await api('', {
         method: 'POST',
         body: JSON.stringify({ ...LOW, scope: 'global', name: 'newer', mode: 'monitoring' }),
@@ -256,7 +301,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('disabled').click();
       letThrough();
       await page.getByRole('button', { name: 'Set to disabled' }).click();
-      await page.getByText('is disabled now').waitFor();
+      await page.getByText('is now disabled').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
       expect(await api(`/${before.id}`)).toMatchObject({ result: { mode: 'monitoring' } });
       await go('Rules');
@@ -264,12 +309,12 @@ describe.skipIf(CHROMIUM === undefined)(
       await heading().getByText('One rule; the one for everywhere is in force here, monitoring.').waitFor();
     });
 
-    it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {
-      if (flood === undefined) throw new Error('there is a flood');
+    it('shows what monitoring would have dropped, enables the rule, shows the drops, and undoes a change of mode', async () => {
+      if (flood === undefined) throw new Error('the flood was not started');
       await go('Rules');
       await page.getByRole('link', { name: 'everywhere' }).click();
-      await page.getByText(/would have refused [1-9]/).waitFor();
-      await page.getByText('✓ No user would have been refused').waitFor();
+      await page.getByText(/would have dropped [1-9]/).waitFor();
+      await page.getByText('✓ No user would have been affected').waitFor();
       await checkState(tab, 'rule-monitoring');
       expect((await counted()).dropped).toBe(0);
       await go('Now');
@@ -278,33 +323,42 @@ describe.skipIf(CHROMIUM === undefined)(
       await dialog.getByText('Set the rule for everywhere to enabled?').waitFor();
       await checkState(tab, 'confirm');
       await dialog.getByRole('button', { name: 'Set to enabled' }).click();
-      await page.getByText('The rule for everywhere is enabled now; it was monitoring.').waitFor();
+      await page.getByText('The rule for everywhere is now enabled (was monitoring).').waitFor();
       expect((await theRule()).mode).toBe('enabled');
-      await until('refusals are told', async () => (await counted()).dropped > 1000);
-      await until('the flood is answered less', async () => {
+      await until('more than 1,000 drops in the status', async () => (await counted()).dropped > 1000);
+      await until('fewer than half of the flood queries to be answered', async () => {
         const { sent, answered } = flood as Flood;
-        await until('more is sent', () => (flood as Flood).sent > sent + 2000);
+        await until('2,000 more queries to be sent', () => (flood as Flood).sent > sent + 2000);
         return (flood as Flood).answered - answered < ((flood as Flood).sent - sent) / 2;
       });
       await page
         .locator('.banner')
-        .getByText(/[1-9][\d.]* % of them refused/)
+        .getByText(/[1-9][\d.]* % of them limited/)
         .waitFor();
-      // The graph has them as refusals, and no more as what would be.
-      await until('the graph has refusals', async () =>
-        (await texts('.graph .legend')).some((text) => text.trim() === 'refused'),
-      );
+      // A graph that spans the change of mode shows both series, here and on the page of the attack.
+      const bothSeries = async () => (await painted('refused')) > 0 && (await painted('would-drop')) > 0;
+      await until('drops and would-be drops in the graph', bothSeries);
+      expect((await texts('.graph .legend')).map((text) => text.trim())).toEqual([
+        ...['allowed', 'passed', 'paid a token', 'would drop', 'dropped or truncated', 'threshold', 'bucket'],
+      ]);
       await checkState(tab, 'now-enabled');
+      await page.getByRole('link', { name: 'Attack details' }).click();
+      await page
+        .getByText(/^Since .* [\d.]+ % of [\d,]+ queries limited, [\d.]+ % would have been dropped\./)
+        .waitFor();
+      await page.getByRole('heading', { name: 'Limited most, or would be dropped' }).waitFor();
+      await until('drops and would-be drops in the graph of the attack', bothSeries);
+      await go('Now');
 
       await button('disabled').click();
       await dialog.getByRole('button', { name: 'Set to disabled' }).click();
-      await page.getByText('is disabled now').waitFor();
+      await page.getByText('is now disabled').waitFor();
       await button('Undo').click();
-      await page.getByText('Taken back').waitFor();
+      await page.getByText('Undone:').waitFor();
       expect((await theRule()).mode).toBe('enabled');
     });
 
-    it('explains a name, whatever it is', async () => {
+    it('explains a known name, and shows a hostile one as text', async () => {
       await page.keyboard.press('/');
       await page.keyboard.type(`www.${ZONE}`);
       await page.keyboard.press('Enter');
@@ -319,27 +373,27 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await page.locator('main img').count()).toBe(0);
     });
 
-    it('keeps what was written where somebody else is faster', async () => {
+    it('keeps unsaved input if another client changes the rule first', async () => {
       const { id } = await theRule();
       await page.goto(`${server.url}/console/rules/${id}`);
-      // A reload forgets the token, which was in memory.
+      // The token was only in memory, so a reload loses it.
       await page.getByLabel('Token').fill(server.token);
       await page.getByLabel('Remember it').check();
       await button('Sign in').click();
       await page.getByLabel('Rate sensitivity').selectOption('low');
       await api(`/${id}`, { method: 'PATCH', body: JSON.stringify({ burst_sensitivity: 'high' }) });
-      await page.getByText('Somebody changed this rule in the meantime').waitFor();
+      await page.getByText('Another client changed this rule in the meantime').waitFor();
       await expect.poll(() => page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
-      await button('Drop mine').click();
+      await button('Discard mine').click();
       await page.getByLabel('Rate sensitivity').selectOption('low');
-      // The same by a stale tag: the other is faster by so little that this page cannot know.
+      // The other change arrives just before this one, so that the page still sends the old ETag.
       await page.route('**/rules/*', async (route) => {
         if (route.request().method() === 'PATCH')
           await api(`/${id}`, { method: 'PATCH', body: JSON.stringify({ burst_sensitivity: 'low' }) });
         return route.fallback();
       });
       await button('Save').first().click();
-      await page.getByText('Somebody changed this rule in the meantime').waitFor();
+      await page.getByText('Another client changed this rule in the meantime').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
       await checkPage(
         { ...tab, faults: tab.faults.filter((fault) => !fault.includes('412')) },
@@ -347,7 +401,7 @@ describe.skipIf(CHROMIUM === undefined)(
       );
       tab.faults.length = 0;
       await expect.poll(() => page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
-      await button('Save mine on top of theirs').click();
+      await button('Save mine over theirs').click();
       await page.getByText('Saved for everywhere: rate sensitivity medium → low.').waitFor();
       expect(await theRule()).toMatchObject({
         rate_sensitivity: 'low',
@@ -355,28 +409,53 @@ describe.skipIf(CHROMIUM === undefined)(
         mode: 'enabled',
       });
       await page.locator('.history li').nth(4).waitFor();
-      // The newest first, with what it changed.
+      // The newest entry is first and shows the changed field.
       const newest = page.locator('.history li').first();
       await expect.poll(() => newest.textContent()).toMatch(/changed by.*rate.sensitivity.*medium.*low/is);
       await checkPage(tab, 'rule');
-      // It was to be remembered: in this tab alone.
+      // "Remember it" applies to this tab only.
       await page.reload();
       await heading().getByText('Rule for everywhere').waitFor();
       expect(await inPage(page, 'localStorage.length')).toBe(0);
     });
 
-    it('comes back when the server does, and says so meanwhile', async () => {
+    it('shows an unknown status and no green text while the server hangs', async () => {
+      await go('Now');
+      await page.getByText('● live').waitFor();
+      expect(await green()).not.toEqual([]);
+      server.freeze();
+      await heading()
+        .getByText(/^\? Unknown since \d\d:\d\d:\d\d\.$/)
+        .waitFor();
+      expect(await green()).toEqual([]);
+      await page.locator('.banner').getByText('shows the last known state: there was an attack.').waitFor();
+      await checkState(tab, 'now-unknown');
+      await go('Attacks');
+      await heading()
+        .getByText(/^\? Unknown since/)
+        .waitFor();
+      await go('Now');
+      server.thaw();
+      await heading().getByText(`Attack on ${ZONE} since`).waitFor();
+      await page.getByText('● live').waitFor();
+    });
+
+    it('reconnects after the server restarts, and shows "reconnecting" until then', async () => {
       await go('Now');
       await page.getByText('● live').waitFor();
       await server.stop();
       await page.getByText(/reconnecting, last update \d+ s ago/).waitFor();
+      await heading()
+        .getByText(/^\? Unknown since/)
+        .waitFor();
+      expect(await green()).toEqual([]);
       server = await startDevServer(dataDir, port);
       if (flood) flood.target = server.dns;
       await page.getByText('● live').waitFor();
       await heading()
         .getByText(/attack/i)
         .waitFor();
-      // The browser's own lines about requests that were not answered, or refused by a server that was stopping.
+      // Messages that the browser logs for requests without a response, or rejected by a stopping server.
       tab.faults.splice(
         0,
         tab.faults.length,
@@ -385,7 +464,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(tab.faults).toEqual([]);
     });
 
-    it('shows a token that may only read no button that fails', async () => {
+    it('shows a read-only token no buttons for changes, and reconnects after the limit of live streams', async () => {
       const { stdout } = await floodgate(
         [
           'token',
@@ -415,7 +494,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.page.getByText('<b>reader</b>').waitFor();
       await checkState(reader, 'menu');
 
-      // With as many as may listen with one token: the page says so, and is live again when it may be.
+      // At the limit of live streams per token, the page shows a message. It is live again when a stream is free.
       const many = new AbortController();
       const live = rulesUrl().replace(/rules$/, 'live');
       const init = { headers: { authorization: `Bearer ${token}` }, signal: many.signal };
@@ -423,23 +502,21 @@ describe.skipIf(CHROMIUM === undefined)(
       expect((await fetch(live, init)).status).toBe(429);
       await reader.page.reload();
       await reader.page.getByLabel('Token').fill(token);
-      const more = await until('there is a place again', async () => {
+      const more = await until('a free live stream', async () => {
         const answer = await fetch(live, init);
         return answer.status === 200 && answer;
       });
       await reader.page.getByRole('button', { name: 'Sign in' }).click();
-      const dot = reader.page.getByRole('status').filter({ hasText: 'too many listen' });
+      const dot = reader.page.getByRole('status').filter({ hasText: 'too many streams' });
       await dot.waitFor();
-      await expect
-        .poll(() => dot.getAttribute('title'))
-        .toBe('Only 8 may listen with one token, and so many do');
+      await expect.poll(() => dot.getAttribute('title')).toBe('Limit of live streams reached: 8 per token');
       await more.body?.cancel();
       await reader.page.getByText('● live').waitFor();
       many.abort();
       await reader.context.close();
     });
 
-    it('finds rules by place and mode, and hides the others from everybody', async () => {
+    it('filters rules by location and mode, and hides the others', async () => {
       const { id } = await theRule();
       const lax = { scope: 'datacenter', name: 'lax', mode: 'disabled' };
       const made = await api('', { method: 'POST', body: JSON.stringify({ ...LOW, ...lax }) });
@@ -456,7 +533,7 @@ describe.skipIf(CHROMIUM === undefined)(
       }
       await checkState(tab, 'rules-found');
       await search.fill('nowhere');
-      await page.getByText('No rule has “nowhere” in its place or mode.').waitFor();
+      await page.getByText('No rule has “nowhere” in its scope or mode.').waitFor();
       expect(await page.locator('main table').isVisible()).toBe(false);
       await search.fill('');
       await expect.poll(() => rows.count()).toBe(2);
@@ -465,7 +542,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => rows.count()).toBe(1);
     });
 
-    it('shows the rules as they are where one was made and deleted between two messages of the stream', async () => {
+    it('shows the current rules if one was created and deleted between two messages of the stream', async () => {
       const rows = page.locator('main tbody').getByRole('row');
       await go('Now');
       await threeMessages();
@@ -477,16 +554,16 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => rows.count()).toBe(1);
     });
 
-    it('deletes by name, and makes it again', async () => {
+    it('deletes a rule after its name was typed, and creates it again with Undo', async () => {
       await go('Rules');
       await checkPage(tab, 'rules');
       await page.getByRole('link', { name: 'everywhere' }).click();
       await button('Delete …').click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('no rule is in force then, and every query passes').waitFor();
+      await dialog.getByText('no rule is in force, and every query passes').waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete the rule' }).isDisabled()).toBe(true);
       await dialog.getByRole('textbox').fill('global');
-      // The stream tells of the deletion before its answer has come.
+      // The stream reports the deletion before the response arrives.
       await page.route('**/rules/*', async (route) => {
         if (route.request().method() !== 'DELETE') return route.fallback();
         const response = await route.fetch();
@@ -498,12 +575,12 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.unrouteAll({ behavior: 'wait' });
       expect((await api('')).result).toEqual([]);
       await button('Undo').click();
-      await page.getByText('is there again, with a new id').waitFor();
+      await page.getByText('is restored, with a new id').waitFor();
       expect(await theRule()).toMatchObject({ rate_sensitivity: 'low', mode: 'enabled' });
       expect(tab.faults).toEqual([]);
     });
 
-    it('is served under a strict policy, for ever where a name says what is in a file, and signs nobody in with a wrong code', async () => {
+    it('is served with a strict policy, immutable assets and no sign-in for a wrong code', async () => {
       const answer = await fetch(`${server.url}/console/any/where?x=1`);
       const html = await answer.text();
       const policy = answer.headers.get('content-security-policy') ?? '';
@@ -530,7 +607,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const post = (body: string, type: string) =>
         fetch(`${server.url}/console/sign-in`, { method: 'POST', headers: { 'content-type': type }, body });
       const { hash } = new URL(server.link);
-      // What a page of another origin can send without being asked first.
+      // A page of another origin can send text/plain without a CORS preflight.
       expect((await post(JSON.stringify({ code: hash.slice(6) }), 'text/plain')).status).toBe(415);
       for (const body of ['{"code":"wrong"}', '{"code":7}', '[]', 'null', '{}'])
         expect([body, (await post(body, 'application/json')).status]).toEqual([body, 403]);

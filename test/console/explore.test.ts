@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { reorganise } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -21,7 +21,7 @@ describe.skipIf(CHROMIUM === undefined)(
   `the console${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
   () => {
     let chain: SharedChain;
-    let node: SpoiltNode;
+    let node: InterceptedNode;
     let floodgate: Floodgate;
     let browser: Browser;
     let tab: Tab;
@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     beforeAll(async () => {
       [chain, browser] = await Promise.all([startSharedChain(), launchBrowser()]);
-      node = await startSpoiltNode(chain.anvil.url);
+      node = await startInterceptedNode(chain.anvil.url);
       floodgate = await startFloodgate({
         upstream: [chain.anvil.url, node.url],
         config: { index: { finality: 'none', pollIntervalMs: 100 }, console: { enabled: true } },
@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     const go = async (title: string) => {
-      // A narrow window has fewer places in its bar.
+      // A narrow window has fewer links in its navigation bar.
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByRole('link', { name: title, exact: true }).first().click();
     };
@@ -61,7 +61,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const lookAtAccount = async (id: string) => {
       await button('account and menu').click();
       await page.getByRole('dialog').getByLabel('Account', { exact: true }).fill(id);
-      await button('Look at it').click();
+      await button('Switch account').click();
     };
     const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
     const rows = () => page.locator('main table tbody tr');
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const pay = (to: Hex, wei: bigint): Promise<Hex> =>
       payInBlock({ to, wei, nodeUrl: chain.anvil.url, gatewayUrl: floodgate.gatewayUrl });
 
-    /** The contract that the chain's traffic calls most. */
+    /** Returns the contract that most transactions of the chain call. */
     async function busiest(): Promise<string> {
       const { json } = await call(floodgate.gatewayUrl, 'trace_filter', {
         fromBlock: '0x1',
@@ -89,15 +89,15 @@ describe.skipIf(CHROMIUM === undefined)(
       return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
     }
 
-    it('leads from an address to a transaction, to its tree, to a call that works in a shell', async () => {
+    it('leads from an address to a transaction, its call tree, and a copied command that runs in a shell', async () => {
       await page.goto(`${floodgate.url}/console/traces`);
       await signIn(page, floodgate.token);
-      await page.getByText('Where did the money go?').waitFor();
+      await page.getByText('Search an address, a transaction or a block').waitFor();
       await checkPage(tab, 'traces-empty');
       await page.keyboard.press('/');
       await page.keyboard.type(' 0xnothing');
       await page.keyboard.press('Enter');
-      await page.getByText('That is none').waitFor();
+      await page.getByText('Not recognised').waitFor();
       const contract = await busiest();
       await look(contract.toUpperCase().replace('0X', '0x'));
       await page.waitForURL(`**/console/traces/address/${contract}`);
@@ -108,8 +108,8 @@ describe.skipIf(CHROMIUM === undefined)(
         address: contract,
         limit: 200,
       });
-      // Page by page, to the end.
-      await until('all are shown', async () => {
+      // Load all pages.
+      await until('all traces in the table', async () => {
         if (await button('Show more').isVisible()) await button('Show more').click();
         return (await rows().count()) === Math.min(all.result.traces.length, 200);
       });
@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await chosen.waitFor();
       await expect.poll(() => chosen.getAttribute('data-path')).toBe(deepest.traceAddress.join('.'));
       await checkPage(tab, 'transaction');
-      // By key: to the root, folded, unfolded, opened.
+      // By keyboard: select the root, fold it, unfold it, open a frame.
       await chosen.focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowLeft');
@@ -161,14 +161,43 @@ describe.skipIf(CHROMIUM === undefined)(
         JSON.parse(stdout).result.map(({ traceAddress }: { traceAddress: number[] }) => traceAddress),
       ).toContainEqual(deepest.traceAddress);
       await page.locator('.above-list').getByRole('button', { name: 'Copy as viem' }).click();
-      await until('it is copied', async () =>
+      await until('the viem program in the clipboard', async () =>
         (await clipboard()).startsWith("import { createPublicClient, http } from 'viem'"),
       );
       const viem = await run(process.execPath, ['--input-type=module', '-e', await clipboard()]);
       expect(viem.stdout).toContain(`transactionHash: '${deepest.transactionHash}'`);
     });
 
-    it('puts what is new above the list where it is asked for, and moves nothing by itself', async () => {
+    it('shows no transferred value for a delegatecall or a callcode', async () => {
+      for (const [callType, why] of [
+        ['delegatecall', 'not moved: a delegatecall repeats the value of its caller'],
+        ['callcode', 'not moved: a callcode pays no other account'],
+      ] as const) {
+        const { json } = await call(floodgate.gatewayUrl, 'floodgate_addressTraces', {
+          ...{ address: await busiest(), types: ['call'], callTypes: [callType], failed: false, limit: 200 },
+        });
+        const { action, transactionHash, traceAddress } = json.result.traces.find(
+          (trace: { action: { value: Hex } }) => BigInt(trace.action.value) > 0n,
+        );
+        await look(action.to);
+        await page.waitForURL(`**/traces/address/${action.to}`);
+        const listed = rows().filter({ hasText: callType });
+        await until('a trace with this call type in the list', async () => {
+          if (await button('Show more').isVisible()) await button('Show more').click();
+          return (await listed.count()) > 0;
+        });
+        const values = await listed.locator('td:nth-child(4)').allTextContents();
+        expect(values.filter((value) => value !== '0')).toEqual([]);
+        const frame = traceAddress.join('.');
+        await page.goto(`${floodgate.url}/console/traces/transaction/${transactionHash}?frame=${frame}`);
+        await signIn(page, floodgate.token);
+        const row = page.locator('[role=treeitem][aria-selected=true]');
+        await row.getByText(why).waitFor();
+        expect(await row.locator('.what').textContent()).not.toContain('ETH');
+      }
+    });
+
+    it('adds new traces above the list only after a click', async () => {
       await pay(PAID, 1n);
       await look(PAID);
       await page.getByText('Newest first, live').waitFor();
@@ -180,11 +209,11 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('Show one new trace').click();
       await rows().first().getByText('2.500000000000000001').waitFor();
       await expect.poll(() => rows().count()).toBe(2);
-      await page.getByText('That is all of blocks').waitFor();
+      await page.getByText('All traces in blocks').waitFor();
       await checkPage(tab, 'address-short');
     });
 
-    it('says that a block was replaced while its tree is open', async () => {
+    it('reports a reorganisation that replaces the block of an open call tree', async () => {
       const hash = await pay(PAID, 3n);
       await look(hash);
       await page.getByRole('treeitem').waitFor();
@@ -192,11 +221,11 @@ describe.skipIf(CHROMIUM === undefined)(
       await reorganise({ url: chain.anvil.url, depth: 1, seed: 11 });
       await page.getByText('The chain was reorganised').waitFor();
       await checkPage(tab, 'replaced');
-      await button('Read them again').click();
+      await button('Reload the calls').click();
       await page.getByText('No such transaction').waitFor();
     });
 
-    it('shows a block, and those beside it', async () => {
+    it('shows a block with links to its neighbours', async () => {
       await look('5');
       await page.getByRole('heading', { name: 'Block 5' }).waitFor();
       await rows().first().waitFor();
@@ -205,7 +234,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('heading', { name: 'Block 6' }).waitFor();
     });
 
-    it('shows what a node and a contract wrote as text', async () => {
+    it('shows strings from a node or a contract as text', async () => {
       const hash = await pay(PAID, 4n);
       const word = (n: number) => n.toString(16).padStart(64, '0');
       const reason = Buffer.from(HOSTILE);
@@ -236,38 +265,38 @@ describe.skipIf(CHROMIUM === undefined)(
         return route.fulfill({ response: answer, body: JSON.stringify(body) });
       });
       await go('Nodes');
-      await page.getByText('1 of 2 nodes is not asked; the others answer.').waitFor();
+      await page.getByText('1 of 2 nodes is out of rotation.').waitFor();
       expect(await page.locator('main img').count()).toBe(0);
       await checkPage(tab, 'hostile-nodes');
       await page.unrouteAll({ behavior: 'wait' });
     });
 
-    it('tells how the nodes are, sets one aside and puts it back', async () => {
-      await page.getByText('All 2 nodes answer, and the index is at the head.').waitFor();
+    it('shows the status of the nodes, sets one aside and undoes that', async () => {
+      await page.getByText('All 2 nodes are healthy, and the index is at the head.').waitFor();
       const figures = page.locator('main .figures > div');
       for (const [name, value] of [
-        ['index', /to block \d+0 behind the head/],
+        ['index', /to block \d+0 blocks behind the head/],
         ['gaps', /none/],
-        ['answered from the cache', /\d %of [\d,]+ calls since the start/],
-        ['refused by a limit', /\d+requests? since the start/],
+        ['answered from the cache', /\d %of [\d,]+ calls since server start/],
+        ['rejected by a limit', /\d+requests? since server start/],
       ] as const)
         await figures.filter({ hasText: name }).first().filter({ hasText: value }).waitFor();
       await checkPage(tab, 'nodes');
-      await button('Set aside').first().click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Set aside' }).click();
-      await page.getByText('is set aside.').waitFor();
-      await page.getByText('1 of 2 nodes is not asked').waitFor();
-      // The last one stays.
-      expect(await button('Set aside').isDisabled()).toBe(true);
+      await button('Drain').first().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+      await page.getByText('is drained.').waitFor();
+      await page.getByText('1 of 2 nodes is out of rotation').waitFor();
+      // The last node cannot be set aside.
+      expect(await button('Drain').isDisabled()).toBe(true);
       await button('Undo').click();
-      await page.getByText('All 2 nodes answer').waitFor();
+      await page.getByText('All 2 nodes are healthy').waitFor();
     });
 
-    it('makes a token that is shown once, counts what it does, and revokes it by name', async () => {
+    it('creates a token that is shown once, counts its requests, and revokes it by name', async () => {
       await go('Access');
       await page
         .getByText(
-          'The server’s own token is the only one that is valid. The gateway is open: no key was ever made.',
+          'The server’s own token is the only one that is valid. The gateway is open: no key was ever created.',
         )
         .waitFor();
       await checkPage(tab, 'access-empty');
@@ -277,7 +306,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await go('Access');
       expect(await hint.textContent()).toContain(' --account acme ');
       await lookAtAccount('default');
-      // What a link says and is no account gets into no line for a shell.
+      // An invalid account in a URL is not copied into a shell command.
       const other = await openTab(browser, floodgate.url);
       await other.page.goto(`${floodgate.url}/console/access?account=${encodeURIComponent('$(id)')}`);
       await signIn(other.page, floodgate.token);
@@ -287,23 +316,23 @@ describe.skipIf(CHROMIUM === undefined)(
       await go('Access');
       await button('New token').click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('What it is for').fill('<b>dashboard</b>');
+      await dialog.getByLabel('Label').fill('<b>dashboard</b>');
       await dialog.getByLabel('Account ids').fill('no such/id');
-      await dialog.getByRole('button', { name: 'Create it' }).click();
+      await dialog.getByRole('button', { name: 'Create token' }).click();
       await dialog.getByText(/accounts must be a list/).waitFor();
       tab.faults.splice(0, tab.faults.length, ...tab.faults.filter((fault) => !fault.includes('400')));
       await checkPage(tab, 'token-form');
       await dialog.getByLabel('Account ids').fill('a b');
-      await dialog.getByLabel('see tokens').check();
-      await dialog.getByRole('button', { name: 'Create it' }).click();
-      await dialog.getByText('It is shown this once.').waitFor();
+      await dialog.getByLabel('View tokens').check();
+      await dialog.getByRole('button', { name: 'Create token' }).click();
+      await dialog.getByText('It is shown only once.').waitFor();
       const secret = (await dialog.locator('.secret').textContent()) ?? '';
       expect(secret).toMatch(/^fg_[A-Za-z0-9]{40}$/);
       await checkPage(tab, 'token-shown');
       await checkWidth(tab, 'token-shown');
       await dialog.getByRole('button', { name: 'Copy' }).first().click();
       expect(await clipboard()).toBe(secret);
-      await dialog.getByRole('button', { name: 'I have kept it' }).click();
+      await dialog.getByRole('button', { name: 'I have saved it' }).click();
       expect(await page.content()).not.toContain(secret);
 
       expect((await api('GET', '/user/tokens', secret)).status).toBe(200);
@@ -311,11 +340,11 @@ describe.skipIf(CHROMIUM === undefined)(
       await go('Try');
       await go('Access');
       const row = rows().filter({ hasText: '<b>dashboard</b>' });
-      await row.getByText('1 refused').waitFor();
+      await row.getByText('1 rejected').waitFor();
       await checkPage(tab, 'access');
       await checkWidth(tab, 'access');
 
-      // Who may only read sees no button that fails.
+      // A read-only token sees no buttons for changes.
       const reader = await openTab(browser, floodgate.url);
       await reader.page.goto(`${floodgate.url}/console/access`);
       await signIn(reader.page, secret);
@@ -337,7 +366,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.context.close();
     });
 
-    it('tries operations of both documents, shows what came, and copies what works in a shell', async () => {
+    it('sends operations of the REST and RPC documents, shows the responses, and copies commands that run in a shell', async () => {
       await go('Try');
       const document = (await (await fetch(`${floodgate.url}/client/v4/openapi.json`)).json()) as {
         readonly paths: Readonly<Record<string, object>>;
@@ -366,19 +395,19 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkPage(tab, 'try-rpc');
     });
 
-    it('closes the gateway with the first key, asks for it, and revokes it', async () => {
+    it('requires an API key after the first one is created, asks for it, and revokes it', async () => {
       await go('Access');
       await button('New key').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText('This is the first key').waitFor();
-      await dialog.getByLabel('Whose it is').fill('explorer');
+      await dialog.getByLabel('Name').fill('explorer');
       await checkPage(tab, 'key-form');
-      await dialog.getByRole('button', { name: 'Create it' }).click();
+      await dialog.getByRole('button', { name: 'Create key' }).click();
       const secret = (await dialog.locator('.secret').textContent()) ?? '';
       expect(secret).toMatch(/^fgk_\S{40}$/);
-      await dialog.getByRole('button', { name: 'I have kept it' }).click();
+      await dialog.getByRole('button', { name: 'I have saved it' }).click();
       await until(
-        'the gateway asks for a key',
+        'the gateway to require a key',
         async () =>
           (
             await fetch(floodgate.gatewayUrl, {
@@ -389,8 +418,8 @@ describe.skipIf(CHROMIUM === undefined)(
           ).status === 401,
       );
       await go('Traces');
-      await page.getByLabel('The gateway wants an API key').fill(secret);
-      await button('Use it').click();
+      await page.getByLabel('The gateway requires an API key').fill(secret);
+      await button('Use key').click();
       await look(PAID);
       await page.getByText('Newest first, live').waitFor();
       await rows().first().waitFor();

@@ -15,7 +15,7 @@ const commands = new Set(
   ),
 );
 
-/** Commands that pages of the console tell somebody to run, and the flags that stand behind each. */
+/** Returns the `floodgate` commands in the sources of the console, each with its flags. */
 function hints(): ReadonlyMap<string, ReadonlySet<string>> {
   const told = new Map<string, Set<string>>();
   for (const path of sources)
@@ -29,8 +29,8 @@ function hints(): ReadonlyMap<string, ReadonlySet<string>> {
   return told;
 }
 
-describe('what the console says to run', () => {
-  it('is there, with its flags', async () => {
+describe('commands shown by the console', () => {
+  it('exist with their flags in docs/commands.md and --help', async () => {
     const told = hints();
     expect(told.size).toBeGreaterThan(4);
     expect([...told.keys()].filter((words) => !commands.has(words))).toEqual([]);

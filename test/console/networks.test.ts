@@ -19,9 +19,9 @@ import { pay } from './support/pay.ts';
 const run = promisify(execFile);
 const PAID: Hex = `0x${'c2'.repeat(20)}`;
 const NOBODY: Hex = `0x${'c3'.repeat(20)}`;
-/** The first block of the side chain that is indexed. */
+/** First indexed block of the side chain. */
 const SIDE_FROM = 10;
-/** More than a node of the development chain keeps from being final. */
+/** More blocks than the development chain needs to make a block final. */
 const EMPTY_BLOCKS = 100;
 
 describe.skipIf(CHROMIUM === undefined)(
@@ -35,7 +35,7 @@ describe.skipIf(CHROMIUM === undefined)(
     let tab: Tab;
     let page: Page;
 
-    /** The index of `mainnet` is whole, and that of the side chain begins late. */
+    /** Starts a server with a complete index of `mainnet` and an index of the side chain that begins at SIDE_FROM. */
     const start = () =>
       startFloodgate({
         upstream: main.anvil.url,
@@ -79,14 +79,14 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('link', { name: title, exact: true }).first().click();
     };
     const paySide = (wei: bigint) => pay({ to: PAID, wei, nodeUrl: side.anvil.url, gatewayUrl: sideUrl() });
-    /** Where links of the page to other traces lead. */
+    /** Returns the targets of the page's links to traces. */
     const traceLinks = () =>
       inPage<string[]>(
         page,
         `[...document.querySelectorAll('main a[href*="/traces/"]')].map(({ href }) => href)`,
       );
 
-    it('offers them, and keeps the one that was chosen in every link', async () => {
+    it('lists the networks, and keeps the selected one in every link', async () => {
       const hash = await paySide(5n);
       await page.goto(`${floodgate.url}/console/traces`);
       await signIn();
@@ -100,21 +100,21 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => rows().count()).toBe(1);
       await checkPage(tab, 'address-network');
 
-      // What is new comes from the network that is looked at.
+      // New traces are those of the selected network.
       await paySide(6n);
       await button('Show one new trace').click();
       await expect.poll(() => rows().count()).toBe(2);
 
-      // The other one does not know it; back is back.
+      // The other network has no trace of this address. Going back selects the first network again.
       await network().selectOption('mainnet');
       await page.waitForURL(`**/address/${PAID}`);
-      await page.getByText('No such trace').waitFor();
+      await page.getByText('No matching traces').waitFor();
       await page.goBack();
       await page.waitForURL(`**/address/${PAID}?network=side`);
       await rows().nth(1).waitFor();
       await expect.poll(() => network().inputValue()).toBe('side');
 
-      // A filter, a call in its tree, blocks, and what is beside them.
+      // A filter, a frame of a call tree, a block and its neighbour.
       await page.getByLabel('direction').selectOption('to');
       await page.waitForURL('**direction=to');
       expect(page.url()).toContain('network=side');
@@ -132,19 +132,19 @@ describe.skipIf(CHROMIUM === undefined)(
         {
           leave: () => page.locator('.summary').getByRole('link').first().click(),
           url: '**/block/*?network=side',
-          there: page.getByText('Transactions in their order'),
+          there: page.getByText('Transactions in block order'),
         },
         {
           leave: () => page.getByRole('link', { name: /^← / }).click(),
           url: '**/block/*?network=side',
-          there: page.getByText('Transactions in their order'),
+          there: page.getByText('Transactions in block order'),
         },
       ];
       for (const { leave, url, there } of steps) {
         await leave();
         await page.waitForURL(url);
         await there.first().waitFor();
-        const links = await until('there are links', async () => {
+        const links = await until('links to traces', async () => {
           const found = await traceLinks();
           return found.length > 0 && found;
         });
@@ -158,14 +158,14 @@ describe.skipIf(CHROMIUM === undefined)(
       const { json } = await call(sideUrl(), 'trace_block', `0x${Number(shown).toString(16)}`);
       expect(JSON.parse((await run('sh', ['-c', copied])).stdout)).toEqual(json);
 
-      // A link that somebody else opens.
+      // Open the link without a session, as another user would.
       await page.reload();
       await signIn();
       await page.getByRole('heading', { name: `Block ${shown}` }).waitFor();
       await expect.poll(() => network().inputValue()).toBe('side');
     });
 
-    it('tries methods of the one that was chosen', async () => {
+    it('sends methods to the selected network', async () => {
       await go('Try');
       await network().selectOption('side');
       await page.waitForURL('**/try?network=side');
@@ -179,9 +179,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkState(tab, 'try-network');
     });
 
-    it('tells of the nodes of each', async () => {
+    it('shows the nodes of each network', async () => {
       await go('Nodes');
-      await page.getByText('All 2 nodes answer, and the index is at the head.').waitFor();
+      await page.getByText('All 2 nodes are healthy, and the index is at the head.').waitFor();
       await expect
         .poll(() => page.locator('main section.network h2').allTextContents())
         .toEqual([
@@ -193,19 +193,19 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkState(tab, 'nodes-networks');
     });
 
-    it('tells which blocks are not indexed, and how they would be', async () => {
-      // Old blocks that somebody asked for are indexed then, and those between them and the newest are not.
+    it('shows which blocks are not indexed, and the command that indexes them', async () => {
+      // A query of old blocks indexes them. The blocks between them and SIDE_FROM are still missing.
       await call(sideUrl(), 'trace_filter', { fromBlock: '0x1', toBlock: '0x2' });
       const { json } = await call(sideUrl(), 'floodgate_addressTraces', { address: PAID });
       const [first, last] = json.result.missing[0];
       expect([json.result.missing.length, last]).toEqual([1, SIDE_FROM - 1]);
       await page.goto(`${floodgate.url}/console/traces/address/${PAID}?network=side`);
       await signIn();
-      const missing = page.getByText('▲ Not all is known');
+      const missing = page.getByText('▲ Incomplete:');
       await missing
-        .getByText(`blocks ${first} to ${last} are not in the index, so traces in them are missing here`)
+        .getByText(`blocks ${first} to ${last} are not in the index, so their traces are missing here`)
         .waitFor();
-      await page.getByText(/^That is all of what is indexed of blocks/).waitFor();
+      await page.getByText(/^All traces in the indexed part of blocks/).waitFor();
       await checkPage(tab, 'address-missing');
       const [line = '', option] = await missing.locator('code').allTextContents();
       expect([line, option]).toEqual([
@@ -213,11 +213,11 @@ describe.skipIf(CHROMIUM === undefined)(
         'networks.side.indexFrom',
       ]);
       await look(NOBODY);
-      await page.getByText('No such trace in what is indexed').waitFor();
+      await page.getByText('No matching traces in the index').waitFor();
       await missing.waitFor();
-      // Of the other network all is known.
+      // The index of the other network is complete.
       await network().selectOption('mainnet');
-      await page.getByText('No such trace').waitFor();
+      await page.getByText('No matching traces').waitFor();
       expect(await missing.count()).toBe(0);
       expect(tab.faults).toEqual([]);
 
@@ -229,8 +229,8 @@ describe.skipIf(CHROMIUM === undefined)(
       floodgate = await start();
       await page.goto(`${floodgate.url}/console/traces/address/${NOBODY}?network=side`);
       await signIn();
-      await page.getByText('No such trace').waitFor();
-      await page.getByText(/there is none in blocks \d+ to \d+\.$/).waitFor();
+      await page.getByText('No matching traces').waitFor();
+      await page.getByText(/match the filter in blocks \d+ to \d+\.$/).waitFor();
       expect(await missing.count()).toBe(0);
     });
   },

@@ -7,9 +7,10 @@ import {
   MAX_ENTRIES_PER_LIST,
   TooManyEntries,
 } from '../../src/rules/index.ts';
+import { settleInBatches } from '../support/batches.ts';
 import { until } from '../support/until.ts';
 
-/** An engine's stores over one place, which a second handle can be opened on while the first is in use. */
+/** The stores of an engine in one data folder or database; a second handle can be opened at the same time. */
 export interface ListsUnderTest {
   readonly lists: AccessListStore;
   readonly audit: AuditLog;
@@ -18,7 +19,7 @@ export interface ListsUnderTest {
 
 export interface ListEngine {
   readonly name: string;
-  /** A place that nobody used before, removed with `remove`. */
+  /** Returns an empty data folder or database, which `remove` deletes. */
   newPlace(): { open(): Promise<ListsUnderTest>; remove(): void };
 }
 
@@ -28,7 +29,7 @@ const denied = { accountId: 'a', list: 'denylist' } as const;
 const network = { prefix: '192.0.2.0/24', comment: 'a partner', enabled: true };
 const name = { name: 'example.test', comment: '', enabled: false };
 
-/** What every engine behind `AccessListStore` must do. */
+/** Tests that every implementation of `AccessListStore` must pass. */
 export function accessListStoreContract(engine: ListEngine): void {
   const withStores = async (use: (stores: ListsUnderTest) => Promise<void>) => {
     const place = engine.newPlace();
@@ -46,8 +47,8 @@ export function accessListStoreContract(engine: ListEngine): void {
     return entries;
   }
 
-  describe(`${engine.name}: a store of access lists`, () => {
-    it('gives back what was created, in its list and account alone, in order', () =>
+  describe(`access lists on ${engine.name}`, () => {
+    it('entries are returned in order, only for their list and account', () =>
       withStores(async ({ lists }) => {
         const one = await lists.create(allowed, network, actor);
         const two = await lists.create(allowed, name, actor);
@@ -61,7 +62,7 @@ export function accessListStoreContract(engine: ListEngine): void {
         expect(await lists.entries({ ...allowed, accountId: 'b' })).toEqual([]);
       }));
 
-    it('changes what is decided, and nothing where that is nothing or throws', () =>
+    it('an update applies the decided changes, and changes nothing if the decision is empty or throws', () =>
       withStores(async ({ lists }) => {
         const { id } = await lists.create(allowed, network, actor);
         const changed = await lists.update(allowed, id, { decide: () => ({ enabled: false }), actor });
@@ -77,7 +78,7 @@ export function accessListStoreContract(engine: ListEngine): void {
         expect(await lists.update(denied, id, { decide: () => ({ enabled: true }), actor })).toBeUndefined();
       }));
 
-    it('deletes one, or all of a list', () =>
+    it('a deletion removes one entry, or all entries of a list', () =>
       withStores(async ({ lists }) => {
         const check = () => {};
         const { id } = await lists.create(allowed, network, actor);
@@ -90,12 +91,11 @@ export function accessListStoreContract(engine: ListEngine): void {
         expect(await lists.entries(denied)).toHaveLength(1);
       }));
 
-    it('holds its limit of entries for each list, also against creates at once', () =>
+    it('the limit of entries per list holds, also for parallel creates', () =>
       withStores(async ({ lists }) => {
-        const creates = Array.from({ length: MAX_ENTRIES_PER_LIST + 20 }, () =>
+        const outcomes = await settleInBatches(MAX_ENTRIES_PER_LIST + 20, () =>
           lists.create(allowed, network, actor),
         );
-        const outcomes = await Promise.allSettled(creates);
         const failed = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
         expect(failed).toHaveLength(20);
         for (const error of failed) expect(error).toBeInstanceOf(TooManyEntries);
@@ -104,7 +104,7 @@ export function accessListStoreContract(engine: ListEngine): void {
         await lists.create(allowed, network, actor);
       }));
 
-    it('leaves every change in the audit: who, when, from where, before and after', () =>
+    it('the audit log records every change: actor, time, address, before and after', () =>
       withStores(async ({ lists, audit }) => {
         const entry = await lists.create(allowed, network, actor);
         const changed = await lists.update(allowed, entry.id, { decide: () => ({ comment: 'x' }), actor });
@@ -121,7 +121,7 @@ export function accessListStoreContract(engine: ListEngine): void {
         ]);
       }));
 
-    it('finds everything again after it was closed, and tells of changes, also of those of another handle', async () => {
+    it('entries persist after a restart, and listeners are notified of changes, also through another handle', async () => {
       const place = engine.newPlace();
       const before = await place.open();
       const entry = await before.lists.create(allowed, network, actor);
@@ -133,7 +133,7 @@ export function accessListStoreContract(engine: ListEngine): void {
       await here.lists.create({ ...denied, accountId: 'own' }, name, actor);
       expect(heard).toEqual(['own']);
       await there.lists.create({ ...denied, accountId: 'foreign' }, name, actor);
-      await until('it is heard of', () => heard.includes('foreign'));
+      await until('the change through the other handle to be reported', () => heard.includes('foreign'));
       end();
       await here.close();
       await there.close();

@@ -19,11 +19,11 @@ import {
   type TraceStore,
 } from '../../src/ethereum/traces/index.ts';
 import { historyBlock } from '../support/historyBlock.ts';
-import { plainHistory, plainSummary } from '../support/plainHistory.ts';
+import { plainSummary, referenceHistory } from '../support/plainHistory.ts';
 import { plainInternalTransactions } from '../support/plainInternalTransactions.ts';
 import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses } from '../support/syntheticChain.ts';
-import { textOfTraces } from '../support/textOfTraces.ts';
+import { stringifyTraces } from '../support/textOfTraces.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const BLOCKS_PER_SEGMENT = 1024;
@@ -44,23 +44,26 @@ interface Walked {
   readonly missing: [number, number][];
   readonly range: HistoryPage['range'];
   readonly pages: number;
-  /** `traces` as they were written. */
+  /** The text of `traces` as it was written. */
   readonly text: string;
 }
 
 export interface EngineNotes {
-  /** It sums up the values of some hundred traces at a time, as it reads each of them. */
+  /** Whether the engine adds up the values of only a few hundred traces at a time, because it reads each of them. */
   readonly sumsFew: boolean;
-  /** One of so many questions is asked, where each takes long or another engine answers it. */
+  /** The contract asks only every n-th query. Higher for engines that are slow or mostly covered by another engine. */
   readonly every: number;
-  /** Parts in which nothing is this engine's own: another one, that does the same there, has them. */
+  /** Parts of the contract that another engine with the same code covers. */
   readonly without?: readonly ContractPart[];
 }
 
-/** Call trees of every shape, beside random ones; histories of addresses, and of them those with long searches. */
+/**
+ * Parts of the contract: call trees of special shapes in addition to random ones, histories of addresses, and
+ * histories that need long searches.
+ */
 type ContractPart = 'shapes' | 'histories' | 'long searches';
 
-/** What every engine must do with histories of addresses. */
+/** Tests that histories of addresses must pass on every engine. */
 export function addressTracesContract(
   engine: string,
   prepare: () => Promise<{ open(): Promise<TraceStore>; remove(): Promise<void> }>,
@@ -81,7 +84,7 @@ export function addressTracesContract(
       await data.remove();
     });
 
-    test('are those of a plain filter, page by page, while blocks come, go and fill gaps', async () => {
+    test('equal those of a plain filter, page by page, while blocks are added, replaced and filled in', async () => {
       const random = new Random(31);
       await chain.fillPieces(random);
       for (let round = 0; round < 8; round++) {
@@ -101,31 +104,31 @@ export function addressTracesContract(
       for (let i = 0; i < 25; i += every) await chain.expectPlain(randomQuery(random, chain));
     });
 
-    test('go on behind a block that is still there, and say which was replaced', async () => {
+    test('continue after a block that still exists, and report the block that was replaced', async () => {
       const random = new Random(32);
       await chain.grow(random, 60);
       for (const order of ['asc', 'desc'] as const) {
         const query = { ...historyOf({ order, toBlock: chain.head }), limit: 7 };
         const first = await chain.page(query);
         const { blockNumber } = first.next ?? { blockNumber: -1 };
-        const whole = plainHistory(chain.traces, query, first.range);
-        // Above the place: newest first, what is left is of the same chain.
+        const whole = referenceHistory(chain.traces, query, first.range);
+        // Only blocks above the cursor are replaced, so in descending order the remaining pages are unchanged.
         const above = order === 'desc' ? blockNumber + 1 : chain.head;
         await chain.reorganise(random, chain.head - above + 1, 3);
         const second = await chain.page({
           ...query,
           ...first.range,
-          ...(first.next && { behind: first.next }),
+          ...(first.next && { cursor: first.next }),
         });
         if (order === 'desc') expect(second.traces).toEqual(whole.slice(7, 14));
         await chain.reorganise(random, chain.head - blockNumber + 1, 30);
-        const again = chain.page({ ...query, ...first.range, ...(first.next && { behind: first.next }) });
+        const again = chain.page({ ...query, ...first.range, ...(first.next && { cursor: first.next }) });
         await expect(again).rejects.toThrow(BlockReplacedError);
         await expect(again).rejects.toMatchObject({ blockNumber });
       }
     });
 
-    test('tell every block that is missing, and that alone', async () => {
+    test('report exactly the missing blocks', async () => {
       const random = new Random(33);
       await chain.fillPieces(random);
       const range = { fromBlock: 0, toBlock: chain.head + 5_000 };
@@ -135,7 +138,7 @@ export function addressTracesContract(
       }
     });
 
-    test('with more gaps than a page tells are told over several', async () => {
+    test('report missing ranges on several pages if they do not fit on one', async () => {
       const random = new Random(34);
       for (let number = 1; number < 2_600; number += 2) {
         const block = historyBlock(random, ADDRESSES, { number });
@@ -152,7 +155,7 @@ export function addressTracesContract(
     });
 
     if (!without.includes('long searches'))
-      test('of a filter that nothing matches end after a bounded number of looks, with a cursor', async () => {
+      test('end a search without matches after a bounded number of reads, with a cursor', async () => {
         const random = new Random(35);
         await chain.grow(random, 50);
         chain.addLarge(random, 90_000);
@@ -167,7 +170,7 @@ export function addressTracesContract(
         expect(pages).toBeLessThan(10);
       });
 
-    test('are cut where an answer is full, and refused where one trace is too large', async () => {
+    test('are split if a page exceeds its byte limit, and rejected if a single trace exceeds it', async () => {
       const random = new Random(36);
       await chain.grow(random, 40);
       const query = historyOf({ toBlock: chain.head, limit: 200 });
@@ -178,7 +181,7 @@ export function addressTracesContract(
       await expect(async () => chain.page(query, 100)).rejects.toThrow(AnswerTooLargeError);
     });
 
-    test('are written behind what stands in the writer', async () => {
+    test('are appended to the existing content of the writer', async () => {
       await chain.grow(new Random(37), 3);
       const json = new JsonWriter();
       const start = Buffer.from('{"traces":');
@@ -187,7 +190,7 @@ export function addressTracesContract(
       expect(JSON.parse(`${json.written().toString()}}`).traces.length).toBeGreaterThan(0);
     });
 
-    test('as internal transactions are those of a plain filter, page by page, whoever is asked about', async () => {
+    test('contain the internal transactions of a plain filter, page by page, for any address', async () => {
       const random = new Random(40);
       await chain.fillPieces(random);
       for (let round = 0; round < 30; round++) {
@@ -204,7 +207,7 @@ export function addressTracesContract(
       }
     });
 
-    test('know where a transaction stands, and where it stood', async () => {
+    test('locate a transaction, and no longer locate it after a reorganisation', async () => {
       const random = new Random(41);
       await chain.grow(random, 20);
       const { traces } = chain;
@@ -213,19 +216,19 @@ export function addressTracesContract(
           continue;
         const inBlock = traces.filter((trace) => trace.blockNumber === blockNumber);
         const traceIndex = inBlock.findIndex((trace) => trace.transactionHash === transactionHash);
-        expect(await store.transactionPlace(transactionHash, {})).toEqual({
+        expect(await store.transactionPosition(transactionHash, {})).toEqual({
           blockNumber,
           blockHash,
           traceIndex,
         });
-        expect(await store.transactionPlace(transactionHash, { upTo: blockNumber - 1 })).toBeUndefined();
+        expect(await store.transactionPosition(transactionHash, { upTo: blockNumber - 1 })).toBeUndefined();
       }
       const last = traces.findLast(({ transactionHash }) => transactionHash !== null);
       await chain.reorganise(random, 20, 1);
-      expect(await store.transactionPlace(last?.transactionHash as Hash, {})).toBeUndefined();
+      expect(await store.transactionPosition(last?.transactionHash as Hash, {})).toBeUndefined();
     });
 
-    test('come to what a plain sum over all traces does, each figure for the range beside it', async () => {
+    test('have the summary of a plain sum over all traces, each figure for the range returned with it', async () => {
       const random = new Random(38);
       await chain.fillPieces(random);
       for (let round = 0; round < 30; round++) {
@@ -242,7 +245,7 @@ export function addressTracesContract(
       }
     });
 
-    test('are summed up as far as a bound of work goes', async () => {
+    test('are summarised up to a bound of work', async () => {
       const random = new Random(39);
       await chain.grow(random, 20);
       for (let i = 0; i < 3; i++) chain.addLarge(random, 100);
@@ -252,7 +255,7 @@ export function addressTracesContract(
       if (sumsFew) expect(value.range?.fromBlock).toBeGreaterThan(chain.head - 3);
     });
 
-    test('of an empty index are empty, and all of it is missing', async () => {
+    test('of an empty index are empty, and their whole range is missing', async () => {
       const { traces, missing } = await chain.walk(historyOf({ fromBlock: 3, toBlock: 9 }));
       expect([traces, missing]).toEqual([[], [[3, 9]]]);
       expect((await chain.walk(historyOf({ toBlock: 9 }))).range).toEqual({ fromBlock: 9, toBlock: 9 });
@@ -260,7 +263,7 @@ export function addressTracesContract(
   });
 }
 
-/** Blocks of an index, and the same in memory. */
+/** The blocks of an index, and a copy in memory. */
 class Chain {
   store: TraceStore;
   readonly #blocks = new Map<number, SyntheticBlock>();
@@ -296,7 +299,7 @@ class Chain {
     await this.store.apply({ ...(undoFrom !== undefined && { undoFrom }), blocks });
   }
 
-  /** A block with one transaction of so many calls that move a wei from the first address. */
+  /** Adds a block with one transaction of `calls` calls that transfer a wei from the first address. */
   addLarge(random: Random, calls: number): void {
     const block = historyBlock(random, ADDRESSES, {
       number: this.head + 1,
@@ -325,13 +328,13 @@ class Chain {
     this.add({ header: { ...block.header, transactionHashes: [transactionHash] }, traces });
   }
 
-  /** Some blocks in each of the first segments, whole ones in none: then the head. */
+  /** Adds a few blocks in each of the first segments, complete segments nowhere, and then the head. */
   async fillPieces(random: Random): Promise<void> {
     for (let segment = 0; segment < 13; segment++) {
       if (segment === 11) continue;
       let parent: Hash | undefined;
       const first = segment * BLOCKS_PER_SEGMENT + random.below(1_000);
-      // In the third none of most addresses: so that the directory has something to leave out.
+      // The blocks of segment 3 do not contain most addresses, so that the directory can skip that segment.
       const addresses = segment === 3 ? ADDRESSES.slice(30) : ADDRESSES;
       for (let number = first; number < first + 6; number++) {
         const block = historyBlock(random, addresses, { number, parentHash: parent });
@@ -366,7 +369,7 @@ class Chain {
     await this.flush(this.head - count + 1);
   }
 
-  /** One block where there is none, and no neighbour either. */
+  /** Adds one block without stored neighbours. */
   async fillOne(random: Random): Promise<void> {
     let number = random.below(12 * BLOCKS_PER_SEGMENT);
     while ([number - 1, number, number + 1].some((near) => this.#blocks.has(near))) number += 3;
@@ -384,7 +387,7 @@ class Chain {
     return { ...page, traces: JSON.parse(text) as Trace[], text };
   }
 
-  /** All pages of a history. */
+  /** Reads all pages of a history. */
   async walk(
     query: HistoryQuery,
     maxBytes = MAX_BYTES,
@@ -411,7 +414,7 @@ class Chain {
         return { traces, missing: joined(missing), range: page.range, pages, text };
       }
       await between();
-      page = await this.page({ ...query, ...page.range, behind: page.next }, maxBytes);
+      page = await this.page({ ...query, ...page.range, cursor: page.next }, maxBytes);
     }
   }
 
@@ -424,21 +427,25 @@ class Chain {
     const about = JSON.stringify({ ...query, filter: String(query.filter.minValue) });
     expect(walked.range, about).toEqual(range);
     expect(walked.missing, about).toEqual(gaps);
-    const expected = plainHistory(before, query, range);
-    const text = textOfTraces(expected);
+    const expected = referenceHistory(before, query, range);
+    const text = stringifyTraces(expected);
     if (walked.text === text) return;
     expect(walked.traces, about).toEqual(expected);
     expect(walked.text, about).toBe(text);
   }
 
-  /** All pages of internal transactions, of which the first ones are passed over. */
+  /** Compares all pages of internal transactions, except the first `skip` ones. */
   async expectPlainInternal(query: InternalTransactionsQuery): Promise<void> {
     const found: InternalTransaction[] = [];
     const missing: [number, number][] = [];
     let [behind, skip]: [HistoryPage['next'], number] = [undefined, query.skip];
     for (let pages = 1; ; pages++) {
       expect(pages).toBeLessThan(20_000);
-      const page = await this.store.internalTransactions({ ...query, skip, ...(behind && { behind }) });
+      const page = await this.store.internalTransactions({
+        ...query,
+        skip,
+        ...(behind && { cursor: behind }),
+      });
       expect(page.found).toBeLessThanOrEqual(query.limit);
       expect(page.transactions).toHaveLength(page.found - Math.min(skip, page.found));
       skip -= Math.min(skip, page.found);
@@ -494,7 +501,7 @@ class Chain {
   }
 }
 
-/** Ranges that follow each other as one: pages end between them. */
+/** Joins adjacent ranges, which pages may split. */
 function joined(ranges: readonly [number, number][]): [number, number][] {
   const all: [number, number][] = [];
   for (const [first, last] of ranges) {

@@ -15,7 +15,7 @@ export const add = (store: TraceStore, blocks: readonly SyntheticBlock[], undoFr
     blocks: blocks.map(({ header, traces }) => indexBlock(header, traces)),
   });
 
-/** A chain as it stands in a store: it grows, is reorganised and becomes final there, and is remembered here. */
+/** A chain in a store, and a copy in memory: it grows, is reorganised and becomes final. */
 export class GrowingChain {
   readonly random: Random;
   readonly #first: number;
@@ -23,7 +23,7 @@ export class GrowingChain {
   /** The number of the next block. */
   next: number;
   finalized: number | undefined;
-  /** Of the blocks as they stand; undefined where they changed since. */
+  /** Cached; undefined after a change of the blocks. */
   #numbers: readonly number[] | undefined;
   #traces: readonly Trace[] | undefined;
 
@@ -67,7 +67,7 @@ export class GrowingChain {
     await store.apply({ blocks: [], finalizedNumber: this.finalized });
   }
 
-  /** Adds blocks that are final already, as a node tells of old ones. */
+  /** Adds blocks that are final already, like old blocks of a node. */
   async growFinal(store: TraceStore, count: number): Promise<void> {
     const blocks = this.#continue(this.#blocks, this.next, count);
     this.next += count;
@@ -78,7 +78,7 @@ export class GrowingChain {
     });
   }
 
-  /** Puts blocks below the first one, from the last to the first: every insertion is before all that is there. */
+  /** Adds blocks below the first one, in descending order, so that each is inserted before all others. */
   async backfill(store: TraceStore): Promise<void> {
     const { random } = this;
     const first = this.#first;
@@ -89,7 +89,7 @@ export class GrowingChain {
       number: first - 1,
       parentHash: before.get(first - 2)?.header.hash,
     });
-    const header = { ...last.header, hash: child as Hash }; // the first block is there
+    const header = { ...last.header, hash: child as Hash }; // the first block exists
     before.set(first - 1, {
       header,
       traces: last.traces.map((trace) => ({ ...trace, blockHash: header.hash })),
@@ -100,7 +100,7 @@ export class GrowingChain {
     }
   }
 
-  /** Remembers a block that a test added itself. */
+  /** Records a block that a test added to the store itself. */
   put(block: SyntheticBlock): void {
     this.#blocks.set(block.header.number, block);
     this.#changed();
@@ -111,7 +111,7 @@ export class GrowingChain {
     this.#traces = undefined;
   }
 
-  /** Makes blocks from a number on, each the child of the one before in `blocks`. */
+  /** Creates blocks from a number on, each the child of the previous one in `blocks`. */
   #continue(blocks: Map<number, SyntheticBlock>, from: number, count: number): SyntheticBlock[] {
     this.#changed();
     return Array.from({ length: count }, (_, i) => {

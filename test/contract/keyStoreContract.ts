@@ -9,7 +9,7 @@ export interface KeysUnderTest {
 
 export interface KeyEngine {
   readonly name: string;
-  /** A place that nobody used before, removed with `remove`. */
+  /** Returns an empty data folder or database, which `remove` deletes. */
   newPlace(): { open(): Promise<KeysUnderTest>; remove(): void };
 }
 
@@ -23,7 +23,7 @@ const key = (id: string, createdOn: string): ApiKey => ({
 const older = key('aaaa0001', '2026-11-20T00:00:00.000Z');
 const newer = key('aaaa0002', '2026-11-21T00:00:00.000Z');
 
-/** What every engine behind `KeyStore` must do. */
+/** Tests that every implementation of `KeyStore` must pass. */
 export function keyStoreContract(engine: KeyEngine): void {
   const withKeys = async (use: (open: () => Promise<KeysUnderTest>) => Promise<void>) => {
     const place = engine.newPlace();
@@ -40,8 +40,8 @@ export function keyStoreContract(engine: KeyEngine): void {
     }
   };
 
-  describe(`${engine.name}: a store of API keys`, () => {
-    it('gives back what was added, by its hash and in order, and keeps it over a new start', () =>
+  describe(`API keys on ${engine.name}`, () => {
+    it('keys are found by hash, listed in order, and kept after a restart', () =>
       withKeys(async (open) => {
         const first = await open();
         expect([first.keys.isEmpty(), first.keys.list(), first.keys.find(HASH)]).toEqual([
@@ -61,7 +61,7 @@ export function keyStoreContract(engine: KeyEngine): void {
         }
       }));
 
-    it('revokes once and for good, by id, and says who did', () =>
+    it('a revocation by id is permanent and records the actor', () =>
       withKeys(async (open) => {
         const { keys } = await open();
         await keys.add(HASH, older);
@@ -73,15 +73,20 @@ export function keyStoreContract(engine: KeyEngine): void {
         expect(keys.isEmpty()).toBe(false);
       }));
 
-    it('of which another handle changes something is known here soon', () =>
+    it('a change through another handle becomes visible soon', () =>
       withKeys(async (open) => {
         const [here, there] = [await open(), await open()];
         await here.keys.add(HASH, older);
-        expect(await until('the key is known', () => there.keys.find(HASH))).toEqual(older);
-        // What is not known yet is looked for.
+        expect(
+          await until('the key to be visible through the other handle', () => there.keys.find(HASH)),
+        ).toEqual(older);
+        // A revocation also finds a key that is not loaded yet.
         await here.keys.add(OTHER_HASH, newer);
         expect(await there.keys.revoke(newer.id, revocation)).toMatchObject(revocation);
-        await until('the revocation is known', () => here.keys.find(OTHER_HASH)?.revokedOn !== undefined);
+        await until(
+          'the revocation to be visible through the other handle',
+          () => here.keys.find(OTHER_HASH)?.revokedOn !== undefined,
+        );
       }));
   });
 }

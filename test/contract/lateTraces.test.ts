@@ -1,14 +1,14 @@
-import { lateStore } from '../support/lateStore.ts';
+import { delayedStore } from '../support/delayedStore.ts';
 import { Random } from '../support/random.ts';
 import { lmdbTraces } from './lmdbTraces.ts';
 import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
-// The embedded engine answers: what differs is what comes in between.
+// The embedded engine with delays: only the order of events differs.
 traceStoreContract(
-  'an engine that answers late',
+  'LMDB with random delays',
   async () => {
     const { open, remove } = await lmdbTraces();
-    return { open: async () => lateStore(await open(), new Random(1)), remove };
+    return { open: async () => delayedStore(await open(), new Random(1)), remove };
   },
   { ...EMBEDDED, every: 5, without: ['shapes', 'long searches'] },
 );

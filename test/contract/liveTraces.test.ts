@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { TraceFeed } from '../../src/ethereum/gateway/index.ts';
 import {
   type ChainSource,
-  type FollowedChange,
+  type HeadChange,
   Indexer,
   type IndexerObserver,
 } from '../../src/ethereum/ingest/index.ts';
@@ -16,7 +16,7 @@ import {
   type Trace,
 } from '../../src/ethereum/traces/index.ts';
 import { historyBlock } from '../support/historyBlock.ts';
-import { plainHistory } from '../support/plainHistory.ts';
+import { referenceHistory } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses } from '../support/syntheticChain.ts';
 import { until } from '../support/until.ts';
@@ -29,11 +29,17 @@ const FIRST_BLOCK = 20;
 const ADDRESSES = syntheticAddresses(12);
 const SILENT: IndexerObserver = {
   ...{ indexed: () => undefined, reorganised: () => undefined, failed: () => undefined },
-  ...{ recovered: () => undefined, filled: () => undefined, gapClosed: () => undefined },
+  ...{
+    recovered: () => undefined,
+    filled: () => undefined,
+    unavailable: () => undefined,
+    available: () => undefined,
+    gapClosed: () => undefined,
+  },
 };
 const CHAIN: ChainIdentity = { chainId: 31337, genesisHash: `0x${'11'.repeat(32)}` as Hash }; // 32 bytes
 
-/** A chain that changes while it is followed, and fails at times: no real node can be told to. */
+/** A fake chain that changes and fails on request while it is followed; a real node cannot do that. */
 class MovingChain implements ChainSource {
   readonly random: Random;
   blocks: SyntheticBlock[] = [];
@@ -65,7 +71,7 @@ class MovingChain implements ChainSource {
 
   get knownHeads(): NodeHeads {
     const header = this.blocks.at(-1)?.header;
-    if (header === undefined) throw new Error('there is no block');
+    if (header === undefined) throw new Error('the chain has no block');
     return { latest: { number: header.number, hash: header.hash, parentHash: header.parentHash } };
   }
 
@@ -77,16 +83,16 @@ class MovingChain implements ChainSource {
 
   async #told<T>(answer: () => T): Promise<T> {
     await nextTurn();
-    if (this.fails && this.random.chance(0.01)) throw new NodeError('unreachable', 'the node is away');
+    if (this.fails && this.random.chance(0.01)) throw new NodeError('unreachable', 'the node is unreachable');
     return answer();
   }
 }
 
-/** A subscriber, and what it should have been told by a plain reading of what happened to the index. */
+/** A subscriber, and the messages that it should receive according to the changes of the index. */
 class Listener {
   readonly told: (Trace & { readonly removed: boolean })[] = [];
   readonly expected: (Trace & { readonly removed: boolean })[] = [];
-  /** What stands of what it was told. */
+  /** The received traces that are not removed. */
   standing: Trace[] = [];
   missed = 0;
   end: () => void = () => undefined;
@@ -112,10 +118,10 @@ class Listener {
     this.standing = [...stays, ...isNew];
   }
 
-  /** All that it wants of some traces. */
+  /** Returns the wanted traces. */
   all(traces: readonly Trace[]): Trace[] {
     const range = { fromBlock: 0, toBlock: Number.MAX_SAFE_INTEGER };
-    return plainHistory(traces, { ...this.wanted, order: 'asc' }, range);
+    return referenceHistory(traces, { ...this.wanted, order: 'asc' }, range);
   }
 }
 
@@ -138,7 +144,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     },
   });
 
-  it('are those of a plain filter, each once and in order, through reorganisations and failures of the node', async () => {
+  it('equal those of a plain filter, each once and in order, through reorganisations and failures of the node', async () => {
     const chain = new MovingChain(random);
     const folder = await lmdbTraces();
     const store = await folder.open();
@@ -148,11 +154,11 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     });
     const listeners = new Set<Listener>();
     let heard: string | undefined;
-    const followed = (change: FollowedChange): void => {
+    const followed = (change: HeadChange): void => {
       const added = change.blocks.map(({ block }) => blocksByHash.get(block.hash) as SyntheticBlock); // kept below
       heard = change.blocks.at(-1)?.block.hash;
       for (const listener of listeners) listener.happened(change.undoFrom, added);
-      feed.followed(change);
+      feed.indexChanged(change);
     };
     const indexer = new Indexer(
       { pollIntervalMs: 5, finality: 'none', fromBlock: 0 },
@@ -163,7 +169,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
       for (const block of chain.blocks) blocksByHash.set(block.header.hash, block);
     };
     const settled = () =>
-      until('the index is at the head, and has told so', () => chain.blocks.at(-1)?.header.hash === heard);
+      until('the index to reach the head and to report it', () => chain.blocks.at(-1)?.header.hash === heard);
     const subscribe = (what: Listener['wanted']): Listener => {
       const listener = new Listener(what);
       listener.end = feed.add(what, listener.sink).end;
@@ -196,28 +202,28 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     chain.grow(1);
     keep();
     await settled();
-    await until('all is told', () =>
+    await until('all subscribers to receive their traces', () =>
       [...listeners].every(({ told, expected }) => told.length === expected.length),
     );
     for (const listener of listeners) expect(listener.told).toEqual(listener.expected);
-    // What was taken back apart, it was told of the chain as it is now, and of nothing else.
+    // Apart from removed traces, the subscriber received exactly those of the current chain.
     expect(everything.standing).toEqual(everything.all(chain.traces({ from: base })));
     expect(everything.told.filter(({ removed }) => removed).length).toBeGreaterThan(0);
-    // Those that ended were told nothing behind their end.
+    // Ended subscriptions received nothing after their end.
     for (const { told, expected } of all) expect(told).toEqual(expected.slice(0, told.length));
     expect(all.reduce((sum, { missed }) => sum + missed, 0)).toBe(0);
   });
 
-  it('do not include older blocks that are filled in meanwhile', async () => {
+  it('do not include older blocks that are filled in later', async () => {
     const chain = new MovingChain(random);
     chain.grow(MAX_RANGE_BLOCKS);
     const folder = await lmdbTraces();
     const store = await folder.open();
     const feed = new TraceFeed(async (work) => void [...work]);
     let heard: number | undefined;
-    const followed = (change: FollowedChange): void => {
+    const followed = (change: HeadChange): void => {
       heard = change.blocks.at(-1)?.block.number ?? heard;
-      feed.followed(change);
+      feed.indexChanged(change);
     };
     const indexer = new Indexer(
       { pollIntervalMs: 5, finality: { depth: 10 } },
@@ -225,7 +231,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     );
     close = [() => folder.remove(), () => store.close(), () => indexer.stop()];
     indexer.start();
-    await until('the index is at the head, and has told so', () => heard === chain.blocks.length - 1);
+    await until('the index to reach the head and to report it', () => heard === chain.blocks.length - 1);
     const listener = new Listener({ addresses: ADDRESSES, direction: 'either', filter: {} });
     feed.add(listener.wanted, listener.sink);
     expect(await store.firstMissing(5, 9)).toBe(5);
@@ -234,7 +240,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     const behind = chain.blocks.length;
     chain.grow(5);
     const isNew = listener.all(chain.traces({ from: behind }));
-    await until('the new ones are told', () => listener.told.length === isNew.length);
+    await until('the new traces to be pushed', () => listener.told.length === isNew.length);
     expect(listener.told).toEqual(isNew.map((trace) => ({ ...trace, removed: false })));
   });
 });

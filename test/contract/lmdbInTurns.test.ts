@@ -1,8 +1,8 @@
 import { lmdbTraces } from './lmdbTraces.ts';
 import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
-// Filters alone are searched in turns.
-traceStoreContract('lmdb, searching a little in each turn', () => lmdbTraces({ workPerTurn: 40 }), {
+// Only filter searches are split into time slices.
+traceStoreContract('LMDB, searching in short time slices', () => lmdbTraces({ workPerTick: 40 }), {
   ...EMBEDDED,
   without: ['shapes', 'histories'],
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTraceStore, type TraceStoreOptions } from '../../src/ethereum/store/lmdb/traces/index.ts';
 
-/** A folder in which the embedded engine is opened, as often as a test likes. */
+/** Creates a folder in which the embedded engine can be opened repeatedly. */
 export async function lmdbTraces(options?: TraceStoreOptions) {
   const path = await mkdtemp(join(tmpdir(), 'floodgate-traces-'));
   return {

@@ -15,9 +15,10 @@ import {
   TooManyRules,
   TooManyTokens,
 } from '../../src/rules/index.ts';
+import { runInBatches, settleInBatches } from '../support/batches.ts';
 import { HANG_MS } from '../support/hang.ts';
 
-/** An engine's stores over one place, which a second handle can be opened on while the first is in use. */
+/** The stores of an engine in one data folder or database; a second handle can be opened at the same time. */
 export interface StoresUnderTest {
   readonly rules: RuleStore;
   readonly tokens: TokenStore;
@@ -27,7 +28,7 @@ export interface StoresUnderTest {
 
 export interface Engine {
   readonly name: string;
-  /** A place that nobody used before, removed with `remove`. */
+  /** Returns an empty data folder or database, which `remove` deletes. */
   newPlace(): { open(now?: () => Micros): Promise<StoresUnderTest>; remove(): void };
 }
 
@@ -42,7 +43,7 @@ const fields: NewRule = {
 };
 const allow = () => {};
 
-/** What every engine behind `RuleStore`, `TokenStore` and `AuditLog` must do. */
+/** Tests that every implementation of `RuleStore`, `TokenStore` and `AuditLog` must pass. */
 export function ruleStoreContract(engine: Engine): void {
   const withStores = async (use: (stores: StoresUnderTest) => Promise<void>, now?: () => Micros) => {
     const place = engine.newPlace();
@@ -55,8 +56,8 @@ export function ruleStoreContract(engine: Engine): void {
     }
   };
 
-  describe(`${engine.name}: a rule store`, () => {
-    it('forgets retry keys of a clock that ran ahead, a day after it was put right', async () => {
+  describe(`rules on ${engine.name}`, () => {
+    it('retry keys that were stored while the clock was ahead expire a day after the clock was corrected', async () => {
       const hour = 3_600_000_000;
       let clock = 1_000_000 * hour;
       await withStores(
@@ -82,7 +83,7 @@ export function ruleStoreContract(engine: Engine): void {
       );
     });
 
-    it('gives back what was created, by id and in the list', () =>
+    it('a created rule is returned by id and in the list', () =>
       withStores(async ({ rules }) => {
         const { rule } = await rules.create('a', fields, { actor });
         expect(await rules.get('a', rule.id)).toEqual(rule);
@@ -91,7 +92,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await rules.list('b')).toEqual([]);
       }));
 
-    it('gives the same frozen list until something changes', () =>
+    it('the list is frozen, and the same object until a rule of the account changes', () =>
       withStores(async ({ rules }) => {
         const { rule } = await rules.create('a', fields, { actor });
         const list = await rules.list('a');
@@ -103,7 +104,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(list[0]?.mode).toBe('enabled');
       }));
 
-    it('orders all changes by modified_on, though the clock stands still or goes back', () =>
+    it('modified_on increases with every change, even if the clock stops or is set back', () =>
       withStores(
         async ({ rules }) => {
           const stamps: string[] = [];
@@ -125,7 +126,7 @@ export function ruleStoreContract(engine: Engine): void {
         })(),
       ));
 
-    it('loses no field when one rule is changed from many sides at once', () =>
+    it('parallel updates of one rule lose no field', () =>
       withStores(async ({ rules }) => {
         const { rule } = await rules.create('a', fields, { actor });
         const changes = [
@@ -140,7 +141,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await rules.get('a', rule.id)).toMatchObject(Object.assign({}, ...changes));
       }));
 
-    it('writes nothing when the decision is empty or throws', () =>
+    it('an update or deletion whose decision is empty or throws writes nothing', () =>
       withStores(async ({ rules, audit }) => {
         const { rule } = await rules.create('a', fields, { actor });
         expect(await rules.update('a', rule.id, { decide: () => ({}), actor })).toEqual(rule);
@@ -153,7 +154,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await entries(audit)).toHaveLength(1);
       }));
 
-    it('tells that a rule is not there', () =>
+    it('an update or deletion of a missing rule reports that it does not exist', () =>
       withStores(async ({ rules }) => {
         const id = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
         expect(await rules.update('a', id, { decide: () => ({ mode: 'disabled' }), actor })).toBeUndefined();
@@ -161,7 +162,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await rules.deleteAll('a', actor)).toBe(0);
       }));
 
-    it('names the older rules with the same target', () =>
+    it('a create returns the ids of older rules with the same target', () =>
       withStores(async ({ rules }) => {
         const older = await rules.create('a', fields, { actor });
         await rules.create('a', { ...fields, name: 'WEU' }, { actor });
@@ -173,10 +174,10 @@ export function ruleStoreContract(engine: Engine): void {
         expect((await rules.create('a', fields, { actor })).overrides).toEqual([newer.rule.id]);
       }));
 
-    it('holds its limit of rules, also against creates at once', () =>
+    it('the limit of rules per account holds, also for parallel creates', () =>
       withStores(async ({ rules }) => {
-        const results = await Promise.allSettled(
-          Array.from({ length: MAX_RULES_PER_ACCOUNT + 10 }, () => rules.create('a', fields, { actor })),
+        const results = await settleInBatches(MAX_RULES_PER_ACCOUNT + 10, () =>
+          rules.create('a', fields, { actor }),
         );
         const refused = results.filter((result) => result.status === 'rejected');
         expect(refused).toHaveLength(10);
@@ -186,7 +187,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect((await rules.create('a', fields, { actor })).overrides).toEqual([]);
       }));
 
-    it('answers a retry key for 24 hours, then forgets it', async () => {
+    it('a retry key replays the response for 24 hours, and then expires', async () => {
       let moment = 1_790_000_000_000_000;
       await withStores(
         async ({ rules }) => {
@@ -209,7 +210,7 @@ export function ruleStoreContract(engine: Engine): void {
       );
     });
 
-    it('finds everything again after it was closed', async () => {
+    it('rules and retry keys persist after a restart', async () => {
       const place = engine.newPlace();
       const before = await place.open();
       const { rule } = await before.rules.create('a', fields, { actor, retryKey: 'key' });
@@ -221,7 +222,7 @@ export function ruleStoreContract(engine: Engine): void {
       place.remove();
     });
 
-    it('tells of its own changes once they are durable, and of those of another handle within a second', async () => {
+    it('listeners are notified of own changes when they are durable, and of changes through another handle', async () => {
       const place = engine.newPlace();
       const [here, there] = [await place.open(), await place.open()];
       const heard: string[] = [];
@@ -244,8 +245,8 @@ export function ruleStoreContract(engine: Engine): void {
     });
   });
 
-  describe(`${engine.name}: an audit`, () => {
-    it('has who, when, from where, before and after of every change, in their order', () =>
+  describe(`audit log on ${engine.name}`, () => {
+    it('contains actor, time, address, before and after of every change, in order', () =>
       withStores(async ({ rules, audit }) => {
         const { rule } = await rules.create('a', fields, { actor });
         const changed = await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
@@ -261,7 +262,7 @@ export function ruleStoreContract(engine: Engine): void {
         ]);
       }));
 
-    it('has an entry of its own for each rule of a deletion of all', () =>
+    it('contains an entry per rule after all rules were deleted', () =>
       withStores(async ({ rules, audit }) => {
         const ids = [];
         for (let index = 0; index < 3; index++)
@@ -272,7 +273,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(new Set(deleted.map((entry) => entry.at)).size).toBe(3);
       }));
 
-    it('can be read by account, rule and time, and backwards', () =>
+    it('can be read by account, rule and time, in both orders', () =>
       withStores(async ({ rules, tokens, audit }) => {
         const made: Rule[] = [];
         for (const account of ['a', 'b', 'a'])
@@ -294,11 +295,11 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await ids(middle, true)).toEqual([second.id]);
       }));
 
-    it('of more entries than are read in one go is whole, both ways', () =>
+    it('is complete in both orders if it exceeds one read batch', () =>
       withStores(async ({ rules, audit }) => {
-        await Promise.all(Array.from({ length: 1000 }, () => rules.create('a', fields, { actor })));
+        await runInBatches(1000, () => rules.create('a', fields, { actor }));
         await rules.deleteAll('a', actor);
-        await Promise.all(Array.from({ length: 500 }, () => rules.create('a', fields, { actor })));
+        await runInBatches(500, () => rules.create('a', fields, { actor }));
         const stamps = (await entries(audit)).map((entry) => entry.at);
         expect(stamps).toHaveLength(2500);
         expect(stamps).toEqual([...new Set(stamps)].sort());
@@ -306,8 +307,8 @@ export function ruleStoreContract(engine: Engine): void {
       }));
   });
 
-  describe(`${engine.name}: a token store`, () => {
-    it('finds a token by its hash, lists it, and revokes it for good', () =>
+  describe(`tokens on ${engine.name}`, () => {
+    it('a token is found by its hash, listed, and permanently revoked', () =>
       withStores(async ({ tokens }) => {
         const token = await tokens.create(newToken, actor);
         expect(token).toMatchObject({
@@ -325,7 +326,7 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await tokens.revoke('unknown', actor)).toBeUndefined();
       }));
 
-    it('answers a hash that it knows with what it knows, whoever sends it', () =>
+    it('a create with a known hash returns the existing token', () =>
       withStores(async ({ tokens, audit }) => {
         const both = await Promise.all([
           tokens.create(newToken, actor),
@@ -337,14 +338,12 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await entries(audit)).toHaveLength(1);
       }));
 
-    it('has a thousand that are valid at the most', () =>
+    it('at most MAX_VALID_TOKENS tokens can be valid', () =>
       withStores(async ({ tokens }) => {
         const one = (i: number, expires_on: string | null = null) =>
           tokens.create({ ...newToken, hash: i.toString(16).padStart(64, '0'), expires_on }, actor);
-        await Promise.all([
-          one(MAX_VALID_TOKENS, '2001-01-01T00:00:00.000000+00:00'),
-          ...Array.from({ length: MAX_VALID_TOKENS }, (_, i) => one(i)),
-        ]);
+        await one(MAX_VALID_TOKENS, '2001-01-01T00:00:00.000000+00:00');
+        await runInBatches(MAX_VALID_TOKENS, (i) => one(i));
         await expect(one(2000)).rejects.toBeInstanceOf(TooManyTokens);
         const [first] = await tokens.list();
         await tokens.revoke((await tokens.list())[1]?.id ?? '', actor);
@@ -353,7 +352,7 @@ export function ruleStoreContract(engine: Engine): void {
         await expect(one(2001)).rejects.toBeInstanceOf(TooManyTokens);
       }));
 
-    it('keeps when each was used last, over a restart and for other handles, and never an earlier time', async () => {
+    it('the time of last use is kept across restarts, visible to other handles, and never goes back', async () => {
       const place = engine.newPlace();
       const [early, late] = ['2026-01-01T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00'];
       const first = await place.open();
@@ -378,7 +377,7 @@ export function ruleStoreContract(engine: Engine): void {
       place.remove();
     });
 
-    it('sees at once what another handle revoked', async () => {
+    it('a revocation through another handle is visible at once', async () => {
       const place = engine.newPlace();
       const [here, there] = [await place.open(), await place.open()];
       const token = await here.tokens.create(newToken, actor);
@@ -390,7 +389,7 @@ export function ruleStoreContract(engine: Engine): void {
       place.remove();
     });
 
-    it('leaves its changes in the audit, without the hash', () =>
+    it('the audit log contains the changes, without the hash', () =>
       withStores(async ({ tokens, audit }) => {
         const token = await tokens.create(newToken, actor);
         await tokens.revoke(token.id, actor);

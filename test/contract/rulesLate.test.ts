@@ -7,11 +7,14 @@ import { Random } from '../support/random.ts';
 import { accessListStoreContract } from './accessListStoreContract.ts';
 import { ruleStoreContract } from './ruleStoreContract.ts';
 
-/** Turns of the event loop that a call waits before it begins, and its answer after it ended. */
+/** Maximum number of ticks before a call starts and after it ends. */
 const MAX_TURNS = 3;
 const random = new Random(17);
 
-/** A store as it is over a network: what is asked begins late and is told late, so that calls overtake each other. */
+/**
+ * Wraps a store so that it behaves like one over a network: calls start and end after a random delay and overtake
+ * each other.
+ */
 function late<Store extends object>(store: Store): Store {
   const pause = async (): Promise<void> => {
     for (let turns = random.below(MAX_TURNS + 1); turns > 0; turns--) await nextTurn();
@@ -20,7 +23,7 @@ function late<Store extends object>(store: Store): Store {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== 'function') return method;
-      // The first gives how to end it, the second what is read one by one.
+      // `onChange` returns a function, and `read` an async iterator.
       if (name === 'onChange' || name === 'read') return method.bind(target);
       return async (...args: readonly unknown[]) => {
         await pause();
@@ -35,7 +38,7 @@ function late<Store extends object>(store: Store): Store {
 }
 
 const engine = {
-  name: 'LMDB, answering late',
+  name: 'LMDB with random delays',
   newPlace() {
     const folder = mkdtempSync(join(tmpdir(), 'floodgate-rules-late-'));
     return {

@@ -35,7 +35,7 @@ describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`
         ...place,
         async open() {
           const { shared, close } = await place.open();
-          if (shared === undefined) throw new Error('it has no keys');
+          if (shared === undefined) throw new Error('the storage has no keys');
           return { keys: new SharedKeys(shared.keys), close };
         },
       };

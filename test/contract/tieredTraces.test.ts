@@ -1,15 +1,15 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type TieredDependencies, TieredTraceStore } from '../../src/ethereum/store/tiered/index.ts';
 import { indexBlock } from '../../src/ethereum/traces/index.ts';
-import { lateStore } from '../support/lateStore.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { delayedStore } from '../support/delayedStore.ts';
+import { referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { textOfTraces } from '../support/textOfTraces.ts';
+import { stringifyTraces } from '../support/textOfTraces.ts';
 import { GrowingChain } from './growingChain.ts';
 import { lmdbTraces } from './lmdbTraces.ts';
 import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
-/** Few enough that the index of the newest blocks is begun anew many times in each test. */
+/** So few that the index of the newest blocks is restarted many times in each test. */
 const KEPT_BLOCKS = 15;
 
 const openRecent = async () => {
@@ -31,20 +31,20 @@ const prepare = async () => {
   return {
     remove,
     async open() {
-      const shared = lateStore(await open(), new Random(2));
+      const shared = delayedStore(await open(), new Random(2));
       return new TieredTraceStore({ keepBlocks: KEPT_BLOCKS }, { shared, openRecent, failed });
     },
   };
 };
 
-// Both are the embedded engine: it finds frames and ends searches, and this one chooses which of the two to ask.
-traceStoreContract('an index of the newest blocks before a shared one that answers late', prepare, {
+// Both tiers are the embedded engine, which other tests cover; the tiered store chooses between them.
+traceStoreContract('a local index of the newest blocks in front of a slow shared index', prepare, {
   ...EMBEDDED,
   every: 2,
   without: ['shapes', 'long searches'],
 });
 
-describe('where another server was faster to write all there is', () => {
+describe('a tiered store after another server wrote all blocks to the shared index', () => {
   const opened = async (dependencies: Partial<TieredDependencies> = {}) => {
     const { open, remove } = await lmdbTraces();
     const shared = await open();
@@ -63,11 +63,11 @@ describe('where another server was faster to write all there is', () => {
     return { shared, chain, store, head: indexBlock(last.header, last.traces) };
   };
 
-  it('the head is kept nearer, and with what follows answered without the shared one', async () => {
+  it('keeps the head locally, and answers it and later blocks without the shared index', async () => {
     const { shared, chain, store, head } = await opened();
-    expect(store.lacksNewest).toBe(true);
-    await store.keepNewest(head);
-    expect(store.lacksNewest).toBe(false);
+    expect(store.needsNewest).toBe(true);
+    await store.cacheNewest(head);
+    expect(store.needsNewest).toBe(false);
     await chain.grow(store, 2);
     const asked = ['head', 'block', 'filter'].map((name) => vi.spyOn(shared, name as 'head'));
     const [fromBlock, toBlock] = [head.block.number, chain.next - 1];
@@ -81,23 +81,23 @@ describe('where another server was faster to write all there is', () => {
       count: 1e6,
     } as const;
     const bytes = await store.filter(filter, 1e8);
-    expect(Buffer.from(bytes ?? []).toString()).toBe(textOfTraces(plainFilter(chain.traces, filter)));
+    expect(Buffer.from(bytes ?? []).toString()).toBe(stringifyTraces(referenceFilter(chain.traces, filter)));
     expect((await store.head())?.number).toBe(toBlock);
     for (const spy of asked) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('a head that could not be kept is not asked for again before something follows', async () => {
+  it('does not retry to keep a head after a failure until the next block', async () => {
     let isFull = true;
     const told: unknown[] = [];
     const { chain, store, head } = await opened({
       openRecent: () => (isFull ? Promise.reject(new Error('the disk is full')) : openRecent()),
       failed: (error) => told.push(error),
     });
-    await store.keepNewest(head);
-    expect([told.length, store.lacksNewest]).toEqual([1, false]);
+    await store.cacheNewest(head);
+    expect([told.length, store.needsNewest]).toEqual([1, false]);
     isFull = false;
     await chain.grow(store, 1);
     expect((await store.head())?.number).toBe(chain.next - 1);
-    expect(store.lacksNewest).toBe(false);
+    expect(store.needsNewest).toBe(false);
   });
 });

@@ -1,53 +1,57 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   AnswerTooLargeError,
+  type Data,
   type Hash,
   IndexConflictError,
+  indexBlock,
   JsonWriter,
   MAX_COUNT,
   MAX_RANGE_BLOCKS,
+  TooManyTracesError,
   type Trace,
   type TraceFilter,
   type TraceStore,
   WrongChainError,
 } from '../../src/ethereum/traces/index.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { hasTooMany, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { inCi, SEARCH_MINUTES } from '../support/search.ts';
-import { syntheticBlock } from '../support/syntheticChain.ts';
+import { SEARCH_MINUTES, sizeInCi } from '../support/search.ts';
+import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
-import { textOfTraces } from '../support/textOfTraces.ts';
+import { stringifyTraces } from '../support/textOfTraces.ts';
 import { addressTracesContract, type EngineNotes } from './addressTraces.ts';
 import { add, GrowingChain, shape } from './growingChain.ts';
+import { unavailableBlocksContract } from './unavailableBlocks.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Changes of the chain, of every kind. */
-const ROUNDS = inCi(40, { elsewhere: 15 });
+/** Number of random changes of the chain. */
+const ROUNDS = sizeInCi(40, { elsewhere: 15 });
 
-/** Of the call trees in which single frames are looked for. */
+/** Call trees in which single frames are looked up. */
 const SHAPES = [
   { shape: 'random trees', trees: 6, frames: 60, breadth: 8 },
-  { shape: 'roots alone', trees: 40, frames: 1, breadth: 1 },
-  { shape: 'one chain, as deep as calls go', trees: 1, frames: 1_025, breadth: 1 },
+  { shape: 'single root frames', trees: 40, frames: 1, breadth: 1 },
+  { shape: 'one chain of maximum call depth', trees: 1, frames: 1_025, breadth: 1 },
   { shape: 'one frame with many children', trees: 2, frames: 700, breadth: 1_000 },
   { shape: 'bushes', trees: 3, frames: 500, breadth: 40 },
 ];
 
-/** The notes on the embedded engine. */
+/** Notes on the embedded engine. */
 export const EMBEDDED: EngineNotes = { sumsFew: true, every: 1 };
 
-/** What every engine behind TraceStore must do. `open` opens the engine on the same data again and again. */
+/** Tests that every implementation of TraceStore must pass. `open` opens the engine repeatedly with the same data. */
 export function traceStoreContract(
   engine: string,
   prepare: () => Promise<{ open(): Promise<TraceStore>; remove(): Promise<void> }>,
   notes: EngineNotes = EMBEDDED,
 ): void {
   const { without = [] } = notes;
-  const every = SEARCH_MINUTES > 0 ? 1 : inCi(notes.every, { elsewhere: Math.max(notes.every, 4) });
-  /** Those that are asked about. */
+  const every = SEARCH_MINUTES > 0 ? 1 : sizeInCi(notes.every, { elsewhere: Math.max(notes.every, 4) });
+  /** Returns the items to query. */
   const some = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % every === 0);
 
-  describe(`trace store on ${engine}`, () => {
+  describe(`traces on ${engine}`, () => {
     let data: Awaited<ReturnType<typeof prepare>>;
     let store: TraceStore;
 
@@ -60,7 +64,7 @@ export function traceStoreContract(
       await data.remove();
     });
 
-    test('answers as a plain filter over all traces does, while blocks come, go and fill gaps', async () => {
+    test('a filter returns the matches of a plain filter over all traces, while blocks are added, replaced and filled in', async () => {
       // The chain starts below a segment's end, so that the first queries already touch two segments.
       const chain = new GrowingChain(new Random(7), 1010);
       for (let round = 0; round < ROUNDS; round++) {
@@ -79,12 +83,15 @@ export function traceStoreContract(
       await compareSome(store, chain, 100 / every);
     });
 
-    test('a filter that is asked while blocks come and go is answered as before them, or behind, or not at all', async () => {
+    test('a filter that runs during a change returns the matches before or after it, or undefined', async () => {
       const chain = new GrowingChain(new Random(17), 1010);
       await chain.grow(store, 60);
       let answered = 0;
       for (let round = 0; round < 30; round++) {
-        const filters = Array.from({ length: 6 }, () => randomFilter(chain.random, chain.numbers));
+        const filters = Array.from({ length: 6 }, () => ({
+          ...randomFilter(chain.random, chain.numbers),
+          wantsAll: false,
+        }));
         const before = chain.traces;
         const asked = filters.map((filter) => store.filter(filter, MAX_BYTES));
         const change = chain.random.chance(0.7)
@@ -97,7 +104,9 @@ export function traceStoreContract(
           if (answer === undefined) continue;
           answered++;
           const text = Buffer.from(answer).toString();
-          const right = [before, chain.traces].map((traces) => textOfTraces(plainFilter(traces, filter)));
+          const right = [before, chain.traces].map((traces) =>
+            stringifyTraces(referenceFilter(traces, filter)),
+          );
           if (!right.includes(text)) expect(text, JSON.stringify(filter)).toEqual(right[1]);
         }
       }
@@ -105,7 +114,7 @@ export function traceStoreContract(
       await compareSome(store, chain, 50);
     });
 
-    test('an index that was reorganised answers every filter as one built from scratch does', async () => {
+    test('a reorganised index returns the same matches as one built from scratch', async () => {
       const chain = new GrowingChain(new Random(11), 500);
       await chain.grow(store, 40);
       for (let i = 0; i < 10; i++) await chain.reorganise(store);
@@ -116,7 +125,7 @@ export function traceStoreContract(
             await expectSame(store, traces, { ...filter, fromBlock: 500, toBlock: next - 1, after });
     });
 
-    test('gives the traces of a block and of a transaction', async () => {
+    test('blockTraces and transactionTraces return the traces of a block and of a transaction', async () => {
       const random = new Random(3);
       const chain = new GrowingChain(random, 1020);
       await chain.grow(store, 12);
@@ -142,7 +151,7 @@ export function traceStoreContract(
     });
 
     test.each(without.includes('shapes') ? SHAPES.slice(0, 1) : SHAPES)(
-      'gives the one frame of a transaction with a traceAddress, and null for others: $shape',
+      'transactionTrace returns the frame with a traceAddress, and null for other paths: $shape',
       async ({ trees, frames, breadth }) => {
         const random = new Random(frames);
         const { header, traces } = blockOfTrees(
@@ -164,7 +173,7 @@ export function traceStoreContract(
             for (const absent of neighboursOf(random, traceAddress, subtraces)) {
               if (known.has(absent.join())) continue;
               const answer = await store.transactionTrace(hash, absent, { maxBytes: MAX_BYTES });
-              // An `expect` takes as long as the answer.
+              // An `expect` takes as long as the lookup.
               if (answer !== null) expect(answer, absent.join()).toBeNull();
             }
           }
@@ -175,7 +184,7 @@ export function traceStoreContract(
       },
     );
 
-    test('a single frame over the size of an answer is refused, whatever its transaction has besides', async () => {
+    test('a frame larger than maxBytes is rejected, regardless of the other frames of its transaction', async () => {
       const random = new Random(1);
       const block = blockOfTrees(random, 5, [randomTree(random, 100, 5)]);
       await add(store, [block]);
@@ -191,20 +200,66 @@ export function traceStoreContract(
       );
     });
 
-    test('writes an answer where it is told to, and none where a block of the range is missing', async () => {
+    test('a filter writes into the given writer, and returns undefined if a block of the range is missing', async () => {
       const random = new Random(4);
       const chain = new GrowingChain(random, 20);
       await chain.grow(store, 5);
       const json = new JsonWriter();
       const filter = filterOf({ fromBlock: 20, toBlock: 24 });
       const bytes = await store.filter(filter, MAX_BYTES, json);
-      expectText(bytes, textOfTraces(plainFilter(chain.traces, filter)));
+      expectText(bytes, stringifyTraces(referenceFilter(chain.traces, filter)));
       expect(bytes?.buffer).toBe(json.written().buffer);
       for (const range of [{ fromBlock: 19 }, { toBlock: 25 }, { fromBlock: 900, toBlock: 901 }])
         expect(await store.filter({ ...filter, ...range }, MAX_BYTES, json)).toBeUndefined();
     });
 
-    test('names the first block of a range that it does not have', async () => {
+    test('long inputs and outputs that a block repeats are returned unchanged, and deleted with their block', async () => {
+      const random = new Random(35);
+      const long = [5_000, 9_000].map((bytes) => random.hex(bytes) as Data); // hex digits
+      const blockWith = (number: number, parentHash?: Hash): SyntheticBlock => {
+        const { header, traces } = blockOfTrees(random, number, [randomTree(random, 40, 4)]);
+        const repeating = traces.map((trace, i): Trace => {
+          if (trace.type !== 'call' || trace.result === null) return trace;
+          const [input = trace.action.input, output = trace.result.output] = [long[i % 3], long[i % 5]];
+          return { ...trace, action: { ...trace.action, input }, result: { ...trace.result, output } };
+        });
+        return { header: { ...header, parentHash: parentHash ?? header.parentHash }, traces: repeating };
+      };
+      const expectTraces = async ({ header, traces }: SyntheticBlock): Promise<void> => {
+        const { number } = header;
+        expect(String(await store.blockTraces(number, MAX_BYTES))).toBe(JSON.stringify(traces));
+        const all = {
+          fromAddresses: [],
+          toAddresses: [],
+          mode: 'intersection',
+          after: 3,
+          count: 30,
+        } as const;
+        expect(String(await store.filter({ fromBlock: number, toBlock: number, ...all }, MAX_BYTES))).toBe(
+          JSON.stringify(traces.slice(3, 33)),
+        );
+        const { transactionHash: hash, traceAddress } = traces[17] ?? {};
+        const one = await store.transactionTrace(hash as Hash, traceAddress ?? [], { maxBytes: MAX_BYTES });
+        expect(String(one)).toBe(JSON.stringify(traces[17]));
+        await expect(async () => store.blockTraces(number, 100_000)).rejects.toThrow(AnswerTooLargeError);
+      };
+      const first = blockWith(9);
+      const replaced = blockWith(10, first.header.hash);
+      await store.apply({
+        blocks: [first, replaced].map(({ header, traces }) => indexBlock(header, traces)),
+      });
+      await expectTraces(first);
+      await expectTraces(replaced);
+      const second = blockWith(10, first.header.hash);
+      await store.apply({ undoFrom: 10, blocks: [indexBlock(second.header, second.traces)] });
+      await expectTraces(second);
+      await store.close();
+      store = await data.open();
+      await expectTraces(first);
+      await expectTraces(second);
+    });
+
+    test('firstMissing returns the first missing block of a range', async () => {
       const random = new Random(5);
       const chain = new GrowingChain(random, 2040);
       await chain.grow(store, 20);
@@ -213,7 +268,7 @@ export function traceStoreContract(
       expect(await store.firstMissing(2030, 2050)).toBe(2030);
     });
 
-    test('refuses a block that is not the child of the block before it, and changes nothing', async () => {
+    test('a block whose parent is not the previous block is rejected without any change', async () => {
       const random = new Random(6);
       const chain = new GrowingChain(random, 10);
       await chain.grow(store, 5);
@@ -228,7 +283,7 @@ export function traceStoreContract(
       await compareSome(store, chain, 20);
     });
 
-    test('never undoes a finalized block', async () => {
+    test('a finalized block is not undone', async () => {
       const random = new Random(8);
       const chain = new GrowingChain(random, 10);
       await chain.grow(store, 5);
@@ -240,14 +295,14 @@ export function traceStoreContract(
       expect(await store.finalizedNumber()).toBe(12);
     });
 
-    test('answers blocks that are final with the change that adds them', async () => {
+    test('blocks that are finalized in the change that adds them are returned', async () => {
       const chain = new GrowingChain(new Random(10), 10);
       await chain.growFinal(store, 5);
       expect(await store.finalizedNumber()).toBe(14);
       await compareSome(store, chain, 20);
     });
 
-    test('undoes a finalized block where a change says so, across gaps, and calls none final that is gone', async () => {
+    test('a finalized block is undone if the change requests it, also across gaps, and the finalized number is corrected', async () => {
       const random = new Random(8);
       await new GrowingChain(random, 100).grow(store, 3);
       await new GrowingChain(random, 2_000).grow(store, 3);
@@ -263,7 +318,7 @@ export function traceStoreContract(
       expect(await store.finalizedNumber()).toBeUndefined();
     });
 
-    test('refuses an answer over its size', async () => {
+    test('a result larger than maxBytes is rejected', async () => {
       const random = new Random(9);
       const chain = new GrowingChain(random, 10);
       await chain.grow(store, 5);
@@ -271,7 +326,50 @@ export function traceStoreContract(
       await expect(async () => store.filter(filter, 1000)).rejects.toThrow(AnswerTooLargeError);
     });
 
-    test('belongs to one chain', async () => {
+    test('a filter that wants all matches returns up to `count`, and fails with TooManyTracesError if there are more', async () => {
+      const chain = new GrowingChain(new Random(12), 1020);
+      await chain.grow(store, 8);
+      const all = { fromBlock: 1020, toBlock: 1027, wantsAll: true };
+      for (const sides of [
+        {},
+        { fromAddresses: shape.addresses },
+        { toAddresses: shape.addresses },
+        { fromAddresses: shape.addresses, toAddresses: shape.addresses },
+        { fromAddresses: shape.addresses, toAddresses: shape.addresses, mode: 'union' } as const,
+      ]) {
+        const filter = filterOf({ ...all, ...sides });
+        const matches = referenceFilter(chain.traces, { ...filter, count: Number.POSITIVE_INFINITY }).length;
+        expect(matches).toBeGreaterThan(10);
+        for (const after of [0, 7, matches, matches + 1]) {
+          const left = Math.max(0, matches - after);
+          for (const count of [left + 1, left, left - 1, 0])
+            if (count >= 0) await expectSame(store, chain.traces, { ...filter, after, count });
+        }
+        // If there are too many matches, none is read.
+        const tooMany = { ...filter, count: matches - 1 };
+        await expect(async () => store.filter(tooMany, 1)).rejects.toThrow(TooManyTracesError);
+      }
+    });
+
+    test('a filter by block hash returns the traces of that block, and undefined for another block at its height', async () => {
+      const random = new Random(13);
+      const chain = new GrowingChain(random, 1020);
+      await chain.grow(store, 8);
+      const [last, replaced] = [1027, 1025].map((number) => chain.blocks.get(number)?.header.hash);
+      const at = (number: number, blockHash: Hash | undefined) =>
+        filterOf({ fromBlock: number, toBlock: number, blockHash });
+      await expectSame(store, chain.traces, at(1027, last));
+      await expectSame(store, chain.traces, { ...at(1025, replaced), fromAddresses: shape.addresses });
+      expect(await store.filter(at(1025, last), MAX_BYTES)).toBeUndefined();
+      expect(await store.filter(at(1028, last), MAX_BYTES)).toBeUndefined();
+      const parentHash = chain.blocks.get(1024)?.header.hash;
+      const other = syntheticBlock(random, shape, { number: 1025, parentHash });
+      await add(store, [other], 1025);
+      expect(await store.filter(at(1025, replaced), MAX_BYTES)).toBeUndefined();
+      await expectSame(store, other.traces, at(1025, other.header.hash));
+    });
+
+    test('an index is bound to one chain', async () => {
       const genesisHash = new Random(1).hex(32) as Hash;
       await store.bindChain({ chainId: 1, genesisHash });
       await store.bindChain({ chainId: 1, genesisHash });
@@ -279,7 +377,7 @@ export function traceStoreContract(
       expect(await store.chain()).toEqual({ chainId: 1, genesisHash });
     });
 
-    test('is empty at first', async () => {
+    test('a new index is empty', async () => {
       expect(await store.head()).toBeUndefined();
       expect(await store.finalizedNumber()).toBeUndefined();
       expect(await store.chain()).toBeUndefined();
@@ -287,10 +385,11 @@ export function traceStoreContract(
     });
   });
 
+  unavailableBlocksContract(engine, prepare);
   if (!without.includes('histories')) addressTracesContract(engine, prepare, { ...notes, every });
 }
 
-/** Paths around a frame's, of which most stand for nothing. */
+/** Paths near that of a frame, most of which do not exist. */
 const neighboursOf = (random: Random, path: readonly number[], subtraces: number): number[][] => [
   [...path, subtraces],
   [...path, subtraces + random.below(2 ** 28)],
@@ -320,11 +419,17 @@ export async function compareSome(store: TraceStore, chain: GrowingChain, times:
 }
 
 async function expectSame(store: TraceStore, traces: readonly Trace[], filter: TraceFilter): Promise<void> {
-  const expected = textOfTraces(plainFilter(traces, filter));
+  if (hasTooMany(traces, filter)) {
+    const tooMany = { name: TooManyTracesError.name, limit: filter.count };
+    return expect(async () => store.filter(filter, MAX_BYTES), JSON.stringify(filter)).rejects.toMatchObject(
+      tooMany,
+    );
+  }
+  const expected = stringifyTraces(referenceFilter(traces, filter));
   expectText(await store.filter(filter, MAX_BYTES), expected, JSON.stringify(filter));
 }
 
-/** To the letter, order of members included; compared member by member only where that tells what differs. */
+/** Compares the exact text, including the order of members; parses it only to show a difference. */
 function expectText(answer: Uint8Array | null | undefined, expected: string, about?: string): void {
   const text = Buffer.from(answer ?? '').toString();
   if (text === expected) return;
@@ -353,5 +458,6 @@ function randomFilter(random: Random, numbers: readonly number[]): TraceFilter {
     mode: random.pick(['intersection', 'union']),
     after: random.chance(0.5) ? 0 : random.below(3000),
     count: random.chance(0.5) ? MAX_COUNT : random.below(MAX_COUNT + 1),
+    wantsAll: random.chance(0.3),
   });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { connect, SCRIPT_BLOCKS } from '../support/anvil.ts';
+import { connect, DEMO_BLOCKS } from '../support/anvil.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** `floodgate dev` on the test's data folder, and the URL of its gateway. */
+/** Starts `floodgate dev` with the test's data folder and returns the process and the gateway URL. */
 async function startDev(): Promise<{ program: ChildProcess; url: string }> {
   const program = spawnGuarded(process.execPath, [PROGRAM, 'dev', '--port', '0', '--data-dir', dataDir]);
   program.stderr.resume();
@@ -33,7 +33,7 @@ async function startDev(): Promise<{ program: ChildProcess; url: string }> {
     program.stdout.resume();
     return { program, url };
   }
-  throw new Error('floodgate dev ended before it told its URL');
+  throw new Error('floodgate dev exited before it printed its URL');
 }
 
 async function end(program: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -42,9 +42,9 @@ async function end(program: ChildProcess, signal: NodeJS.Signals): Promise<void>
   await once(program, 'exit');
 }
 
-/** The hash of the first block that is indexed, once all of the script is. */
+/** Waits until the demo blocks are indexed and returns the hash of the first block with traces. */
 async function firstIndexed(url: string): Promise<string | undefined> {
-  const range = { fromBlock: 1, toBlock: SCRIPT_BLOCKS };
+  const range = { fromBlock: 1, toBlock: DEMO_BLOCKS };
   const [traces] = await vi.waitFor(
     async () => {
       const answer = await connect(url).batch<{ blockHash: string }[]>([['trace_filter', range]]);
@@ -56,7 +56,7 @@ async function firstIndexed(url: string): Promise<string | undefined> {
   return traces?.[0]?.blockHash;
 }
 
-test('floodgate dev finds its chain and its index again, killed as soon as it answered', async () => {
+test('floodgate dev continues with its chain and index after SIGKILL', async () => {
   const first = await startDev();
   const hash = await firstIndexed(first.url);
   await end(first.program, 'SIGKILL');
@@ -65,16 +65,16 @@ test('floodgate dev finds its chain and its index again, killed as soon as it an
   expect(await firstIndexed(second.url)).toBe(hash);
   await vi.waitFor(
     async () => {
-      // Blocks of this run are indexed too: the head moves on, and what it holds is answered.
+      // New blocks are indexed too: the head advances and its traces are served.
       const head = await connect(second.url).call<string>('eth_blockNumber');
-      expect(Number(head)).toBeGreaterThan(SCRIPT_BLOCKS + 1);
+      expect(Number(head)).toBeGreaterThan(DEMO_BLOCKS + 1);
       await connect(second.url).call('trace_filter', { fromBlock: head, toBlock: head });
     },
     { timeout: HANG_MS, interval: 100 },
   );
 });
 
-test('floodgate dev begins anew where its chain cannot be read', async () => {
+test('floodgate dev starts a new chain and moves the old index aside if chain.json is corrupt', async () => {
   const first = await startDev();
   const hash = await firstIndexed(first.url);
   await end(first.program, 'SIGTERM');

@@ -37,7 +37,7 @@ async function transferInABlock(url: string): Promise<void> {
   await node.call('evm_mine');
 }
 
-/** Whether a process runs. One that ended and was not yet collected by its parent (a zombie) does not. */
+/** Returns whether a process runs. A zombie (exited, not yet reaped by its parent) does not count. */
 async function runs(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -48,13 +48,13 @@ async function runs(pid: number): Promise<boolean> {
   }
 }
 
-/** A program that starts anvil, tells its pid and url, and waits to be killed: `npm start`, for our purpose. */
+/** A program that starts anvil, prints its pid and URL, and runs until it is killed, as `npm start` does. */
 const HOLDER = `
   import { startAnvil } from ${JSON.stringify(new URL('../../dist/devchain/index.js', import.meta.url).href)};
   const { pid, url } = await startAnvil({ statePath: process.argv[1] });
   console.log(JSON.stringify({ pid, url }));`;
 
-/** Runs the holder below a shell, as npm does, the two in a process group of their own. */
+/** Runs `HOLDER` as a child of a shell, as npm does, both in a new process group. */
 async function holdAnvil(statePath: string): Promise<{ group: number; pid: number; url: string }> {
   const command = '"$0" --input-type=module -e "$1" "$2"; true';
   const shell = spawnGuarded('sh', ['-c', command, process.execPath, HOLDER, statePath]);
@@ -64,14 +64,14 @@ async function holdAnvil(statePath: string): Promise<{ group: number; pid: numbe
 }
 
 describe('startAnvil', () => {
-  test('answers JSON-RPC on loopback, on a port of its own for each', async () => {
+  test('serves JSON-RPC on loopback, each instance on a different port', async () => {
     const [one, two] = await Promise.all([start(), start()]);
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(one.url).not.toBe(two.url);
     expect(await connect(one.url).call('eth_chainId')).toBe('0x7a69');
   });
 
-  test('ends with stop, which may be called more than once', async () => {
+  test('ends the process when stop() is called, also repeatedly', async () => {
     const anvil = await start();
     await Promise.all([anvil.stop(), anvil.stop()]);
     await anvil.stop();
@@ -79,22 +79,22 @@ describe('startAnvil', () => {
     expect(await runs(anvil.pid)).toBe(false);
   });
 
-  test('tells when it ended by itself', async () => {
+  test('resolves exited when the process ends without stop()', async () => {
     const anvil = await start();
     process.kill(anvil.pid, 'SIGKILL');
     expect(await anvil.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('stands in no process group of ours, so that Ctrl-C in a terminal does not reach it', async () => {
+  test('starts anvil in its own process group, so that Ctrl-C in a terminal does not reach it', async () => {
     const anvil = await start();
     const stat = await readFile(`/proc/${anvil.pid}/stat`, 'utf8').catch(() => undefined);
-    if (stat === undefined) return; // no /proc here (macOS): nothing to read the group from
+    if (stat === undefined) return; // macOS has no /proc to read the process group from
     const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     expect([group, session]).toEqual([String(anvil.pid), String(anvil.pid)]);
   });
 
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-    'does not outlive its parent and what runs above it, killed with %s',
+    'ends anvil when the process group of its parent is killed with %s',
     async (signal) => {
       const { group, pid } = await holdAnvil(join(folder, 'state.json'));
       expect(await runs(pid)).toBe(true);
@@ -103,18 +103,18 @@ describe('startAnvil', () => {
     },
   );
 
-  test('keeps running when it says much and nobody listens', async () => {
+  test('keeps anvil running when its output is not read', async () => {
     const { url } = await start();
     const calls = Array.from({ length: 20_000 }, () => ['eth_chainId'] as const);
-    const answers = await connect(url).batch(calls); // anvil prints a line for each: far more than a pipe holds
+    const answers = await connect(url).batch(calls); // anvil prints a line per call, which exceeds a pipe's buffer
     expect(answers).toHaveLength(calls.length);
   });
 
-  test('fails with the last lines of a process that does not start', async () => {
+  test('rejects with the last output lines of a process that does not start', async () => {
     await expect(startAnvil({ extraArgs: ['--no-such-flag'] })).rejects.toThrow(/--no-such-flag/);
   });
 
-  test('mines by itself when given a block time', async () => {
+  test('mines blocks at an interval if blockTimeMs is set', async () => {
     const { url } = await start({ blockTimeMs: 100 });
     await vi.waitUntil(async () => (await connect(url).call('eth_blockNumber')) !== '0x0', {
       timeout: HANG_MS,
@@ -122,8 +122,8 @@ describe('startAnvil', () => {
   });
 });
 
-describe('a chain with a statePath', () => {
-  test('continues after a stop, with the traces of its old blocks', async () => {
+describe('startAnvil with a statePath', () => {
+  test('continues the chain after stop(), with the traces of old blocks', async () => {
     const statePath = join(folder, 'state.json');
     const first = await start({ statePath });
     expect(first.fresh).toBe(true);
@@ -138,7 +138,7 @@ describe('a chain with a statePath', () => {
     expect(await connect(second.url).call('trace_block', '0x2')).toHaveLength(1);
   });
 
-  test('continues from its last save after everything was killed', async () => {
+  test('continues from the last save after SIGKILL', async () => {
     const statePath = join(folder, 'state.json');
     const first = await start({ statePath });
     await transferInABlock(first.url);
@@ -152,7 +152,7 @@ describe('a chain with a statePath', () => {
     expect(await connect(second.url).call('eth_blockNumber')).toBe('0x1');
   });
 
-  test('is not harmed by a save that was cut short', async () => {
+  test('ignores an unfinished save', async () => {
     const statePath = join(folder, 'state.json');
     const first = await start({ statePath });
     await transferInABlock(first.url);
@@ -162,7 +162,7 @@ describe('a chain with a statePath', () => {
     expect((await start({ statePath })).fresh).toBe(false);
   });
 
-  test('leaves the file where it is when it is not the fault', async () => {
+  test('keeps the state file if anvil fails for another reason', async () => {
     const statePath = join(folder, 'state.json');
     await writeFile(statePath, '{}');
     await expect(startAnvil({ statePath, extraArgs: ['--no-such-flag'] })).rejects.toThrow(/--no-such-flag/);
@@ -170,10 +170,10 @@ describe('a chain with a statePath', () => {
   });
 
   test.each([
-    ['torn', '{"block":{"num'],
+    ['truncated', '{"block":{"num'],
     ['empty', ''],
     ['of another version', '{"accounts":{}, "blocks": 7}'],
-  ])('starts afresh and says so when its file is %s', async (_, content) => {
+  ])('starts a new chain, logs it and renames the state file if the file is %s', async (_, content) => {
     const statePath = join(folder, 'state.json');
     await writeFile(statePath, content);
     const log = vi.fn();

@@ -12,7 +12,7 @@ import {
   type TrafficBlock,
 } from '../support/anvil.ts';
 
-/** With the genesis at a fixed time, the same seed gives the same hashes. */
+/** A fixed genesis time: without it, equal seeds would produce different block hashes. */
 const FIXED = { extraArgs: ['--timestamp', '1700000000'] } as const;
 const BLOCK_SECONDS = 12;
 
@@ -36,8 +36,8 @@ const hashesOf = async (node: Node, from: number, to: number) => {
   return blocks.map(({ hash }) => hash);
 };
 
-describe('the script', () => {
-  /** The traces of each scripted transaction by what it is about. */
+describe('the scripted traffic', () => {
+  /** Traces of each scripted transaction, by its description. */
   const shown = new Map<string, Trace[]>();
   const script: TrafficBlock[] = [];
   let node: Node;
@@ -58,11 +58,11 @@ describe('the script', () => {
     }
   });
 
-  test('takes at most twelve blocks', () => {
+  test('has at most 12 blocks', () => {
     expect(SCRIPT_BLOCKS).toBeLessThanOrEqual(12);
   });
 
-  test('has all of its transactions in their blocks, in their order, each with a root frame', async () => {
+  test('mines all transactions in the listed blocks and order, each with a root frame', async () => {
     for (const { number, transactions } of script) {
       const block = await node.call<{ transactions: string[] }>('eth_getBlockByNumber', tag(number), false);
       const roots = (await tracesOf(node, number)).filter(({ traceAddress }) => traceAddress.length === 0);
@@ -71,7 +71,7 @@ describe('the script', () => {
     }
   });
 
-  /** What a trace looks like in one line: type, kind of call or creation, depth, failure. */
+  /** Formats a trace in one line: depth, type, kind of call or creation, error. */
   const line = (trace: Trace): string => {
     const kind =
       trace.type === 'call'
@@ -253,16 +253,16 @@ describe('the script', () => {
       'a call to an account that took on code',
       ['0 call call', '1 call call', '2 call call'],
     ],
-  ])('shows %s', (_, transaction, lines) => {
+  ])('contains %s', (_, transaction, lines) => {
     expect(shown.get(transaction)?.map(line)).toEqual(lines);
   });
 
-  test('shows twenty calls, one in the other', () => {
+  test('contains 20 nested calls', () => {
     const depths = (shown.get('twenty calls deep') ?? []).map(({ traceAddress }) => traceAddress.length);
     expect(depths).toEqual(Array.from({ length: 21 }, (_, depth) => depth));
   });
 
-  test('shows a selfdestruct with a balance, and one without', () => {
+  test('contains a selfdestruct with a balance and one without', () => {
     const balance = (about: string) =>
       shown
         .get(about)
@@ -272,7 +272,7 @@ describe('the script', () => {
     expect(balance('selfdestruct of an older contract without a balance')).toEqual([0n]);
   });
 
-  test('shows calls of precompiles that move value, inherit it and have none', () => {
+  test('contains precompile calls that transfer value, inherit value and have none', () => {
     const calls = (shown.get('precompiles with value') ?? []).filter(isCall);
     expect(calls.map((trace) => [trace.action.callType, value(trace)])).toEqual([
       ['call', 0n],
@@ -284,14 +284,14 @@ describe('the script', () => {
     ]);
   });
 
-  test('shows data of a revert and of a reverted creation', () => {
+  test('contains the data of a reverted call and of a reverted creation', () => {
     const [reverted] = shown.get('a transaction reverted with data') ?? [];
     const [uncreated] = shown.get('a transaction fails to create a contract: reverted with data') ?? [];
     expect(reverted?.result).toMatchObject({ output: '0x776879' });
     expect(uncreated?.result).toMatchObject({ code: '0x6e6f' });
   });
 
-  test('has transactions of every type', async () => {
+  test('contains transactions of types 0, 1, 2 and 4', async () => {
     const types = new Set<string>();
     for (const { number } of script) {
       const block = await node.call<{ transactions: { type: string }[] }>(
@@ -305,10 +305,10 @@ describe('the script', () => {
   });
 });
 
-describe('the traffic', () => {
+describe('the generated traffic', () => {
   const STEPS = SCRIPT_BLOCKS + 20;
 
-  test('of one seed is the same on two nodes, to the hash; of another seed it is not', async () => {
+  test('has identical block hashes on two nodes for one seed, and different ones for another seed', async () => {
     const run = async (seed: number) => {
       const { url } = await startNode();
       const traffic = await createTraffic({ url, seed, blockSeconds: BLOCK_SECONDS });
@@ -320,7 +320,7 @@ describe('the traffic', () => {
     expect(other[SCRIPT_BLOCKS]).not.toEqual(one[SCRIPT_BLOCKS]);
   });
 
-  test('goes on where it was when a new one takes over, within the script and after it', async () => {
+  test('continues when a new generator takes over, during and after the script', async () => {
     const { url, node } = await startNode();
     const options = { url, seed: 5, blockSeconds: BLOCK_SECONDS };
     const uninterrupted = await startNode();
@@ -330,7 +330,7 @@ describe('the traffic', () => {
     expect(await hashesOf(node, 1, STEPS)).toEqual(await hashesOf(uninterrupted.node, 1, STEPS));
   });
 
-  test('includes everything it sends, and in time every kind of call and creation', async () => {
+  test('mines every transaction that it sends, and eventually every kind of call and creation', async () => {
     const { url, node } = await startNode();
     const blocks = await (await createTraffic({ url, seed: 9 })).run({ steps: SCRIPT_BLOCKS + 60 });
     const kinds = new Set<string | undefined>();
@@ -358,7 +358,7 @@ describe('the traffic', () => {
 });
 
 describe('reorganise', () => {
-  test.each([1, 5, 20])('replaces the last %i blocks, their hashes and their traces', async (depth) => {
+  test.each([1, 5, 20])('replaces the last %i blocks with their hashes and traces', async (depth) => {
     const { url, node } = await startNode();
     await (await createTraffic({ url, seed: 1, blockSeconds: BLOCK_SECONDS })).run({ steps: 30 });
     const before = await hashesOf(node, 0, 30);
@@ -383,13 +383,13 @@ describe('reorganise', () => {
     expect(await node.call('trace_transaction', oldTraces[0]?.transactionHash)).toEqual([]);
   });
 
-  test('refuses a depth that the chain does not have', async () => {
+  test('rejects a depth above the length of the chain', async () => {
     const { url } = await startNode();
     await expect(reorganise({ url, depth: 1, seed: 1 })).rejects.toThrow(/depth is 1/);
   });
 });
 
-test('buildTransferChain fills blocks with transfers, two of five to the hot address', async () => {
+test('buildTransferChain fills blocks with transfers, 40 % of them to the hot address', async () => {
   const { url, node } = await startNode();
   const chain = await buildTransferChain({ url, blocks: 5, transactionsPerBlock: 60, seed: 1 });
   expect([chain.fromBlock, chain.toBlock]).toEqual([1, 5]);

@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
 import { broken, movesOf } from './adversary/search.ts';
+import { DAY_MINUTES, World } from './adversary/world.ts';
 
 const RUNS = 20;
-/** What is not tried by then is left out, unless a longer search was asked for, of longer attacks. */
+/**
+ * The default search skips the runs left after this time. A search of SEARCH_MINUTES has no such limit and tries
+ * longer attacks.
+ */
 const RUNS_END_AFTER_MS = 4000;
 
-it('whatever an attacker sends for weeks, users stay known and a flood is refused', {
+it('weeks of any attack neither evict names of users from the profile nor let a later flood pass', {
   timeout: (SEARCH_MINUTES + 10) * 60_000,
 }, () => {
   const attacks = SEARCH_MINUTES > 0 ? movesOf(8, 9) : movesOf(2, 1);
@@ -20,4 +24,27 @@ it('whatever an attacker sends for weeks, users stay known and a flood is refuse
       SEARCH_MINUTES > 0 ? { numRuns: RUNS } : { numRuns: RUNS, interruptAfterTimeLimit: RUNS_END_AFTER_MS },
     );
   while (Date.now() < untilMs);
+});
+
+/**
+ * Returns the minutes after which a continuous flood of random names at this rate no longer counts as an attack; at
+ * most eight days.
+ */
+function attackMinutes(randomPerSecond: number): number {
+  const world = new World();
+  world.quietDays(6);
+  const flow = { zone: 'seeded.test', randomPerSecond, knownPerSecond: 0, taughtNames: 0 } as const;
+  let minutes = 0;
+  do {
+    world.minutes(10, [flow]);
+    minutes += 10;
+  } while (world.detector.zones.get(flow.zone)?.attacked(world.nowMs) && minutes < 8 * DAY_MINUTES);
+  return minutes;
+}
+
+it('a continuous flood doubles the baseline at most once a day, from 100/s, and 1,000/s never becomes the baseline', () => {
+  expect(attackMinutes(150)).toBeGreaterThan(0.5 * DAY_MINUTES);
+  expect(attackMinutes(300)).toBeGreaterThan(1.5 * DAY_MINUTES);
+  expect(attackMinutes(900)).toBeGreaterThan(3 * DAY_MINUTES);
+  expect(attackMinutes(1000)).toBe(8 * DAY_MINUTES);
 });

@@ -1,4 +1,6 @@
-/** Seeded fuzz: whatever bytes clients, servers and dnsdist send, the process stays and answers. */
+/**
+ * Seeded fuzz test: with any bytes from clients, servers and dnsdist, the process keeps running and answers queries.
+ */
 import type { Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,25 +12,28 @@ import { HEADER_BYTES, QueryType, questionOf } from '../../src/dns/protocol/inde
 import { freePort } from '../support/freePort.ts';
 import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
 import { bindBoth } from './support/bindBoth.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
 import { driveDnsdist } from './support/driveDnsdist.ts';
-import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
 
 const LOOPBACK = '127.0.0.1';
 const SEED = 20_261_121;
-/** What UDP over IPv4 can carry. */
+/** Largest payload of UDP over IPv4. */
 const MAX_PAYLOAD_BYTES = 65_507;
 
-/** Bytes without sense, of any length that UDP carries; short ones mostly. */
+/** Returns random bytes of any length that UDP can carry, mostly short. */
 function noise(random: Random): Buffer {
   const longest = random.chance(0.02) ? MAX_PAYLOAD_BYTES : random.chance(0.2) ? 600 : 40;
   return Buffer.from(Array.from({ length: random.below(longest + 1) }, () => random.below(256)));
 }
 
-/** The message with some bytes changed, cut off or added: what reads most of it meets the fault deep inside. */
+/**
+ * Returns the message with some bytes changed, removed or appended, so that parsers reach the fault late in the
+ * message.
+ */
 function mutated(message: Buffer, random: Random): Buffer {
   const copy = Buffer.from(message);
   for (let change = random.below(4); change > 0; change--)
@@ -42,7 +47,9 @@ const anyQuery = (random: Random): Buffer =>
     ? noise(random)
     : mutated(query(`h${random.below(1000)}.${ZONE_NAME}`, random.below(300), random.below(0x10000)), random);
 
-/** An answer to the query with a record or two behind it, as they may come: with pointers, also in circles. */
+/**
+ * Returns an answer to the query with up to two records; their names may be compression pointers, also circular ones.
+ */
 function anyAnswer(asked: Buffer, random: Random): Buffer {
   if (asked.length < HEADER_BYTES || random.chance(0.1)) return noise(random);
   const head = Buffer.from(asked);
@@ -60,7 +67,7 @@ function anyAnswer(asked: Buffer, random: Random): Buffer {
   return mutated(Buffer.concat([head, record]).subarray(0, MAX_PAYLOAD_BYTES), random);
 }
 
-/** Answers only what asks for TXT as a server should; all else with whatever comes. */
+/** Answers TXT queries correctly and all others with random bytes or answers. */
 function babble(server: Socket, random: Random): void {
   server.on('message', (asked, { port, address }) => {
     const isTrue = asked.length > 20 && asked.readUInt16BE(asked.length - 4) === QueryType.TXT;
@@ -72,7 +79,7 @@ function babble(server: Socket, random: Random): void {
   });
 }
 
-it('whatever clients and servers send over UDP and TCP, the program stays and answers', async () => {
+it('the program keeps running and answers, with any bytes from clients and servers over UDP and TCP', async () => {
   const random = new Random(SEED);
   const { udp, tcp, port } = await bindBoth();
   atEnd(
@@ -92,7 +99,7 @@ it('whatever clients and servers send over UDP and TCP, the program stays and an
   atEnd(() => program.stop());
   await program.api('POST', '', { ...ruleBody(), profile_sensitivity: 'very_high' });
   const client = await new UdpClient().open();
-  // Of its own: what comes of the noise may have any id, and come late.
+  // A separate socket, because answers to the random packets may have any id and arrive late.
   const asking = await new UdpClient().open();
   atEnd(
     () => client.close(),
@@ -106,7 +113,7 @@ it('whatever clients and servers send over UDP and TCP, the program stays and an
   for (let i = 0; i < 6000; i++) {
     client.send(anyQuery(random), program.dns);
     if (i % 50 === 0) await alive(i);
-    // Those that are not whole are closed when their time is up: nobody waits for that meanwhile.
+    // Incomplete messages stay open until the timeout; the loop does not wait for them.
     if (i % 100 === 0) closed.push(overTcp(program.dns, random));
   }
   await Promise.all(closed);
@@ -115,7 +122,7 @@ it('whatever clients and servers send over UDP and TCP, the program stays and an
   expect(metrics).toContain('floodgate_dns_packet_faults_total 0');
   const count = (result: string): number =>
     Number(new RegExp(`floodgate_dns_packets_total\\{result="${result}"\\} (\\d+)`).exec(metrics)?.[1]);
-  // Every kind of packet was among them.
+  // The run contained every kind of packet.
   for (const result of [
     'ok',
     'tooShort',
@@ -132,13 +139,13 @@ it('whatever clients and servers send over UDP and TCP, the program stays and an
   );
 });
 
-/** Resolves when the socket is closed, by whomever and why ever. */
+/** Resolves when the socket is closed, by either side and for any reason. */
 const closeOf = (socket: TcpSocket): Promise<void> =>
   new Promise((resolve) => {
     socket.once('close', () => resolve());
   });
 
-/** Whatever comes, in one connection: it is over when somebody closes it. */
+/** Sends random messages over one connection, and resolves when either side has closed it. */
 async function overTcp({ host, port }: Target, random: Random): Promise<void> {
   const socket = connect(port, host);
   socket.on('error', () => {});
@@ -153,7 +160,7 @@ async function overTcp({ host, port }: Target, random: Random): Promise<void> {
   await closed;
 }
 
-it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async () => {
+it('the dnsdist driver keeps running and learns names, with any bytes received as dnstap', async () => {
   const random = new Random(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   atEnd(() => rm(folder, { recursive: true, force: true }));
@@ -185,7 +192,7 @@ it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async (
   answer[2] = 0x80;
   for (const network of [1, 2]) socket.write(framed(tapped(6, answer, Buffer.from([192, 0, network, 1]))));
   const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.detector.key);
-  await until('the name is learned', () => guard.detector.profile.find(hashHigh, hashLow) >= 0);
+  await until('the name to be learned', () => guard.detector.profile.find(hashHigh, hashLow) >= 0);
   expect(guard.dataPlane.faults()).toBe(0);
 });
 
@@ -199,7 +206,7 @@ function frameOf(message: Buffer, random: Random): Buffer {
   return tapped(5 + random.below(2), message, noise(random).subarray(0, random.chance(0.5) ? 4 : 16));
 }
 
-/** A frame of dnstap.proto with type, protocol, address and message. */
+/** Encodes a frame of dnstap.proto with this type, address and message, over IPv4 and UDP. */
 function tapped(type: number, message: Buffer, address: Buffer): Buffer {
   const field = (number: number, bytes: Buffer): Buffer =>
     Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);

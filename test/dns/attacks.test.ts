@@ -24,7 +24,7 @@ const RULE = {
   rate_sensitivity: 'medium',
   burst_sensitivity: 'medium',
 };
-/** More in a second than any zone may have, and what a socket takes in one go. */
+/** QUERIES a second exceed the limit of any zone; SLICE queries fit into the socket's receive buffer. */
 const QUERIES = 3000;
 const SLICE = 200;
 
@@ -57,12 +57,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The guard's own paths stand beside those of the rules. */
+/** The guard's own paths are siblings of the rules path. */
 const get = (path: string) => program.api('GET', `/../${path}`);
 const activeAttack = async () =>
   (await get('attacks')).json.result.find(({ state }: never) => state === 'active');
 
-/** What a listener is told at first. */
+/** Returns the first message that a client of the live stream receives. */
 async function firstLiveMessage(): Promise<object> {
   const base = `${program.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection`;
   const { body } = await fetch(`${base}/live`, { headers: { authorization: `Bearer ${TOKEN}` } });
@@ -72,10 +72,10 @@ async function firstLiveMessage(): Promise<object> {
     const [, data] = /\ndata: (.*)\n\n/.exec(text) ?? [];
     if (data !== undefined) return JSON.parse(data);
   }
-  throw new Error('it ended at once');
+  throw new Error('the stream ended without a message');
 }
 
-/** Random names, some of them hostile, until an attack is there that fits. */
+/** Sends random names, some with control characters and markup, until an attack matches. */
 async function attackUntil(what: string, isIt: (attack: never) => boolean) {
   return until(what, async () => {
     for (let i = 0; i < QUERIES; i++) {
@@ -99,18 +99,21 @@ const floodgate = async (words: readonly string[], account = ACCOUNT): Promise<s
 };
 
 describe('an attack', () => {
-  it('is told while it lasts, over the API, by the commands and in the log, and goes on after a kill', async () => {
+  it('is reported by the API, the commands, the log and an alert while it lasts, and continues after SIGKILL and a restart', async () => {
     expect((await get('status')).json.result).toMatchObject({
       data_plane: 'embedded',
       ready: true,
       attack: false,
     });
     expect(await floodgate(['dns', 'watch', '--once'])).toMatch(/Rule +none: every query passes/);
-    expect(await floodgate(['dns', 'attacks'])).toContain('no attack');
+    expect(await floodgate(['dns', 'attacks'])).toContain('No attacks');
     const { json } = await program.api('POST', '', RULE);
     const ruleId = json.result.id;
 
-    const attack = await attackUntil('it is refused', ({ refused }) => refused > 1000);
+    const attack = await attackUntil(
+      'more than 1,000 queries of the attack to be refused',
+      ({ refused }) => refused > 1000,
+    );
     expect(attack).toMatchObject({
       state: 'active',
       zones: [ZONE_NAME],
@@ -150,12 +153,12 @@ describe('an attack', () => {
       floodgate(['dns', 'attacks', attack.id]),
       floodgate(['dns', 'attacks', '--json']),
     ]);
-    expect(watched).toMatch(/Names refused most\n +\d+\.\d % {2}\[0-9a-z\]/);
+    expect(watched).toMatch(/Names limited most\n +\d+\.\d % {2}\[0-9a-z\]/);
     expect(watched).toContain('127.0.0.0/24');
     expect(listed).toContain(attack.id);
-    expect(whole).toMatch(/Users +\d+ of \d+ queries for known names answered, 0 refused/);
+    expect(whole).toMatch(/Users +\d+ of \d+ queries for known names answered, 0 limited, 0 would drop/);
     expect(JSON.parse(line)).toMatchObject({ id: attack.id });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that the text has no control characters
     for (const text of [watched, listed, whole]) expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f]/);
 
     const lines = () =>
@@ -164,16 +167,14 @@ describe('an attack', () => {
         .trim()
         .split('\n')
         .map((text) => JSON.parse(text));
-    const begun = lines().filter(({ msg }) => msg === 'an attack has begun');
+    const begun = lines().filter(({ msg }) => msg === 'attack started');
     expect(begun).toMatchObject([{ attack: attack.id, zones: [ZONE_NAME], rule: ruleId, mode: 'enabled' }]);
-    await until('the change of the rule is logged', () =>
-      lines().some(
-        ({ msg, rule, by }) => msg === 'a rule was changed' && rule === ruleId && by === 'configured',
-      ),
+    await until('the rule change to be logged', () =>
+      lines().some(({ msg, rule, by }) => msg === 'rule changed' && rule === ruleId && by === 'configured'),
     );
     expect(program.output()).not.toContain(TOKEN);
     const [alert] = await until(
-      'it is told by an alert',
+      'the alert for the attack',
       () => receiver.requests.length > 0 && receiver.alerts(),
     );
     expect(alert).toMatchObject({
@@ -182,11 +183,11 @@ describe('an attack', () => {
     });
     await program.kill();
     program = await start();
-    const after = await until('the same attack is there', activeAttack);
+    const after = await until('the same attack after the restart', activeAttack);
     expect(after).toMatchObject({ id: attack.id, started_on: attack.started_on, zones: [ZONE_NAME] });
-    const more = await attackUntil('it goes on', ({ refused }) => refused > after.refused);
+    const more = await attackUntil('the attack to continue', ({ refused }) => refused > after.refused);
     expect(more.id).toBe(attack.id);
-    // It was told of before the kill.
+    // The alert was sent before the kill and is not sent again.
     expect(new Set(receiver.alerts().map(({ id }) => id)).size).toBe(1);
     expect((await get(`attacks/${attack.id}`)).json.result.changes).toContainEqual(
       expect.objectContaining({ kind: 'restart' }),
@@ -196,13 +197,13 @@ describe('an attack', () => {
     });
   });
 
-  it('of known names alone is told, too', async () => {
+  it('that consists only of known names is reported', async () => {
     const own = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
     const zone = ['--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`];
     const guard = await startProgram(own, server, ...zone, '--dns-thresholds-rate-per-second', '20');
     try {
       const { json } = await guard.api('POST', '', { ...RULE, profile_sensitivity: 'very_high' });
-      const attack = await until('it is told', async () => {
+      const attack = await until('the attack on known names to be reported', async () => {
         for (let i = 0; i < QUERIES; i++) {
           client.send(query(`h${i % 200}.${ZONE_NAME}`, 1, 10_000 + i), guard.dns);
           if (i % SLICE === 0) await client.ask(query(`www.${ZONE_NAME}`, 1, 1), guard.dns);
@@ -215,7 +216,7 @@ describe('an attack', () => {
         rule: { id: json.result.id },
       });
       expect((await guard.api('GET', '/../status')).json.result).toMatchObject({ attack: true });
-      expect(guard.output()).toContain('"msg":"an attack has begun"');
+      expect(guard.output()).toContain('"msg":"attack started"');
       expect(await guard.metrics()).toMatch(/^floodgate_dns_known_networks \d+$/m);
     } finally {
       await guard.stop();
@@ -223,7 +224,7 @@ describe('an attack', () => {
     }
   });
 
-  it('is told as the OpenAPI document says', async () => {
+  it('is reported in the form that the OpenAPI document describes', async () => {
     const response = await fetch(`${program.url}/client/v4/openapi.json`);
     const document = (await response.json()) as ConstructorParameters<typeof Conformance>[0] & object;
     const { valid, errors } = await new Validator().validate(
@@ -237,7 +238,7 @@ describe('an attack', () => {
     for (const path of ['status', 'rates', 'what-if', 'attacks', `attacks/${list.result[0].id}`]) {
       expect(conformance.faultsOf('GET', `${base}/${path}`, await get(path)), path).toEqual([]);
     }
-    // The document has a list of its own, as the API knows no guard.
+    // The document has its own list of `noticed_by` values, because the API module does not depend on the guard.
     const told = await get(`attacks/${list.result[0].id}`);
     for (const noticed_by of noticedBy) {
       const answer = { ...told, json: { ...told.json, result: { ...told.json.result, noticed_by } } };
@@ -247,7 +248,7 @@ describe('an attack', () => {
     }
   });
 
-  it('is only of the account that is guarded, and is asked for by pages', async () => {
+  it('is visible only in the guarded account, and attacks are listed in pages', async () => {
     const of = async (path: string, account = ACCOUNT) => {
       const base = `${program.url}/client/v4/accounts/${account}/magic/advanced_dns_protection/configs/dns_protection`;
       const response = await fetch(`${base}/${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
@@ -286,8 +287,8 @@ describe('an attack', () => {
   });
 });
 
-describe('dns watch', () => {
-  it('goes on over a restart of the server', async () => {
+describe('floodgate dns watch', () => {
+  it('reconnects after a restart of the server', async () => {
     const env = {
       ...process.env,
       FLOODGATE_URL: program.url,
@@ -299,9 +300,11 @@ describe('dns watch', () => {
     watching.child.stdout?.on('data', (text) => {
       told += text;
     });
-    await until('it shows the guard', () => /passed=/.test(told));
+    await until('dns watch to show the guard', () => /passed=/.test(told));
     await program.stop();
-    await until('it says that it waits', () => /waiting for the server/.test(told));
+    await until('dns watch to report that it waits for the server', () =>
+      /waiting for the server/.test(told),
+    );
     const port = Number(new URL(program.url).port);
     program = await startProgram(
       folder,
@@ -309,7 +312,7 @@ describe('dns watch', () => {
       ...['--port', String(port), '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
     );
     const seen = told.length;
-    await until('it shows the guard again', () => /passed=/.test(told.slice(seen)));
+    await until('dns watch to show the guard again', () => /passed=/.test(told.slice(seen)));
     watching.child.kill();
     await watching.catch(() => undefined);
   });

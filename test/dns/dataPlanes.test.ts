@@ -2,8 +2,8 @@ import { describe, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistDataPlane } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
+import { atEnd } from './support/atEnd.ts';
 import { dataPlaneContract } from './support/dataPlaneContract.ts';
-import { atEnd } from './support/ends.ts';
 import { FakeDataPlane } from './support/fakeDataPlane.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noDnsdist, startDnsdist } from './support/realDnsdist.ts';
@@ -16,18 +16,18 @@ async function server() {
   return authority;
 }
 
-describe('a third one, which is a fake', () => {
+describe('a fake data plane', () => {
   dataPlaneContract(async () => ({ dataPlane: (context) => new FakeDataPlane(context) }));
 });
 
-describe('the embedded one', () => {
+describe('the embedded data plane', () => {
   dataPlaneContract(async () => {
     const options = { listen: [{ host: LOOPBACK, port: 0 }], servers: [await server()] };
     return { dataPlane: (context) => new EmbeddedDataPlane(options, context) };
   });
 });
 
-describe('dnsdist', () => {
+describe('the dnsdist data plane', () => {
   if (noDnsdist) return void it.skip(`needs dnsdist: ${noDnsdist}`, () => {});
   dataPlaneContract(async () => {
     const dnsdist = await startDnsdist(await server());

@@ -13,21 +13,21 @@ import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient } from './support/clients.ts';
 import { askTcp, query, RCODE } from './support/dnsClient.ts';
 import {
+  countLimited,
   floodUntil,
   floodWith,
-  inForce,
   type Running,
-  refused,
-  running,
-  runningWith,
-  settled,
+  startDnsdistGuard,
+  startDnsdistGuardWith,
+  waitUntilInForce,
+  waitUntilStable,
 } from './support/dnsdistInFront.ts';
 import { driveDnsdist } from './support/driveDnsdist.ts';
-import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
 import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
@@ -36,12 +36,12 @@ const RESEND_MS = 2000;
 
 const ruleIds = (table: string): string[] => table.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? [];
 
-const matched = async ({ guard }: Running) => (await refused(guard, 'unknownName')) > 200;
+const matched = async ({ guard }: Running) => (await countLimited(guard, 'unknownName')) > 200;
 
-describe('dnsdist, driven', () => {
-  it('drops unknown names beyond the bucket, answers known ones and everything over TCP, in any case', async (ctx) => {
+describe('the dnsdist driver', () => {
+  it("drops unknown names above the bucket's rate, and answers known names in any case and every query over TCP", async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running(RULE);
+    const all = await startDnsdistGuard(RULE);
     await floodUntil(all, () => matched(all));
     for (let i = 0; i < 200; i++) {
       const answer = await all.client.ask(query(`H${i}.ExAmPlE.test`, 1, i), all.dnsdist, 5000);
@@ -53,7 +53,7 @@ describe('dnsdist, driven', () => {
     await floodUntil(all, async () => all.guard.detector.attack);
   });
 
-  it('allows and denies by the lists, whatever the rule is, and as they are changed', async (ctx) => {
+  it('applies access lists with and without a rule, and their changes', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     let wanted: AccessLists = {
       networks: [
@@ -63,18 +63,18 @@ describe('dnsdist, driven', () => {
       names: [{ name: `WWW.${ZONE_NAME}`, access: 'deny' }],
     };
     let changed = (): void => {};
-    const { client, dnsdist, guard, rules } = await runningWith([], {
+    const { client, dnsdist, guard, rules } = await startDnsdistGuardWith([], {
       read: async () => wanted,
       onChange: (listener) => {
         changed = listener;
         return () => {};
       },
     });
-    const other = await udp('127.0.0.5');
+    const other = await openUdpClient('127.0.0.5');
     const [www, h1] = ['www', 'h1'].map((name, id) => query(`${name}.${ZONE_NAME}`, QueryType.A, id + 1));
-    if (!www || !h1) throw new Error('two queries were made');
-    await inForce(guard, rules);
-    // Who is allowed is, for every name; who is denied hears nothing.
+    if (!www || !h1) throw new Error('expected two queries');
+    await waitUntilInForce(guard, rules);
+    // An allowed client is answered for every name; a denied client receives no answer.
     for (const packet of [h1, www])
       expect(await client.ask(packet, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
     other.send(h1, dnsdist);
@@ -82,8 +82,8 @@ describe('dnsdist, driven', () => {
     expect(other.answers.size).toBe(0);
     wanted = { networks: [], names: wanted.names };
     changed();
-    await until('the lists are changed', () => guard.detector.accessLists === wanted);
-    await inForce(guard, rules);
+    await until('the changed lists to be read', () => guard.detector.accessLists === wanted);
+    await waitUntilInForce(guard, rules);
     expect(await other.ask(h1, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(await askTcp([www, h1], dnsdist)).toMatchObject([
       { rcode: RCODE.REFUSED },
@@ -94,47 +94,47 @@ describe('dnsdist, driven', () => {
     expect(await other.ask(www, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
   });
 
-  it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
+  it('charges known names with unknown types at sensitivity high, and never known types', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running({ ...RULE, profile_sensitivity: 'high' });
-    const matched = () => refused(all.guard);
-    await inForce(all.guard, all.rules);
-    // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
+    const all = await startDnsdistGuard({ ...RULE, profile_sensitivity: 'high' });
+    const matched = () => countLimited(all.guard);
+    await waitUntilInForce(all.guard, all.rules);
+    // Names of a zone are known with A, AAAA, HTTPS and NS in addition to their own types; TXT is none of these.
     await floodWith(
       all,
       { type: QueryType.TXT, nameOf: (n) => `h${n % 100}` },
       async () => (await matched()) >= 200,
     );
     for (const [i, type] of [QueryType.A, QueryType.AAAA, QueryType.HTTPS, QueryType.NS].entries()) {
-      const before = await settled(matched);
+      const before = await waitUntilStable(matched);
       for (let j = 0; j < 100; j++) {
         const answer = await all.client.ask(query(`H${j}.ExAmPlE.test`, type, i * 100 + j), all.dnsdist);
         expect(answer?.rcode).toBe(RCODE.NOERROR);
       }
       expect(await matched()).toBe(before);
     }
-    // Unknown names pay, too, and a change to medium is in force at once.
-    const before = await settled(matched);
+    // Unknown names are charged too, and a change to medium applies at once.
+    const before = await waitUntilStable(matched);
     await floodWith(
       all,
       { type: QueryType.A, nameOf: (n) => `x${n}` },
       async () => (await matched()) > before,
     );
     all.rules.set(RULE);
-    await inForce(all.guard, all.rules);
+    await waitUntilInForce(all.guard, all.rules);
     for (let j = 0; j < 200; j++) {
       const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist);
       expect(answer?.rcode).toBe(RCODE.NOERROR);
     }
   });
 
-  it('lets all queries for a known name pay at sensitivity very_high while it is beyond its usual rate', async (ctx) => {
+  it('charges every query for a known name above its usual rate at sensitivity very_high', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
-    const matched = () => refused(all.guard);
-    await inForce(all.guard, all.rules);
+    const all = await startDnsdistGuard({ ...RULE, profile_sensitivity: 'very_high' });
+    const matched = () => countLimited(all.guard);
+    await waitUntilInForce(all.guard, all.rules);
     await floodWith(all, { type: QueryType.A, nameOf: () => 'h1' }, async () => (await matched()) >= 200);
-    const before = await settled(matched);
+    const before = await waitUntilStable(matched);
     for (let j = 0; j < 20; j++) {
       const answer = await all.client.ask(query(`h2.${ZONE_NAME}`, QueryType.A, j), all.dnsdist);
       expect(answer?.rcode).toBe(RCODE.NOERROR);
@@ -142,22 +142,22 @@ describe('dnsdist, driven', () => {
     expect(await matched()).toBe(before);
   });
 
-  it('has a changed rule in force, and none after it was deleted', async (ctx) => {
+  it('applies a changed rule, and removes a deleted one', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running({ ...RULE, mode: 'monitoring' });
+    const all = await startDnsdistGuard({ ...RULE, mode: 'monitoring' });
     await floodUntil(all, () => matched(all));
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
     atEnd(() => console.close());
     const shows = (what: string, wanted: (table: string) => boolean) =>
       until(what, async () => wanted(await console.run('showRules()')));
-    await shows('the rule monitors', (table) => /floodgate-refuses.*wouldDrop/.test(table));
+    await shows('the rule to monitor', (table) => /floodgate-refuses.*wouldDrop/.test(table));
     all.rules.set(RULE);
-    await shows('the rule drops', (table) => /floodgate-refuses.*dropped/.test(table));
+    await shows('the rule to drop', (table) => /floodgate-refuses.*dropped/.test(table));
     all.rules.set();
-    await shows('no rule is left', (table) => !table.includes('floodgate-refuses'));
+    await shows('the rule to be removed', (table) => !table.includes('floodgate-refuses'));
   });
 
-  it('has a changed rule in force on both of two nodes, and on a living one while the other is away', async (ctx) => {
+  it('applies a changed rule on both of two nodes, and on the remaining node after the other was stopped', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     atEnd(() => server.stop());
@@ -195,7 +195,7 @@ describe('dnsdist, driven', () => {
     await says(one, /floodgate-refuses.*Max 50 /);
     const id = await setAt();
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    // The node that is left keeps its bucket: it is not given the same rules again and again.
+    // The remaining node keeps its bucket, because the driver does not send unchanged rules again.
     const closed = createServer((socket) => socket.destroy());
     atEnd(() => closed.close());
     closed.listen(two.console.port, LOOPBACK);
@@ -203,7 +203,7 @@ describe('dnsdist, driven', () => {
     expect(await setAt()).toBe(id);
   });
 
-  it('gives a node that was started anew its rules, though nothing changed, and one that hung, when it is back', async (ctx) => {
+  it('sends unchanged rules to a restarted node, and changed rules to a node that hung', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     atEnd(() => server.stop());
@@ -211,7 +211,7 @@ describe('dnsdist, driven', () => {
     atEnd(() => first.stop());
     const anew = await startDnsdist(server, first);
     atEnd(() => anew.stop());
-    // The same address before and after: what stands behind it changes, as when a node is started anew.
+    // One address for two nodes: the switch looks like a restart to the driver.
     let behind = first;
     const open = new Set<Socket>();
     let away = false;
@@ -247,20 +247,23 @@ describe('dnsdist, driven', () => {
     behind = anew;
     for (const socket of open) socket.destroy();
     await says(anew);
-    // The node hangs: its side of the connection is not read, and new ones are taken and not answered.
+    // The node hangs: its open connections are not read, and new ones are accepted but not answered.
     away = true;
     for (const socket of open) socket.unpipe();
     rules.set({ ...RULE, mode: 'monitoring' });
-    await until('it was noticed', async () => (guard.dataPlane.nodes()[0]?.failures.unreachable ?? 0) >= 2);
+    await until(
+      'two failed attempts to reach the node',
+      async () => (guard.dataPlane.nodes()[0]?.failures.unreachable ?? 0) >= 2,
+    );
     expect(guard.dataPlane.hasRules()).toBe(false);
     away = false;
     await says(anew, /floodgate-refuses.*wouldDrop/);
-    await inForce(guard, rules);
+    await waitUntilInForce(guard, rules);
   });
 
-  it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
+  it('answers a new name of a zone during an attack as soon as the zone file contains it', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running(RULE);
+    const all = await startDnsdistGuard(RULE);
     await floodUntil(all, () => matched(all));
     await writeFile(`${all.zoneFile}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
     await rename(`${all.zoneFile}.new`, all.zoneFile);
@@ -270,7 +273,7 @@ describe('dnsdist, driven', () => {
     });
   });
 
-  it('refuses no name of a zone that is still being read, while it protects those that it knows', async (ctx) => {
+  it('drops no names of a zone that is not read yet, while it protects the seeded zone', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const late = 'late.test';
     const zones = [new ZoneData(ZONE_TEXT, ZONE_NAME), new ZoneData(ZONE_TEXT, late)];
@@ -297,11 +300,11 @@ describe('dnsdist, driven', () => {
       ],
     });
     atEnd(() => guard.stop());
-    const client = await udp();
+    const client = await openUdpClient();
     const all = { dnsdist, guard, rules: new TestRules([RULE]), client, zoneFile };
     await floodUntil(all, () => matched(all));
     expect(guard.seeding.missing().map(({ zone }) => zone)).toEqual([late]);
-    // The bucket stays empty: a name that had to pay would be refused nearly each time.
+    // The bucket stays empty, so nearly every query that needed a token would be dropped.
     let [sent, resent] = [0, 0];
     for (let i = 0; i < 100; i++) {
       for (let j = 0; j < 50; j++, sent++)
@@ -312,13 +315,13 @@ describe('dnsdist, driven', () => {
         if (await client.wait(() => client.answers.has(i), RESEND_MS)) break;
       }
     }
-    // A packet may be lost on a busy machine.
+    // A busy machine may lose a packet.
     expect(resent).toBeLessThan(10);
   });
 
-  it('goes on with the last good state when Floodgate is gone, and never gets an empty profile', async (ctx) => {
+  it('leaves the last state in dnsdist after it stopped, and never installs an empty profile', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running(RULE);
+    const all = await startDnsdistGuard(RULE);
     await floodUntil(all, () => matched(all));
     await all.guard.stop();
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
@@ -330,7 +333,7 @@ describe('dnsdist, driven', () => {
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
   });
 
-  it('is driven by `floodgate start`, goes on when that is killed, and is taken over by the next one', async (ctx) => {
+  it('is started by `floodgate start`, leaves dnsdist protected after SIGKILL, and takes over at the next start', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     atEnd(() => server.stop());
@@ -353,7 +356,7 @@ describe('dnsdist, driven', () => {
     atEnd(() => console.close());
     const table = () => console.run('showRules()');
     const hits = async () => Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
-    const client = await udp();
+    const client = await openUdpClient();
     const flood = async (): Promise<void> => {
       for (let i = 0; i < 200; i++)
         client.send(query(`x${Math.random()}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
@@ -383,9 +386,9 @@ describe('dnsdist, driven', () => {
     while ((await table()).includes('floodgate-refuses'));
   });
 
-  it('finds the names that an earlier run learned, and publishes them again', async (ctx) => {
+  it('publishes the names that an earlier run learned', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const { dnsdist, guard, rules } = await running(RULE);
+    const { dnsdist, guard, rules } = await startDnsdistGuard(RULE);
     await guard.stop();
     const store = DnsStore.open(dnsdist.folder);
     const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
@@ -403,14 +406,14 @@ describe('dnsdist, driven', () => {
     expect(second.dataPlane.knownNames()).toBe(names);
   });
 
-  it('protects with all names as before when all but the file is lost, and, when that is lost too, with those that dnsdist has', async (ctx) => {
+  it('protects with the names in the file if the profile is lost, and with the names that dnsdist holds if the file is lost, too', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const all = await running(RULE);
+    const all = await startDnsdistGuard(RULE);
     const { dnsdist, guard, rules, client } = all;
     await floodUntil(all, () => matched(all));
     const names = guard.dataPlane.knownNames();
     await guard.stop();
-    // Without a store of the profile and without zones: as after a kill, for names that were learned since the last save.
+    // Without a profile store and without zones, as after a kill for names learned since the last save.
     const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     for (const lost of ['profile', 'names, too'] as const) {
       if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
@@ -418,13 +421,13 @@ describe('dnsdist, driven', () => {
       let stopped = false;
       atEnd(() => stopped || next.stop());
       expect(next.dataPlane.knownNames()).toBe(lost === 'profile' ? names : 0);
-      await inForce(next, rules);
-      // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
+      await waitUntilInForce(next, rules);
+      // A changed rule resets the counters, so later matches prove that dnsdist still has its names.
       rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
-      await inForce(next, rules);
+      await waitUntilInForce(next, rules);
       rules.set(RULE);
-      await inForce(next, rules);
-      await floodUntil({ ...all, guard: next }, async () => (await refused(next, 'unknownName')) > 200);
+      await waitUntilInForce(next, rules);
+      await floodUntil({ ...all, guard: next }, async () => (await countLimited(next, 'unknownName')) > 200);
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
           answers: 1,
@@ -434,10 +437,10 @@ describe('dnsdist, driven', () => {
     }
   });
 
-  it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
+  it('reports a node that does not run the rules that were sent, and applies them as soon as the node does', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const { dnsdist, guard: first, rules } = await running(RULE);
-    await inForce(first, rules);
+    const { dnsdist, guard: first, rules } = await startDnsdistGuard(RULE);
+    await waitUntilInForce(first, rules);
     await first.stop();
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
     atEnd(() => console.close());
@@ -457,33 +460,33 @@ describe('dnsdist, driven', () => {
     const registry = new Registry();
     guard.dataPlane.registerMetrics(registry);
     const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
-    await until('it was tried again', async () => (guard.dataPlane.nodes()[0]?.failures.refused ?? 0) >= 2);
+    await until('two refused attempts', async () => (guard.dataPlane.nodes()[0]?.failures.refused ?? 0) >= 2);
     expect(guard.dataPlane.hasRules()).toBe(false);
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 0`);
     expect(await registry.metrics()).toMatch(
       new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
     );
-    // One for the rules without the names, which come behind, and one for those with them.
+    // One warning for the rules without the names, which are loaded later, and one for the rules with them.
     const told = warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones'));
     expect([1, 2]).toContain(told.length);
     expect(new Set(told).size).toBe(told.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');
-    await inForce(guard, rules);
+    await waitUntilInForce(guard, rules);
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
-    // The names are those of the folder that is configured now.
-    await until('dnsdist looks into the new folder', async () =>
+    // dnsdist reads the names from the folder that is configured now.
+    await until('dnsdist to read the new folder', async () =>
       /[0-9a-f]{4}/.test(
         await console.run(`return floodgateKnown:lookup(newDNSName("moved.${ZONE_NAME}"):toDNSString())`),
       ),
     );
   });
 
-  it('refuses a console with the wrong key in words', async (ctx) => {
+  it('explains a wrong console key in the error message', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
-    const { dnsdist } = await running();
+    const { dnsdist } = await startDnsdistGuard();
     const console = new DnsdistConsole(dnsdist.console, Buffer.alloc(32, 7).toString('base64'));
     atEnd(() => console.close());
-    await expect(console.run('showRules()')).rejects.toThrow(/is the key the same on both sides/);
+    await expect(console.run('showRules()')).rejects.toThrow(/check that its setKey\(\) matches/);
   });
 });

@@ -1,4 +1,4 @@
-/** What dnsdist does by itself: while Floodgate is away, before it has seen anything, and where frames of dnstap are lost. */
+/** Behaviour of dnsdist without Floodgate, before Floodgate has seen any traffic, and without dnstap frames. */
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
@@ -8,12 +8,12 @@ import { verdictOf } from '../../src/dns/detector/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient } from './support/clients.ts';
 import { query, type UdpClient } from './support/dnsClient.ts';
-import { inForce } from './support/dnsdistInFront.ts';
+import { waitUntilInForce } from './support/dnsdistInFront.ts';
 import { type DriveOptions, driveDnsdist } from './support/driveDnsdist.ts';
-import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -27,7 +27,7 @@ beforeEach(async (ctx) => {
   atEnd(() => server.stop());
   dnsdist = await startDnsdist(server);
   atEnd(() => dnsdist.stop());
-  client = await udp();
+  client = await openUdpClient();
   consoleOf = new DnsdistConsole(dnsdist.console, dnsdist.key);
   atEnd(() => consoleOf.close());
 });
@@ -43,11 +43,11 @@ async function driven(rule: Rule, options: Partial<DriveOptions> = {}) {
     ...options,
   });
   await guard.seeding.tried;
-  await until('the rules are in force', () => guard.dataPlane.hasRules());
+  await until('the rules to be in force', () => guard.dataPlane.hasRules());
   return guard;
 }
 
-/** Sends unknown names until dnsdist has dropped so many, each round behind a known name that is answered. */
+/** Sends unknown names until dnsdist has dropped at least this many. A known name is answered in each round. */
 async function floodUntilDropped(least: number): Promise<void> {
   const dropped = async () =>
     Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await consoleOf.run('showRules()'))?.[1] ?? 0);
@@ -60,23 +60,23 @@ async function floodUntilDropped(least: number): Promise<void> {
   }
 }
 
-it('goes by its last rules and names where it is started anew while Floodgate is away', async () => {
+it('dnsdist applies its last rules and names after a restart without Floodgate', async () => {
   const guard = await driven(RULE);
   await guard.stop();
   consoleOf.close();
   const output = await dnsdist.restart();
-  expect(output).toContain('the last rules are in force');
+  expect(output).toContain('loaded the last rules');
   await floodUntilDropped(500);
 });
 
-it('lets a flood pay at sensitivity low that Floodgate has not seen, from its first second on', async () => {
+it('dnsdist limits a flood from its first second at sensitivity low, before Floodgate has seen the flood', async () => {
   const guard = await driven({ ...RULE, profile_sensitivity: 'low' });
   expect(guard.detector.attack).toBe(false);
   await guard.stop();
   await floodUntilDropped(500);
 });
 
-it('runs nothing that stands in the folder, and starts whatever stands there', async () => {
+it('dnsdist starts with any content of the rules file, and executes none of it', async () => {
   const guard = await driven(RULE);
   await guard.stop();
   const marker = join(dnsdist.folder, 'marker');
@@ -114,7 +114,7 @@ it('runs nothing that stands in the folder, and starts whatever stands there', a
   await expect(access(marker)).rejects.toThrow('ENOENT');
 });
 
-it('counts what it does itself: to the last query, though no frame of dnstap ever comes', async () => {
+it('dnsdist counts every query itself, without any dnstap frame', async () => {
   const rules = new TestRules([RULE]);
   const guard = await driven(RULE, { rules, dnstap: { host: LOOPBACK, port: await freePort() } });
   atEnd(() => guard.stop());
@@ -133,9 +133,9 @@ it('counts what it does itself: to the last query, though no frame of dnstap eve
   };
   await flood('a');
   rules.set({ ...RULE, mode: 'monitoring' });
-  await inForce(guard, rules);
+  await waitUntilInForce(guard, rules);
   await flood('b');
-  await until('all is counted', async () => {
+  await until('all queries to be counted', async () => {
     await dataPlane.count();
     return sum(dataPlane.verdicts()) - before.counted === (await received()) - before.received;
   });
@@ -145,13 +145,13 @@ it('counts what it does itself: to the last query, though no frame of dnstap eve
   expect(count('paid')).toBeGreaterThanOrEqual(500);
   expect(count('dropped')).toBeGreaterThan(100);
   expect(count('wouldDrop')).toBeGreaterThan(100);
-  stats.note(Date.now());
+  stats.collect(Date.now());
   expect(sum(stats.totals.get(RULE.id) ?? new Float64Array())).toBe(sum(dataPlane.verdicts()));
-  // A dnsdist that is started anew begins at zero: what it counts then comes on top.
+  // The counters of a restarted dnsdist begin at zero; they are added to the total.
   const total = sum(dataPlane.verdicts());
   await dnsdist.restart();
   await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
-  await until('it goes on', async () => {
+  await until('counting to continue after the restart', async () => {
     await dataPlane.count();
     return sum(dataPlane.verdicts()) > total;
   });

@@ -8,12 +8,12 @@ import { QueryType } from '../../src/dns/protocol/index.ts';
 import { transferZone } from '../../src/dns/zones/index.ts';
 import { type Network, parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openTcpClient, openUdpClient } from './support/clients.ts';
 import { query, questionBytes, RCODE, type Target, withEdns } from './support/dnsClient.ts';
-import { inForce } from './support/dnsdistInFront.ts';
+import { waitUntilInForce } from './support/dnsdistInFront.ts';
 import { driveDnsdist } from './support/driveDnsdist.ts';
-import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { tcp, udp } from './support/opened.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 import type { TcpClient } from './support/tcpClient.ts';
@@ -30,31 +30,31 @@ const changed = (packet: Buffer, offset: number, byte: number): Buffer => {
   return copy;
 };
 
-/** Everything that the embedded guard refuses, asked of dnsdist. */
+/** Expects from dnsdist every rejection that the embedded guard sends. */
 async function expectRefusals(target: Target, from: string): Promise<void> {
-  const overUdp = await udp(from);
+  const overUdp = await openUdpClient(from);
   for (const asked of [axfr, ixfr, withEdns(axfr, 1232)]) {
-    const answers = [await overUdp.ask(asked, target), await (await tcp(target, from)).ask(asked)];
+    const answers = [await overUdp.ask(asked, target), await (await openTcpClient(target, from)).ask(asked)];
     for (const answer of answers) {
       expect(answer).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
       expect(answer?.bytes.subarray(12, axfr.length)).toEqual(questionBytes(asked, axfr));
     }
   }
-  const pipelined = await tcp(target, from);
+  const pipelined = await openTcpClient(target, from);
   const answers = await pipelined.send(good, axfr, good).received(3);
   expect(answers.map(({ rcode }) => rcode).sort()).toEqual([0, 0, RCODE.REFUSED]);
   await expectNoOtherOpcodes(target, from);
 }
 async function expectNoOtherOpcodes(target: Target, from: string): Promise<void> {
-  const overUdp = await udp(from);
+  const overUdp = await openUdpClient(from);
   for (const opcode of [4, 5]) {
     const packet = changed(query(ZONE_NAME, QueryType.SOA, opcode), 2, opcode << 3);
     expect(await overUdp.ask(packet, target)).toMatchObject({ rcode: RCODE.NOTIMP });
-    expect(await (await tcp(target, from)).ask(packet)).toMatchObject({ rcode: RCODE.NOTIMP });
+    expect(await (await openTcpClient(target, from)).ask(packet)).toMatchObject({ rcode: RCODE.NOTIMP });
   }
   const two = changed(Buffer.concat([good, axfr.subarray(12)]), 5, 2);
   expect(await overUdp.ask(two, target)).toMatchObject({ rcode: RCODE.FORMERR });
-  expect(await (await tcp(target, from)).ask(two)).toMatchObject({ rcode: RCODE.FORMERR });
+  expect(await (await openTcpClient(target, from)).ask(two)).toMatchObject({ rcode: RCODE.FORMERR });
 }
 
 async function records(target: Target): Promise<number> {
@@ -68,7 +68,7 @@ async function viaDig(target: Target, from: string): Promise<number> {
   return stdout.split('\n').filter((line) => /\sIN\s/.test(line)).length;
 }
 
-it('dnsdist with the generated configuration, and driven by whatever rule, transfers to allowed networks alone', async (ctx) => {
+it('dnsdist transfers zones only to allowed networks, with the generated configuration and under every rule', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
   if (noNsd) return ctx.skip(noNsd);
   const hosts = Array.from({ length: 50_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
@@ -82,7 +82,7 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   const expectAllowed = async (): Promise<void> => {
     expect(await records(dnsdist)).toBe(direct);
     if (existsSync(DIG)) expect(await viaDig(dnsdist, '127.0.3.9')).toBe(direct + 1);
-    const overUdp = await udp('127.0.3.9');
+    const overUdp = await openUdpClient('127.0.3.9');
     for (const asked of [axfr, ixfr])
       expect(await overUdp.ask(asked, dnsdist)).toMatchObject({ rcode: RCODE.REFUSED });
     await expectNoOtherOpcodes(dnsdist, '127.0.3.9');
@@ -103,14 +103,14 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   atEnd(() => guard.stop());
   for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {
     rules.set(...current);
-    await inForce(guard, rules);
+    await waitUntilInForce(guard, rules);
     await expectRefusals(dnsdist, '127.0.4.1');
     await expectAllowed();
   }
-  await until('the zone is seeded', () => guard.dataPlane.knownNames() > 50_000);
+  await until('the zone to be seeded', () => guard.dataPlane.knownNames() > 50_000);
 });
 
-it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
+it('dnsdist transfers no zone in response to a packet that is not a query', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
   if (noNsd) return ctx.skip(noNsd);
   const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
@@ -119,34 +119,43 @@ it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
   atEnd(() => dnsdist.stop());
   const pointed = Buffer.concat([axfr.subarray(0, 12), Uint8Array.of(0xc0, 12, 0, 252, 0, 1)]);
   for (const packet of [pointed, changed(axfr, 5, 0), changed(axfr, 2, 0x80), axfr.subarray(0, 11)]) {
-    const client = await tcp(dnsdist, '127.0.4.1');
+    const client = await openTcpClient(dnsdist, '127.0.4.1');
     client.send(packet, good);
-    await until('dnsdist is through', () => client.closed || client.answers.some(({ id }) => id === 9));
+    await until(
+      'dnsdist to finish the connection',
+      () => client.closed || client.answers.some(({ id }) => id === 9),
+    );
     for (const { id, answers } of client.answers) expect([id, answers]).toEqual([id, id === 9 ? 1 : 0]);
   }
 });
 
-/** As resolvers wait at least. */
+/** Shortest wait of resolvers before a retry. */
 const RETRY_MS = 500;
 
-it('dnsdist answers others beside a thousand idle connections from ten addresses', async (ctx) => {
+it('dnsdist answers other clients while ten addresses hold a thousand idle connections', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
   atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
   atEnd(() => dnsdist.stop());
-  await Promise.all(Array.from({ length: 1000 }, (_, i) => tcp(dnsdist, `127.0.4.${1 + (i % 10)}`)));
-  // On a busy machine dnsdist's own two seconds may pass before it has read the question: resolvers ask again, a little later.
+  await Promise.all(
+    Array.from({ length: 1000 }, (_, i) => openTcpClient(dnsdist, `127.0.4.${1 + (i % 10)}`)),
+  );
+  // On a busy machine dnsdist's timeout of two seconds may pass before it reads the question; resolvers retry a
+  // little later.
   const ATTEMPTS = 5;
   for (let i = 0; i < 20; i++) {
     let answer: Awaited<ReturnType<TcpClient['ask']>>;
     for (let attempt = 0; answer === undefined && attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await pause(RETRY_MS);
-      answer = await (await tcp(dnsdist, '127.0.5.1')).ask(good);
+      answer = await (await openTcpClient(dnsdist, '127.0.5.1')).ask(good);
     }
     expect(answer).toMatchObject({ rcode: RCODE.NOERROR });
   }
-  // One address has a hundred at most; all are closed in the end, as nothing is asked.
-  const more = await Promise.all(Array.from({ length: 150 }, () => tcp(dnsdist, '127.0.5.2')));
-  await until('dnsdist has closed what is too much', () => more.filter(({ closed }) => closed).length >= 50);
+  // dnsdist allows 100 connections per address. All are closed in the end, because they are idle.
+  const more = await Promise.all(Array.from({ length: 150 }, () => openTcpClient(dnsdist, '127.0.5.2')));
+  await until(
+    'dnsdist to close the connections above the limit',
+    () => more.filter(({ closed }) => closed).length >= 50,
+  );
 });

@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient } from './support/clients.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
-import { guardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
+import { startGuardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
 import { noRawSockets, RawUdp } from './support/rawUdp.ts';
 import type { GuardState } from './support/threadedGuard.ts';
@@ -21,7 +21,7 @@ const THREADED_GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', impor
 const THREADS = 3;
 const LOOPBACK = '127.0.0.1';
 
-/** One for each way that a packet can go: on to a server and back, answered FORMERR, answered NOTIMP, dropped. */
+/** Returns packets for each path: forwarded to a server, answered FORMERR, answered NOTIMP, dropped. */
 function everyKind(): Buffer[] {
   const changed = (offset: number, byte: number): Buffer => {
     const packet = query(`www.${ZONE_NAME}`);
@@ -43,12 +43,12 @@ function everyKind(): Buffer[] {
 async function opened() {
   const raw = await new RawUdp().open();
   atEnd(() => raw.close());
-  const client = await udp();
+  const client = await openUdpClient();
   return { raw, client };
 }
 
 describe('a packet from source port 0', () => {
-  it('cannot be answered: it is counted and dropped, and the program goes on', async (ctx) => {
+  it('is counted and dropped, because it cannot be answered, and the program continues', async (ctx) => {
     if (noRawSockets) return ctx.skip(noRawSockets);
     const { raw, client } = await opened();
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
@@ -67,55 +67,52 @@ describe('a packet from source port 0', () => {
     const packets = everyKind();
     for (const packet of packets) {
       await raw.send(0, program.dns.port, packet);
-      // A query of its own kind after each: what the packet set off has happened when that is answered.
+      // After each packet, a query of its own type: its answer proves that the packet was processed.
       const alive = query(`www.${ZONE_NAME}`, QueryType.TXT, 7);
       expect(await client.ask(alive, program.dns)).toMatchObject({ id: 7, rcode: RCODE.NOERROR });
     }
     expect(await program.metrics()).toContain(
       `floodgate_dns_packets_total{result="portZero"} ${packets.length}`,
     );
-    // No server is asked what nobody can be told.
+    // Packets from port 0 are not forwarded to a server.
     expect(new Set(asked)).toEqual(new Set([QueryType.TXT]));
   });
 
   const node = newerNode();
-  it.skipIf(node === undefined)(
-    `costs no thread its life${node ? '' : ` (${NO_NEWER_NODE})`}`,
-    async (ctx) => {
-      if (noRawSockets) return ctx.skip(noRawSockets);
-      const { raw, client } = await opened();
-      const child = fork(THREADED_GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
-      atEnd(() => child.kill('SIGKILL'));
-      const state = async (): Promise<GuardState> => {
-        const answer = once(child, 'message');
-        child.send('state');
-        return (await answer)[0];
-      };
-      const [first]: GuardState[] = await once(child, 'message');
-      if (first === undefined) throw new Error('the guard said nothing');
-      // The kernel picks one of the sockets by the source port, and all packets from port 0 come to the same.
-      for (const packet of everyKind()) {
-        await raw.send(0, first.port, packet);
-        const target = { host: LOOPBACK, port: first.port };
-        for (let i = 0; i < THREADS * 4; i++) {
-          const other = await new UdpClient().open();
-          expect(await other.ask(query(`h${i}.${ZONE_NAME}`, QueryType.A, i), target)).toMatchObject({
-            id: i,
-          });
-          other.close();
-        }
-        expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
+  it.skipIf(node === undefined)(`ends no thread${node ? '' : ` (${NO_NEWER_NODE})`}`, async (ctx) => {
+    if (noRawSockets) return ctx.skip(noRawSockets);
+    const { raw, client } = await opened();
+    const child = fork(THREADED_GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
+    atEnd(() => child.kill('SIGKILL'));
+    const state = async (): Promise<GuardState> => {
+      const answer = once(child, 'message');
+      child.send('state');
+      return (await answer)[0];
+    };
+    const [first]: GuardState[] = await once(child, 'message');
+    if (first === undefined) throw new Error('the guard sent no message');
+    // The kernel selects a socket by the source port, so all packets from port 0 reach the same one.
+    for (const packet of everyKind()) {
+      await raw.send(0, first.port, packet);
+      const target = { host: LOOPBACK, port: first.port };
+      for (let i = 0; i < THREADS * 4; i++) {
+        const other = await new UdpClient().open();
+        expect(await other.ask(query(`h${i}.${ZONE_NAME}`, QueryType.A, i), target)).toMatchObject({
+          id: i,
+        });
+        other.close();
       }
-      expect((await state()).threads).toEqual(first.threads);
-    },
-  );
+      expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
+    }
+    expect((await state()).threads).toEqual(first.threads);
+  });
 
-  it('is dropped where the bucket is empty and TC=1 would be the answer, and by the built-in server', async (ctx) => {
+  it('is dropped if the bucket is empty, even if the guard would answer TC=1, and also by the built-in server', async (ctx) => {
     if (noRawSockets) return ctx.skip(noRawSockets);
     const { raw, client } = await opened();
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     atEnd(() => server.stop());
-    const { guard, target, stop } = await guardInFront(
+    const { guard, target, stop } = await startGuardInFront(
       {},
       { servers: [server], detector: { refuseWith: 'truncate' } },
     );

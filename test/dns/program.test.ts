@@ -24,7 +24,7 @@ const RULE = {
 };
 const UNKNOWN_DROPPED = 'outcome="dropped",reason="unknownName"';
 
-/** One for all that needs no other options and no restart; another that is restarted. */
+/** A program for tests without special options and restarts, and another that is restarted. */
 let shared: Program;
 let restarted: Program;
 const folders: string[] = [];
@@ -54,7 +54,7 @@ afterAll(async () => {
   await Promise.all([shared?.stop(), restarted?.stop(), server.stop()]);
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
 });
-/** Each test makes the rules that it needs. */
+/** Each test creates its own rules. */
 afterEach(async () => {
   const { json } = await shared.api('GET');
   for (const { id } of json.result) await shared.api('DELETE', `/${id}`);
@@ -66,10 +66,10 @@ const dropped = async (program: Program): Promise<number> => {
 };
 const FLOOD = 2000;
 const FLOOD_BETWEEN_KNOWN = 100;
-/** Queries of a known name that go with a flood: the guard has read all before them. */
+/** Queries for a known name in each flood. When they are answered, the guard has read everything before them. */
 const KNOWN_IN_FLOOD = FLOOD / FLOOD_BETWEEN_KNOWN + 1;
 
-/** A flood of random names that is over when the guard has read all of it. */
+/** Sends a flood of random names, and resolves when the guard has read all of it. */
 async function flood({ dns }: Program): Promise<void> {
   for (let i = 0; i < FLOOD; i++) {
     client.send(query(`x${i}.${ZONE_NAME}`, 1, 10_000 + i), dns);
@@ -78,11 +78,14 @@ async function flood({ dns }: Program): Promise<void> {
   await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dns);
 }
 
-/** Floods until so many queries more were dropped: what a slow machine sends is less than the bucket holds. Resolves with the number of floods. */
+/**
+ * Floods until at least this many more queries were dropped, and returns the number of floods. A slow machine may
+ * need several, because the bucket refills.
+ */
 async function floodUntilDropped(program: Program, queries: number): Promise<number> {
   const before = await dropped(program);
   let floods = 0;
-  await until(`${queries} more are dropped`, async () => {
+  await until(`${queries} more queries to be dropped`, async () => {
     await flood(program);
     floods++;
     return (await dropped(program)) > before + queries;
@@ -90,8 +93,8 @@ async function floodUntilDropped(program: Program, queries: number): Promise<num
   return floods;
 }
 
-describe('a rule made through the API', () => {
-  it('is in force at the guard at once, and so is each change of it', async () => {
+describe('a rule created through the API', () => {
+  it('is in force at once, and so is each change', async () => {
     const before = await dropped(shared);
     await flood(shared);
     expect(await dropped(shared)).toBe(before);
@@ -108,7 +111,7 @@ describe('a rule made through the API', () => {
     });
   });
 
-  it('shows in its analytics what was done under it, also after a restart', async () => {
+  it('shows in its analytics the queries that it limited, also after a restart', async () => {
     const { json } = await restarted.api('POST', '', RULE);
     const floods = await floodUntilDropped(restarted, 500);
     await restarted.stop();
@@ -117,7 +120,7 @@ describe('a rule made through the API', () => {
     expect(status).toBe(200);
     const { totals, now, minutes } = analytics.result;
     expect(totals.dropped).toBeGreaterThan(500);
-    // A client asks again where no answer comes for a second.
+    // A client may retry after a second without an answer, so there may be more.
     expect(totals.passed).toBeGreaterThanOrEqual(floods * KNOWN_IN_FLOOD);
     expect(totals.reasons).toEqual({ unknownName: { paid: totals.paid, dropped: totals.dropped } });
     expect(now).toMatchObject({
@@ -131,7 +134,7 @@ describe('a rule made through the API', () => {
     );
   });
 
-  it('whose analytics are asked for wrongly says what is wrong', async () => {
+  it('rejects invalid analytics parameters with messages that name them', async () => {
     const { json } = await shared.api('POST', '', RULE);
     const errors = async (path: string) => {
       const { status, json: answer } = await shared.api('GET', path);
@@ -140,11 +143,11 @@ describe('a rule made through the API', () => {
     const analytics = `/${json.result.id}/analytics`;
     expect(await errors(`${analytics}?since=yesterday`)).toEqual([
       400,
-      expect.stringContaining('since is no date'),
+      expect.stringContaining('since must be an RFC 3339 date'),
     ]);
     expect(await errors(`${analytics}?page=1`)).toEqual([
       400,
-      expect.stringContaining('page is no parameter'),
+      expect.stringContaining('page is not a parameter'),
     ]);
     expect(await errors(`${analytics}?since=2026-11-21T10:00:00Z&until=2026-11-20T10:00:00Z`)).toEqual([
       400,
@@ -153,7 +156,7 @@ describe('a rule made through the API', () => {
     expect((await errors('/31c70c65-9f81-4669-94ed-1e1e041e7b06/analytics'))[0]).toBe(404);
   });
 
-  it('applies only where the guard stands', async () => {
+  it('applies only at the location of its scope', async () => {
     const before = await dropped(shared);
     await shared.api('POST', '', { ...RULE, scope: 'datacenter', name: 'lax' });
     await flood(shared);
@@ -163,7 +166,7 @@ describe('a rule made through the API', () => {
   });
 });
 
-it('tells in its metrics which transfers it refused, and why connections were closed', async () => {
+it('metrics report refused transfers and the reasons for closed TCP connections', async () => {
   const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
   const started = shared;
   expect(await client.ask(axfr, started.dns)).toMatchObject({ rcode: RCODE.REFUSED });
@@ -172,7 +175,7 @@ it('tells in its metrics which transfers it refused, and why connections were cl
     expect(await connection.ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
     connection.close();
   }
-  await until('the connections are closed', async () =>
+  await until('the connections to be closed', async () =>
     /^floodgate_dns_tcp_closed_total\{reason="client"\} 2$/m.test(await started.metrics()),
   );
   const metrics = await started.metrics();
@@ -185,16 +188,25 @@ it('tells in its metrics which transfers it refused, and why connections were cl
     'floodgate_dns_tcp_connections 0',
   ])
     expect(metrics.split('\n')).toContain(line);
-  // Counts of the threads that receive come in every second.
-  await until('the one over UDP is counted', async () =>
+  // Threads report their counts every second.
+  await until('the refused transfer over UDP to be counted', async () =>
     (await started.metrics()).includes('floodgate_dns_transfers_total{protocol="udp",outcome="refused"} 1'),
   );
 });
 
-it('a guard without servers, or with a bad address, is refused with the option that is wrong', async () => {
+it('floodgate start fails if servers are missing or an address is invalid, and names the option', async () => {
   const taken = `${server.host}:${server.port}`;
   const refused = async (message: string | RegExp, ...flags: string[]): Promise<void> => {
-    const fixed = ['--rules-only', '--port', '0', '--data-dir', await newFolder(), '--dns-account', 'acme'];
+    const fixed = [
+      '--role',
+      'rules,guard',
+      '--port',
+      '0',
+      '--data-dir',
+      await newFolder(),
+      '--dns-account',
+      'acme',
+    ];
     await expect(run(process.execPath, [PROGRAM, 'start', ...fixed, ...flags])).rejects.toMatchObject({
       code: 64,
       stderr: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
@@ -203,14 +215,14 @@ it('a guard without servers, or with a bad address, is refused with the option t
   await Promise.all([
     refused('dns.servers is empty'),
     refused('192.0.2.1:53', '--dns-servers', 'ns1.example.test:53'),
-    refused('nobody can be reached at port 0', '--dns-servers', '127.0.0.1:0'),
+    refused('port 0 is not a valid destination', '--dns-servers', '127.0.0.1:0'),
     refused(
-      'dns.zones: "a..b" is no domain name',
+      'dns.zones: "a..b" is not a domain name',
       ...['--dns-servers', '127.0.0.1:53', '--dns-zones', 'a..b=zone'],
     ),
-    refused('a port that is free', '--dns-servers', taken, '--dns-listen', taken),
+    refused('and a free port', '--dns-servers', taken, '--dns-listen', taken),
     refused(
-      /dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set behind its prefix/,
+      /dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set after its prefix/,
       ...['--dns-servers', taken, '--dns-transfers-allow', '192.0.2.7/24'],
     ),
   ]);
@@ -219,7 +231,7 @@ it('a guard without servers, or with a bad address, is refused with the option t
 describe('access lists changed through the API', () => {
   const names = (list: string) => `/../../${list}`;
 
-  it('are in force at the guard at once, over UDP and TCP, whatever the rule is', async () => {
+  it('are in force at once over UDP and TCP, under any rule', async () => {
     const { dns } = shared;
     const from = await new UdpClient().open('127.0.0.5');
     const www = query(`www.${ZONE_NAME}`, QueryType.A, 1);
@@ -228,7 +240,7 @@ describe('access lists changed through the API', () => {
     expect(denied.status).toBe(200);
     from.answers.clear();
     from.send(www, dns);
-    // Behind it in the same socket: when this one is answered, the other was read.
+    // A later query on the same socket: its answer proves that the guard has read the denied one.
     expect(await client.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(from.answers.size).toBe(0);
     const refused = await TcpClient.open(dns, '127.0.0.5');

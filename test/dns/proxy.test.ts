@@ -7,29 +7,39 @@ import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient, startGuarded } from './support/clients.ts';
 import { askTcp, query, questionBytes, RCODE, type UdpClient, withEdns } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
-import { type guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { guarded, udp } from './support/opened.ts';
+import {
+  type GuardSetup,
+  RULE,
+  type startGuardInFront,
+  ZONE_NAME,
+  ZONE_TEXT,
+} from './support/guardInFront.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-async function started(...args: Parameters<typeof guardInFront>): Promise<Protected & { client: UdpClient }> {
-  const [guard, client] = await Promise.all([guarded(...args), udp()]);
+async function started(
+  ...args: Parameters<typeof startGuardInFront>
+): Promise<GuardSetup & { client: UdpClient }> {
+  const [guard, client] = await Promise.all([startGuarded(...args), openUdpClient()]);
   return { ...guard, client };
 }
 
-/** Sends random names until the bucket is empty: from then on nearly every unknown name is refused. */
-/** More than the bucket has tokens for. */
+/** More queries than the bucket has tokens. */
 const RANDOM_NAMES = Array.from({ length: 700 }, (_, i) =>
   query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i),
 );
-const dropped = ({ guard }: Protected): number =>
+const dropped = ({ guard }: GuardSetup): number =>
   guard.detector.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
-/** Sends random names until many were refused: on a busy machine the bucket fills while they are sent. */
+/**
+ * Sends random names until more than 100 were dropped. On a busy machine the bucket refills in between, so this may
+ * need several rounds.
+ */
 async function emptied(all: Awaited<ReturnType<typeof started>>): Promise<void> {
   const before = dropped(all);
-  await until('unknown names are refused', async () => {
+  await until('unknown names to be dropped', async () => {
     for (const packet of RANDOM_NAMES) all.client.send(packet, all.target);
     await all.client.ask(query(`www.${ZONE_NAME}`, QueryType.A, 39_999), all.target);
     return dropped(all) > before + 100;
@@ -37,7 +47,7 @@ async function emptied(all: Awaited<ReturnType<typeof started>>): Promise<void> 
 }
 
 describe('a query that passes', () => {
-  it('is answered as the server answers it: NOERROR, NODATA, NXDOMAIN, wildcard, delegation', async () => {
+  it("receives the server's answer: NOERROR, NODATA, NXDOMAIN, wildcard or delegation", async () => {
     const { client, target } = await started({});
     const rcodeOf = async (name: string, type?: number) => {
       const { rcode, answers } = await client.ask(query(name, type), target);
@@ -52,7 +62,7 @@ describe('a query that passes', () => {
     expect(await rcodeOf('elsewhere.test')).toEqual([RCODE.REFUSED, 0]);
   });
 
-  it('comes back with the id and the letters in the case that the client sent', async () => {
+  it("is answered with the client's id and with the name in the client's upper and lower case", async () => {
     const { client, target } = await started({});
     const asked = query('wWw.ExAmPlE.tEsT', QueryType.A, 0xbeef);
     const answer = await client.ask(asked, target);
@@ -60,7 +70,7 @@ describe('a query that passes', () => {
     expect(questionBytes(answer.bytes, asked)).toEqual(questionBytes(asked, asked));
   });
 
-  it('keeps EDNS and truncation: a large answer comes whole with EDNS or over TCP, and with TC=1 without', async () => {
+  it('preserves EDNS and TC: a large answer is truncated over UDP and complete over TCP', async () => {
     const { client, target } = await started({});
     const asked = query('big.example.test', QueryType.TXT);
     expect(await client.ask(asked, target)).toMatchObject({ truncated: true, answers: 0 });
@@ -70,7 +80,7 @@ describe('a query that passes', () => {
     expect(overTcp?.bytes.length).toBeGreaterThan(2000);
   });
 
-  it('finds its own answer among four thousand at once', async () => {
+  it('receives its own answer among 4,000', async () => {
     const { client, target } = await started({});
     const asked = Array.from({ length: 4000 }, (_, i) => query(`h${i % 200}.example.test`, QueryType.A, i));
     for (let from = 0; from < asked.length; from += 200)
@@ -79,8 +89,8 @@ describe('a query that passes', () => {
   });
 });
 
-describe('a query that must pay with an empty bucket', () => {
-  it('is dropped where the rule is enabled, while known names are answered', async () => {
+describe('a query for an unknown name while the bucket is empty', () => {
+  it('is dropped if the rule is enabled, while known names are answered', async () => {
     const all = await started({});
     await emptied(all);
     for (let i = 0; i < 50; i++)
@@ -90,7 +100,7 @@ describe('a query that must pay with an empty bucket', () => {
     expect(dropped(all)).toBeGreaterThan(100);
   });
 
-  it('is answered at its second try when its name is new, while random names are dropped', async () => {
+  it('is answered at its second attempt if the name is new, while random names are dropped', async () => {
     const all = await started({});
     const { client, target } = all;
     await emptied(all);
@@ -99,19 +109,19 @@ describe('a query that must pay with an empty bucket', () => {
       const asked = query(`fresh${i}.example.test`, QueryType.A, i);
       for (; ; lost++) {
         client.send(asked, target);
-        // The flood between the two tries empties the bucket for all but those who ask again.
+        // The flood between the two attempts empties the bucket, except for its reserve for repeated names.
         for (let j = 0; j < 50; j++)
           client.send(query(`y${i}-${j}.example.test`, QueryType.A, 50_000 + j), target);
         client.send(asked, target);
         if (await client.wait(() => client.answers.has(i), 1000)) break;
       }
     }
-    // A packet may be lost on a busy machine.
+    // A busy machine may lose a packet.
     expect(lost).toBeLessThan(5);
     expect(dropped(all)).toBeGreaterThan(300);
   });
 
-  it('is answered TC=1 where that is configured, and answered over TCP', async () => {
+  it('is answered TC=1 if so configured, and then over TCP', async () => {
     const all = await started({}, { detector: { refuseWith: 'truncate' } });
     await emptied(all);
     const refused = [...all.client.answers.values()].find(({ truncated }) => truncated);
@@ -120,7 +130,7 @@ describe('a query that must pay with an empty bucket', () => {
     expect(answers.map(({ rcode }) => rcode)).toEqual([RCODE.NXDOMAIN, RCODE.NXDOMAIN]);
   });
 
-  it('passes where the rule is monitoring, and where there is none', async () => {
+  it('passes if the rule is monitoring or if no rule exists', async () => {
     for (const rule of [{ mode: 'monitoring' } as const, undefined]) {
       const all = await started(rule);
       await all.client.askAll(RANDOM_NAMES, all.target);
@@ -128,7 +138,7 @@ describe('a query that must pay with an empty bucket', () => {
     }
   });
 
-  it('is judged by the rule that was changed a moment ago', async () => {
+  it('is subject to a rule that was just changed', async () => {
     const all = await started({ mode: 'monitoring' });
     await all.client.askAll(RANDOM_NAMES, all.target);
     all.rules.set({ ...RULE, mode: 'enabled', modified_on: '2026-11-21T10:00:00.000000+00:00' });
@@ -137,8 +147,8 @@ describe('a query that must pay with an empty bucket', () => {
   });
 });
 
-describe('what is no query', () => {
-  it('gets FORMERR, NOTIMP or nothing, is counted, and leaves the guard working', async () => {
+describe('a packet that is not a query', () => {
+  it('is answered FORMERR or NOTIMP or dropped, and counted', async () => {
     const { client, target, guard } = await started({});
     const good = query('www.example.test', QueryType.A, 7);
     const changed = (offset: number, byte: number) => {
@@ -168,7 +178,7 @@ describe('what is no query', () => {
     });
   });
 
-  it('does not stop it by the thousand', async () => {
+  it('does not stop the guard, even if 5,000 random ones arrive', async () => {
     const { client, target } = await started({});
     let seed = 42;
     const random = (below: number) => {
@@ -187,13 +197,13 @@ describe('what is no query', () => {
   });
 });
 
-describe('servers', () => {
+describe('upstream DNS servers', () => {
   const serve = async (port = 0) => {
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, port);
     return server;
   };
 
-  it('that die are left alone, and used again when they are back', async () => {
+  it('are no longer queried after a failure, and are used again when they recover', async () => {
     const [one, two] = [await serve(await freePort()), await serve()];
     atEnd(() => two.stop());
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
@@ -206,10 +216,10 @@ describe('servers', () => {
       }
     };
     await askUntil(() => backends[0]?.up === false);
-    // What was asked before it counted as down is given up a moment later.
-    await until('nothing waits for it', () => backends[0]?.inFlight.waiting === 0);
+    // Queries sent before the server was marked as down time out a moment later.
+    await until('no query to be waiting for the failed server', () => backends[0]?.inFlight.waiting === 0);
     const before = backends[0]?.timedOut;
-    // For longer than a second: what waits too long is given up once in it, and probes of ours go on all the time.
+    // Longer than a second, because timeouts are checked once a second; the guard's own probes continue.
     for (let i = 0; i < 75; i++) {
       await client.ask(query('www.example.test', QueryType.A, i), target, 5000);
       await pause(20);
@@ -222,7 +232,7 @@ describe('servers', () => {
     await askUntil(() => backends[0]?.up === true);
   });
 
-  it('are asked from many ports under ids that nobody can guess', async () => {
+  it('are queried from many ports under unpredictable ids', async () => {
     const seen: { port: number; id: number }[] = [];
     const server = createSocket('udp4').bind(0, LOOPBACK);
     const tcp = createServer();
@@ -244,7 +254,7 @@ describe('servers', () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBeGreaterThan(480);
   });
 
-  it('are believed only when their answer fits what was asked of them', async () => {
+  it('are trusted only if the answer matches the query', async () => {
     const server = createSocket('udp4').bind(0, LOOPBACK);
     await once(server, 'listening');
     atEnd(() => server.close());
@@ -267,13 +277,13 @@ describe('servers', () => {
     });
     expect(await client.ask(query('www.example.test'), target)).toMatchObject({ rcode: RCODE.NXDOMAIN });
     const [backend] = guard.dataPlane.servers;
-    await until('the others are counted', () => backend?.mismatched === 5);
+    await until('the mismatched answers to be counted', () => backend?.mismatched === 5);
     expect([backend?.answered, backend?.mismatched]).toEqual([1, 5]);
   });
 });
 
 describe('DNS over TCP', () => {
-  it('is passed on while the bucket of UDP is empty: many questions in one connection, a few unknown names', async () => {
+  it('is forwarded while the UDP bucket is empty: many queries on one connection, with a few unknown names', async () => {
     const all = await started({});
     await emptied(all);
     const isKnown = (i: number) => i % 10 !== 0;
@@ -287,20 +297,20 @@ describe('DNS over TCP', () => {
   });
 });
 
-it('learns from answers over TCP as from those over UDP', async () => {
+it('the guard learns from answers over TCP as it does over UDP', async () => {
   const { client, target, guard } = await started({}, { seed: false });
   await askTcp([query('none.example.test'), query('www.example.test')], target);
   expect(guard.detector.zones.get('example.test')).toBeDefined();
   expect(guard.detector.profile.size).toBe(0);
-  const other = await udp('127.0.1.1');
+  const other = await openUdpClient('127.0.1.1');
   for (const name of ['www', 'none']) await other.ask(query(`${name}.example.test`), target);
   expect(guard.detector.profile.size).toBe(1);
   expect(await client.ask(query('www.example.test'), target)).toMatchObject({ answers: 1 });
 });
 
-it('learns the zones and names that it was not told of', async () => {
+it('the guard learns zones and names that were not seeded', async () => {
   const { client, target, guard } = await started({}, { seed: false });
-  const other = await udp('127.0.1.1');
+  const other = await openUdpClient('127.0.1.1');
   await client.ask(query('none.example.test'), target);
   expect(guard.detector.zones.get('example.test')).toBeDefined();
   for (const name of ['www', 'none'])

@@ -3,33 +3,33 @@ import { createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openTcpClient, openUdpClient, startGuarded } from './support/clients.ts';
 import { askTcp, query, type Target } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
-import { guarded, tcp, udp } from './support/opened.ts';
 import { noKnot, startWhoamiKnot, WHOAMI_ZONE } from './support/realKnot.ts';
 import { asAnswer } from './support/recordingServer.ts';
 import { framed } from './support/tcpClient.ts';
 
 const CLIENTS = ['127.0.0.1', '127.0.77.9'];
 
-/** The address in the only record of an answer. */
+/** Returns the address in the only record of an answer. */
 const lastOctets = (bytes: Buffer): string => [...bytes.subarray(-4)].join('.');
 
-it('Knot is told who asks over UDP, and not where that is off', async (ctx) => {
+it("Knot receives the client's address by PROXY protocol over UDP, unless that is off", async (ctx) => {
   if (noKnot) return ctx.skip(noKnot);
   const knot = await startWhoamiKnot();
   atEnd(() => knot.stop());
   const seen = async (proxyProtocol: 'udp' | undefined): Promise<string[]> => {
-    const { target, plane } = await guarded(undefined, {
+    const { target, plane } = await startGuarded(undefined, {
       servers: [{ ...knot, proxyProtocol }],
       probeName: WHOAMI_ZONE,
     });
     const addresses: string[] = [];
     for (const host of CLIENTS) {
-      const { bytes } = await (await udp(host)).ask(query(WHOAMI_ZONE), target);
+      const { bytes } = await (await openUdpClient(host)).ask(query(WHOAMI_ZONE), target);
       addresses.push(lastOctets(bytes));
     }
-    // Over TCP, where it takes no header, it is asked without.
+    // Over TCP this server does not accept the header, so it is sent none.
     const [overTcp] = await askTcp([query(WHOAMI_ZONE)], target);
     expect(overTcp).toMatchObject({ answers: 1 });
     expect(plane.servers[0]?.up).toBe(true);
@@ -39,23 +39,23 @@ it('Knot is told who asks over UDP, and not where that is off', async (ctx) => {
   expect(await seen(undefined)).toEqual(['127.0.0.1', '127.0.0.1']);
 });
 
-it('Knot answers probes that say that the guard itself asks', async (ctx) => {
+it("Knot answers health probes, whose PROXY header contains the guard's own address", async (ctx) => {
   if (noKnot) return ctx.skip(noKnot);
   const knot = await startWhoamiKnot();
   atEnd(() => knot.stop());
-  // Of two servers each is probed, whether anybody asks or not; nobody listens at the other.
-  const { plane } = await guarded(undefined, {
+  // With two servers, each is probed even without queries. No process listens on the other address.
+  const { plane } = await startGuarded(undefined, {
     servers: [
       { ...knot, proxyProtocol: 'udp' },
       { host: '127.0.0.1', port: 9, proxyProtocol: 'udp' },
     ],
     probeName: WHOAMI_ZONE,
   });
-  await until('the other is left out', () => plane.servers[1]?.up === false);
+  await until('the other server to be taken out of use', () => plane.servers[1]?.up === false);
   expect(plane.servers[0]?.up).toBe(true);
 });
 
-/** A server that takes the header, as its specification says, and keeps what it was told. */
+/** Starts a server that reads the header as specified, and records its addresses. */
 async function proxiedServer(): Promise<Target & { readonly told: string[] }> {
   const told: string[] = [];
   const open = new Set<Socket>();
@@ -87,7 +87,7 @@ async function proxiedServer(): Promise<Target & { readonly told: string[] }> {
     server.close();
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port');
   return { host: '127.0.0.1', port: address.port, told };
 }
 
@@ -98,13 +98,13 @@ function readHeader(header: Buffer): string {
   return `${address(16)}:${header.readUInt16BE(24)} to ${address(20)}:${header.readUInt16BE(26)}`;
 }
 
-it('a server is told once for each connection who asks over TCP, and its answers come back', async () => {
+it("a server receives the client's address once per TCP connection, and its answers reach the client", async () => {
   const server = await proxiedServer();
-  const { target } = await guarded(undefined, {
+  const { target } = await startGuarded(undefined, {
     servers: [{ host: server.host, port: server.port, proxyProtocol: 'udp and tcp' }],
   });
   for (const host of CLIENTS) {
-    const client = await tcp(target, host);
+    const client = await openTcpClient(target, host);
     const { port } = client.socket.address() as { port: number };
     client.send(query('www.example.test', QueryType.A, 7), query('h1.example.test', QueryType.A, 8));
     expect((await client.received(2)).map(({ id }) => id)).toEqual([7, 8]);

@@ -9,10 +9,10 @@ import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { readMasterFile, type ZoneSource } from '../../src/dns/zones/index.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient } from './support/clients.ts';
 import { parse, query } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
-import { guardInFront, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
+import { RULE, startGuardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 
 let folder: string;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
-  const { guard: started, stop } = await guardInFront(RULE, {
+  const { guard: started, stop } = await startGuardInFront(RULE, {
     zones,
     seed: false,
     ...(store && { profileStore: store, queryStatsStore: store }),
@@ -34,7 +34,7 @@ const knows = ({ detector }: Guard, name: string) => {
   const { hashHigh, hashLow } = questionOf(name, 1, detector.key);
   return detector.profile.find(hashHigh, hashLow) >= 0;
 };
-/** Names in the zone that clients ask for, and one that only looks like them. */
+/** Expects names of the zone to be known, and a similar name outside the zone to be unknown. */
 const expectZoneKnown = (started: Guard) => {
   const names = [
     'example.test',
@@ -52,7 +52,7 @@ const expectZoneKnown = (started: Guard) => {
 };
 
 describe('a zone file', () => {
-  it('makes every name of the zone known from the start, and new ones as soon as it changes', async () => {
+  it('makes every name of the zone known at the start, and new names as soon as the file changes', async () => {
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
     const started = await guard([{ name: ZONE_NAME, file }]);
@@ -60,22 +60,22 @@ describe('a zone file', () => {
     expectZoneKnown(started);
     await writeFile(`${file}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
     await rename(`${file}.new`, file);
-    await until('it is known', () => knows(started, 'fresh.example.test'));
+    await until('the new name to be known', () => knows(started, 'fresh.example.test'));
   });
 
-  it('that cannot be read leaves the guard working and is read when it can be', async () => {
+  it('that cannot be read does not stop the guard, and is read as soon as it exists', async () => {
     const file = join(folder, 'zone');
     const started = await guard([{ name: ZONE_NAME, file }]);
     atEnd(() => started.stop());
     expect(started.detector.ready).toBe(false);
     await writeFile(file, ZONE_TEXT);
-    await until('it is known', () => started.detector.ready);
+    await until('the zone to be seeded', () => started.detector.ready);
     expectZoneKnown(started);
   });
 });
 
 describe('a transfer from NSD', () => {
-  it('makes every name of the zone known, and new ones as soon as its serial number changes', async (ctx) => {
+  it('makes every name of the zone known, and new names as soon as the serial number changes', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
     atEnd(() => nsd.stop());
@@ -84,16 +84,16 @@ describe('a transfer from NSD', () => {
     expectZoneKnown(started);
     await writeFile(nsd.zoneFile, `${ZONE_TEXT.replace('( 1 ', '( 2 ')}\nfresh A 192.0.2.7\n`);
     await nsd.reload();
-    await until('it is known', () => knows(started, 'fresh.example.test'));
+    await until('the new name to be known', () => knows(started, 'fresh.example.test'));
   });
 });
 
 describe('the built-in server', () => {
-  it('answers as NSD does: rcode, counts of answers, and whether it is authoritative', async (ctx) => {
+  it('answers like NSD: response code, number of answers, and the authoritative bit', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
     atEnd(() => nsd.stop());
-    const client = await udp();
+    const client = await openUdpClient();
     const zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
     const names = [
       '',
@@ -137,7 +137,7 @@ describe('the built-in server', () => {
           rcode,
           truncated,
           authoritative: ((bytes[2] ?? 0) & 4) !== 0,
-          // NSD follows a CNAME inside the zone; the built-in server leaves that to the resolver.
+          // NSD follows a CNAME within the zone; the built-in server leaves that to the resolver.
           answers: name === 'alias.' ? Math.min(answers, 1) : answers,
         });
         expect(told(ours)).toEqual(told(theirs));
@@ -145,8 +145,8 @@ describe('the built-in server', () => {
   });
 });
 
-describe('what was learned and seen', () => {
-  it('is there again after a restart', async () => {
+describe('the profile and the analytics', () => {
+  it('are restored after a restart', async () => {
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
     const store = DnsStore.open(folder);
@@ -173,7 +173,7 @@ describe('what was learned and seen', () => {
 });
 
 describe('an attack', () => {
-  it('is on again after a kill in its middle, with the thresholds of before, though the names were saved long ago', async () => {
+  it('continues after a kill with its thresholds, even if the names were saved long before', async () => {
     const store = DnsStore.open(folder);
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
@@ -195,17 +195,20 @@ describe('an attack', () => {
     };
     flood(first);
     expect(first.detector.attack).toBe(true);
-    await until('it is stored', () => store.load()?.learned.zones.some(({ attacked }) => attacked) ?? false);
-    // What a kill leaves: a copy, as the first run goes on.
+    await until(
+      'the attack to be stored',
+      () => store.load()?.learned.zones.some(({ attacked }) => attacked) ?? false,
+    );
+    // A copy of the state that a kill would leave, because the first run continues.
     const left = store.load();
-    if (left === undefined) throw new Error('nothing is stored');
+    if (left === undefined) throw new Error('the store is empty');
     const profileStore = { load: () => left, save: async () => {}, saveLearned: async () => {} };
-    const { guard: next, stop } = await guardInFront(RULE, {
+    const { guard: next, stop } = await startGuardInFront(RULE, {
       zones: [{ name: ZONE_NAME, file }],
       seed: false,
       profileStore,
     });
-    // Before a single query has come.
+    // No query has been received yet.
     expect(next.detector.attack).toBe(true);
     expect(next.detector.zones.get(ZONE_NAME)?.attacked(Date.now())).toBe(true);
     expect(next.detector.history.threshold).toEqual({ ratePerSecond: 5000, burst: 25_000 });
@@ -217,8 +220,8 @@ describe('an attack', () => {
   });
 });
 
-describe('the store', () => {
-  it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
+describe('DnsStore', () => {
+  it('keeps minutes for seven days, and adds up a minute that is stored twice', async () => {
     const store = DnsStore.open(folder);
     atEnd(() => store.close());
     const record = (minute: number, queries: number) => ({
@@ -242,10 +245,10 @@ describe('the store', () => {
     expect([...store.range('another', 0, 50_000)]).toEqual([]);
   });
 
-  it('replaces the names as a whole, whether there are more or fewer than before', async () => {
+  it('replaces all stored names, whether there are more or fewer than before', async () => {
     const store = DnsStore.open(folder);
     atEnd(() => store.close());
-    const learned = { hashKey: { high: 1, low: 2 }, rates: [], zones: [] };
+    const learned = { hashKey: { high: 1, low: 2 }, savedMs: 6, rates: [], zones: [] };
     const names = (count: number) =>
       Array.from({ length: count }, (_, i) => [i + 1, i, 7, 0xffff0000] as const);
     expect(store.load()).toBeUndefined();

@@ -2,14 +2,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { AttackDetector, UserEnd } from '../../src/dns/detector/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openTcpClient, startGuarded } from './support/clients.ts';
 import { query, RCODE, type Target } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
-import { guardInFront, type Protected, RULE, ZONE_NAME } from './support/guardInFront.ts';
-import { guarded, tcp } from './support/opened.ts';
-import { asAnswer, recordingServer } from './support/recordingServer.ts';
+import { type GuardSetup, RULE, startGuardInFront, ZONE_NAME } from './support/guardInFront.ts';
+import { asAnswer, startRecordingServer } from './support/recordingServer.ts';
 import { framed, TcpClient } from './support/tcpClient.ts';
 
 const good = query(`www.${ZONE_NAME}`, QueryType.A, 9);
@@ -17,10 +18,10 @@ const good = query(`www.${ZONE_NAME}`, QueryType.A, 9);
 const large = query(`big.${ZONE_NAME}`, QueryType.TXT, 10);
 const ATTACKERS = Array.from({ length: 10 }, (_, i) => `127.0.2.${i + 1}`);
 const EACH = 100;
-/** More queries than a client comes to that asks as fast as it can while a test lasts. */
+/** More queries than one client can send during a test. */
 const UNCOUNTED = 1e9;
 
-/** A connection of somebody who wants to be in the way: it never minds being closed. */
+/** Opens a connection of an attacker, which ignores errors and being closed. */
 function attack(target: Target, localAddress: string, begin: (socket: Socket) => void): Socket {
   const socket = connect({ ...target, localAddress, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -28,10 +29,13 @@ function attack(target: Target, localAddress: string, begin: (socket: Socket) =>
   return socket;
 }
 
-/** The guard and the server accept a connection a turn of the event loop, which they share with these here. */
+/**
+ * The guard and the server accept one connection per iteration of the event loop, which they share with these
+ * clients.
+ */
 const REOPEN_MS = 50;
 
-/** Opens so many connections from each address and keeps opening new ones for those that were closed, until it is stopped. */
+/** Opens `each` connections from each address, and replaces closed ones until the test ends. */
 function crowd(
   target: Target,
   begin: (socket: Socket) => void,
@@ -60,17 +64,17 @@ function crowd(
   return { opened: () => opened, open: () => open.size };
 }
 
-/** As often as a busy resolver asks: without a pause, five of them and their server leave the loop to nobody else. */
+/** Interval of a busy resolver. Without a pause, five such clients and their server would block the event loop. */
 const ASK_MS = 20;
 
-/** Asks again and again over one connection until it is stopped; it is to be answered every time. */
+/** Sends queries over one connection until it is stopped; each must be answered. */
 function regular(client: TcpClient): { answered: () => number; stop: () => Promise<void> } {
   let answered = 0;
   let stopped = false;
   const asking = (async () => {
     while (!stopped) {
       const answer = await client.ask(good);
-      if (answer === undefined) throw new Error(`closed after ${answered} answers`);
+      if (answer === undefined) throw new Error(`the connection was closed after ${answered} answers`);
       answered++;
       await pause(ASK_MS);
     }
@@ -95,11 +99,11 @@ const every = (socket: Socket, ms: number, act: () => void): void => {
   const timer = setInterval(() => (socket.writable ? act() : clearInterval(timer)), ms);
   socket.once('close', () => clearInterval(timer));
 };
-/** Whoever comes and goes does it all the time: a few at a time. */
+/** Connections that are opened and closed at once, a few at a time. */
 const FEW = 2;
-const COMINGS = inCi(1_000, { elsewhere: 300 });
+const COMINGS = sizeInCi(300, { elsewhere: 100 });
 const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void, each: number])[] = [
-  ['ask nothing', () => {}, EACH],
+  ['send no query', () => {}, EACH],
   [
     'are idle after one query',
     (socket) => {
@@ -109,7 +113,7 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
     EACH,
   ],
   [
-    'write a byte at a time',
+    'write one byte at a time',
     (socket) => {
       let at = 0;
       every(socket, 400, () => socket.write(framed(good).subarray(at % 30, (at++ % 30) + 1)));
@@ -125,54 +129,55 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
     EACH,
   ],
   [
-    'ask all the time',
+    'send queries continuously',
     (socket) => {
       socket.write(Buffer.concat([framed(good), framed(good), framed(good)]));
-      // Again with each piece of answers, and no faster than the one loop of tests, guard and server answers.
+      // The next query after each chunk of answers, at a rate that the event loop shared by tests, guard and server
+      // can answer.
       socket.on('data', () => setTimeout(() => socket.writable && socket.write(framed(good)), 500));
     },
     EACH,
   ],
   [
-    'come and go',
+    'are opened and reset after one query',
     (socket) => {
       socket.write(framed(good));
       setImmediate(() => socket.resetAndDestroy());
     },
     FEW,
   ],
-  ['come and go without a word', (socket) => socket.destroy(), FEW],
+  ['are opened and closed without a query', (socket) => socket.destroy(), FEW],
   [
-    'close their half and stay',
+    'close their sending side and stay open',
     (socket) => {
       socket.pause();
       socket.end(framed(large));
     },
     EACH,
   ],
-  ['send what is no DNS', (socket) => socket.resume().write(Buffer.alloc(3000, 0x41)), EACH],
+  ['send bytes that are not DNS', (socket) => socket.resume().write(Buffer.alloc(3000, 0x41)), EACH],
 ];
 
-/** An answer on its way through the guard takes about so many turns of the event loop. */
+/** Event-loop iterations that an answer through the guard needs, approximately. */
 const TURNS = 8;
 const STEP_MS = 50;
 
 /**
- * Client, guard, server and attackers share one loop: their time passes no faster than it gets on, so that a slow machine is no
- * fault of any of them. Returns what ends it.
+ * Client, guard, server and attackers share one event loop. Fake time passes only as fast as the loop runs, so that a
+ * slow machine causes no timeouts. Returns a function that ends it.
  */
 function timePassesWithTheLoop(): () => Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  let isOver = false;
+  let isFinished = false;
   const passing = (async () => {
-    while (!isOver) {
+    while (!isFinished) {
       await pause(STEP_MS);
       for (let turn = 0; turn < TURNS; turn++) await turnOfLoop();
       vi.advanceTimersByTime(STEP_MS);
     }
   })();
   return async () => {
-    isOver = true;
+    isFinished = true;
     await passing;
     vi.useRealTimers();
   };
@@ -182,15 +187,20 @@ describe('a thousand connections from ten addresses', () => {
   beforeEach(timePassesWithTheLoop);
 
   it.each(ATTACKS)(
-    'that %s shut nobody out, and close no connection that is used',
+    'that %s neither block new clients nor close active connections',
     async (_, begin, each) => {
-      const { target, plane } = await guarded(RULE, { tcpMaxQueries: UNCOUNTED });
+      const { target, plane } = await startGuarded(RULE, { tcpMaxQueries: UNCOUNTED });
       const active = await Promise.all(
-        Array.from({ length: 5 }, async () => regular(await tcp(target, '127.0.3.2'))),
+        Array.from({ length: 5 }, async () => regular(await openTcpClient(target, '127.0.3.2'))),
       );
-      await until('they are answered', () => active.every(({ answered }) => answered() > 0));
+      await until('the active connections to be answered', () =>
+        active.every(({ answered }) => answered() > 0),
+      );
       const attackers = crowd(target, begin, { each });
-      await until('the attack is on', () => attackers.opened() >= (each === FEW ? COMINGS : 1000));
+      await until(
+        'the attack to be established',
+        () => attackers.opened() >= (each === FEW ? COMINGS : 1000),
+      );
       for (let i = 0; i < 20; i++) {
         const user = await TcpClient.open(target, `127.0.3.${10 + (i % 4)}`);
         expect(await user.ask(query(`h${i}.${ZONE_NAME}`, QueryType.A, i))).toMatchObject({
@@ -200,68 +210,76 @@ describe('a thousand connections from ten addresses', () => {
         user.close();
       }
       const before = active.map(({ answered }) => answered());
-      await until('they go on', () => active.every(({ answered }, i) => answered() > (before[i] ?? 0) + 3));
+      await until('the active connections to be answered again', () =>
+        active.every(({ answered }, i) => answered() > (before[i] ?? 0) + 3),
+      );
       for (const { stop } of active) await stop();
       expect(plane.tcp.connections).toBeLessThanOrEqual(1000);
       expect(plane.tcp.serverConnections).toBeLessThanOrEqual(48);
     },
   );
 
-  it('leave room for a client that opens many', async () => {
-    const { target, plane } = await guarded(RULE, { tcpMaxQueries: UNCOUNTED });
+  it('leave slots for a client that opens many connections', async () => {
+    const { target, plane } = await startGuarded(RULE, { tcpMaxQueries: UNCOUNTED });
     const attackers = crowd(target, (socket) => socket.resume().write(framed(good)));
-    await until('the attack is on', () => attackers.opened() >= 1000 && plane.tcp.connections >= 900);
+    await until(
+      'the attack to be established',
+      () => attackers.opened() >= 1000 && plane.tcp.connections >= 900,
+    );
     const resolver: ReturnType<typeof regular>[] = [];
     for (let i = 0; i < 40; i++) {
-      const client = await tcp(target, '127.0.3.1');
+      const client = await openTcpClient(target, '127.0.3.1');
       expect(await client.ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
-      // All of them in use: on a slow machine an idle one would be over its time before the last is open.
+      // All of them are active, because on a slow machine an idle one would time out before the last is open.
       resolver.push(regular(client));
     }
     const before = resolver.map(({ answered }) => answered());
-    await until('all go on', () => resolver.every(({ answered }, i) => answered() > (before[i] ?? 0)));
+    await until('all connections of the resolver to be answered again', () =>
+      resolver.every(({ answered }, i) => answered() > (before[i] ?? 0)),
+    );
     for (const { stop } of resolver) await stop();
   });
 });
 
 describe('one address', () => {
-  it('has at most a hundred connections, and a further one takes the place of its longest idle one', async () => {
-    const { target, plane } = await guarded(RULE);
-    // Side by side: on a slow machine the first would be over its time before the last is open.
-    const clients = await Promise.all(Array.from({ length: 100 }, () => tcp(target, '127.0.3.1')));
+  it('has at most 100 connections, and another one replaces its longest idle one', async () => {
+    const { target, plane } = await startGuarded(RULE);
+    // In parallel, because on a slow machine the first would time out before the last is open.
+    const clients = await Promise.all(Array.from({ length: 100 }, () => openTcpClient(target, '127.0.3.1')));
     const ask = (asking: readonly TcpClient[]) => Promise.all(asking.map((client) => client.ask(good)));
     await ask(clients);
     expect(await ask(clients.filter((_, i) => i !== 1))).not.toContain(undefined);
-    expect(await (await tcp(target, '127.0.3.1')).ask(good)).toBeDefined();
+    expect(await (await openTcpClient(target, '127.0.3.1')).ask(good)).toBeDefined();
     await clients[1]?.ended();
     expect(await clients[0]?.ask(good)).toBeDefined();
     expect(plane.tcp.connections).toBe(100);
     expect(plane.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
   });
 
-  it('is refused a further one while all of its own wait for answers', async () => {
-    const server = await recordingServer(() => undefined);
+  it('cannot open another connection while all its 100 wait for answers', async () => {
+    const server = await startRecordingServer(() => undefined);
     atEnd(() => server.stop());
-    const { target, plane } = await guarded(RULE, { servers: [server] });
-    // Places at the server are fewer: who holds one for long loses it, and comes again until a hundred wait at once.
+    const { target, plane } = await startGuarded(RULE, { servers: [server] });
+    // There are fewer slots at the server. A connection that holds one too long loses it and is reopened, until 100
+    // wait at once.
     crowd(target, (socket) => socket.write(framed(good)), { addresses: ['127.0.3.1'], each: 150 });
-    await until('one is refused', () => plane.tcp.counts.closed.no_place > 0);
+    await until('a connection to be rejected', () => plane.tcp.counts.closed.no_place > 0);
     expect(plane.tcp.connections).toBeLessThanOrEqual(100);
   });
 });
 
-/** Each waits for a limit of time: all at the same time, so that what they open is their own. */
-describe.concurrent('a connection is closed', () => {
+/** Each test waits for a timeout, so they run concurrently; each has its own guard. */
+describe.concurrent('a connection is closed by a timeout', () => {
   const closedFor = async (
-    reason: keyof Protected['plane']['tcp']['counts']['closed'],
+    reason: keyof GuardSetup['plane']['tcp']['counts']['closed'],
     begin: (client: TcpClient) => void,
-    options?: Parameters<typeof guardInFront>[1],
+    options?: Parameters<typeof startGuardInFront>[1],
   ): Promise<TcpClient> => {
-    const { target, plane, stop } = await guardInFront(RULE, options);
+    const { target, plane, stop } = await startGuardInFront(RULE, options);
     const client = await TcpClient.open(target);
     try {
       begin(client);
-      await until(`it is closed (${reason})`, () => plane.tcp.counts.closed[reason] === 1);
+      await until(`the connection to be closed (${reason})`, () => plane.tcp.counts.closed[reason] === 1);
       expect(plane.tcp.connections).toBe(0);
       return client;
     } finally {
@@ -270,18 +288,18 @@ describe.concurrent('a connection is closed', () => {
     }
   };
 
-  it('when it asks nothing', async () => {
+  it('if it sends no query', async () => {
     await closedFor('no_query', () => {});
   });
 
-  it('when its first message comes a byte at a time', async () => {
+  it('if its first message arrives one byte at a time', async () => {
     await closedFor('no_query', ({ socket }) => {
       let at = 0;
       every(socket, 100, () => socket.write(framed(good).subarray(at, ++at)));
     });
   });
 
-  it('when a later message comes a byte at a time', async () => {
+  it('if a later message arrives one byte at a time', async () => {
     const long = framed(Buffer.concat([good, Buffer.alloc(3000)]));
     const client = await closedFor('slow_query', (asking) => {
       asking.send(good);
@@ -291,108 +309,117 @@ describe.concurrent('a connection is closed', () => {
     expect(client.answers).toHaveLength(1);
   });
 
-  it('when it is idle', async () => {
+  it('if it is idle', async () => {
     const client = await closedFor('idle', (asking) => asking.send(good));
     expect(client.answers).toHaveLength(1);
   });
 
-  it('when no server answers', async () => {
-    const silent = await recordingServer(() => undefined);
+  it('if no server answers', async () => {
+    const silent = await startRecordingServer(() => undefined);
+    const counted = vi.spyOn(AttackDetector.prototype, 'countUser');
     await closedFor('no_answer', (asking) => asking.send(good), { servers: [silent] }).finally(() =>
       silent.stop(),
     );
+    // A known name was queried without an answer. Other tests run at the same time, so there may be more calls.
+    expect(counted.mock.calls).toContainEqual([expect.any(Number), UserEnd.unanswered]);
+    counted.mockRestore();
   });
 });
 
-describe('a connection is ended', () => {
-  it('when it does not take its answers, of which not many wait in memory', async () => {
+describe('a connection is closed', () => {
+  it('if the client does not read its answers, of which only a few are buffered', async () => {
     let sent = 0;
-    const generous = await recordingServer((packet) => {
+    const generous = await startRecordingServer((packet) => {
       sent += 60_000;
       return Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]);
     });
     atEnd(() => generous.stop());
-    const { target, plane } = await guarded(RULE, { servers: [generous] });
-    const { socket } = await tcp(target);
+    const { target, plane } = await startGuarded(RULE, { servers: [generous] });
+    const { socket } = await openTcpClient(target);
     socket.pause();
     every(socket, 1, () => socket.writableLength === 0 && socket.write(framed(good)));
-    await until('it is cut', () => plane.tcp.counts.closed.not_reading === 1);
-    // Most of it waits in the system's own buffers; the guard stopped reading for it.
+    await until(
+      'the connection to be closed as not reading',
+      () => plane.tcp.counts.closed.not_reading === 1,
+    );
+    // Most of it is in the socket buffers of the system; the guard stopped reading from the server.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     expect(plane.tcp.serverConnections).toBe(0);
   });
 
-  it('when it has closed its half and has its answers', async () => {
-    const { target, plane } = await guarded(RULE);
-    const client = await tcp(target);
+  it('if the client has closed its sending side and received its answers', async () => {
+    const { target, plane } = await startGuarded(RULE);
+    const client = await openTcpClient(target);
     client.socket.end(Buffer.concat([framed(large), framed(good)]));
     expect((await client.received(2)).map(({ id }) => id).sort()).toEqual([10, 9]);
     await client.ended();
     client.socket.end();
-    await until('it is closed', () => plane.tcp.connections === 0);
+    await until('the connection to be closed', () => plane.tcp.connections === 0);
   });
 });
 
-describe('connections to the servers behind', () => {
+describe('connections to the upstream servers', () => {
   beforeEach(timePassesWithTheLoop);
 
-  it('are few, however many clients have asked and stay', async () => {
+  it('stay few, however many clients are connected', async () => {
     let most = 0;
-    const server = await recordingServer((packet) => {
+    const server = await startRecordingServer((packet) => {
       most = Math.max(most, server.connections);
       return asAnswer(packet);
     });
     atEnd(() => server.stop());
-    const { target, plane } = await guarded(RULE, { servers: [server] });
+    const { target, plane } = await startGuarded(RULE, { servers: [server] });
     const clients: TcpClient[] = [];
-    for (let i = 0; i < 300; i++) clients.push(await tcp(target, `127.0.3.${1 + (i % 4)}`));
+    for (let i = 0; i < 300; i++) clients.push(await openTcpClient(target, `127.0.3.${1 + (i % 4)}`));
     for (let round = 0; round < 3; round++)
       for (const answer of await Promise.all(clients.map((client) => client.ask(good))))
         expect(answer).toMatchObject({ id: 9 });
     expect(plane.tcp.connections).toBe(300);
     expect(plane.tcp.serverConnections).toBeLessThanOrEqual(48);
-    // A connection that was given back may still be closing when the next one opens.
+    // A released connection may still be closing when the next one opens.
     expect(most).toBeLessThanOrEqual(96);
   });
 
-  it('are shared fairly: who asks what no server answers keeps nobody else waiting', async () => {
+  it('are shared fairly: clients whose queries no server answers do not delay others', async () => {
     const slow = query(`slow.${ZONE_NAME}`, QueryType.A, 11);
-    const server = await recordingServer((packet) =>
+    const server = await startRecordingServer((packet) =>
       packet.includes(Buffer.from('slow')) ? undefined : asAnswer(packet),
     );
     atEnd(() => server.stop());
-    const { target, plane } = await guarded(RULE, { servers: [server] });
+    const { target, plane } = await startGuarded(RULE, { servers: [server] });
     const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), {
       addresses: ATTACKERS.slice(0, 3),
     });
     await until(
-      'the servers are taken',
+      'all connections to the server to be in use',
       () => attackers.opened() >= 200 && plane.tcp.serverConnections === 48,
     );
     for (let i = 0; i < 10; i++) {
-      const user = await tcp(target, '127.0.3.1');
+      const user = await openTcpClient(target, '127.0.3.1');
       expect(await user.ask(good)).toMatchObject({ id: 9 });
       user.close();
     }
   });
 
-  it('are opened again when the server has closed them', async () => {
-    const first = await recordingServer();
-    const { target, plane } = await guarded(RULE, { servers: [first] });
+  it('are opened again after the server has closed them', async () => {
+    const first = await startRecordingServer();
+    const { target, plane } = await startGuarded(RULE, { servers: [first] });
     atEnd(() => first.stop());
-    const client = await tcp(target);
+    const client = await openTcpClient(target);
     expect(await client.ask(good)).toBeDefined();
     await first.closeAll();
-    await until('the guard has noticed', () => plane.tcp.serverConnections === 0);
+    await until('the guard to notice the closed connections', () => plane.tcp.serverConnections === 0);
     expect(await client.ask(good)).toBeDefined();
   });
 });
 
-it('answers of the guard itself never stand in the middle of a server answer', async () => {
-  const server = await recordingServer((packet) => Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]));
+it("the guard's own answers are never inserted into an answer of a server", async () => {
+  const server = await startRecordingServer((packet) =>
+    Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]),
+  );
   atEnd(() => server.stop());
-  const { target } = await guarded(RULE, { servers: [server] });
-  const client = await tcp(target);
+  const { target } = await startGuarded(RULE, { servers: [server] });
+  const client = await openTcpClient(target);
   const axfr = query(ZONE_NAME, QueryType.AXFR, 12);
   for (let i = 0; i < 200; i++) {
     client.send(good, axfr);
@@ -403,16 +430,16 @@ it('answers of the guard itself never stand in the middle of a server answer', a
   expect(answers.filter(({ id, rcode }) => id === 12 && rcode === RCODE.REFUSED)).toHaveLength(200);
 });
 
-it('stops with connections of every kind open', async () => {
-  const server = await recordingServer(() => undefined);
+it('the guard stops while connections of every kind are open', async () => {
+  const server = await startRecordingServer(() => undefined);
   atEnd(() => server.stop());
-  const { target, plane, stop } = await guardInFront(RULE, { servers: [server] });
+  const { target, plane, stop } = await startGuardInFront(RULE, { servers: [server] });
   const clients = await Promise.all(
-    Array.from({ length: 80 }, (_, i) => tcp(target, `127.0.3.${1 + (i % 2)}`)),
+    Array.from({ length: 80 }, (_, i) => openTcpClient(target, `127.0.3.${1 + (i % 2)}`)),
   );
   for (const [i, client] of clients.entries()) if (i % 4 > 0) client.send(good);
   clients[1]?.socket.end();
-  await until('they have asked', () => plane.tcp.counts.messages[0] === 60);
+  await until('the queries to be received', () => plane.tcp.counts.messages[0] === 60);
   await stop();
   for (const client of clients) await client.ended();
   expect(plane.tcp.connections).toBe(0);

@@ -7,29 +7,29 @@ import { SOCKETS_PER_THREAD } from '../../src/dns/dataplane/embedded/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openUdpClient } from './support/clients.ts';
 import { query, type Target, UdpClient } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
 import { ZONE_NAME } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
 import type { GuardState, ToGuard } from './support/threadedGuard.ts';
 
 const GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
 const THREADS = 3;
-/** Of so many source ports the kernel never gives all to one of three threads. */
+/** With this many source ports, the kernel never assigns all of them to one of three threads. */
 const CLIENTS = 40;
-/** Numbers of the verdicts: see src/dns/detector/verdict.ts. */
+/** Indexes of verdicts, see src/dns/detector/verdict.ts. */
 const PASSED = 0;
 const PAID_UNKNOWN = 9;
 const WOULD_DROP_UNKNOWN = 17;
 const DROPPED_UNKNOWN = 25;
-/** The floor of the thresholds, less the fifth of the burst that is kept for names asked for again. */
+/** The floor of the thresholds; a fifth of the burst is reserved for repeated names. */
 const RATE_PER_SECOND = 100;
 const BURST_FOR_NEW_NAMES = 400;
 
 const node = newerNode();
 
 const children: ChildProcess[] = [];
-/** A guard with threads of its own, in a process of its own. */
+/** Starts a guard with several threads in a separate process. */
 async function started() {
   const child = fork(GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
   children.push(child);
@@ -51,17 +51,17 @@ async function started() {
 }
 type Started = Awaited<ReturnType<typeof started>>;
 
-/** Fits the smallest receive buffer that a kernel gives by default. */
+/** Fits into the smallest default receive buffer of a kernel. */
 const SLICE = 250;
 let randoms = 0;
-/** Sends random names from every client in turn; resolves when all of them were judged. */
+/** Sends random names from all clients in rotation; resolves when all of them have a verdict. */
 async function flood({ clients, target, state }: Started, count: number): Promise<GuardState> {
   let now = await state();
   const before = judged(now);
   for (let sent = 0; sent < count; ) {
     for (const end = Math.min(count, sent + SLICE); sent < end; sent++)
       clients[sent % CLIENTS]?.send(query(`x${randoms++}.${ZONE_NAME}`, QueryType.A, sent), target);
-    now = await until('every packet is judged', async () => {
+    now = await until('every packet to have a verdict', async () => {
       const later = await state();
       return judged(later) >= before + sent && later;
     });
@@ -72,7 +72,7 @@ const judged = ({ verdicts }: GuardState): number => verdicts.reduce((sum, count
 const of = ({ verdicts }: GuardState, verdict: number): number => verdicts[verdict] ?? 0;
 
 describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
-  /** Two guards, one for what needs a bucket that nobody took from. */
+  /** Two guards; `quiet` is for tests that need a full bucket. */
   let quiet: Started;
   let flooded: Started;
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it.skipIf(!existsSync('/proc/net/udp'))(
-    'have sockets of their own, and answer clients from any port',
+    'have their own sockets, and answer clients from any port',
     async () => {
       const all = quiet;
       const port = all.target.port.toString(16).toUpperCase().padStart(4, '0');
@@ -100,7 +100,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     },
   );
 
-  it('take from one bucket', async () => {
+  it('share one bucket', async () => {
     const all = flooded;
     const startedMs = performance.now();
     const state = await flood(all, 5000);
@@ -109,40 +109,40 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     expect(of(state, PAID_UNKNOWN)).toBeLessThanOrEqual(
       BURST_FOR_NEW_NAMES + 1 + elapsedSeconds * RATE_PER_SECOND,
     );
-    // While the machine is too busy to make it an attack, whoever cannot pay is only told from the others.
+    // On a busy machine the rate may be below an attack; such queries count as would drop.
     const refused = of(state, DROPPED_UNKNOWN) + of(state, WOULD_DROP_UNKNOWN);
     expect(of(state, PAID_UNKNOWN) + refused).toBe(5000);
     expect(judged(state)).toBe(5000);
   });
 
-  it('tell together what an attack costs', async () => {
-    const attack = await until('the samples of the threads are there', async () => {
+  it('report an attack together', async () => {
+    const attack = await until('samples of several threads in the attack report', async () => {
       const [known] = (await flood(flooded, 2000)).attacks;
       return known !== undefined && known.refused > 1000 && known.top.sampled > 256 && known;
     });
     expect(attack).toMatchObject({ zones: [ZONE_NAME], state: 'active' });
     expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
     expect(attack.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
-    // Every refusal of a second was noted by one thread or the other: what is drawn stands for all but the last second.
+    // Each thread samples its own refusals; the weight covers all of them except those of the last second.
     expect(attack.top.weight).toBeLessThanOrEqual(attack.refused + attack.would_refuse);
   });
 
-  it('all know what one of them learned, while none knows what nobody did', async () => {
+  it('share the learned names', async () => {
     const all = quiet;
     const { names } = await all.state();
     for (const host of ['127.0.1.1', '127.0.2.1'])
-      await (await udp(host)).ask(query('h150.example.test'), all.target);
-    await until('the name is known', async () => (await all.state()).names === names + 1);
+      await (await openUdpClient(host)).ask(query('h150.example.test'), all.target);
+    await until('the name to be known', async () => (await all.state()).names === names + 1);
     const before = await flood(all, 2000);
     for (const client of all.clients) client.send(query('h150.example.test'), all.target);
-    const after = await until('all are judged', async () => {
+    const after = await until('all queries to have a verdict', async () => {
       const now = await all.state();
       return judged(now) >= judged(before) + CLIENTS && now;
     });
     expect(of(after, PASSED) - of(before, PASSED)).toBe(CLIENTS);
   });
 
-  it('all follow a rule that changes, at once', async () => {
+  it('apply a changed rule at once', async () => {
     const all = flooded;
     await flood(all, 2000);
     all.tell('monitor');
@@ -152,7 +152,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     expect(of(after, WOULD_DROP_UNKNOWN)).toBeGreaterThan(1000);
   });
 
-  it('are replaced when they die, while the others go on, and what they counted is kept', async () => {
+  it('are replaced if they die, while the others continue, and their counts are kept', async () => {
     const all = quiet;
     const ask = () =>
       Promise.all(
@@ -161,13 +161,13 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
         ),
       );
     await ask();
-    const before = await until('the answers are counted', async () => {
+    const before = await until('the answers to be counted', async () => {
       const now = await all.state();
       return now.answered >= CLIENTS && now;
     });
     all.tell('kill');
     await ask();
-    const after = await until('there are as many threads as before', async () => {
+    const after = await until('the dead thread to be replaced', async () => {
       const now = await all.state();
       return now.threads.length === THREADS && now.threads.join() !== before.threads.join() && now;
     });
@@ -176,8 +176,8 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     await ask();
   });
 
-  it('take no port that another program has', async () => {
-    const other = await udp();
+  it('do not share a port with another program', async () => {
+    const other = await openUdpClient();
     const { port } = other.socket.address();
     const child = fork(GUARD, [String(THREADS), String(port)], {
       execPath: node,
@@ -190,14 +190,14 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
       said += chunk;
     });
     const [code] = await once(child, 'close');
-    // Somebody else may have the port over TCP by now: that is told in other words.
+    // Another program may have the TCP port by now, so the message may be the one for TCP.
     expect([code, said]).toEqual([
       1,
       expect.stringMatching(new RegExp(`EADDRINUSE.* 127\\.0\\.0\\.1:${port}`)),
     ]);
   });
 
-  it('leave nothing running when the guard stops', async () => {
+  it('all end when the guard stops', async () => {
     const { child, tell } = quiet;
     const exited = once(child, 'exit');
     tell('stop');

@@ -7,19 +7,19 @@ import { nameToWire, QueryType, Question, ReadResult, readQuery } from '../../sr
 import { transferZone } from '../../src/dns/zones/index.ts';
 import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/atEnd.ts';
+import { openTcpClient, openUdpClient, startGuarded } from './support/clients.ts';
 import { query, questionBytes, RCODE, type Target, withEdns } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { guarded, tcp, udp } from './support/opened.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
-import { recordingServer } from './support/recordingServer.ts';
+import { startRecordingServer } from './support/recordingServer.ts';
 import { framed, TcpClient } from './support/tcpClient.ts';
 
 const LOOPBACK = '127.0.0.1';
 const DIG = '/usr/bin/dig';
 const run = promisify(execFile);
 
-/** NSD that gives the zone to whoever comes from loopback: what seeding by transfer needs. */
+/** Starts an NSD that allows every loopback client to transfer the zone, as seeding by transfer needs. */
 async function generousNsd(text = ZONE_TEXT): Promise<Target> {
   const nsd = await startNsd(ZONE_NAME, text);
   atEnd(() => nsd.stop());
@@ -35,13 +35,13 @@ const changed = (
   return copy;
 };
 const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
-/** With the SOA record of what the client has (RFC 1995, 3): serial number 0 here. */
+/** Contains the SOA record of the client's version (RFC 1995, 3), with serial number 0. */
 const ixfr = (() => {
   const data = Buffer.concat([Uint8Array.of(0, 0), Buffer.alloc(20)]);
   const soa = Buffer.from([0xc0, 12, 0, QueryType.SOA, 0, 1, 0, 0, 0, 0, 0, data.length]);
   return changed(Buffer.concat([query(ZONE_NAME, QueryType.IXFR, 8), soa, data]), [9, 1]);
 })();
-/** Signed with a key that nobody has: who may transfer is told by the address alone. */
+/** Signed with an unknown key: permission depends on the address alone. */
 const signed = (() => {
   const data = Buffer.concat([nameToWire('hmac-sha256'), Buffer.alloc(16 + 32)]);
   const head = Buffer.from([0, 250, 0, 255, 0, 0, 0, 0, 0, data.length]);
@@ -55,10 +55,10 @@ const PLACES = [
   ['no rule', undefined],
 ] as const;
 
-describe('a zone transfer that nobody allowed', () => {
+describe('a zone transfer from a network that is not allowed', () => {
   it.each(PLACES)('is refused over TCP and UDP with %s', async (_, rule) => {
-    const { target, plane } = await guarded(rule, noNsd ? {} : { servers: [await generousNsd()] });
-    const [overUdp, overTcp] = [await udp(), await tcp(target)];
+    const { target, plane } = await startGuarded(rule, noNsd ? {} : { servers: [await generousNsd()] });
+    const [overUdp, overTcp] = [await openUdpClient(), await openTcpClient(target)];
     for (const asked of [axfr, ixfr, withEdns(axfr, 4096), signed])
       for (const answer of [await overUdp.ask(asked, target), await overTcp.ask(asked)]) {
         expect(answer).toMatchObject({ id: asked.readUInt16BE(0), rcode: RCODE.REFUSED, answers: 0 });
@@ -69,20 +69,20 @@ describe('a zone transfer that nobody allowed', () => {
     expect(plane.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
   });
 
-  it('is refused where the guard judges nothing', async () => {
-    const { target } = await guarded(RULE, { guarded: false });
-    expect(await (await udp()).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(await (await tcp(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
+  it('is refused if protection is off', async () => {
+    const { target } = await startGuarded(RULE, { guarded: false });
+    expect(await (await openUdpClient()).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
+    expect(await (await openTcpClient(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
   });
 
   it('reaches no server by any trick, while the queries around it do', async () => {
-    const server = await recordingServer();
+    const server = await startRecordingServer();
     atEnd(() => server.stop());
-    const { target } = await guarded(RULE, {
+    const { target } = await startGuarded(RULE, {
       servers: [server],
       transfersAllow: ['192.0.2.0/24', '2001:db8::/32'].map(parseNetwork),
     });
-    const client = await tcp(target);
+    const client = await openTcpClient(target);
     client.send(good, axfr, good);
     expect((await client.received(3)).map(({ rcode }) => rcode).sort()).toEqual([0, 0, RCODE.REFUSED]);
     for (const byte of framed(changed(axfr, [1, 77]))) client.socket.write(Uint8Array.of(byte));
@@ -110,17 +110,17 @@ describe('a zone transfer that nobody allowed', () => {
     expect(await client.ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(server.asked.map((packet) => packet.toString('hex'))).toEqual(Array(3).fill(good.toString('hex')));
     for (const packet of [changed(axfr, [2, 0x80]), axfr.subarray(0, 11), Buffer.alloc(0)]) {
-      const closed = await tcp(target);
+      const closed = await openTcpClient(target);
       await closed.send(packet, good).ended();
       expect(closed.answers).toEqual([]);
     }
     expect(server.asked).toHaveLength(3);
   });
 
-  it('reaches no server whatever bytes come over TCP, in whatever pieces', async () => {
-    const server = await recordingServer();
+  it('reaches no server with any bytes over TCP, in chunks of any size', async () => {
+    const server = await startRecordingServer();
     atEnd(() => server.stop());
-    const { target } = await guarded(RULE, { servers: [server] });
+    const { target } = await startGuarded(RULE, { servers: [server] });
     const message = fc
       .tuple(
         fc.constantFrom(axfr, ixfr, signed, good, withEdns(good, 1232)),
@@ -166,7 +166,7 @@ describe('a zone transfer that nobody allowed', () => {
       expect([QueryType.AXFR, QueryType.IXFR]).not.toContain(question.type);
     }
     expect(server.asked.length).toBeGreaterThan(50);
-    expect(await (await tcp(target)).ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(await (await openTcpClient(target)).ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
   });
 });
 
@@ -193,10 +193,10 @@ describe('a zone transfer from an allowed network', () => {
       )
     ).stdout;
 
-  it('comes whole over TCP, 50,000 records of it, and is refused to others and over UDP', async (ctx) => {
+  it('is complete over TCP with 50,000 records, and is refused to other networks and over UDP', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await generousNsd(BIG);
-    const { target, plane } = await guarded(RULE, {
+    const { target, plane } = await startGuarded(RULE, {
       servers: [nsd],
       transfersAllow: ['127.0.0.4/30', '127.0.1.9'].map(parseNetwork),
     });
@@ -206,13 +206,13 @@ describe('a zone transfer from an allowed network', () => {
     for await (const { owner } of transferZone(ZONE_NAME, nsd))
       direct.push(Buffer.from(owner).toString('hex'));
     expect(direct.length).toBeGreaterThan(50_000);
-    const client = await tcp(target, '127.0.1.9');
+    const client = await openTcpClient(target, '127.0.1.9');
     client.send(good, axfr, good);
-    await until('the whole zone has come', () => {
+    await until('the complete zone to be received', () => {
       count = client.answers.reduce((sum, { answers }) => sum + answers, 0);
       return client.closed || count >= direct.length + 3;
     });
-    // The SOA record stands at both ends; the queries before and after the transfer have an answer each.
+    // The SOA record is at both ends; the queries before and after the transfer have one answer each.
     expect(count).toBe(direct.length + 1 + 2);
     if (existsSync(DIG)) {
       expect(records(await dig(target, '127.0.0.6', 'AXFR'))).toBe(direct.length + 1);
@@ -221,51 +221,55 @@ describe('a zone transfer from an allowed network', () => {
         dig(target, '127.0.0.8', 'AXFR').then((text) => text.match(/Transfer failed/)?.[0]),
       ).resolves.toBe('Transfer failed');
     }
-    expect(await (await udp('127.0.0.6')).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(await (await udp('127.0.0.6')).ask(ixfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
+    expect(await (await openUdpClient('127.0.0.6')).ask(axfr, target)).toMatchObject({
+      rcode: RCODE.REFUSED,
+    });
+    expect(await (await openUdpClient('127.0.0.6')).ask(ixfr, target)).toMatchObject({
+      rcode: RCODE.REFUSED,
+    });
     expect(plane.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
-    // Whoever has its zone and closes the connection holds no place any more.
+    // A client that has closed the connection after the transfer occupies no slot.
     client.close();
-    await until('all places are free again', () => plane.tcp.serverConnections === 0);
+    await until('all slots to be free', () => plane.tcp.serverConnections === 0);
   });
 
-  it('is known by its IPv4 address where the guard listens on both families', async (ctx) => {
+  it('is recognised by its IPv4 address if the guard listens on both address families', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
-    const { target } = await guarded(RULE, {
+    const { target } = await startGuarded(RULE, {
       servers: [await generousNsd()],
       listen: [{ host: '::', port: 0 }],
       transfersAllow: ['127.0.0.5'].map(parseNetwork),
     });
     const at = { host: LOOPBACK, port: target.port };
-    expect((await (await tcp(at, '127.0.0.5')).ask(axfr))?.answers).toBeGreaterThan(200);
-    expect(await (await tcp(at, '127.0.0.6')).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(await (await tcp({ host: '::1', port: target.port })).ask(axfr)).toMatchObject({
+    expect((await (await openTcpClient(at, '127.0.0.5')).ask(axfr))?.answers).toBeGreaterThan(200);
+    expect(await (await openTcpClient(at, '127.0.0.6')).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
+    expect(await (await openTcpClient({ host: '::1', port: target.port })).ask(axfr)).toMatchObject({
       rcode: RCODE.REFUSED,
     });
   });
 
-  it('seeds the guard from the server itself while nobody gets it through the guard', async (ctx) => {
+  it('is not needed for seeding: the guard transfers from the server itself', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await generousNsd();
-    const { guard, target } = await guarded(RULE, {
+    const { guard, target } = await startGuarded(RULE, {
       servers: [nsd],
       rules: new TestRules([RULE]),
       zones: [{ name: ZONE_NAME, transferFrom: nsd }],
       seed: false,
     });
     await until(
-      'the zone is known',
+      'the zone to be seeded',
       () => guard.detector.zones.get(ZONE_NAME) !== undefined && guard.detector.profile.size > 200,
     );
-    expect(await (await tcp(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
+    expect(await (await openTcpClient(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
   });
 });
 
-it('NOTIFY, UPDATE and every other opcode are not implemented, over UDP and TCP, and reach no server', async () => {
-  const server = await recordingServer();
+it('NOTIFY, UPDATE and all other opcodes are answered NOTIMP over UDP and TCP, and reach no server', async () => {
+  const server = await startRecordingServer();
   atEnd(() => server.stop());
-  const { target } = await guarded(RULE, { servers: [server] });
-  const [overUdp, overTcp] = [await udp(), await tcp(target)];
+  const { target } = await startGuarded(RULE, { servers: [server] });
+  const [overUdp, overTcp] = [await openUdpClient(), await openTcpClient(target)];
   for (let opcode = 1; opcode < 16; opcode++) {
     const packet = changed(query(ZONE_NAME, QueryType.SOA, opcode), [2, opcode << 3]);
     expect(await overUdp.ask(packet, target)).toMatchObject({ id: opcode, rcode: RCODE.NOTIMP });

@@ -6,8 +6,8 @@ import { AttackDetector, ZoneSeed } from '../../src/dns/detector/index.ts';
 import { nameToText, questionOf } from '../../src/dns/protocol/index.ts';
 import { parseTsigKey, seedZones, type TsigKey, transferZone } from '../../src/dns/zones/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
+import { atEnd } from './support/atEnd.ts';
 import type { Target } from './support/dnsClient.ts';
-import { atEnd } from './support/ends.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noKnot, startSigningKnot } from './support/realKnot.ts';
 import { noNsd, type ServerKey, startNsd } from './support/realServer.ts';
@@ -24,12 +24,12 @@ async function transferred(server: Target, key?: TsigKey): Promise<string[]> {
   return names;
 }
 
-/** In place of a message: the server closes the connection. */
+/** Instead of a message: close the connection. */
 const END = Buffer.alloc(0);
-/** What changes the messages of a server on their way: it gets each with its number, and gives what is passed on. */
+/** Changes the messages of a server in transit: receives each with its number, and returns the messages to forward. */
 type Meddler = (message: Buffer, number: number, query: Buffer) => readonly Buffer[];
 
-/** Stands between the guard and a server. */
+/** Starts a proxy between the guard and a server. */
 async function meddling(server: Target, meddle: Meddler): Promise<Target> {
   const open = new Set<Socket>();
   const front = createServer((socket) => {
@@ -65,7 +65,7 @@ async function meddling(server: Target, meddle: Meddler): Promise<Target> {
   return { host: LOOPBACK, port: (front.address() as AddressInfo).port }; // it listens on TCP
 }
 
-/** Where the TSIG record begins: behind everything else, and its name and algorithm are known. */
+/** Returns the offset of the TSIG record, which is the last one; its name and algorithm are fixed. */
 const tsigStart = (message: Buffer): number =>
   message.lastIndexOf(Buffer.from('\x08transfer\x03key\0\x00\xfa', 'latin1'));
 const isSigned = (message: Buffer): boolean => tsigStart(message) > 0;
@@ -75,7 +75,7 @@ function unsigned(message: Buffer): Buffer {
   bare.writeUInt16BE(message.readUInt16BE(10) - 1, 10);
   return bare;
 }
-/** With so many bytes of the signature left. */
+/** Returns the message with only `left` bytes of the signature. */
 function cutShort(message: Buffer, left: number): Buffer {
   if (!isSigned(message)) return message;
   const data = tsigStart(message) + 14 + 10;
@@ -91,12 +91,12 @@ const flipped = (message: Buffer, at: number): Buffer => {
   return message;
 };
 
-/** Where the signature is in a message that is signed with SHA-256. */
+/** Returns the offset of the signature in a message signed with SHA-256. */
 const macAt = (message: Buffer): number => tsigStart(message) + 14 + 10 + 13 + 10;
 
 /**
- * Signs every `nth` message alone, as RFC 8945, 5.3.1, allows and as servers do that have much to send. NSD and Knot sign each, so
- * that this stands for others.
+ * Signs only every `nth` message, as RFC 8945, 5.3.1, allows. NSD and Knot sign each message, so this simulates
+ * servers that do not.
  */
 function signingEvery(nth: number, { secret: text }: ServerKey): Meddler {
   let prior: Buffer = Buffer.alloc(0);
@@ -106,7 +106,7 @@ function signingEvery(nth: number, { secret: text }: ServerKey): Meddler {
     if (number === 0) [prior, since, isFirst] = [asked.subarray(macAt(asked), macAt(asked) + 32), [], true];
     const bare = unsigned(message);
     since.push(bare);
-    // The last one, which is shorter than the others, is signed in any case.
+    // The last message, which is shorter than the others, is always signed.
     if (number % nth !== 0 && message.length > 12_000) return [bare];
     const start = tsigStart(message);
     const timers = message.subarray(start + 14 + 10 + 13, start + 14 + 10 + 13 + 8);
@@ -127,7 +127,7 @@ function signingEvery(nth: number, { secret: text }: ServerKey): Meddler {
 }
 
 describe('a transfer with a TSIG key', () => {
-  it('from Knot, which signs each message, comes whole with its key and not with another, and names no hash of NSEC3', async (ctx) => {
+  it('from Knot, which signs each message, is complete with the right key, fails with others, and seeds no NSEC3 hashes', async (ctx) => {
     if (noKnot) return ctx.skip(noKnot);
     const key = serverKey('hmac-sha512');
     const knot = await startSigningKnot(ZONE_NAME, ZONE_TEXT, key);
@@ -141,7 +141,7 @@ describe('a transfer with a TSIG key', () => {
     seeding.start();
     await seeding.tried;
     expect(seeding.missing()).toEqual([]);
-    // All owners in the file, and the name between two of them; hashes of NSEC3 are 32 characters.
+    // All owners in the file, and the empty non-terminal between two of them; NSEC3 hashes have 32 characters.
     const names = new Set(seeded);
     expect([...names].filter((name) => /^[0-9a-v]{32}\./.test(name))).toEqual([]);
     expect(names.size).toBe(200 + 13);
@@ -154,7 +154,7 @@ describe('a transfer with a TSIG key', () => {
     await expect(transferred(knot, keyOf({ ...key, algorithm: 'hmac-sha256' }))).rejects.toThrow('BADKEY');
   });
 
-  it('from NSD comes whole, with all messages signed or some in between not, and a change of any message is found', async (ctx) => {
+  it('from NSD is complete with all or only some messages signed, and any changed message is detected', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const key = serverKey('hmac-sha256');
     const hosts = Array.from({ length: 20_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
@@ -163,7 +163,7 @@ describe('a transfer with a TSIG key', () => {
     const good = keyOf(key);
     const whole = await transferred(nsd, good);
     expect(whole.length).toBeGreaterThan(20_000);
-    await expect(transferred(nsd)).rejects.toThrow('refused with rcode');
+    await expect(transferred(nsd)).rejects.toThrow('answered with rcode');
     await expect(transferred(nsd, keyOf({ ...key, secret: secret() }))).rejects.toThrow(/BADSIG|not signed/);
     let count = 0;
     const sparsely = await meddling(nsd, (...message) => {
@@ -176,15 +176,15 @@ describe('a transfer with a TSIG key', () => {
     const last = count - 1;
     const always: readonly (readonly [Meddler, RegExp])[] = [
       [(message) => [unsigned(message)], /is not signed/],
-      [(message) => [cutShort(message, 16)], /is cut short/],
-      [(message) => [cutShort(message, 0)], /is cut short/],
-      [(message, n) => [n === 0 ? flipped(message, 60) : message], /is wrong/],
+      [(message) => [cutShort(message, 16)], /is truncated/],
+      [(message) => [cutShort(message, 0)], /is truncated/],
+      [(message, n) => [n === 0 ? flipped(message, 60) : message], /is invalid/],
       [(message, n) => (n === last ? [unsigned(message), END] : [message]), /ended before/],
       [(message, n) => [n > 0 ? unsigned(message) : message, ...(n === last ? [END] : [])], /ended before/],
     ];
     for (const [meddle, wanted] of always)
       await expect(transferred(await meddling(nsd, meddle), good)).rejects.toThrow(wanted);
-    // The fifth message is one of those without a signature of their own.
+    // The fifth message has no signature of its own.
     const inBetween: readonly Meddler[] = [
       (message) => [flipped(Buffer.from(message), message.length - 1)],
       () => [],
@@ -194,11 +194,11 @@ describe('a transfer with a TSIG key', () => {
       const every = signingEvery(3, key);
       const meddled: Meddler = (message, n, query) =>
         every(message, n, query).flatMap((one) => (n === 4 ? meddle(one, n, query) : [one]));
-      await expect(transferred(await meddling(nsd, meddled), good)).rejects.toThrow(/is wrong/);
+      await expect(transferred(await meddling(nsd, meddled), good)).rejects.toThrow(/is invalid/);
     }
   });
 
-  it('puts nothing into the profile that a signature did not cover', async (ctx) => {
+  it('adds no name to the profile that no valid signature covers', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const key = serverKey('hmac-sha256');
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT, { key });
@@ -210,7 +210,7 @@ describe('a transfer with a TSIG key', () => {
       for await (const { owner, type } of transferZone(ZONE_NAME, forged, { key: keyOf(key) }))
         seed.add(owner, type);
     };
-    await expect(read()).rejects.toThrow('is wrong');
+    await expect(read()).rejects.toThrow('is invalid');
     expect(detector.profile.size).toBe(0);
   });
 });

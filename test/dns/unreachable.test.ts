@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
-import { noNamespace, Secluded } from './support/namespace.ts';
+import { NamespacedProgram, noNamespace } from './support/namespace.ts';
 
-/** Echoes each packet with the response bit set, at an address of its own, over IPv4 or IPv6. */
+/** Echoes each packet with the response bit set, on its own address, over IPv4 or IPv6. */
 const SERVER = `
 import socket,sys
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -17,7 +17,7 @@ while True:
     packet, client = s.recvfrom(4096)
     s.sendto(packet[:2] + bytes([packet[2] | 0x80]) + packet[3:], client)
 `;
-/** Asks again and again until an answer comes, and prints it. */
+/** Repeats a query until an answer arrives, and prints the answer. */
 const CLIENT = `
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -37,12 +37,12 @@ const nodes = [
   { name: 'one thread', node: process.execPath, missing: undefined },
   { name: 'threads', node: newer ?? '', missing: newer === undefined ? NO_NEWER_NODE : undefined },
 ];
-describe.concurrent.each(nodes)('DNS servers without a route to them, $name', ({ node, missing }) => {
+describe.concurrent.each(nodes)('DNS servers without a route, with $name,', ({ node, missing }) => {
   it.for([
     ['IPv4', '192.0.2.1', '192.0.2.1:53', '192.0.2.1/32'],
     ['IPv6', '2001:db8::1', '[2001:db8::1]:53', '2001:db8::1/128'],
   ] as const)(
-    'over %s keep nothing from starting, leak nothing, and are used when there is one',
+    'over %s delay no start, leak no descriptors, and are used as soon as a route exists',
     async ([, host, server, address], ctx) => {
       const reason = noNamespace ?? missing;
       if (reason) return ctx.skip(reason);
@@ -55,17 +55,23 @@ describe.concurrent.each(nodes)('DNS servers without a route to them, $name', ({
         '127.0.0.1:5353',
         '--dns-servers',
         server,
-        '--dns-workers',
+        '--dns-threads',
         '2',
       ];
-      // A zone of the same server, which is as far away.
-      const program = new Secluded(folder, node, ...flags, '--dns-zones', `example.test=axfr:${server}`);
-      ctx.onTestFinished(async () => void (await program.stop('SIGKILL')));
-      await until('everything listens', () => program.output.includes('"msg":"listening"'));
-      expect(program.output).toMatch(
-        new RegExp(`"${host} port 53","reason":".*ENETUNREACH.*cannot be reached`),
+      // A zone of the same server, which is equally unreachable.
+      const program = new NamespacedProgram(
+        folder,
+        node,
+        ...flags,
+        '--dns-zones',
+        `example.test=axfr:${server}`,
       );
-      await until('the zone was tried', () => program.output.includes('the zone cannot be read'));
+      ctx.onTestFinished(async () => void (await program.stop('SIGKILL')));
+      await until('the program to listen', () => program.output.includes('"msg":"listening"'));
+      expect(program.output).toMatch(
+        new RegExp(`"${host} port 53","reason":".*ENETUNREACH.*DNS server unreachable`),
+      );
+      await until('the transfer of the zone to fail', () => program.output.includes('cannot read zone'));
       const ready = await program.inside('python3', '-c', FETCH, 'http://127.0.0.1:8420/readyz');
       expect(JSON.parse(ready)).toMatchObject({
         status: 'ready',
@@ -77,28 +83,30 @@ describe.concurrent.each(nodes)('DNS servers without a route to them, $name', ({
       });
       const before = program.descriptors;
       const tries = () => program.inside('python3', '-c', FETCH, 'http://127.0.0.1:8420/healthz');
-      // The back-off is some seconds: a descriptor for each of the sockets tried meanwhile would be seen.
+      // The back-off takes several seconds, so a leaked descriptor per attempt would be visible.
       for (let second = 0; second < 6; second++) {
         await tries();
         await pause(1000);
       }
       expect(program.descriptors).toBeLessThanOrEqual(before + 2);
-      expect(program.output.match(/cannot be reached/g)).toHaveLength(1);
+      expect(program.output.match(/DNS server unreachable/g)).toHaveLength(1);
 
       await program.inside('ip', 'addr', 'add', address, 'dev', 'lo');
       ctx.onTestFinished(program.runInside('python3', '-c', SERVER, host));
       expect(await program.inside('timeout', '300', 'python3', '-c', CLIENT)).toMatch(/^00078/);
-      await until('the log says so', () => program.output.includes('the DNS server answers again'));
+      await until('the log to report that the server answers again', () =>
+        program.output.includes('DNS server answers again'),
+      );
       expect(await program.stop('SIGTERM')).toEqual([0, null]);
     },
   );
 
-  it('and of which there never is one, let SIGTERM end the program', async (ctx) => {
+  it('do not prevent the end of the program after SIGTERM', async (ctx) => {
     const reason = noNamespace ?? missing;
     if (reason) return ctx.skip(reason);
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
     ctx.onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const program = new Secluded(
+    const program = new NamespacedProgram(
       folder,
       node,
       ...[
@@ -108,12 +116,12 @@ describe.concurrent.each(nodes)('DNS servers without a route to them, $name', ({
         '127.0.0.1:5353',
         '--dns-servers',
         '192.0.2.1:53',
-        '--dns-workers',
+        '--dns-threads',
         '2',
       ],
     );
     ctx.onTestFinished(async () => void (await program.stop('SIGKILL')));
-    await until('it runs', () => program.output.includes('"msg":"guarding DNS"'));
+    await until('the program to run', () => program.output.includes('"msg":"guarding DNS"'));
     expect(await program.stop('SIGTERM')).toEqual([0, null]);
     expect(program.output).toContain('"msg":"stopped"');
   });

@@ -5,28 +5,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programFor } from '../../src/cli/index.ts';
 import { root, run } from '../server/support/run.ts';
 import { connect } from '../support/anvil.ts';
+import { startDemoChain } from '../support/demoChain.ts';
 import { PROGRAM } from '../support/program.ts';
-import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import type { SharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { PAGES, read, type ShellBlock, shellBlocksOf } from './support/commands.ts';
 
 const blocks = PAGES.flatMap((page) => shellBlocksOf(page));
 const nameOf = ({ page, line }: ShellBlock): string => `${page}:${line}`;
-/** Pages show blocks up to here. */
+/** Examples in the pages use block numbers up to this one. */
 const SHOWN_BLOCKS = 300;
 
-describe('a shell block', () => {
-  it('says by a comment before it whether it is run, by which test, or why not', () => {
+describe('a shell block in the documentation', () => {
+  it('has a comment before it that specifies whether it is run, by which test, or why not', () => {
     expect(blocks.length).toBeGreaterThan(20);
     expect(blocks.filter(({ mark }) => mark === undefined).map(nameOf)).toEqual([]);
   });
 
-  it('that another test runs names one that there is', () => {
+  it('marked "run by" names an existing test', () => {
     const files = blocks.flatMap((block) => (block.mark?.kind === 'run by' ? [block.mark.file] : []));
     expect(files.filter((file) => !existsSync(root + file))).toEqual([]);
   });
 
-  it('is found whatever its fence says, and without its mark is told', () => {
+  it('is found with any fence, and has no mark if the comment is missing or malformed', () => {
     const page =
       '```\nnpm ci\n```\n\n<!-- commands: run -->\n\n```console\n$ a \\\n  b\nanswer\n$ c\n```\n\n```\ntext\n```\n';
     expect(shellBlocksOf('a.md', page)).toMatchObject([
@@ -41,7 +42,7 @@ describe('a shell block', () => {
   });
 });
 
-it('every command that a page names is one', async () => {
+it('every floodgate command and npm script named in a page exists', async () => {
   const program = await programFor();
   const scripts = Object.keys(JSON.parse(readFileSync(`${root}package.json`, 'utf8')).scripts);
   const unknown: string[] = [];
@@ -61,12 +62,12 @@ it('every command that a page names is one', async () => {
   expect(unknown).toEqual([]);
 });
 
-describe('the commands of', () => {
+describe('the shell commands of', () => {
   let chain: SharedChain;
   let floodgate: Floodgate;
   let folder: string;
   beforeAll(async () => {
-    chain = await startSharedChain();
+    chain = await startDemoChain();
     await connect(chain.anvil.url).call('anvil_mine', `0x${SHOWN_BLOCKS.toString(16)}`);
     floodgate = await startFloodgate({ upstream: chain.anvil.url });
     folder = mkdtempSync(join(tmpdir(), 'floodgate-docs-'));
@@ -77,7 +78,7 @@ describe('the commands of', () => {
       chmodSync(join(programs, name), 0o755);
     };
     script('floodgate', `exec '${process.execPath}' '${PROGRAM}' "$@"`);
-    // An error of HTTP is a failure of the command here.
+    // In these tests, curl fails on an HTTP error status.
     script('curl', `PATH="\${PATH#*:}" exec curl --fail-with-body "$@"`);
   });
   afterAll(async () => {
@@ -86,7 +87,7 @@ describe('the commands of', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a page says of places, for this server. */
+  /** Replaces the URLs, paths and tokens of a page by those of this server. */
   const here = (script: string): string =>
     script
       .replaceAll('http://127.0.0.1:8420', floodgate.url)
@@ -97,13 +98,13 @@ describe('the commands of', () => {
       .replaceAll('/backups/', join(folder, 'backups-'));
 
   const pages = [...new Set(blocks.filter(({ mark }) => mark?.kind === 'run').map(({ page }) => page))];
-  it.each(pages)('%s can be pasted', async (page) => {
+  it.each(pages)('%s run with the documented exit codes', async (page) => {
     const cwd = mkdtempSync(join(folder, 'page-'));
     const env = {
       PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
       FLOODGATE_URL: floodgate.url,
       FLOODGATE_TOKEN: floodgate.token,
-      // Commands that write an index want it for themselves; the others look at the server's.
+      // Commands that write an index need exclusive access, so they get another folder than the server.
       FLOODGATE_DATA_DIR: page.includes('index-and-export') ? join(cwd, 'data') : floodgate.dataDir,
       BASE: `${floodgate.url}/client/v4`,
       API_TOKEN: floodgate.token,

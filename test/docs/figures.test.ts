@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { read } from './support/commands.ts';
 
-/** Rows of a table whose head begins so. */
+/** Returns the rows of the table whose header starts with `head`. */
 const rowsOf = (page: string, head: string): string[] =>
   (page.split(head)[1]?.split('\n\n')[0] ?? '')
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(1);
 
-it('the figures of the README are those that were measured, each by a command that there is', () => {
+it('every figure of the README is in bench/README.md, with an existing command that measures it', () => {
   const measured = read('bench/README.md');
   const { scripts } = JSON.parse(read('package.json'));
   const rows = rowsOf(read('README.md'), '| Measured, ');

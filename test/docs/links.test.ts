@@ -15,7 +15,7 @@ const pages = [
 ];
 const read = (file: string): string => readFileSync(root + file, 'utf8');
 
-/** The anchors of a page's headings, as forges make them. */
+/** Returns the anchors of a page's headings, by the rules of GitHub. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -24,7 +24,7 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-it.each(pages)('every link of %s leads somewhere', (page) => {
+it.each(pages)('every relative link of %s has an existing target', (page) => {
   for (const [, target = '', anchor] of read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
     const file = target === '' ? page : join(dirname(page), target);
     expect(existsSync(root + file), `${page}: ${target}`).toBe(true);
@@ -32,16 +32,13 @@ it.each(pages)('every link of %s leads somewhere', (page) => {
   }
 });
 
-it('docs/README.md leads to every page of docs/, and that of runbooks/ to every runbook', () => {
-  const missing = ['docs', 'docs/runbooks'].flatMap((folder) => {
-    const index = read(`${folder}/README.md`);
-    const names = readdirSync(root + folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
-    return names.filter((name) => !index.includes(`](${name})`)).map((name) => `${folder}/${name}`);
-  });
-  expect(missing).toEqual([]);
+it('docs/README.md links to every page of docs/', () => {
+  const index = read('docs/README.md');
+  const names = readdirSync(`${root}docs`).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([]);
 });
 
-it('every file that pages and comments name by its path exists', () => {
+it('every file path named in pages and sources exists', () => {
   const named = /(?<![\w./])(?:src|test|docs|bench|scripts)\/[\w./-]+\.(?:ts|md|json)\b/g;
   const sources = ['src', 'test', 'bench'].flatMap((folder) => below(folder, /\.ts$/));
   const missing = [...pages, ...sources].flatMap((file) =>
@@ -52,7 +49,7 @@ it('every file that pages and comments name by its path exists', () => {
   expect(missing).toEqual([]);
 });
 
-it('every source file that docs/architecture.md names exists', () => {
+it('every source file named in docs/architecture.md exists', () => {
   const files = below('src', /\.ts$/);
   const named = [...read('docs/architecture.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path);
   const missing = named.filter((path) => !files.some((file) => file.endsWith(`/${path}`)));

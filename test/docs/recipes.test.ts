@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root, run } from '../server/support/run.ts';
 import { connect } from '../support/anvil.ts';
-import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { startDemoChain } from '../support/demoChain.ts';
+import type { SharedChain } from '../support/sharedChain.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -13,13 +14,13 @@ import { readPage, type Snippet, snippetsOf } from './support/pages.ts';
 
 const SHOWN_URL = 'http://127.0.0.1:8420';
 const LIVE = 'Live';
-/** Whom the live recipe follows. */
+/** The address that the live recipe subscribes to. */
 const FOLLOWED = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
-/** The development chain takes blocks for final that are so deep. */
+/** Depth at which the development chain treats blocks as final. */
 const FINAL_BLOCKS = 70;
 const END = '\f';
 
-/** Runs files one after the other, with a mark behind the output of each. */
+/** Runs files one after the other, and prints a separator after the output of each. */
 const RUN_JS = `globalThis.WebSocket ??= (await import('ws')).WebSocket;
 for (const file of process.argv.slice(2)) {
   await import(file);
@@ -34,7 +35,7 @@ for file in sys.argv[1:]:
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const FIND_WEB3 = "import importlib.util as u, sys; sys.exit(u.find_spec('web3') is None)";
 const hasWeb3 = spawnSync('python3', ['-c', FIND_WEB3]).status === 0;
-const NO_WEB3 = 'web3.py is not there; `pip install web3` brings it';
+const NO_WEB3 = 'web3.py is not installed: pip install web3';
 
 const snippets = snippetsOf(readPage('recipes.md'));
 const headings = [...new Set(snippets.map(({ heading }) => heading))];
@@ -45,11 +46,11 @@ describe('docs/recipes.md', () => {
   let chain: SharedChain;
   let floodgate: Floodgate;
   let folder: string;
-  /** The hashes and numbers that curl, and then each program, showed, by heading. */
+  /** Hashes and numbers printed by each program of a recipe, by heading. */
   const shown = new Map<string, string[][]>();
 
   beforeAll(async () => {
-    chain = await startSharedChain();
+    chain = await startDemoChain();
     await connect(chain.anvil.url).call('anvil_mine', `0x${FINAL_BLOCKS.toString(16)}`);
     floodgate = await startFloodgate({
       upstream: chain.anvil.url,
@@ -69,7 +70,7 @@ describe('docs/recipes.md', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Writes programs of the page, for this server, and gives their files. */
+  /** Writes the programs of the page with the URL of this server. Returns their files. */
   const written = (programs: readonly Snippet[], ending: string): string[] =>
     programs.map(({ code }, i) => {
       const file = join(folder, `${ending}-${i}-${programs.length}.${ending}`);
@@ -91,7 +92,7 @@ describe('docs/recipes.md', () => {
     for (const [i, { heading }] of programs.entries()) show(heading, outputs[i] ?? '');
   };
 
-  it('has every recipe for every client', () => {
+  it('contains every recipe for curl, viem, ethers and web3.py', () => {
     const [client, ...recipes] = headings.reverse();
     expect(client).toBe(LIVE);
     for (const heading of recipes)
@@ -102,7 +103,7 @@ describe('docs/recipes.md', () => {
       ).toEqual(['sh', 'viem', 'ethers', 'python']);
   });
 
-  it('has commands for curl that find something', async (context) => {
+  it('has curl commands that find traces', async (context) => {
     if (!hasCurl) context.skip('curl is not installed');
     for (const { heading, code, language } of snippets) {
       if (language !== 'sh') continue;
@@ -117,7 +118,7 @@ describe('docs/recipes.md', () => {
     }
   });
 
-  it('has programs for viem and ethers that show the same, and for web3.py', async (context) => {
+  it('has viem, ethers and web3.py programs that print the same values', async (context) => {
     const js = snippets.filter(isIn('js', false));
     showAll(
       js,
@@ -130,42 +131,38 @@ describe('docs/recipes.md', () => {
       expect(first?.length, heading).toBeGreaterThan(2);
       for (const other of others) expect(other, heading).toEqual(first);
     }
-    if (!hasWeb3) context.skip(`those for web3.py were left out: ${NO_WEB3}`);
+    if (!hasWeb3) context.skip(`web3.py programs skipped: ${NO_WEB3}`);
   });
 
   const live = [...snippets.filter(isIn('js', true)), ...snippets.filter(isIn('python', true))];
-  it.for(live)(
-    'has a live program that tells of a payment, in $language: $code',
-    async (snippet, context) => {
-      const { language } = snippet;
-      if (language === 'python' && !hasWeb3) context.skip(NO_WEB3);
-      const [file = ''] = written([snippet], language === 'js' ? 'mjs' : 'py');
-      const command =
-        language === 'js' ? [process.execPath, join(folder, 'run.mjs'), file] : ['python3', file];
-      const [program = '', ...args] = command;
-      const child = spawnGuarded(program, args, { cwd: folder });
-      let output = '';
-      let errors = '';
-      child.stdout.on('data', (chunk) => {
-        output += chunk;
-      });
-      child.stderr.on('data', (chunk) => {
-        errors += chunk;
-      });
-      const node = connect(chain.anvil.url);
-      const [from] = await node.call<string[]>('eth_accounts');
-      const sent: string[] = [];
-      await until('it tells of a payment', async () => {
-        expect(errors).toBe('');
-        if (output.includes('\n')) return true;
-        sent.push(await node.call('eth_sendTransaction', { from, to: FOLLOWED, value: '0x7' }));
-        await node.call('evm_mine');
-        return false;
-      });
-      child.kill('SIGKILL');
-      const [, hash, value] = /^new: (0x[0-9a-f]{64}) (\d+)n?\n/.exec(output) ?? [];
-      expect(sent).toContain(hash);
-      expect(value).toBe('7');
-    },
-  );
+  it.for(live)('has a live program that prints a payment, in $language: $code', async (snippet, context) => {
+    const { language } = snippet;
+    if (language === 'python' && !hasWeb3) context.skip(NO_WEB3);
+    const [file = ''] = written([snippet], language === 'js' ? 'mjs' : 'py');
+    const command = language === 'js' ? [process.execPath, join(folder, 'run.mjs'), file] : ['python3', file];
+    const [program = '', ...args] = command;
+    const child = spawnGuarded(program, args, { cwd: folder });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    const node = connect(chain.anvil.url);
+    const [from] = await node.call<string[]>('eth_accounts');
+    const sent: string[] = [];
+    await until('the program to print a payment', async () => {
+      expect(errors).toBe('');
+      if (output.includes('\n')) return true;
+      sent.push(await node.call('eth_sendTransaction', { from, to: FOLLOWED, value: '0x7' }));
+      await node.call('evm_mine');
+      return false;
+    });
+    child.kill('SIGKILL');
+    const [, hash, value] = /^new: (0x[0-9a-f]{64}) (\d+)n?\n/.exec(output) ?? [];
+    expect(sent).toContain(hash);
+    expect(value).toBe('7');
+  });
 });

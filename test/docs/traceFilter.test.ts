@@ -3,9 +3,10 @@ import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from '../gateway/support/send.ts';
 import { run } from '../server/support/run.ts';
+import { startDemoChain } from '../support/demoChain.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { isShownAs, readPage, rowsBehind, snippetsOf } from './support/pages.ts';
+import { matchesShown, readPage, rowsAfter, snippetsOf } from './support/pages.ts';
 
 const PAGE = readPage('trace-filter.md');
 const SHOWN_URL = 'http://127.0.0.1:8420';
@@ -14,7 +15,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 let chain: SharedChain;
 let floodgate: Floodgate;
 beforeAll(async () => {
-  chain = await startSharedChain();
+  chain = await startDemoChain();
   floodgate = await startFloodgate({ upstream: chain.anvil.url });
 });
 afterAll(async () => {
@@ -25,7 +26,7 @@ afterAll(async () => {
 const asked = (filter: unknown) => call(floodgate.gatewayUrl, 'trace_filter', filter);
 
 describe('docs/trace-filter.md', () => {
-  it('shows commands that work, and what they answer', async (context) => {
+  it('shows commands with their actual responses', async (context) => {
     if (!hasCurl) context.skip('curl is not installed');
     const snippets = snippetsOf(PAGE);
     const commands = snippets.filter(({ language }) => language === 'sh');
@@ -35,12 +36,12 @@ describe('docs/trace-filter.md', () => {
       const { stdout } = await run('sh', ['-c', code.replaceAll(SHOWN_URL, floodgate.url)]);
       const shown = snippets[i + 1];
       expect(shown).toMatchObject({ language: 'json', follows: 'sh' });
-      expect(isShownAs(JSON.parse(shown?.code ?? ''), JSON.parse(stdout)), stdout).toBe(true);
+      expect(matchesShown(JSON.parse(shown?.code ?? ''), JSON.parse(stdout)), stdout).toBe(true);
     }
   });
 
-  it('says how many traces its filters find', async () => {
-    const rows = rowsBehind(PAGE, 'counts');
+  it('states the number of traces that each filter finds', async () => {
+    const rows = rowsAfter(PAGE, 'counts');
     expect(rows.length).toBeGreaterThan(8);
     for (const [filter = '', , count] of rows) {
       const { json } = await asked(JSON.parse(filter));
@@ -48,17 +49,17 @@ describe('docs/trace-filter.md', () => {
     }
   });
 
-  it('says which filters are refused, by which code and message', async () => {
-    const rows = rowsBehind(PAGE, 'errors');
+  it('states the code and message with which invalid filters are rejected', async () => {
+    const rows = rowsAfter(PAGE, 'errors');
     expect(rows.length).toBeGreaterThan(8);
     for (const [filter = '', code, message = ''] of rows) {
       const { error } = (await asked(JSON.parse(filter))).json;
       expect(error.code, filter).toBe(Number(code));
-      expect(isShownAs(message, error.message), `${error.message} is shown as ${message}`).toBe(true);
+      expect(matchesShown(message, error.message), `${error.message} is shown as ${message}`).toBe(true);
     }
   });
 
-  it('shows traces of the development chain, and a reward, in the form that the gateway tells of', async () => {
+  it('shows traces of the development chain and a reward that conform to the Trace schema of rpc.discover', async () => {
     const { result: described } = (await call(floodgate.gatewayUrl, 'rpc.discover')).json;
     const isTrace = new Ajv({ strict: false }).compile(described.components.schemas.Trace);
     const shown = snippetsOf(PAGE).filter(({ language, follows }) => language === 'json' && follows !== 'sh');
@@ -68,16 +69,24 @@ describe('docs/trace-filter.md', () => {
       const trace = JSON.parse(code);
       types.add(trace.type);
       if (trace.type === 'reward') expect(isTrace(trace)).toBe(true);
-      else expect(traces.filter((each: unknown) => isShownAs(trace, each)).length, code).toBeGreaterThan(0);
+      else
+        expect(traces.filter((each: unknown) => matchesShown(trace, each)).length, code).toBeGreaterThan(0);
     }
     expect([...types].sort()).toEqual(['call', 'create', 'reward', 'suicide']);
     expect(traces.every((trace: unknown) => isTrace(trace))).toBe(true);
   });
 
-  it('names every error of a frame that the development chain has', async () => {
-    const { result: traces } = (await asked({ fromBlock: 1, toBlock: chain.head })).json;
-    const errors = new Set<string>(traces.flatMap(({ error = [] }) => error));
-    expect(errors.size).toBeGreaterThan(5);
-    for (const error of errors) expect(PAGE).toContain(error);
+  it('lists every frame error of a chain with all kinds of traces', async () => {
+    const every = await startSharedChain();
+    const server = await startFloodgate({ upstream: every.anvil.url });
+    try {
+      const { json } = await call(server.gatewayUrl, 'trace_filter', { fromBlock: 1, toBlock: every.head });
+      const errors = new Set<string>(json.result.flatMap(({ error = [] }) => error));
+      expect(errors.size).toBeGreaterThan(5);
+      for (const error of errors) expect(PAGE).toContain(error);
+    } finally {
+      await server.stop();
+      await every.anvil.stop();
+    }
   });
 });

@@ -6,14 +6,14 @@ import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { startInterceptedNode } from './support/interceptedNode.ts';
 import { call, send } from './support/send.ts';
-import { startSpoiltNode } from './support/spoiltNode.ts';
 
 const run = promisify(execFile);
 const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
 const BLOCK_NUMBER = { ...CHAIN_ID, method: 'eth_blockNumber' };
 
-describe('who may call, and how much', () => {
+describe('access control of the gateway', () => {
   let chain: SharedChain;
   beforeAll(async () => {
     chain = await startSharedChain();
@@ -34,15 +34,15 @@ describe('who may call, and how much', () => {
     }
   }
 
-  it('API keys: created, used, narrowed, limited and revoked while the server runs', () =>
+  it('creates, restricts, rate-limits and revokes API keys while the server runs', () =>
     serving({}, async ({ gatewayUrl, dataDir, output }) => {
       const key = async (...args: string[]): Promise<string> =>
         (await run(process.execPath, [PROGRAM, 'key', ...args, '--data-dir', dataDir])).stdout;
-      expect(await key('list')).toMatch(/no keys/);
+      expect(await key('list')).toMatch(/No keys exist/);
       expect((await send(gatewayUrl, { body: CHAIN_ID })).status).toBe(200);
 
       const all = /fgk_\S{40}/.exec(await key('create', '--name', 'all'))?.[0] ?? '';
-      const closed = await until('the gateway asks for a key', async () => {
+      const closed = await until('the gateway to require a key', async () => {
         const answer = await send(gatewayUrl, { body: CHAIN_ID });
         return answer.status === 401 && answer;
       });
@@ -61,8 +61,8 @@ describe('who may call, and how much', () => {
       const counts = await (await fetch(new URL('/metrics', gatewayUrl))).text();
       expect(counts).toMatch(/^floodgate_gateway_key_calls_total\{key="\w+",outcome="forbidden"\} 1$/m);
       expect(counts).not.toContain(narrow);
-      // A slow machine may give it time for two more.
-      const many = await until('the key is over its rate', async () => {
+      // On a slow machine the bucket may refill between two batches.
+      const many = await until('the key to exceed its rate', async () => {
         const answer = await send(gatewayUrl, { body: [CHAIN_ID, CHAIN_ID], headers: bearer(narrow) });
         return answer.status !== 200 && answer;
       });
@@ -73,7 +73,7 @@ describe('who may call, and how much', () => {
       expect(listed).not.toContain(all);
       const id = /^(\S+) .* all$/m.exec(listed)?.[1] ?? '';
       await key('revoke', id);
-      await until('the key is refused', async () => {
+      await until('the revoked key to be rejected', async () => {
         return (await send(gatewayUrl, { body: CHAIN_ID, headers: bearer(all) })).status === 401;
       });
       expect(output()).not.toContain(all);
@@ -83,14 +83,14 @@ describe('who may call, and how much', () => {
     [['--name', ''], /--name/],
     [['--name', 'x', '--rate', '0'], /--rate is "0"/],
     [['--name', 'x', '--methods', 'eth_sign'], /eth_sign/],
-  ])('key create %j is refused, naming the option', async (args, message) => {
+  ])('rejects key create %j with exit code 64 and names the option', async (args, message) => {
     await expect(run(process.execPath, [PROGRAM, 'key', 'create', ...args])).rejects.toMatchObject({
       code: 64,
       stderr: expect.stringMatching(message),
     });
   });
 
-  it('calls of an address beyond its rate are refused with 429, entries of a batch counted', () =>
+  it('rejects calls above the rate of a client address with 429 and counts each batch entry', () =>
     serving({ args: ['--gateway-rate-per-address', '5'] }, async ({ gatewayUrl }) => {
       const startMs = performance.now();
       const batch = Array(5).fill(CHAIN_ID);
@@ -101,17 +101,17 @@ describe('who may call, and how much', () => {
       expect(5 * passed).toBeLessThanOrEqual(5 + 5 * elapsedSeconds);
       const refused = answers.find(({ status }) => status === 429);
       expect([refused?.json].flat()[0]).toMatchObject({ error: { code: -32005, data: { limit: 5 } } });
-      await until('calls are let through again', async () => {
+      await until('the address to be below its rate again', async () => {
         return (await send(gatewayUrl, { body: CHAIN_ID })).status === 200;
       });
     }));
 
-  it('behind a trusted proxy it is the client that has a rate, not the proxy, and not who it says it is', () => {
+  it('applies the rate to the client address that the trusted proxy adds, not to the proxy or to a forged address', () => {
     const args = ['--gateway-rate-per-address', '1', '--http-trusted-proxies', '127.0.0.1', '10.0.0.0/8'];
     return serving({ args }, async ({ gatewayUrl }) => {
       const status = async (forwarded: string): Promise<number> =>
         (await send(gatewayUrl, { body: CHAIN_ID, headers: { 'x-forwarded-for': forwarded } })).status;
-      // Far more calls than one address has; each of a client of its own.
+      // 20 calls exceed the rate of one address, but each call is from a different client.
       for (let client = 1; client <= 20; client++) expect(await status(`198.51.100.${client}`)).toBe(200);
       const claimed = await Promise.all(
         Array.from({ length: 50 }, (_, i) => status(`203.0.113.${i}, 192.0.2.1, 10.0.0.9`)),
@@ -120,13 +120,13 @@ describe('who may call, and how much', () => {
     });
   });
 
-  it('a trusted proxy that is no address is refused at start', async () => {
+  it('rejects an invalid address in http.trustedProxies at start', async () => {
     const options = { upstream: chain.anvil.url, args: ['--http-trusted-proxies', '10.0.0.0/99'] };
-    await expect(startFloodgate(options)).rejects.toThrow(/http.trustedProxies has "10.0.0.0\/99"/);
+    await expect(startFloodgate(options)).rejects.toThrow(/http.trustedProxies contains "10.0.0.0\/99"/);
   });
 
-  it('more at once than the bound is refused at once with 429', async () => {
-    const node = await startSpoiltNode(chain.anvil.url);
+  it('rejects requests above gateway.maxInFlight immediately with 429', async () => {
+    const node = await startInterceptedNode(chain.anvil.url);
     try {
       await serving(
         { upstream: node.url, args: ['--gateway-max-in-flight', '3'] },
@@ -135,13 +135,16 @@ describe('who may call, and how much', () => {
           const held = new Promise<void>((resolve) => {
             release = resolve;
           });
-          node.spoil = async ({ methods }, answer) => {
+          node.intercept = async ({ methods }, answer) => {
             if (methods[0] === 'eth_gasPrice' || methods[0] === 'eth_getCode') await held;
             return answer();
           };
           const address = `0x${'1'.repeat(40)}`;
           const slow = [1, 2, 3].map((block) => call(gatewayUrl, 'eth_getCode', address, block));
-          await until('three run', async () => (node.counts.get('eth_getCode') ?? 0) === 3);
+          await until(
+            'three calls to reach the node',
+            async () => (node.counts.get('eth_getCode') ?? 0) === 3,
+          );
           const refused = await call(gatewayUrl, 'eth_chainId');
           expect(refused).toMatchObject({
             status: 429,
@@ -158,18 +161,18 @@ describe('who may call, and how much', () => {
     }
   });
 
-  it('an operator may narrow the list of methods', () =>
+  it('serves only the methods listed in gateway.methods', () =>
     serving({ args: ['--gateway-methods', 'eth_chainId', 'trace_filter'] }, async ({ gatewayUrl }) => {
       expect((await call(gatewayUrl, 'eth_chainId')).status).toBe(200);
       expect((await call(gatewayUrl, 'eth_blockNumber')).status).toBe(403);
     }));
 
-  it('and never widen it: a method that is none is refused at start', async () => {
+  it('rejects an unsupported method in gateway.methods at start', async () => {
     const options = { upstream: chain.anvil.url, args: ['--gateway-methods', 'eth_chainId', 'eth_sign'] };
-    await expect(startFloodgate(options)).rejects.toThrow(/gateway.methods names eth_sign/);
+    await expect(startFloodgate(options)).rejects.toThrow(/gateway.methods contains eth_sign/);
   });
 
-  it('several networks are served beside each other, each with its own chain', async () => {
+  it('serves several networks, each with its own chain', async () => {
     const other = await startAnvil({ extraArgs: ['--chain-id', '5'] });
     try {
       const config = {

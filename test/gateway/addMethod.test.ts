@@ -6,9 +6,9 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { startInProcess } from '../support/startInProcess.ts';
 import { call } from './support/send.ts';
 
-const [{ params }] = RELAYED_ROWS.filter(({ name }) => name === 'eth_getBlockByNumber') as [MethodRow]; // it is there
+const [{ params }] = RELAYED_ROWS.filter(({ name }) => name === 'eth_getBlockByNumber') as [MethodRow]; // always present
 
-/** What CONTRIBUTING.md says is all that it takes to add a method. */
+/** The one row that adds a method, as described in CONTRIBUTING.md. */
 const ADDED: MethodRow = {
   name: 'ots_getBlockDetails',
   summary: 'What an explorer shows of a block.',
@@ -22,7 +22,7 @@ const ADDED: MethodRow = {
   nullable: true,
 };
 
-describe('a row that is added to the table of methods', () => {
+describe('a row added to the method table', () => {
   let chain: SharedChain;
   let server: Awaited<ReturnType<typeof startInProcess>>;
   let own: typeof server;
@@ -39,24 +39,24 @@ describe('a row that is added to the table of methods', () => {
     await chain?.anvil.stop();
   });
 
-  it('is on the allow-list, which else has it not', async () => {
+  it('adds its method to the allow-list', async () => {
     expect((await call(server.gatewayUrl, ADDED.name, '0x1')).status).toBe(200);
     expect((await call(server.gatewayUrl, 'eth_chainId')).status).toBe(403);
     expect((await call(own.gatewayUrl, ADDED.name, '0x1')).status).toBe(403);
     const config = loadConfig({ environment: {}, flags: { 'gateway.methods': [ADDED.name] } });
     expect(config.gateway.methods).toEqual([ADDED.name]);
     await expect(startInProcess({ 'gateway.methods': [ADDED.name] }, {})).rejects.toThrow(
-      /gateway.methods names ots_getBlockDetails/,
+      /gateway.methods contains ots_getBlockDetails/,
     );
   });
 
-  it('has its parameters read and its limits kept', async () => {
+  it('checks the parameters and limits of its method', async () => {
     for (const given of [[], ['newest'], ['0x1', true]])
       expect((await call(server.gatewayUrl, ADDED.name, ...given)).json.error.code).toBe(-32602);
     expect((await call(server.gatewayUrl, ADDED.name, 0)).json.error.code).toBe(-32005);
   });
 
-  it('is relayed, in canonical form, and cached as its scope says', async () => {
+  it('relays its method in canonical form and caches the result according to its scope', async () => {
     const direct = await call(chain.anvil.url, ADDED.name, '0x2');
     expect(direct.json.result.block.number).toBe('0x2');
     const first = await call(server.gatewayUrl, ADDED.name, 2);
@@ -66,9 +66,9 @@ describe('a row that is added to the table of methods', () => {
     expect(second.headers['x-floodgate-cache']).toBe('hit');
   });
 
-  it('is in the documentation', () => {
+  it('adds a line to the documentation of methods', () => {
     const line =
-      '| `ots_getBlockDetails` | block | nodes | for good once its block is final and two nodes say the same, before that as long as the head | none from the end | What an explorer shows of a block. |';
+      '| `ots_getBlockDetails` | block | nodes | permanently once its block is final and two nodes agree, until the head changes before that | none from the end | What an explorer shows of a block. |';
     expect(methodsTable([...METHODS, ADDED])).toContain(line);
     expect(methodsTable(METHODS)).not.toContain(line);
   });

@@ -5,7 +5,7 @@ import { checkBlockHash } from '../../src/ethereum/nodes/index.ts';
 const ZERO_HASH = `0x${'0'.repeat(64)}`;
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-/** Mainnet's first block. */
+/** Mainnet's genesis block. */
 const GENESIS = {
   hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
   parentHash: ZERO_HASH,
@@ -25,14 +25,14 @@ const GENESIS = {
   nonce: '0x0000000000000042',
 };
 
-describe('the hash of a block', () => {
-  it("is right for mainnet's first block, and wrong when a member is changed", () => {
+describe('checkBlockHash', () => {
+  it('accepts the genesis block of mainnet and rejects it if a member is changed', () => {
     checkBlockHash(GENESIS);
-    expect(() => checkBlockHash({ ...GENESIS, gasUsed: '0x1' })).toThrow(/its header has/);
+    expect(() => checkBlockHash({ ...GENESIS, gasUsed: '0x1' })).toThrow(/its header hashes to/);
   });
 
   it.each(['berlin', 'london', 'paris', 'shanghai', 'cancun', 'prague'])(
-    'is checked for blocks after %s',
+    'checks blocks of the %s fork',
     async (fork) => {
       const anvil = await startAnvil({ extraArgs: ['--hardfork', fork] });
       try {
@@ -40,14 +40,14 @@ describe('the hash of a block', () => {
         await node.call('evm_mine');
         const block = await node.call<Record<string, string>>('eth_getBlockByNumber', '0x1', false);
         checkBlockHash(block);
-        expect(() => checkBlockHash({ ...block, stateRoot: EMPTY_ROOT })).toThrow(/its header has/);
+        expect(() => checkBlockHash({ ...block, stateRoot: EMPTY_ROOT })).toThrow(/its header hashes to/);
       } finally {
         await anvil.stop();
       }
     },
   );
 
-  it('is not judged where the header has members that are unknown', () => {
+  it('does not check a header with unknown members', () => {
     checkBlockHash({ ...GENESIS, gasUsed: '0x1', laterFork: '0x1' });
   });
 });

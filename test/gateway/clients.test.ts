@@ -15,7 +15,7 @@ import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { ABI, BYTECODE, KEY, OTHER } from './support/contract.ts';
 
-describe('real clients', () => {
+describe('JavaScript client libraries', () => {
   let anvil: Anvil;
   let floodgate: Floodgate;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('real clients', () => {
     await anvil?.stop();
   });
 
-  it('viem reads blocks, sends transactions, calls contracts, and shows errors as its own', async () => {
+  it('viem reads blocks, sends transactions, calls contracts and maps errors to its error classes', async () => {
     const transport = http(floodgate.gatewayUrl, { retryCount: 0 });
     const account = privateKeyToAccount(KEY);
     const reader = createPublicClient({ chain: foundry, transport, pollingInterval: 50 });
@@ -47,7 +47,7 @@ describe('real clients', () => {
     const deployed = await reader.waitForTransactionReceipt({
       hash: await wallet.deployContract({ abi: ABI, bytecode: BYTECODE }),
     });
-    const address = deployed.contractAddress as Hex; // a deployment's receipt has it
+    const address = deployed.contractAddress as Hex; // the receipt of a deployment contains it
     const set = await wallet.writeContract({ address, abi: ABI, functionName: 'set', args: [42n] });
     const setReceipt = await reader.waitForTransactionReceipt({ hash: set });
     expect(await reader.readContract({ address, abi: ABI, functionName: 'get' })).toBe(42n);
@@ -77,7 +77,7 @@ describe('real clients', () => {
     await expect(reader.getBlock({ blockNumber: 10_000_000n })).rejects.toThrow(/could not be found/);
   });
 
-  it('ethers does the same, in batches', async () => {
+  it('ethers reads blocks, sends transactions, calls contracts and maps errors, in batches', async () => {
     const provider = new JsonRpcProvider(floodgate.gatewayUrl, undefined, {
       pollingInterval: 50,
       cacheTimeout: -1,
@@ -99,7 +99,7 @@ describe('real clients', () => {
       expect(await provider.getBalance(OTHER)).toBe(balance + 5n);
 
       const factory = new ContractFactory(ABI, BYTECODE, wallet);
-      const contract = (await (await factory.deploy()).waitForDeployment()) as unknown as Contract; // its own type for a contract of any ABI
+      const contract = (await (await factory.deploy()).waitForDeployment()) as unknown as Contract; // any ABI
       const receipt = await (await contract.getFunction('set')(7n)).wait();
       expect(await contract.getFunction('get')()).toBe(7n);
       const logs = await contract.queryFilter('Set', receipt.blockNumber, 'latest');

@@ -33,7 +33,7 @@ const MEMBERS = [
   ...['type', 'callType', 'gas', 'gasUsed', 'traceId', 'isError', 'errCode'],
 ];
 
-/** What cannot be answered: the words that clients look for, and what the text must name. */
+/** Invalid queries, with the texts that the error must contain; clients search for some of them. */
 const REFUSED: readonly (readonly [says: string, query: string, ...names: readonly string[]])[] = [
   ['no module', 'action=txlistinternal', 'Error! Missing Or invalid Module name', 'module=account'],
   ['another module', 'module=logs&action=getLogs', 'Error! Missing Or invalid Module name'],
@@ -48,7 +48,7 @@ const REFUSED: readonly (readonly [says: string, query: string, ...names: readon
   ['a negative endblock', 'endblock=-1', 'endblock', '-1'],
   ['an endblock of 16 digits', 'endblock=9999999999999999', 'endblock'],
   ['a reversed range', 'startblock=5&endblock=4', 'startblock 5', 'endblock 4'],
-  ['a page that is no number', 'page=one', 'page', 'one'],
+  ['a page that is not a number', 'page=one', 'page', 'one'],
   ['an offset of 10,001', 'offset=10001', 'Result window is too large', '10000', 'offset 10001'],
   ['a page too far', 'page=101&offset=100', 'Result window is too large', 'page is 101'],
   ['an unknown order', 'sort=down', 'sort', 'down', 'asc or desc'],
@@ -58,7 +58,7 @@ const REFUSED: readonly (readonly [says: string, query: string, ...names: readon
   ['another chain', 'chainid=1', 'Missing or unsupported chainid parameter', '31337'],
 ];
 
-describe('internal transactions in the form of explorers', () => {
+describe('internal transactions in the format of block explorers', () => {
   let shared: SharedChain;
   let floodgate: Floodgate;
   let chain: NodeChain;
@@ -90,7 +90,7 @@ describe('internal transactions in the form of explorers', () => {
       numbers.map((number) => ['eth_getBlockByNumber', number, false]),
     );
     for (const { number, timestamp } of blocks) timestamps.set(Number(number), Number(timestamp));
-    await until('the index has the whole chain', async () => {
+    await until('the index to contain the whole chain', async () => {
       const { json } = await ask(`address=${STRANGER}`);
       return json.status === '0' && json.result.length === 0;
     });
@@ -100,7 +100,7 @@ describe('internal transactions in the form of explorers', () => {
     await shared?.anvil.stop();
   });
 
-  it('are those of a plain filter over what the node tells, whoever is asked about', async () => {
+  it('are equal to a plain filter over the traces of the node, for every address', async () => {
     let found = 0;
     for (const address of [undefined, ...addressesOf(chain.traces)])
       for (const order of ['asc', 'desc'] as const)
@@ -123,7 +123,7 @@ describe('internal transactions in the form of explorers', () => {
     );
   });
 
-  it('come page by page, from a range, and of one transaction', async () => {
+  it('are returned by page, by block range and by transaction', async () => {
     const all = plain({});
     const pages = [];
     for (let page = 1; pages.length === 0 || pages.at(-1).length > 0; page++) {
@@ -143,7 +143,7 @@ describe('internal transactions in the form of explorers', () => {
       }
   });
 
-  it('have every member as a text', async () => {
+  it('have a string in every member', async () => {
     const { json } = await ask('');
     for (const row of json.result) {
       expect(Object.keys(row)).toEqual(MEMBERS);
@@ -152,22 +152,22 @@ describe('internal transactions in the form of explorers', () => {
   });
 
   it.each([
-    ['a stranger', `address=${STRANGER}`],
-    ['a transaction that there is not', `txhash=0x${'12'.repeat(32)}`],
+    ['an address without transactions', `address=${STRANGER}`],
+    ['an unknown transaction', `txhash=0x${'12'.repeat(32)}`],
     ['a range past the head', 'startblock=99999999&endblock=999999999'],
     ['the genesis block', 'startblock=0&endblock=0'],
-  ])('of %s there are none', async (_, query) => {
+  ])('are empty for %s', async (_, query) => {
     expect((await ask(query)).json).toEqual(NOTHING);
   });
 
-  it('are asked for with names and words in any case, and an empty value is none', async () => {
+  it('accept parameter names and values in any case and ignore empty values', async () => {
     const query =
       'Module=ACCOUNT&ACTION=TxListInternal&startBlock=&EndBlock=99999999&Sort=ASC&chainId=31337&tag=latest';
     expect((await ask(query, '')).json).toEqual((await ask('')).json);
     expect((await send(`${floodgate.url}/v1/31337/api/?${query}`, { method: 'GET' })).json.status).toBe('1');
   });
 
-  it('are read by ethers, with its Etherscan provider at another URL', async () => {
+  it('are read by the Etherscan provider of ethers', async () => {
     const base = `${floodgate.gatewayUrl}/api`;
     class Explorer extends EtherscanProvider {
       override getUrl(module: string, params: Record<string, string>): string {
@@ -190,13 +190,13 @@ describe('internal transactions in the form of explorers', () => {
     explorer.destroy();
   });
 
-  it('are read by aioetherscan of PyPI, at another URL', async (context) => {
+  it('are read by aioetherscan', async (context) => {
     const isThere = "import importlib.util as u, sys; sys.exit(u.find_spec('aioetherscan') is None)";
     const found = await run('python3', ['-c', isThere]).then(
       () => true,
       () => false,
     );
-    if (!found) context.skip('aioetherscan is not there; `pip install aioetherscan` brings it');
+    if (!found) context.skip('aioetherscan is not installed; run `pip install aioetherscan`');
     const program = fileURLToPath(new URL('./clients/explorer.py', import.meta.url));
     const address = plain({})[0]?.from ?? '';
     const { stdout } = await run('python3', [program, `${floodgate.gatewayUrl}/api`, address, STRANGER]);
@@ -205,7 +205,7 @@ describe('internal transactions in the form of explorers', () => {
     expect(JSON.parse(stdout)).toEqual({ whole: own, pages: own, none: NOTHING.message });
   });
 
-  describe('refuse', () => {
+  describe('reject', () => {
     it.each(REFUSED)('%s', async (_, query, ...names) => {
       const more = query.startsWith('module') || query.startsWith('action') ? '' : undefined;
       const { status, json } = await ask(query, more);
@@ -215,7 +215,7 @@ describe('internal transactions in the form of explorers', () => {
       expect(json.result.length).toBeLessThan(300);
     });
 
-    it('other verbs, and being called by name', async () => {
+    it('other HTTP methods, and txlistinternal as a JSON-RPC method', async () => {
       const posted = await send(`${floodgate.gatewayUrl}/api`, { body: {} });
       expect(posted).toMatchObject({ status: 405, json: { status: '0', message: 'NOTOK' } });
       expect(posted.headers['allow']).toBe('GET, OPTIONS');
@@ -225,8 +225,8 @@ describe('internal transactions in the form of explorers', () => {
   });
 });
 
-describe('internal transactions of an index that is not whole', () => {
-  it('say so with status 2, and are fetched for a transaction', async () => {
+describe('internal transactions of an incomplete index', () => {
+  it('are returned with status 2, and fetched from the node for a single transaction', async () => {
     const { anvil } = await startSharedChain();
     const chain = await readChain(anvil.url);
     const first = chain.head - 5;
@@ -237,7 +237,7 @@ describe('internal transactions of an index that is not whole', () => {
     try {
       const ask = (query: string): Promise<Answer> =>
         send(`${floodgate.gatewayUrl}/api?module=account&action=txlistinternal&${query}`, { method: 'GET' });
-      const partial = await until('the index has what it shall have', async () => {
+      const partial = await until('the index to contain all blocks from index.from', async () => {
         const { json } = await ask('endblock=99999999');
         return json.missing?.at(-1)?.[1] === first - 1 && json;
       });
@@ -260,8 +260,8 @@ describe('internal transactions of an index that is not whole', () => {
   });
 });
 
-describe('who may ask for internal transactions, and how much', () => {
-  it('is as for the history of addresses', async () => {
+describe('access control of internal transactions', () => {
+  it('applies API keys, allowed methods and rates as for JSON-RPC', async () => {
     const { anvil } = await startSharedChain();
     const floodgate = await startFloodgate({ upstream: anvil.url });
     try {
@@ -274,7 +274,7 @@ describe('who may ask for internal transactions, and how much', () => {
       };
       expect((await get('&apikey=YourApiKeyToken')).status).toBe(200);
       const all = await key('create', '--name', 'all', '--rate', '2');
-      const closed = await until('the gateway asks for a key', async () => {
+      const closed = await until('the gateway to require a key', async () => {
         const answer = await get();
         return answer.status === 401 && answer;
       });
@@ -283,12 +283,12 @@ describe('who may ask for internal transactions, and how much', () => {
       expect((await get('&apikey=YourApiKeyToken')).status).toBe(401);
       expect((await get(`&apiKey=${all}`)).status).toBe(200);
       const narrow = await key('create', '--name', 'narrow', '--methods', 'eth_chainId');
-      const refused = await until('the narrow key is known', async () => {
+      const refused = await until('the restricted key to be accepted', async () => {
         const answer = await get(`&apikey=${narrow}`);
         return answer.status !== 401 && answer;
       });
       expect(refused).toMatchObject({ status: 403, json: { status: '0', message: 'NOTOK' } });
-      const limited = await until('the rate is used up', async () => {
+      const limited = await until('the rate to be exceeded', async () => {
         const answer = await get(`&apikey=${all}`);
         return answer.status === 429 && answer;
       });
@@ -301,7 +301,7 @@ describe('who may ask for internal transactions, and how much', () => {
   });
 });
 
-/** A row as it must be, written out by hand. */
+/** Formats an internal transaction as the expected row, independently of the product's code. */
 function shownPlainly(transaction: InternalTransaction): Record<string, string> {
   const { type, gas = 0n, hasFailed, traceAddress, transactionHash } = transaction;
   return {

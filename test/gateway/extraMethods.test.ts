@@ -6,7 +6,7 @@ import { call } from './support/send.ts';
 
 const NAMES = ['eth_coinbase', 'txpool_status', 'eth_newPendingTransactionFilter'];
 
-describe('methods that the operator has named', () => {
+describe('methods listed in gateway.extraMethods', () => {
   let chain: SharedChain;
   let floodgate: Floodgate;
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('methods that the operator has named', () => {
     await chain?.anvil.stop();
   });
 
-  it('are relayed as they are, beside those of gateway.methods, and said in the log', async () => {
+  it('are relayed unchanged in addition to gateway.methods, and logged at start', async () => {
     for (const method of ['eth_coinbase', 'txpool_status']) {
       const [direct, relayed] = [
         await call(chain.anvil.url, method),
@@ -33,18 +33,18 @@ describe('methods that the operator has named', () => {
     }
     expect((await call(floodgate.gatewayUrl, 'eth_chainId')).json.result).toBe('0x7a69');
     expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).status).toBe(403);
-    expect(floodgate.output()).toContain('methods are relayed that the operator has named');
+    expect(floodgate.output()).toContain('extra methods are relayed without checks or caching');
     expect(floodgate.output()).toContain('txpool_status');
   });
 
-  it('are carried out for each that asks, and never answered from memory', async () => {
+  it('are sent to the node for each request and never cached', async () => {
     const ask = () => call(floodgate.gatewayUrl, 'eth_newPendingTransactionFilter');
     const answers = await Promise.all([ask(), ask(), ask()]);
     expect(new Set(answers.map(({ json }) => json.result)).size).toBe(3);
     for (const { headers } of answers) expect(headers['x-floodgate-cache']).toBeUndefined();
   });
 
-  it("keep a node's own error", async () => {
+  it('return the error of the node', async () => {
     const [direct, relayed] = [
       await call(chain.anvil.url, 'txpool_status', 1),
       await call(floodgate.gatewayUrl, 'txpool_status', 1),
@@ -52,7 +52,7 @@ describe('methods that the operator has named', () => {
     expect(relayed.json).toEqual(direct.json);
   });
 
-  it('are in the document of what is served', async () => {
+  it('are listed in the OpenRPC document', async () => {
     const { json } = await call(floodgate.gatewayUrl, 'rpc.discover');
     expect(json.result.methods.map(({ name }: { name: string }) => name)).toEqual([
       'rpc.discover',
@@ -62,10 +62,10 @@ describe('methods that the operator has named', () => {
   });
 
   it.each(['debug_traceCall', 'eth_sendTransaction', 'eth_call', 'eth_coinbase,eth_coinbase'])(
-    'are not %s: the server does not start',
+    'cannot be %s: the server does not start',
     async (names) => {
       const flags = { upstream: [chain.anvil.url], 'gateway.extraMethods': names.split(',') };
-      await expect(startInProcess(flags, {})).rejects.toThrow(/gateway\.extraMethods names \w+, which is/);
+      await expect(startInProcess(flags, {})).rejects.toThrow(/gateway\.extraMethods contains \w+, which is/);
     },
   );
 });

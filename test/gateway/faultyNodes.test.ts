@@ -2,25 +2,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../support/anvil.ts';
 import { Random } from '../support/random.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type InterceptedNode, type Interceptor, startInterceptedNode } from './support/interceptedNode.ts';
+import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
 import { type Answer, call } from './support/send.ts';
-import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
 const CALLS = Number(process.env['FAULTY_NODES_CALLS'] ?? 400);
 const WORKERS = 8;
-/** Often enough that a block comes between the polls of one node and of another. */
+/** Small enough that some blocks are mined between the polls of two nodes. */
 const CALLS_PER_BLOCK = 10;
 const INTERNAL_ERROR = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oops"}}';
 
-describe('two of three nodes that fail every second call', () => {
-  let chain: SameChain;
-  let nodes: readonly SpoiltNode[];
+describe('a gateway with two of three nodes failing half of the calls', () => {
+  let chain: ReplicatedChain;
+  let nodes: readonly InterceptedNode[];
   let floodgate: Floodgate;
   beforeAll(async () => {
-    chain = await startSameChain(1);
+    chain = await startReplicatedChain(1);
     await chain.grow(5);
     const url = chain.nodes[0]?.url ?? '';
-    nodes = await Promise.all([startSpoiltNode(url), startSpoiltNode(url), startSpoiltNode(url)]);
+    nodes = await Promise.all([
+      startInterceptedNode(url),
+      startInterceptedNode(url),
+      startInterceptedNode(url),
+    ]);
     const args = ['--index-poll-interval-ms', '200'];
     floodgate = await startFloodgate({ upstream: nodes.map((node) => node.url), args });
   });
@@ -30,20 +34,20 @@ describe('two of three nodes that fail every second call', () => {
     await chain?.stop();
   });
 
-  it.each<[string, Spoil]>([
-    ['errors of their own', () => INTERNAL_ERROR],
+  it.each<[string, Interceptor]>([
+    ['internal errors', () => INTERNAL_ERROR],
     [
-      'cut connections',
+      'closed connections',
       (_request, _answer, response) => {
         response.destroy();
         return undefined;
       },
     ],
-  ])('%s of theirs reach no client, at a head that moves', async (_what, fails) => {
+  ])('hides %s from clients while the head advances', async (_what, fails) => {
     const random = new Random(7);
     for (const node of nodes.slice(0, 2))
-      node.spoil = (request, answer, response) =>
-        // Polls are answered: the nodes look well until they are asked.
+      node.intercept = (request, answer, response) =>
+        // Polls succeed, so health checks do not remove these nodes from rotation.
         request.body.startsWith('{"jsonrpc":"2.0","id":1,') && random.chance(0.5)
           ? fails(request, answer, response)
           : answer();

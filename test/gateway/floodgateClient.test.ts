@@ -4,13 +4,19 @@ import { rolldown } from 'rolldown';
 import { createPublicClient, http, InvalidParamsRpcError } from 'viem';
 import { foundry } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACCOUNTS } from '../../src/devchain/index.ts';
-import { createFloodgateClient, floodgateActions, type Hex } from '../../src/library/client/index.ts';
+import {
+  createFloodgateClient,
+  floodgateActions,
+  type Hex,
+  type Trace,
+  type TraceFilterPagesParams,
+} from '../../src/exports/client/index.ts';
+import { ACCOUNTS } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { call } from './support/send.ts';
 
-const SENDER = ACCOUNTS[9]?.address as string as Hex; // it sends all that the script has
+const SENDER = ACCOUNTS[9]?.address as string as Hex; // sender of all scripted transactions
 
 let chain: SharedChain;
 let floodgate: Floodgate;
@@ -27,7 +33,7 @@ const asked = async (method: string, params: object) =>
   (await call(floodgate.gatewayUrl, method, params)).json.result;
 
 describe('floodgate/client', () => {
-  it('gives what the gateway answers', async () => {
+  it('returns the results of the gateway', async () => {
     const client = createFloodgateClient({ url: floodgate.gatewayUrl });
     const filter = { fromBlock: 1, toBlock: 'latest', fromAddress: SENDER, count: 5 } as const;
     expect(await client.traceFilter(filter)).toEqual(await asked('trace_filter', filter));
@@ -37,7 +43,7 @@ describe('floodgate/client', () => {
     expect(summary.counts.from.call).toBeGreaterThan(0);
   });
 
-  it('goes through all pages of a history', async () => {
+  it('iterates over all pages of a history', async () => {
     const client = createFloodgateClient({ url: floodgate.gatewayUrl });
     const question = { address: SENDER, order: 'asc', types: ['call', 'create'] } as const;
     const traces = [];
@@ -50,7 +56,33 @@ describe('floodgate/client', () => {
     expect(traces).toEqual((await asked('floodgate_addressTraces', { ...question, limit: 200 })).traces);
   });
 
-  it('tells of an error with its code, message and data', async () => {
+  it('returns all matches of a filter in pages from traceFilterPages', async () => {
+    const client = createFloodgateClient({ url: floodgate.gatewayUrl });
+    const filter = { fromBlock: 1, toBlock: 8, fromAddress: SENDER };
+    const all = await asked('trace_filter', filter);
+    expect(all.length).toBeGreaterThan(10);
+    const allPages = async (params: TraceFilterPagesParams): Promise<unknown[]> => {
+      const pages = [];
+      for await (const page of client.traceFilterPages(params)) pages.push(page);
+      return pages;
+    };
+    const pagesOf = (params: object): Promise<unknown[]> => allPages({ ...filter, ...params });
+    expect(await pagesOf({})).toEqual([all]);
+    const [first, second, ...others] = [all.slice(3, 7), all.slice(7, 11), all.slice(11)];
+    const pages = await pagesOf({ fromBlock: 1n, after: '0x3', count: 4n });
+    expect(pages.slice(0, 2)).toEqual([first, second]);
+    expect(pages.slice(2).flat()).toEqual(others.flat());
+    // The last page is full.
+    expect(await pagesOf({ count: all.length })).toEqual([all]);
+    expect(await pagesOf({ after: all.length })).toEqual([]);
+    expect(await pagesOf({ count: 0 })).toEqual([]);
+    const [trace] = all;
+    const ofBlock = all.filter(({ blockHash }: Trace) => blockHash === trace.blockHash);
+    const { blockHash } = trace;
+    expect((await allPages({ blockHash, fromAddress: SENDER, count: 2 })).flat()).toEqual(ofBlock);
+  });
+
+  it('throws errors with code and data', async () => {
     const client = createFloodgateClient({ url: floodgate.gatewayUrl });
     await expect(client.traceFilter({ fromBlock: 0, toBlock: 800 })).rejects.toMatchObject({
       name: 'FloodgateRpcError',
@@ -61,7 +93,7 @@ describe('floodgate/client', () => {
     await expect(elsewhere.traceFilter()).rejects.toMatchObject({ name: 'FloodgateHttpError' });
   });
 
-  it('extends a client of viem, whose errors are its own', async () => {
+  it('extends a viem client, with the error classes of viem', async () => {
     const client = createPublicClient({
       chain: foundry,
       transport: http(floodgate.gatewayUrl, { retryCount: 0 }),
@@ -79,7 +111,7 @@ describe('floodgate/client', () => {
     await expect(client.addressTraces({ address: SENDER }, { signal }).next()).rejects.toThrow();
   });
 
-  it('is bundled for a browser, and runs with what that has', async () => {
+  it('can be bundled for browsers and runs with browser globals only', async () => {
     const bundle = await rolldown({
       input: fileURLToPath(new URL('../../dist/exports/client.js', import.meta.url)),
       platform: 'browser',

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { startInterceptedNode } from './support/interceptedNode.ts';
+import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
 import { call } from './support/send.ts';
-import { startSpoiltNode } from './support/spoiltNode.ts';
 
 const BLOCKS = 12;
-/** So many that each node would answer some of them. */
+/** Enough reads for each node to receive some of them. */
 const READS = 60;
 const POLL = ['--index-poll-interval-ms', '100'];
 
@@ -16,12 +16,12 @@ interface Block {
   readonly hash: string;
 }
 
-describe('nodes at one height on different forks', () => {
-  let chain: SameChain;
+describe('nodes on different forks at the same height', () => {
+  let chain: ReplicatedChain;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
-    chain = await startSameChain(3);
+    chain = await startReplicatedChain(3);
     await chain.grow(BLOCKS);
     floodgate = await startFloodgate({ upstream: chain.nodes.map(({ url }) => url), args: POLL });
   });
@@ -35,7 +35,7 @@ describe('nodes at one height on different forks', () => {
     nodeAt(place).call<Block>('eth_getBlockByNumber', 'latest', false);
   const accountAt = (n: number): string => `0x${(0xf00d_0000 + n).toString(16).padStart(40, '0')}`;
 
-  /** A block of its own on a node, in which each of the accounts owns so much. */
+  /** Mines a block on one node in which every account has the given balance. */
   async function mine(place: number, balance: string, seconds: number): Promise<Block> {
     const node = nodeAt(place);
     for (let n = 0; n < READS; n++) await node.call('anvil_setBalance', accountAt(n), balance);
@@ -48,7 +48,7 @@ describe('nodes at one height on different forks', () => {
   const headHash = async (): Promise<string> =>
     (await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', 'latest', false)).json.result?.hash;
 
-  /** What all accounts own, all asked for at the same time. */
+  /** Returns the distinct balances of all accounts, requested concurrently. */
   async function balances(): Promise<Set<string>> {
     const answers = await Promise.all(
       Array.from({ length: READS }, (_, n) =>
@@ -58,45 +58,45 @@ describe('nodes at one height on different forks', () => {
     return new Set(answers.map(({ json }) => json.result ?? JSON.stringify(json.error)));
   }
 
-  it('only those of the head that readers see are asked', async () => {
+  it('receive calls only if they have the head that clients see', async () => {
     const ours = await mine(0, '0xa', 12);
     expect(await mine(1, '0xa', 12)).toEqual(ours);
     const other = await mine(2, '0xb', 13);
     expect(other.number).toBe(ours.number);
     expect(other.hash).not.toBe(ours.hash);
-    await until('the head is that of most nodes', async () => (await headHash()) === ours.hash);
+    await until('the head of most nodes', async () => (await headHash()) === ours.hash);
     let { hash } = ours;
     for (let i = 0; i < 5; i++) {
       expect(await headHash()).toBe(hash);
       expect([...(await balances())]).toEqual(['0xa']);
-      // Kept answers live as long as the head: another block on all nodes of it.
+      // Cached results expire with the head, so mine another block on every node.
       await mine(0, '0xa', 12);
       ({ hash } = await mine(1, '0xa', 12));
       await mine(2, '0xb', 13);
-      await until('the head is the next block', async () => (await headHash()) === hash);
+      await until('the next head', async () => (await headHash()) === hash);
     }
   });
 
-  it('what was replaced is forgotten when they agree on another fork', async () => {
+  it('return no cached results of a replaced fork after all agree on another fork', async () => {
     for (const place of [0, 1, 2]) await nodeAt(place).call('anvil_rollback', 3);
     for (let i = 0; i < 3; i++) for (const place of [0, 1, 2]) await mine(place, '0xc', 14);
     const { hash } = await latestOf(0);
-    await until('the head is the new one', async () => (await headHash()) === hash);
+    await until('the head of the new fork', async () => (await headHash()) === hash);
     expect([...(await balances())]).toEqual(['0xc']);
   });
 
-  it('a chain that all of them have taken back is shorter for readers, too', async () => {
+  it('lower the head of the gateway when all of them roll back', async () => {
     const before = await latestOf(0);
     for (const place of [0, 1, 2]) await nodeAt(place).call('anvil_rollback', 2);
     const after = await latestOf(0);
     expect(Number(after.number)).toBe(Number(before.number) - 2);
-    await until('the head has gone back', async () => (await headHash()) === after.hash);
+    await until('the head to go back', async () => (await headHash()) === after.hash);
     expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result).toBe(after.number);
   });
 });
 
-it('state is that of the head that readers see, also from nodes that have changed their fork since they told of it', async () => {
-  const chain = await startSameChain(3);
+it('state methods return state of the head that clients see, even if a node changed its fork since the last poll', async () => {
+  const chain = await startReplicatedChain(3);
   const [changed, ...others] = chain.nodes.map(({ url }) => connect(url));
   const accounts = Array.from(
     { length: READS },
@@ -107,7 +107,7 @@ it('state is that of the head that readers see, also from nodes that have change
   };
   await chain.grow(BLOCKS);
   for (const node of [changed, ...others]) await own(node, '0xa');
-  // Nobody polls in between.
+  // The poll interval is longer than the test.
   const floodgate = await startFloodgate({
     upstream: chain.nodes.map(({ url }) => url),
     args: ['--index-poll-interval-ms', '60000'],
@@ -125,7 +125,7 @@ it('state is that of the head that readers see, also from nodes that have change
     await changed?.call('evm_mine');
     expect(new Set(await balances('latest'))).toEqual(new Set(['0xa']));
     expect(new Set(await balances(head))).toEqual(new Set(['0xa']));
-    // The others follow it: what was the head is nowhere any more, and no call pays for that.
+    // The other nodes reorganise too: the old head no longer exists on any node, but no call fails.
     for (const node of others) {
       await node.call('anvil_rollback', 2);
       await own(node, '0xc');
@@ -148,12 +148,12 @@ it('state is that of the head that readers see, also from nodes that have change
   }
 });
 
-it('nodes that take no hashes are asked by number', async () => {
-  const chain = await startSameChain(2);
+it('state methods use block numbers on nodes that reject block hashes', async () => {
+  const chain = await startReplicatedChain(2);
   await chain.grow(3);
-  const nodes = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+  const nodes = await Promise.all(chain.nodes.map(({ url }) => startInterceptedNode(url)));
   for (const node of nodes)
-    node.spoil = ({ body }, answer) =>
+    node.intercept = ({ body }, answer) =>
       body.includes('blockHash')
         ? '{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"invalid argument 1: not a block number"}}'
         : answer();
@@ -170,14 +170,14 @@ it('nodes that take no hashes are asked by number', async () => {
   }
 });
 
-it('what the nodes replaced since they were last asked for their heads is not told, and costs no call its answer', async () => {
-  const chain = await startSameChain(2);
+it('eth_getBlockByNumber returns the new block if nodes replaced it since the last poll', async () => {
+  const chain = await startReplicatedChain(2);
   await chain.grow(BLOCKS);
   const urls = chain.nodes.map(({ url }) => url);
-  // Nobody polls in between: the answers alone tell that the chain is another.
+  // The poll interval is longer than the test: only the results show that the chain was replaced.
   const floodgate = await startFloodgate({ upstream: urls, args: ['--index-poll-interval-ms', '60000'] });
   try {
-    // Asked for with whole transactions and without in turn: what was kept the time before lives as long as the head.
+    // Alternates between full transactions and hashes, because cached results live as long as the head.
     const block = async (url: string, number: unknown, whole: boolean) =>
       (await call(url, 'eth_getBlockByNumber', number, whole)).json;
     for (const [number, whole] of [

@@ -2,23 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
+import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
 import { type Answer, call } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
-/** More than the samples that a quantile wants. */
+/** Exceeds the number of samples needed for a latency quantile. */
 const WARM_UP_CALLS = 40;
 
-describe('hedging', () => {
-  let chain: SameChain;
-  let nodes: readonly SpoiltNode[];
+describe('hedged requests', () => {
+  let chain: ReplicatedChain;
+  let nodes: readonly InterceptedNode[];
   let floodgate: Floodgate;
 
   beforeAll(async () => {
-    chain = await startSameChain(2);
+    chain = await startReplicatedChain(2);
     await chain.grow(4);
-    nodes = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
-    // Polls are rare: the slow node is not found out by them, hedging alone helps.
+    nodes = await Promise.all(chain.nodes.map(({ url }) => startInterceptedNode(url)));
+    // Polls are rare, so they do not detect the slow node; only hedging helps.
     const args = ['--index-poll-interval-ms', '60000'];
     floodgate = await startFloodgate({ upstream: nodes.map(({ url }) => url), args });
     for (let i = 0; i < WARM_UP_CALLS; i++) await balance();
@@ -40,50 +40,50 @@ describe('hedging', () => {
   const asked = (method: string): number =>
     nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
 
-  it('a read of a node that has become slow is sent to the other after the usual time, and its late answer is dropped', async () => {
-    // Which of two is asked first depends on how fast they were: the one that was asked last becomes slow.
+  it('send a read to the other node if the first becomes slow, and discard the late response', async () => {
+    // The preferred node depends on latency: slow down the node that served the last read.
     const preferred = (await balance()).headers['x-floodgate-upstream'];
     const [slow, other] = preferred === 'node-1' ? [nodes[0], 'node-2'] : [nodes[1], 'node-1'];
-    if (slow === undefined) throw new Error('there are two nodes');
+    if (slow === undefined) throw new Error('the first node is missing');
     let held = 0;
     let answeredLate = 0;
-    let isOver = false;
-    slow.spoil = async ({ methods }, answer) => {
+    let isFinished = false;
+    slow.intercept = async ({ methods }, answer) => {
       const text = await answer();
       if (methods[0] !== 'eth_getBalance') return text;
       held++;
-      await until('the reads are over', () => isOver);
+      await until('the reads to finish', () => isFinished);
       answeredLate++;
       return text.replace(/"result":"[^"]*"/, '"result":"0xbad"');
     };
     const before = asked('eth_getBalance');
     const answers: Answer[] = [];
     try {
-      await until('a read was sent to the slow node', async () => {
+      await until('a read to reach the slow node', async () => {
         answers.push(await balance());
         return held > 0;
       });
     } finally {
-      isOver = true;
+      isFinished = true;
     }
     for (const { json, headers } of answers) {
       expect(json.result).toBe('0x0');
       expect(headers['x-floodgate-upstream']).toBe(other);
     }
-    // Each read was sent once, and once more where it was hedged.
+    // Each read was sent once, and a second time if it was hedged.
     expect(asked('eth_getBalance') - before).toBe(answers.length + held);
-    await until('the late answers were sent', () => answeredLate === held);
-    slow.spoil = undefined;
+    await until('the late responses to be sent', () => answeredLate === held);
+    slow.intercept = undefined;
     expect((await balance()).json.result).toBe('0x0');
     const page = await (await fetch(`${floodgate.url}/metrics`)).text();
     const hedges = /^floodgate_upstream_hedges_total\{.*method="eth_getBalance"\} (\d+)/m.exec(page)?.[1];
     expect(Number(hedges)).toBeGreaterThanOrEqual(held);
   });
 
-  it('eth_sendRawTransaction is sent to one node, however slow', async () => {
+  it('do not apply to eth_sendRawTransaction, which is sent to one node', async () => {
     const longerThanAnyHedgeMs = 1_500;
     for (const node of nodes)
-      node.spoil = async ({ methods }, answer) => {
+      node.intercept = async ({ methods }, answer) => {
         if (methods[0] === 'eth_sendRawTransaction') await pause(longerThanAnyHedgeMs);
         return answer();
       };

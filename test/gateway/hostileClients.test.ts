@@ -12,7 +12,7 @@ const DEPTH = 100_000;
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const REQUEST = `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-describe('what clients do to a server', () => {
+describe('a server with hostile clients', () => {
   let chain: SharedChain;
   let floodgate: FloodgateProcess;
   const open: Socket[] = [];
@@ -28,19 +28,19 @@ describe('what clients do to a server', () => {
   afterEach(async () => {
     for (const socket of open.splice(0)) socket.destroy();
     const { json } = await call(floodgate.gatewayUrl, 'eth_chainId');
-    expect(json.result, 'the server still answers').toBe('0x7a69');
+    expect(json.result, 'the server still responds').toBe('0x7a69');
   });
 
   async function connected(): Promise<Socket> {
     const { hostname, port } = new URL(floodgate.url);
     const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined); // a reset is what some of these tests are about
+    socket.on('error', () => undefined); // some tests reset the connection
     open.push(socket);
     await once(socket, 'connect');
     return socket;
   }
 
-  it('a body of 10 MB is refused with 413, whether its length is told before or not', async () => {
+  it('rejects a body of 10 MB with 413, with or without content-length', async () => {
     const body = Buffer.alloc(TEN_MEGABYTES, 0x20);
     const told = await send(floodgate.gatewayUrl, { body }).catch((error: NodeJS.ErrnoException) => error);
     if (told instanceof Error) expect(told.code).toMatch(/EPIPE|ECONNRESET/);
@@ -65,7 +65,7 @@ describe('what clients do to a server', () => {
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('a length that is told as 10 MB is refused before a byte of it is sent', async () => {
+  it('rejects a content-length of 10 MB before the body is sent', async () => {
     const socket = await connected();
     socket.write(
       `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${TEN_MEGABYTES}\r\n\r\n`,
@@ -75,10 +75,10 @@ describe('what clients do to a server', () => {
   });
 
   it.each([
-    // Of a batch of one: the fault is of its entry.
+    // A batch with one entry: the error belongs to the entry, so the status is 200.
     { where: 'the body', before: '[', after: ']', status: 200, code: -32600 },
     {
-      where: 'params of a method of ours',
+      where: 'params of an indexed method',
       before: '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[',
       after: ']}',
       status: 200,
@@ -99,19 +99,19 @@ describe('what clients do to a server', () => {
       code: -32600,
     },
     { where: 'method', before: '{"jsonrpc":"2.0","id":1,"method":', after: '}', status: 400, code: -32600 },
-  ])('JSON nested 100,000 deep in $where is refused', async ({ before, after, status, code }) => {
+  ])('rejects JSON nested 100,000 deep in $where', async ({ before, after, status, code }) => {
     const nested = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
     const answer = await send(floodgate.gatewayUrl, { body: before + nested + after });
     const entry = Array.isArray(answer.json) ? answer.json[0] : answer.json;
     expect({ status: answer.status, code: entry.error.code }).toEqual({ status, code });
   });
 
-  it('JSON nested 100,000 deep and never closed is not JSON', async () => {
+  it('rejects JSON nested 100,000 deep without closing brackets with -32700', async () => {
     const answer = await send(floodgate.gatewayUrl, { body: '{"a":'.repeat(DEPTH) });
     expect(answer).toMatchObject({ status: 400, json: { error: { code: -32700 } } });
   });
 
-  it('clients that send a byte now and then hold nobody else up', async () => {
+  it('serves other clients while 100 clients send one byte per second', async () => {
     const sockets = await Promise.all(Array.from({ length: 100 }, connected));
     const timer = setInterval(() => {
       for (const socket of sockets) socket.write('P');
@@ -125,7 +125,7 @@ describe('what clients do to a server', () => {
     }
   });
 
-  it('clients that hang up in the middle of their request do no harm', async () => {
+  it('survives clients that close the connection within their request', async () => {
     for (let length = 1; length <= REQUEST.length; length += 3) {
       const socket = await connected();
       await new Promise((resolve) => socket.write(REQUEST.slice(0, length), resolve));
@@ -134,7 +134,7 @@ describe('what clients do to a server', () => {
     expect(floodgate.process.exitCode).toBeNull();
   });
 
-  it('clients that hang up before their answer do no harm', async () => {
+  it('survives clients that reset the connection before the response', async () => {
     const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ ...JSON.parse(BODY), id })));
     for (let i = 0; i < 50; i++) {
       const socket = await connected();
@@ -145,14 +145,14 @@ describe('what clients do to a server', () => {
     expect(floodgate.process.exitCode).toBeNull();
   });
 
-  it('1,000 connections are all answered', async () => {
+  it('responds on 1,000 concurrent connections', async () => {
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, connected));
     const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
     for (const socket of sockets) socket.write(REQUEST);
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
   });
 
-  it('requests sent one after the other without waiting are answered in order', async () => {
+  it('responds to pipelined requests in order', async () => {
     const socket = await connected();
     let answers = '';
     socket.setEncoding('latin1');
@@ -169,7 +169,7 @@ describe('what clients do to a server', () => {
     );
   });
 
-  it('what is no HTTP is refused and forgotten', async () => {
+  it('closes a connection that does not use HTTP', async () => {
     const socket = await connected();
     const closed = once(socket, 'close');
     socket.write('\x16\x03\x01 this is no HTTP\r\n\r\n');

@@ -1,7 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { Transaction, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Anvil, connect, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../../src/devchain/index.ts';
 import { checkLogs } from '../../src/ethereum/gateway/index.ts';
 import {
   checkBlock,
@@ -11,28 +10,29 @@ import {
   MAX_CHECKED_TRANSACTIONS,
   transactionBytes,
 } from '../../src/ethereum/nodes/index.ts';
+import { type Anvil, connect, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 
 type Members = Record<string, unknown>;
 
-/** A test network of Ethereum: what its transactions and blocks look like is known. */
+/** Chain id of Hoodi, an Ethereum test network, whose transaction and block formats are known. */
 const HOODI = '0x88bb0';
-/** In a list of more than 128 entries keys have two lengths. */
+/** Above 128 entries, the keys of the transactions trie have two lengths. */
 const MANY_TRANSFERS = 140;
 const GAS = '0x1c9c380';
 
-/** Init code that emits so many logs, each with a topic of its own. */
+/** Init code that emits `logs` logs, each with a different topic. */
 const emitting = (logs: number): string =>
   `0x61${logs.toString(16).padStart(4, '0')}5b8060006000a1600190038060035700`;
 
 const hashOf = (bytes: Uint8Array | undefined): string =>
   `0x${Buffer.from(keccak_256(bytes ?? new Uint8Array())).toString('hex')}`;
 
-describe("what a node says of an Ethereum network's blocks", () => {
+describe('block checks on an Ethereum network', () => {
   let anvil: Anvil;
   let node: ReturnType<typeof connect>;
   let from: string;
   const blocks: Members[] = [];
-  const transactionsOf = (block: Members): Members[] => block['transactions'] as Members[]; // asked for whole
+  const transactionsOf = (block: Members): Members[] => block['transactions'] as Members[]; // requested in full
   const blockAt = (number: string): Promise<Members> => node.call('eth_getBlockByNumber', number, true);
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe("what a node says of an Ethereum network's blocks", () => {
   });
   afterAll(() => anvil?.stop());
 
-  it('is taken where it is true: every transaction has the hash of its bytes, every block the root of its list', async () => {
+  it('accept valid blocks: each transaction matches its hash, each block its transactions root', async () => {
     for (let i = 0; i < MANY_TRANSFERS; i++)
       await node.call('eth_sendTransaction', { from, to: from, value: `0x${i.toString(16)}`, gas: '0x5208' });
     await node.call('evm_mine');
@@ -64,7 +64,7 @@ describe("what a node says of an Ethereum network's blocks", () => {
     expect([...types].sort()).toEqual(['0x0', '0x1', '0x2', '0x4']);
   });
 
-  it('is refused where a transaction is changed in any member that is signed, left out, or in another place', () => {
+  it('reject blocks with a changed, missing or moved transaction', () => {
     for (const block of blocks) {
       const whole = transactionsOf(block);
       if (whole.length > MAX_CHECKED_TRANSACTIONS) continue;
@@ -72,8 +72,8 @@ describe("what a node says of an Ethereum network's blocks", () => {
       for (const [i, transaction] of whole.entries()) {
         for (const name of ['nonce', 'value', 'gas', 'input', 'to', 'r', 'hash']) {
           const changed = { ...transaction, [name]: changedHex(transaction[name]) };
-          expect(changedTo(whole.with(i, changed)), name).toThrow(/its bytes have/);
-          if (name !== 'hash') expect(() => checkTransaction(changed)).toThrow(/its bytes have/);
+          expect(changedTo(whole.with(i, changed)), name).toThrow(/its bytes hash to/);
+          if (name !== 'hash') expect(() => checkTransaction(changed)).toThrow(/its bytes hash to/);
         }
         const rest = whole
           .toSpliced(i, 1)
@@ -83,12 +83,12 @@ describe("what a node says of an Ethereum network's blocks", () => {
       const turned = whole
         .toReversed()
         .map((other, at) => ({ ...other, transactionIndex: `0x${at.toString(16)}` }));
-      if (whole.length > 1) expect(changedTo(turned)).toThrow(/not those of its root/);
-      if (whole.length > 0) expect(changedTo([])).toThrow(/its root says that it has some/);
+      if (whole.length > 1) expect(changedTo(turned)).toThrow(/do not match its root/);
+      if (whole.length > 0) expect(changedTo([])).toThrow(/its root requires some/);
     }
   });
 
-  it('is not judged on other networks, nor where a transaction is of a type that is unknown', () => {
+  it('skip other networks and unknown transaction types', () => {
     const block = blocks.find((one) => transactionsOf(one).length > 1) ?? {};
     const later = transactionsOf(block).map((transaction) => ({
       ...transaction,
@@ -101,11 +101,11 @@ describe("what a node says of an Ethereum network's blocks", () => {
       checkBlock({ ...block, transactions: odd }, {}, chainId);
   });
 
-  it.each([3, 100, 300])('receipts of %s logs are held against their bloom filter', async (count) => {
+  it.each([3, 100, 300])('compare the %s logs of a receipt with its bloom filter', async (count) => {
     const hash = await node.call('eth_sendTransaction', { from, data: emitting(count), gas: GAS });
     await node.call('evm_mine');
     const receipt = await node.call<Members>('eth_getTransactionReceipt', hash);
-    const logs = receipt['logs'] as Members[]; // a receipt's
+    const logs = receipt['logs'] as Members[]; // every receipt has logs
     expect(logs).toHaveLength(count);
     checkReceipt(receipt, hash);
     const changed = { ...logs[1], topics: [`0x${'ab'.repeat(32)}`] };
@@ -115,7 +115,7 @@ describe("what a node says of an Ethereum network's blocks", () => {
   });
 });
 
-it('logs of one height are of one block', () => {
+it('checkLogs rejects logs of two blocks at one height', () => {
   const [a, b] = ['0xaa', '0xbb'];
   const at = (blockNumber: string, blockHash: string) => ({
     blockNumber,
@@ -128,7 +128,7 @@ it('logs of one height are of one block', () => {
   expect(() => checkLogs({ fromBlock: '0x1', toBlock: '0x2' }, mixed)).toThrow(/two different blocks 0x1/);
 });
 
-it('a transaction with blobs has the hash that ethers gives it', async () => {
+it('transactionBytes encodes a blob transaction with the same hash as ethers', async () => {
   const wallet = new Wallet(`0x${'42'.repeat(32)}`);
   const fields = { chainId: 1, nonce: 7, gasLimit: 21_000, value: 5n, data: '0x1234' };
   const storageKeys = [`0x${'00'.repeat(31)}01`];
@@ -149,7 +149,7 @@ it('a transaction with blobs has the hash that ethers gives it', async () => {
   expect(hashOf(bytes)).toBe(signed.hash);
 });
 
-/** Other hex of the same kind. */
+/** Returns a different hex value of the same length. */
 function changedHex(value: unknown): string {
   const text = typeof value === 'string' && value.length > 2 ? value : '0x00';
   return text.endsWith('1') ? `${text.slice(0, -1)}2` : `${text.slice(0, -1)}1`;

@@ -51,7 +51,7 @@ const token = async (permissions: readonly string[], all_accounts = true): Promi
   return (await api('POST', '/user/tokens', { body })).json.result.value;
 };
 
-it('the first key closes the gateway; keys are narrowed, counted, and end at once', async () => {
+it('keys API creates the key that closes the gateway, restricts it, counts its calls and revokes it immediately', async () => {
   const before = await api('GET', '/gateway');
   expect(before.json.result).toEqual({
     networks: [{ network: 'mainnet', chain_id: '0x7a69' }],
@@ -69,7 +69,7 @@ it('the first key closes the gateway; keys are narrowed, counted, and end at onc
     expect.stringMatching(/^fgk_\S{40}$/),
   ]);
   await until(
-    'the gateway asks for a key',
+    'the gateway to require a key',
     async () => (await send(floodgate.gatewayUrl, { body: CHAIN_ID })).status === 401,
   );
   expect((await api('GET', '/gateway')).json.result.needs_key).toBe(true);
@@ -87,7 +87,7 @@ it('the first key closes the gateway; keys are narrowed, counted, and end at onc
   expect(used.calls).toEqual({ admitted: 2, limited: 0, forbidden: 1 });
   expect(Date.parse(used.last_used_on)).toBeGreaterThanOrEqual(Date.parse(used.created_on));
 
-  // A page of this server's own may listen; one of another may not.
+  // The gateway's own origin is accepted although it is not in corsOrigins; other origins are rejected.
   const url = `${floodgate.gatewayUrl}?key=${value}`;
   const own = await openWebSocket(url, { origin: floodgate.url });
   await expect(openWebSocket(url, { origin: 'http://evil.example' })).rejects.toThrow(/403/);
@@ -107,15 +107,15 @@ it('the first key closes the gateway; keys are narrowed, counted, and end at onc
   expect((await api('DELETE', `${KEYS}/00000000`)).status).toBe(404);
 });
 
-it('a key that expires is good until then', async () => {
+it('keys API creates a key that works until expires_on', async () => {
   const soon = new Date(Date.now() + 1_500).toISOString();
   const { id, value } = await created({ name: 'short', expires_on: soon });
   expect(await calls(value)).toBe(200);
-  await until('it has expired', async () => (await calls(value)) === 401);
+  await until('the key to expire', async () => (await calls(value)) === 401);
   expect((await shown(id)).status).toBe('expired');
 });
 
-it('is for tokens of all accounts with a permission of its own', async () => {
+it('keys API requires a token for all accounts with a keys permission', async () => {
   const reader = await token(['keys:read']);
   const other = await token(['health:read', 'nodes:write', 'tokens:write', 'dns_protection:write']);
   const account = await token(['tokens:write', 'dns_protection:write'], false);
@@ -131,11 +131,11 @@ it('is for tokens of all accounts with a permission of its own', async () => {
       expect((await api(method, path, { token: lacking, ...(method === 'POST' && { body }) })).status).toBe(
         403,
       );
-  // Which networks there are anybody may know who is somebody.
+  // Any valid token may list the networks.
   expect((await api('GET', '/gateway', { token: account })).status).toBe(200);
 });
 
-it('has every fault named, is made once for a retry key, and is shown once', async () => {
+it('keys API reports every fault, creates one key per Idempotency-Key and shows a key once', async () => {
   const faults = async (body: unknown) => {
     const { status, json } = await api('POST', KEYS, { body });
     return [status, json.errors.map(({ source }: { source?: { pointer: string } }) => source?.pointer)];
@@ -164,10 +164,10 @@ it('has every fault named, is made once for a retry key, and is shown once', asy
     readFileSync(join(dataDir, 'gateway', 'data.mdb')).toString('latin1'),
   ];
   for (const place of places) expect(place).not.toContain(value);
-  await until('it is told in the log', () => floodgate.output().includes(`"key":"${first.json.result.id}"`));
+  await until('the new key in the log', () => floodgate.output().includes(`"key":"${first.json.result.id}"`));
 });
 
-it('last uses are there after a restart, of keys and of tokens', async () => {
+it('keys API keeps last_used_on of keys and tokens after a restart', async () => {
   const { id, value } = await created({ name: 'kept' });
   const mine = await token(['keys:read', 'tokens:read']);
   expect(await calls(value)).toBe(200);

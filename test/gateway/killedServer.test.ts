@@ -5,25 +5,25 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTraffic, reorganise, type Traffic } from '../../src/devchain/index.ts';
 import type { Address, Trace } from '../../src/ethereum/traces/index.ts';
-import type { LiveTrace } from '../../src/library/client/index.ts';
+import type { LiveTrace } from '../../src/exports/client/index.ts';
+import { createTraffic, reorganise, type Traffic } from '../support/anvil.ts';
 import { hasOpenssl, makeCertificate, withOpenssl } from '../support/certificate.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { installedNode } from '../support/newerNode.ts';
-import { plainHistory } from '../support/plainHistory.ts';
+import { referenceHistory } from '../support/plainHistory.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { readChain } from '../traces/support/nodeChain.ts';
-import { standing } from './support/standing.ts';
+import { remainingTraces } from './support/remainingTraces.ts';
 
-/** One of the contracts that most of the traffic goes through. */
+/** One of the contracts that receive most of the traffic. */
 const BUSY = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35' as Address;
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const SCRIPT = pathOf('./clients/subscribeTraces.js');
-/** As programs that install the package have it. */
+/** The build that installed packages import. */
 const LIBRARY = new URL('../../dist/exports/client.js', import.meta.url).href;
 const KILLS = 2;
 
@@ -36,15 +36,15 @@ interface Subscriber {
   readonly node: string;
   readonly child: GuardedChild;
   readonly told: LiveTrace[];
-  /** What it wrote of its connections. */
+  /** Lines of its stderr: opened connections and errors. */
   readonly log: string[];
 }
 
 function checkRuns({ node, child, log }: Subscriber): void {
-  if (child.exitCode !== null) throw new Error(`the subscriber on ${node} ended:\n${log.join('\n')}`);
+  if (child.exitCode !== null) throw new Error(`the subscriber on ${node} exited:\n${log.join('\n')}`);
 }
 
-const NAME = `floodgate/client over TLS, while the server is killed and the chain reorganised${withOpenssl}`;
+const NAME = `floodgate/client over TLS during server kills and reorganisations${withOpenssl}`;
 
 describe.skipIf(!hasOpenssl)(NAME, () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-killed-'));
@@ -53,7 +53,7 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
   let traffic: Traffic;
   let floodgate: FloodgateProcess;
   let subscribers: Subscriber[] = [];
-  /** The history of the address, as the node itself has it in the end. */
+  /** The final history of the address, read from the node. */
   let history: readonly Trace[];
 
   const start = (port = '0'): Promise<FloodgateProcess> =>
@@ -82,11 +82,11 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
   const truth = async (): Promise<readonly Trace[]> => {
     const { head, traces } = await readChain(chain.anvil.url);
     const query = { addresses: [BUSY], direction: 'either', order: 'asc', filter: {} } as const;
-    // As plain as what is read from a line.
-    return JSON.parse(JSON.stringify(plainHistory(traces, query, { fromBlock: 0, toBlock: head })));
+    // Converted to plain JSON values, for comparison with parsed output lines.
+    return JSON.parse(JSON.stringify(referenceHistory(traces, query, { fromBlock: 0, toBlock: head })));
   };
 
-  /** Mines until the newest block has traces of the address, as a block of random traffic need not; gives its number. */
+  /** Mines until the newest block has traces of the address (random traffic may have none); returns its number. */
   const mineBusy = async (): Promise<number> => {
     for (;;) {
       const { number } = await traffic.step();
@@ -107,20 +107,21 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     floodgate = await start();
     const { port } = new URL(floodgate.url);
     const opsUrl = /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1];
-    await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok);
+    await until('the server to be ready', async () => (await fetch(`${opsUrl}/readyz`)).ok);
     subscribers = LINES.flatMap(({ node }) => (node === undefined ? [] : [subscribe(node)]));
-    // A subscription that cannot begin fails; what is tried is one that has begun.
+    // A subscription fails if it cannot start, so wait until each has received a trace before the first kill.
     const first = await mineBusy();
-    await until('all have begun', () => subscribers.every(isToldOf(first)));
+    await until('all subscribers to receive the first block', () => subscribers.every(isToldOf(first)));
     for (let kill = 0; kill < KILLS; kill++) {
       const number = await mineBusy();
-      // The first time it is killed while some are still to be told, then when all have been.
-      await until(kill === 0 ? 'one is told' : 'all are told', () =>
-        kill === 0 ? subscribers.some(isToldOf(number)) : subscribers.every(isToldOf(number)),
+      // The first kill happens after one subscriber has received the block, the second after all have.
+      await until(
+        kill === 0 ? 'one subscriber to receive the block' : 'all subscribers to receive the block',
+        () => (kill === 0 ? subscribers.some(isToldOf(number)) : subscribers.every(isToldOf(number))),
       );
       if (kill === 0) await reorganise({ url, depth: 2, seed: 20 });
       await floodgate.kill();
-      // What they were told of is replaced while it is away.
+      // Replaces blocks that subscribers have received while the server is down.
       await reorganise({ url, depth: 3, seed: 21 + kill });
       await traffic.run({ steps: 2 });
       floodgate = await start(port);
@@ -135,18 +136,18 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.for(LINES)('tells each trace once and in order on $name', async ({ name, node }, context) => {
+  it.for(LINES)('delivers each trace once and in order on $name', async ({ name, node }, context) => {
     const subscriber = subscribers.find((one) => one.node === node);
     if (node === undefined || subscriber === undefined)
-      return context.skip(`${name} is not there; .ci/install-node installs it`);
+      return context.skip(`${name} is not installed; run .ci/install-node`);
     const { told, log } = subscriber;
-    await until('all is told', () => {
+    await until('the complete history', () => {
       checkRuns(subscriber);
-      return isDeepStrictEqual(standing(told), history);
+      return isDeepStrictEqual(remainingTraces(told), history);
     });
     expect(told.some(({ removed }) => removed)).toBe(true);
     const opened = (): string[] => log.filter((line) => line.startsWith('open '));
-    await until('heads are pushed to it again after each kill', () => opened().length > KILLS);
+    await until('a new connection after each kill', () => opened().length > KILLS);
     expect(new Set(opened())).toEqual(new Set(['open wss:']));
   });
 });

@@ -7,15 +7,15 @@ import { type Anvil, connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { ABI, BYTECODE, KEY } from './support/contract.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
 import { call } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 import { openWebSocket, type WebSocketClient, webSocketUrl } from './support/webSocketClient.ts';
 
 const SET = '0xdf7a95aebff315db1b7716215d602ab537373cdb769232aae6055c06e798425b';
 
 describe('a subscription to logs', () => {
   let anvil: Anvil;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
   let address: Hex;
   let other: Hex;
@@ -23,7 +23,7 @@ describe('a subscription to logs', () => {
 
   beforeAll(async () => {
     anvil = await startAnvil();
-    node = await startSpoiltNode(anvil.url);
+    node = await startInterceptedNode(anvil.url);
     floodgate = await startFloodgate({
       upstream: node.url,
       config: { index: { finality: 'none', pollIntervalMs: 100 } },
@@ -48,7 +48,7 @@ describe('a subscription to logs', () => {
     const { reader, wallet } = chain();
     const hash = await wallet.deployContract({ abi: ABI, bytecode: BYTECODE });
     await connect(anvil.url).call('evm_mine');
-    return (await reader.waitForTransactionReceipt({ hash })).contractAddress as Hex; // a deployment's receipt has it
+    return (await reader.waitForTransactionReceipt({ hash })).contractAddress as Hex; // present after a deployment
   }
   async function set(contract: Hex, value: bigint): Promise<void> {
     const { reader, wallet } = chain();
@@ -66,45 +66,46 @@ describe('a subscription to logs', () => {
     open.push(client);
     const { result } = await client.call('eth_subscribe', 'logs', ...(filter === undefined ? [] : [filter]));
     expect(result).toMatch(/^0x/);
-    return () => client.pushed(result).map(({ data, removed }) => ({ value: Number(data), removed }));
+    return () =>
+      client.notificationsOf(result).map(({ data, removed }) => ({ value: Number(data), removed }));
   }
   const values = (told: () => { value: number }[]): number[] => told().map(({ value }) => value);
 
-  it('pushes those of its filter, once each and in order, for one request a block', async () => {
+  it('pushes matching logs once and in order, with one node request per block', async () => {
     const all = await subscribed();
     const ofOne = await subscribed({ address });
     const ofBoth = await subscribed({ address: [address, other], topics: [[SET, null]] });
     const ofNone = await subscribed({ topics: [`0x${'00'.repeat(32)}`] });
     const ofTwoTopics = await subscribed({ address, topics: [null, null] });
-    // go-ethereum's client sends bounds with every subscription.
+    // go-ethereum's client sends fromBlock and toBlock with every subscription.
     const open = await subscribed({ address, fromBlock: '0x0', toBlock: 'latest' });
     const past = await subscribed({ address, toBlock: '0x1' });
     const before = node.counts.get('eth_getLogs') ?? 0;
     for (const value of [1n, 2n, 3n]) await set(value === 2n ? other : address, value);
-    await until('all came', () => values(all).length === 3 && values(ofBoth).length === 3);
-    await until('those of one contract came', () => values(ofOne).length === 2);
+    await until('all three logs', () => values(all).length === 3 && values(ofBoth).length === 3);
+    await until('the logs of one contract', () => values(ofOne).length === 2);
     expect([values(all), values(ofOne), values(ofBoth)]).toEqual([
       [1, 2, 3],
       [1, 3],
       [1, 2, 3],
     ]);
-    await until('those of open bounds came', () => values(open).length === 2);
+    await until('the logs of the subscription with open bounds', () => values(open).length === 2);
     expect([ofNone(), ofTwoTopics(), past()]).toEqual([[], [], []]);
     expect((node.counts.get('eth_getLogs') ?? 0) - before).toBe(3);
   });
 
-  it('takes back what a reorganisation takes back, the last first and once, before what is new', async () => {
+  it('pushes removed logs of a reorganisation once, newest first, before the new logs', async () => {
     const early = await subscribed({ address });
     const snapshot = await connect(anvil.url).call('evm_snapshot');
     await set(address, 10n);
-    await until('the first came', () => early().length === 1);
+    await until('the first log', () => early().length === 1);
     const late = await subscribed({ address });
     await set(address, 11n);
-    await until('the second came', () => early().length === 2 && late().length === 1);
+    await until('the second log', () => early().length === 2 && late().length === 1);
     await connect(anvil.url).call('evm_revert', snapshot);
     await connect(anvil.url).call('evm_increaseTime', 1_000);
     for (const value of [20n, 21n, 22n]) await set(address, value);
-    await until('the new branch came', () => values(early).includes(22) && values(late).includes(22));
+    await until('the logs of the new branch', () => values(early).includes(22) && values(late).includes(22));
     const [taken, isNew] = [{ removed: true }, { removed: false }];
     expect(early()).toEqual([
       { value: 10, ...isNew },
@@ -115,21 +116,21 @@ describe('a subscription to logs', () => {
       { value: 21, ...isNew },
       { value: 22, ...isNew },
     ]);
-    // What it was not told of is not taken back.
+    // Logs that it never received are not sent with removed: true.
     expect(late().filter(({ removed }) => removed)).toEqual([{ value: 11, removed: true }]);
   });
 
-  it('waits for a node that has a block and not yet its logs', async () => {
+  it('waits if a node has a block but not yet its logs', async () => {
     const told = await subscribed({ address });
     let empty = 0;
-    node.spoil = ({ methods }, answer) => {
+    node.intercept = ({ methods }, answer) => {
       if (!methods.includes('eth_getLogs') || ++empty > 1) return answer();
       return '{"jsonrpc":"2.0","id":1,"result":[]}';
     };
     await set(address, 30n);
     await set(address, 31n);
-    await until('both came', () => values(told).length === 2);
-    node.spoil = undefined;
+    await until('both logs', () => values(told).length === 2);
+    node.intercept = undefined;
     expect(values(told)).toEqual([30, 31]);
     expect(empty).toBeGreaterThan(1);
   });
@@ -141,7 +142,7 @@ describe('a subscription to logs', () => {
     { filter: { topics: [1] }, says: 'topics[0]' },
     { filter: { address: Array.from({ length: 1_001 }, () => `0x${'11'.repeat(20)}`) }, says: '1000' },
     { filter: 'all', says: 'params[1]' },
-  ])('is refused where its filter has a bad $says', async ({ filter, says }) => {
+  ])('is rejected with -32602 if its filter has an invalid $says', async ({ filter, says }) => {
     const client = await openWebSocket(floodgate.gatewayUrl);
     open.push(client);
     const { error } = await client.call('eth_subscribe', 'logs', filter);
@@ -164,16 +165,16 @@ describe('a subscription to logs', () => {
     const provider = new WebSocketProvider(url);
     const contract: Contract = new EthersContract(address, ABI, provider);
     await contract.on('Set', (value: bigint) => numbers.push(value));
-    await until('all three are subscribed', async () => {
+    await until('all three subscriptions to receive logs', async () => {
       await set(address, 40n);
       return events.length > 0 && ofContract.length > 0 && numbers.length > 0;
     });
     await set(address, 42n);
     await until(
-      'viem has it',
+      'viem to receive the log of 42',
       () => ofContract.at(-1) === 42n && events.at(-1)?.data.endsWith('2a') === true,
     );
-    await until('ethers has it', () => numbers.at(-1) === 42n);
+    await until('ethers to receive the log of 42', () => numbers.at(-1) === 42n);
     for (const end of unwatch) end();
     await provider.destroy();
     const { json } = await call(floodgate.gatewayUrl, 'eth_chainId');

@@ -6,8 +6,8 @@ import { type Anvil, connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { KEY } from './support/contract.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
 import { call } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 import { openWebSocket, type WebSocketClient } from './support/webSocketClient.ts';
 
 const SUBSCRIBERS = 1_000;
@@ -17,13 +17,13 @@ const ADDRESS = account(1);
 
 describe('a subscription to traces', () => {
   let anvil: Anvil;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
   const open: WebSocketClient[] = [];
 
   beforeAll(async () => {
     anvil = await startAnvil();
-    node = await startSpoiltNode(anvil.url);
+    node = await startInterceptedNode(anvil.url);
     floodgate = await startFloodgate({
       upstream: node.url,
       config: {
@@ -39,7 +39,7 @@ describe('a subscription to traces', () => {
     await anvil?.stop();
   });
 
-  /** Sends so many wei in a block of its own. */
+  /** Sends `value` wei in a new block. */
   async function pay(to: Hex, value: bigint): Promise<void> {
     const transport = http(anvil.url);
     const wallet = createWalletClient({ account: privateKeyToAccount(KEY), chain: foundry, transport });
@@ -58,11 +58,11 @@ describe('a subscription to traces', () => {
     const { result } = await client.call('eth_subscribe', 'traces', filter);
     expect(result).toMatch(/^0x/);
     return () =>
-      client.pushed(result).map(({ action, removed }) => ({ value: Number(action.value), removed }));
+      client.notificationsOf(result).map(({ action, removed }) => ({ value: Number(action.value), removed }));
   }
   const values = (told: () => { value: number }[]): number[] => told().map(({ value }) => value);
 
-  it('pushes those of its filter, once each and in order, in the form of trace_filter, and asks the nodes nothing', async () => {
+  it('pushes matching traces once and in order, in the form of trace_filter, without node requests', async () => {
     const client = await opened();
     const { result: id } = await client.call('eth_subscribe', 'traces', { address: ADDRESS });
     const paid = await subscribed({ address: [ADDRESS, account(2), SENDER], direction: 'to', minValue: 2 });
@@ -72,7 +72,7 @@ describe('a subscription to traces', () => {
     await pay(ADDRESS, 1n);
     await pay(account(2), 2n);
     await pay(ADDRESS, 3n);
-    await until('all came', () => values(sent).length === 3 && values(paid).length === 2);
+    await until('all matching traces', () => values(sent).length === 3 && values(paid).length === 2);
     expect([values(sent), values(paid)]).toEqual([
       [1, 2, 3],
       [2, 3],
@@ -83,25 +83,28 @@ describe('a subscription to traces', () => {
       order: 'asc',
     });
     expect(json.result.traces).toHaveLength(2);
-    expect(client.pushed(id)).toEqual(
+    expect(client.notificationsOf(id)).toEqual(
       json.result.traces.map((trace: object) => ({ ...trace, removed: false })),
     );
     expect(['eth_getBlockByHash', 'eth_getLogs'].map((method) => node.counts.get(method))).toEqual(before);
     expect((await client.call('eth_unsubscribe', id)).result).toBe(true);
   });
 
-  it('takes back what a reorganisation takes back, the last first and once, before what is new', async () => {
+  it('pushes removed traces of a reorganisation once, newest first, before the new traces', async () => {
     const early = await subscribed({ address: ADDRESS });
     const snapshot = await connect(anvil.url).call('evm_snapshot');
     await pay(ADDRESS, 10n);
-    await until('the first came', () => early().length === 1);
+    await until('the first trace', () => early().length === 1);
     const late = await subscribed({ address: ADDRESS });
     await pay(ADDRESS, 11n);
-    await until('the second came', () => early().length === 2 && late().length === 1);
+    await until('the second trace', () => early().length === 2 && late().length === 1);
     await connect(anvil.url).call('evm_revert', snapshot);
     await connect(anvil.url).call('evm_increaseTime', 1_000);
     for (const value of [20n, 21n, 22n]) await pay(ADDRESS, value);
-    await until('the new branch came', () => values(early).includes(22) && values(late).includes(22));
+    await until(
+      'the traces of the new branch',
+      () => values(early).includes(22) && values(late).includes(22),
+    );
     const [taken, isNew] = [{ removed: true }, { removed: false }];
     expect(early()).toEqual([
       { value: 10, ...isNew },
@@ -112,11 +115,11 @@ describe('a subscription to traces', () => {
       { value: 21, ...isNew },
       { value: 22, ...isNew },
     ]);
-    // What it was not told of is not taken back.
+    // Traces that it never received are not sent with removed: true.
     expect(late().filter(({ removed }) => removed)).toEqual([{ value: 11, removed: true }]);
   });
 
-  it('is refused with the errors of floodgate_addressTraces, and for members of a range and of pages', async () => {
+  it('is rejected with the errors of floodgate_addressTraces, and for members of ranges and pages', async () => {
     const client = await opened();
     const addresses = Array.from({ length: 21 }, (_, i) => account(i));
     const bad: readonly unknown[] = [
@@ -148,14 +151,15 @@ describe('a subscription to traces', () => {
       expect((await client.call('eth_subscribe', 'traces', ...more)).error.code).toBe(-32602);
   });
 
-  it('reaches a thousand subscribers of a hot block, and is refused to one more', async () => {
+  it('reaches 1,000 subscribers of one address and rejects one more', async () => {
     for (const client of open.splice(0)) client.close();
-    const clients = await until('there is room for all', async () => {
+    const clients = await until('all subscriptions to be accepted', async () => {
       const tried = await Promise.all(Array.from({ length: 10 }, opened));
       const ids = await Promise.all(
         tried.flatMap((client) =>
           Array.from({ length: SUBSCRIBERS / 10 }, async () => {
-            const { result } = await client.call('eth_subscribe', 'traces', { address: [SENDER, ADDRESS] });
+            // With two addresses each, these filters would exceed the 1 MiB budget of one client.
+            const { result } = await client.call('eth_subscribe', 'traces', { address: ADDRESS });
             return { client, id: result as string | undefined };
           }),
         ),
@@ -167,10 +171,12 @@ describe('a subscription to traces', () => {
     const { error } = await (await opened()).call('eth_subscribe', 'traces', { address: ADDRESS });
     expect(error).toMatchObject({ code: -32005, data: { limit: SUBSCRIBERS, requested: SUBSCRIBERS + 1 } });
     for (const value of [31n, 32n, 33n]) await pay(ADDRESS, value);
-    await until('all have all', () =>
-      clients.every(({ client, id }) => client.pushed(id ?? '').length === 3),
+    await until('all subscribers to receive three traces', () =>
+      clients.every(({ client, id }) => client.notificationsOf(id ?? '').length === 3),
     );
     for (const { client, id } of clients)
-      expect(client.pushed(id ?? '').map(({ action }) => Number(action.value))).toEqual([31, 32, 33]);
+      expect(client.notificationsOf(id ?? '').map(({ action }) => Number(action.value))).toEqual([
+        31, 32, 33,
+      ]);
   });
 });

@@ -4,7 +4,7 @@ import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { call, send } from './support/send.ts';
 
-/** What a hostile client chooses; none of it may be seen on the page. */
+/** Texts that a hostile client sends; the metrics must contain none of them. */
 const HOSTILE = ['hostile_text', 'hostile"} 1\nhostile_series{x="', '__proto__hostile', 'h'.repeat(2_000)];
 const HOSTILE_MARK = /hostile|hhhh/;
 
@@ -25,14 +25,14 @@ describe('the metrics of the gateway', () => {
 
   const page = async (): Promise<string> => (await fetch(`${floodgate.url}/metrics`)).text();
 
-  it('count and time calls and requests to nodes, errors, cache results and refusals, by method and node', async () => {
+  it('count and time calls, node requests, errors, cache results and limited calls, by method and node', async () => {
     const { gatewayUrl } = floodgate;
     await call(gatewayUrl, 'eth_getBlockByNumber', '0x1', false);
     await call(gatewayUrl, 'eth_getBlockByNumber', '0x1', false);
     await call(gatewayUrl, 'eth_getBlockByNumber', 'nonsense', false);
     await call(gatewayUrl, 'eth_sign');
     const batch = { body: Array(100).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }) };
-    await until('the rate is used up', async () => (await send(gatewayUrl, batch)).status === 429);
+    await until('the rate to be exceeded', async () => (await send(gatewayUrl, batch)).status === 429);
     const text = await page();
     const call_ = 'network="mainnet",method="eth_getBlockByNumber"';
     const node = 'network="mainnet",node="node-1"';
@@ -62,7 +62,7 @@ describe('the metrics of the gateway', () => {
       expect(text).toContain(`# TYPE floodgate_${name}_total counter`);
   });
 
-  it('have no text of a client: no method, id, network, key, origin or path of its choice', async () => {
+  it('contain no text sent by a client, such as a method, id, network, key, origin or path', async () => {
     const { gatewayUrl, url } = floodgate;
     const seriesBefore = (await page()).split('\n').length;
     for (const text of HOSTILE) {
@@ -81,7 +81,7 @@ describe('the metrics of the gateway', () => {
     }
     const text = await page();
     expect(text).not.toMatch(HOSTILE_MARK);
-    // What was refused may have been the first of its code; it does not grow with what clients send.
+    // A rejected call may add the first series of its error code, but the number of series stays bounded.
     expect(text.split('\n').length - seriesBefore).toBeLessThan(60);
   });
 });

@@ -5,21 +5,21 @@ import { connect } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
 import { call } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 import { openWebSocket, type WebSocketClient, webSocketUrl } from './support/webSocketClient.ts';
 
 const SUBSCRIBERS = 1_000;
 
 describe('eth_subscribe', () => {
   let chain: SharedChain;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
   const open: WebSocketClient[] = [];
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    node = await startSpoiltNode(chain.anvil.url);
+    node = await startInterceptedNode(chain.anvil.url);
     floodgate = await startFloodgate({
       upstream: node.url,
       config: {
@@ -28,10 +28,10 @@ describe('eth_subscribe', () => {
           webSocket: {
             maxConnectionsPerAddress: SUBSCRIBERS + 100,
             maxSubscriptionsPerAddress: SUBSCRIBERS + 200,
-            maxUnsentBytes: 64 * 1024,
           },
         },
       },
+      tuning: { webSocket: { maxUnsentBytes: 64 * 1024 } },
     });
   });
   afterAll(async () => {
@@ -64,13 +64,13 @@ describe('eth_subscribe', () => {
     return Number(line?.slice(name.length));
   };
 
-  it('pushes every head once and in order, as its header, however many come at once', async () => {
+  it('pushes the header of every new block once and in order, also if 12 blocks are mined at once', async () => {
     const { client, id } = await subscribed('newHeads');
     const first = Number((await latest()).number) + 1;
     await mine(12);
     const head = await latest();
-    await until('the last one came', () => client.pushed(id).at(-1)?.hash === head.hash);
-    const heads = client.pushed(id);
+    await until('the last head', () => client.notificationsOf(id).at(-1)?.hash === head.hash);
+    const heads = client.notificationsOf(id);
     expect(heads.map(({ number }) => Number(number))).toEqual(
       Array.from({ length: 12 }, (_, i) => first + i),
     );
@@ -80,18 +80,18 @@ describe('eth_subscribe', () => {
     expect(heads.at(-1)).toHaveProperty('logsBloom');
   });
 
-  it('pushes the heads of the new branch where blocks are replaced', async () => {
+  it('pushes the heads of the new branch after a reorganisation', async () => {
     const snapshot = await anvil().call('evm_snapshot');
     const { client, id } = await subscribed('newHeads');
     await mine(3);
     const old = await latest();
-    await until('the old branch is told', () => client.pushed(id).at(-1)?.hash === old.hash);
+    await until('the head of the old branch', () => client.notificationsOf(id).at(-1)?.hash === old.hash);
     await anvil().call('evm_revert', snapshot);
     await anvil().call('evm_increaseTime', 1_000);
     await mine(4);
     const head = await latest();
-    await until('the new branch is told', () => client.pushed(id).at(-1)?.hash === head.hash);
-    const heads = client.pushed(id);
+    await until('the head of the new branch', () => client.notificationsOf(id).at(-1)?.hash === head.hash);
+    const heads = client.notificationsOf(id);
     expect(new Set(heads.map(({ hash }) => hash)).size).toBe(heads.length);
     const branch = heads.slice(3);
     expect(branch).toHaveLength(4);
@@ -104,28 +104,31 @@ describe('eth_subscribe', () => {
     expect(branch[0].parentHash).toBe(heads[0].parentHash);
   });
 
-  it('goes on where a node could not give a block at first', async () => {
+  it('retries if a node does not return a new block at first', async () => {
     const { client, id } = await subscribed('newHeads');
     let refused = 0;
-    node.spoil = ({ methods }, answer) => {
+    node.intercept = ({ methods }, answer) => {
       if (!methods.includes('eth_getBlockByHash') || ++refused > 2) return answer();
       return '{"jsonrpc":"2.0","id":1,"result":null}';
     };
     await mine(1);
-    await until('it came all the same', () => client.pushed(id).length === 1);
-    node.spoil = undefined;
+    await until('the head after the retry', () => client.notificationsOf(id).length === 1);
+    node.intercept = undefined;
     expect(refused).toBeGreaterThan(1);
   });
 
-  it('ends with eth_unsubscribe, and only its own', async () => {
+  it('ends a subscription with eth_unsubscribe on its own connection only', async () => {
     const { client, id } = await subscribed('newHeads');
     const other = await subscribed('newHeads');
     expect((await other.client.call('eth_unsubscribe', id)).result).toBe(false);
     expect((await client.call('eth_unsubscribe', id)).result).toBe(true);
     expect((await client.call('eth_unsubscribe', id)).result).toBe(false);
     await mine(1);
-    await until('the other has it', () => other.client.pushed(other.id).length === 1);
-    expect(client.pushed(id)).toEqual([]);
+    await until(
+      'the head on the other connection',
+      () => other.client.notificationsOf(other.id).length === 1,
+    );
+    expect(client.notificationsOf(id)).toEqual([]);
   });
 
   it.each([
@@ -133,7 +136,7 @@ describe('eth_subscribe', () => {
     { params: ['syncing'], code: -32602, says: '"newHeads"' },
     { params: [], code: -32602, says: 'missing' },
     { params: ['newHeads', {}], code: -32602, says: 'newHeads' },
-  ])('is refused with $params', async ({ params, code, says }) => {
+  ])('is rejected with $params', async ({ params, code, says }) => {
     const { error } = await (await opened()).call('eth_subscribe', ...params);
     expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
   });
@@ -145,39 +148,42 @@ describe('eth_subscribe', () => {
     });
   });
 
-  it('costs the nodes one request a block, and reaches a thousand subscribers', async () => {
+  it('sends one node request per block for 1,000 subscribers', async () => {
     const clients = await Promise.all(Array.from({ length: SUBSCRIBERS }, () => subscribed('newHeads')));
     await mine(1);
-    await until('nothing mined before is under way', () =>
-      clients.every(({ client, id }) => client.pushed(id).length > 0),
+    await until('all subscribers to receive a head', () =>
+      clients.every(({ client, id }) => client.notificationsOf(id).length > 0),
     );
     const before = node.counts.get('eth_getBlockByHash') ?? 0;
     await mine(3);
     const head = await latest();
-    await until('all have all', () =>
-      clients.every(({ client, id }) => client.pushed(id).at(-1)?.hash === head.hash),
+    await until('all subscribers to receive the last head', () =>
+      clients.every(({ client, id }) => client.notificationsOf(id).at(-1)?.hash === head.hash),
     );
     expect((node.counts.get('eth_getBlockByHash') ?? 0) - before).toBe(3);
     for (const { client } of clients) client.close();
     await until(
-      'none of them is left',
+      'the subscriptions to end',
       async () => (await metric('floodgate_gateway_subscriptions')) < SUBSCRIBERS,
     );
   });
 
-  it('closes a client that does not read, with a code and a reason, and the others go on', async () => {
+  it('closes the connection of a slow reader with 1008 and a reason, and serves the others', async () => {
     const other = await subscribed('newHeads');
     const slow = await opened();
     for (let i = 0; i < 100; i++) await slow.call('eth_subscribe', 'newHeads');
     slow.socket.pause();
-    await until('it is too far behind', async () => {
+    await until('the slow reader to be closed', async () => {
       await mine(5);
       return (await metric('floodgate_gateway_websocket_closes_total{reason="slow"}')) === 1;
     });
     slow.socket.resume();
     expect(await slow.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('slow') });
     const head = await latest();
-    await until('the other has all', () => other.client.pushed(other.id).at(-1)?.hash === head.hash);
+    await until(
+      'the last head on the other connection',
+      () => other.client.notificationsOf(other.id).at(-1)?.hash === head.hash,
+    );
   });
 
   it('works in viem (watchBlocks) and ethers (WebSocketProvider)', async () => {
@@ -190,14 +196,14 @@ describe('eth_subscribe', () => {
     const numbers: number[] = [];
     await ethers.on('block', (number: number) => numbers.push(number));
     await until(
-      'both are subscribed',
+      'both libraries to be subscribed',
       async () => (await metric('floodgate_gateway_subscriptions')) >= before + 2,
     );
     await mine(3);
     const last = Number((await latest()).number);
-    await until('viem has all', () => blocks.length === 3);
-    await until('ethers has all', () => numbers.length === 3);
-    // It asks for each block, and takes them as they come.
+    await until('viem to receive three blocks', () => blocks.length === 3);
+    await until('ethers to receive three blocks', () => numbers.length === 3);
+    // viem requests each block separately, so the responses may arrive in any order.
     expect(blocks.map(({ number }) => Number(number)).sort()).toEqual([last - 2, last - 1, last]);
     expect(numbers).toEqual([last - 2, last - 1, last]);
     expect(await viem.getChainId()).toBe(31_337);

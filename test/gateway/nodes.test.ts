@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type InterceptedNode, type Interceptor, startInterceptedNode } from './support/interceptedNode.ts';
+import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
 import { type Answer, call, send } from './support/send.ts';
-import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const POLL = ['--index-poll-interval-ms', '100'];
 const LAST = 20;
-/** The chain id of a test network of Ethereum. */
+/** Chain id of the Hoodi test network. */
 const HOODI = 560_048;
-/** Stands in every false answer and in no true one. */
+/** Contained in every falsified result and in no correct one. */
 const FALSE_MARK = '01234567890abcde';
 const HONEST_DELAY_MS = 20;
 
-/** The value of a metric's line whose name and labels have these parts. */
+/** Returns the value of the first metric line that contains all `parts`, otherwise 0. */
 async function metric(floodgate: Floodgate, ...parts: readonly string[]): Promise<number> {
   const text = await (await fetch(`${floodgate.url}/metrics`)).text();
   const line = text
@@ -31,7 +31,7 @@ const isUp = (floodgate: Floodgate, node: number): Promise<number> =>
 
 let nextAddress = 2 ** 40;
 
-/** Calls one after the other, each with parameters of its own so that none is kept, until told to stop. */
+/** Sends calls from `workers` concurrent clients until `stop` returns true. Distinct parameters prevent caching. */
 function callsUntil(url: string, stop: () => boolean, workers = 8): Promise<Answer[]> {
   const answers: Answer[] = [];
   const work = async (): Promise<void> => {
@@ -43,16 +43,16 @@ function callsUntil(url: string, stop: () => boolean, workers = 8): Promise<Answ
   return Promise.all(Array.from({ length: workers }, work)).then(() => answers);
 }
 
-describe('several nodes of one chain', () => {
-  let chain: SameChain;
-  let spoilt: SpoiltNode;
+describe('a gateway with three nodes of one chain', () => {
+  let chain: ReplicatedChain;
+  let spoilt: InterceptedNode;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
-    chain = await startSameChain(3);
+    chain = await startReplicatedChain(3);
     await chain.grow(LAST);
     const [first, second, third] = chain.nodes;
-    spoilt = await startSpoiltNode(third?.url ?? '');
+    spoilt = await startInterceptedNode(third?.url ?? '');
     floodgate = await startFloodgate({
       upstream: [first?.url ?? '', second?.url ?? '', spoilt.url],
       args: POLL,
@@ -65,39 +65,42 @@ describe('several nodes of one chain', () => {
   });
 
   const everyoneIsWell = (): Promise<unknown> =>
-    until('all nodes are asked', async () => {
+    until('all nodes to be healthy', async () => {
       for (const node of [1, 2, 3]) if ((await isUp(floodgate, node)) !== 1) return false;
       return true;
     });
 
-  it('answers say which node gave them, without its address', async () => {
+  it('names the node of a response without its address', async () => {
     const { headers, text } = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
     expect(headers['x-floodgate-upstream']).toMatch(/^node-[123]$/);
     expect(JSON.stringify(headers) + text).not.toContain(new URL(chain.nodes[0]?.url ?? '').port);
   });
 
-  it('no call fails while a node is stopped (SIGSTOP) and goes on', async () => {
+  it('serves all calls while a node is stopped with SIGSTOP and continued', async () => {
     await everyoneIsWell();
     const pid = chain.nodes[1]?.pid ?? 0;
     let stop = false;
     const calls = callsUntil(floodgate.gatewayUrl, () => stop);
     process.kill(pid, 'SIGSTOP');
     try {
-      await until('the stopped node is left aside', async () => (await isUp(floodgate, 2)) === 0);
+      await until(
+        'the stopped node to be removed from rotation',
+        async () => (await isUp(floodgate, 2)) === 0,
+      );
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await until('it is asked again', async () => (await isUp(floodgate, 2)) === 1);
+    await until('the continued node to be healthy', async () => (await isUp(floodgate, 2)) === 1);
     stop = true;
     const answers = await calls;
     expect(answers.filter(({ json }) => json.result === undefined)).toEqual([]);
     expect(answers.length).toBeGreaterThan(10);
   });
 
-  it('the head never goes backwards, whichever node answers', async () => {
+  it('never returns an older head, regardless of the node', async () => {
     await everyoneIsWell();
-    // The spoilt node stays behind: its head is of the past.
-    spoilt.spoil = async (_request, answer) => answer();
+    // The third node lags: it gets the new blocks later.
+    spoilt.intercept = async (_request, answer) => answer();
     let stop = false;
     const seen: number[] = [];
     const reading = (async () => {
@@ -108,8 +111,8 @@ describe('several nodes of one chain', () => {
       }
     })();
     for (let i = 0; i < 10; i++) {
-      await chain.growFirst(1);
-      await until('the gateway has the new head', async () => {
+      await chain.growFirstNode(1);
+      await until('the new head', async () => {
         const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
         return Number(json.result) === chain.head();
       });
@@ -118,15 +121,15 @@ describe('several nodes of one chain', () => {
     await chain.copy();
     stop = true;
     await reading;
-    spoilt.spoil = undefined;
+    spoilt.intercept = undefined;
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
     expect(seen.at(-1)).toBe(chain.head());
   });
 
-  it('state at the head is only asked of nodes that have come so far', async () => {
-    await chain.growFirst(1);
+  it('requests state at the head only from nodes that have the head', async () => {
+    await chain.growFirstNode(1);
     const head = `0x${chain.head().toString(16)}`;
-    await until('the gateway has the new head', async () => {
+    await until('the new head', async () => {
       const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
       return json.result === head;
     });
@@ -142,7 +145,7 @@ describe('several nodes of one chain', () => {
     await chain.copy();
   });
 
-  it('a node that is killed under load and started again costs no call its answer, and is asked again', async () => {
+  it('serves all calls while a node is killed and restarted under load, and uses the node again', async () => {
     await everyoneIsWell();
     const head = chain.head();
     let stop = false;
@@ -152,11 +155,11 @@ describe('several nodes of one chain', () => {
       while (!stop) heads.push(Number((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result));
     })();
     process.kill(chain.nodes[1]?.pid ?? 0, 'SIGKILL');
-    await until('the dead node is left aside', async () => (await isUp(floodgate, 2)) === 0);
-    // It comes back empty and catches up meanwhile: nobody may hear of its older blocks.
-    await chain.startAgain(1);
-    await until('it is asked again', async () => (await isUp(floodgate, 2)) === 1);
-    await until('it answers', async () => {
+    await until('the killed node to be removed from rotation', async () => (await isUp(floodgate, 2)) === 0);
+    // It restarts empty and syncs under load: its older heads must not reach clients.
+    await chain.restartNode(1);
+    await until('the restarted node to be healthy', async () => (await isUp(floodgate, 2)) === 1);
+    await until('a response from the restarted node', async () => {
       const address = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
       const { headers } = await call(floodgate.gatewayUrl, 'eth_getBalance', address, 'latest');
       return headers['x-floodgate-upstream'] === 'node-2';
@@ -167,7 +170,7 @@ describe('several nodes of one chain', () => {
     expect(new Set(heads)).toEqual(new Set([head]));
   });
 
-  it('a transaction that a node has already is sent: the answer is its hash, as the first time', async () => {
+  it('returns the hash of a transaction that a node already has', async () => {
     const wallet = Wallet.createRandom();
     await Promise.all(
       chain.nodes.map(({ url }) =>
@@ -178,7 +181,7 @@ describe('several nodes of one chain', () => {
       ...{ type: 2, chainId: 31_337, to: wallet.address, nonce: 0, gasLimit: 21_000 },
       ...{ maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1n },
     });
-    // Gossip, which these nodes do not do, gives it to all.
+    // These nodes have no gossip, so send the transaction to each.
     const [hash] = await Promise.all(
       chain.nodes.map(({ url }) => connect(url).call('eth_sendRawTransaction', raw)),
     );
@@ -190,11 +193,11 @@ describe('several nodes of one chain', () => {
     }
   });
 
-  it('all nodes reorganised at once under load cost no call its answer, and readers end on the new chain', async () => {
+  it('serves all calls while all nodes reorganise under load, and ends on the new chain', async () => {
     await everyoneIsWell();
     let stop = false;
     const calls = callsUntil(floodgate.gatewayUrl, () => stop);
-    // The load is on before the chain changes: the nodes change in some milliseconds.
+    // Ensures that load has started: the nodes reorganise within milliseconds.
     await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${'6'.repeat(40)}`, 'latest');
     await chain.replace(3);
     const { hash } = await connect(chain.nodes[0]?.url ?? '').call<{ hash: string }>(
@@ -202,7 +205,7 @@ describe('several nodes of one chain', () => {
       'latest',
       false,
     );
-    await until('readers see the new head', async () => {
+    await until('the head of the new chain', async () => {
       const { json } = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', 'latest', false);
       return json.result?.hash === hash;
     });
@@ -212,19 +215,19 @@ describe('several nodes of one chain', () => {
   });
 });
 
-describe('a node that looks well until it is asked', () => {
-  let chain: SameChain;
-  let honest: SpoiltNode;
-  let spoilt: SpoiltNode;
+describe('a node that passes health checks but fails calls', () => {
+  let chain: ReplicatedChain;
+  let honest: InterceptedNode;
+  let spoilt: InterceptedNode;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
-    // Of Ethereum's own networks more is known than of others.
-    chain = await startSameChain(1, { chainId: HOODI });
+    // On Ethereum's networks the gateway checks more of a block than on others.
+    chain = await startReplicatedChain(1, { chainId: HOODI });
     await chain.grow(LAST);
     const url = chain.nodes[0]?.url ?? '';
-    // Both have a server of ours before them, so that both are equally fast and both are asked.
-    [honest, spoilt] = await Promise.all([startSpoiltNode(url), startSpoiltNode(url)]);
+    // Both nodes are proxied, so that both are equally fast and receive calls.
+    [honest, spoilt] = await Promise.all([startInterceptedNode(url), startInterceptedNode(url)]);
     floodgate = await startFloodgate({ upstream: [honest.url, spoilt.url], args: POLL });
   });
   afterAll(async () => {
@@ -233,16 +236,16 @@ describe('a node that looks well until it is asked', () => {
     await chain?.stop();
   });
 
-  it.each<[string, Spoil]>([
-    ['garbage', () => 'this is no JSON'],
+  it.each<[string, Interceptor]>([
+    ['invalid JSON', () => 'this is no JSON'],
     ['an empty body', () => ''],
-    ['another JSON', () => '{"jsonrpc":"2.0","id":1}'],
-    ['a result that is no JSON', () => '{"jsonrpc":"2.0","id":1,"result":0x1}'],
-    ['a result of another kind', () => '{"jsonrpc":"2.0","id":1,"result":{"balance":1}}'],
+    ['a message without result', () => '{"jsonrpc":"2.0","id":1}'],
+    ['an invalid JSON result', () => '{"jsonrpc":"2.0","id":1,"result":0x1}'],
+    ['a result of the wrong type', () => '{"jsonrpc":"2.0","id":1,"result":{"balance":1}}'],
     ['null', () => '{"jsonrpc":"2.0","id":1,"result":null}'],
     ['an internal error', () => '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oops"}}'],
     [
-      'that it lacks the state',
+      'an error for missing state',
       () => '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"missing trie node"}}',
     ],
     [
@@ -260,7 +263,7 @@ describe('a node that looks well until it is asked', () => {
       },
     ],
     [
-      'half a body',
+      'a truncated body',
       async (_request, answer, response) => {
         const text = await answer();
         response.writeHead(200, { 'content-length': text.length });
@@ -269,17 +272,17 @@ describe('a node that looks well until it is asked', () => {
       },
     ],
     [
-      'nothing, and hangs up',
+      'a closed connection',
       (_request, _answer, response) => {
         response.destroy();
         return undefined;
       },
     ],
-    ['nothing at all', () => undefined],
-  ])('a node that answers %s costs no call its answer', async (_what, spoil) => {
-    await until('both nodes are asked', async () => (await isUp(floodgate, 2)) === 1);
-    // Only calls are spoilt, not polls: the node looks well until it is asked.
-    spoilt.spoil = (request, answer, response) =>
+    ['no response', () => undefined],
+  ])('does not fail calls with %s', async (_what, spoil) => {
+    await until('the second node to be healthy', async () => (await isUp(floodgate, 2)) === 1);
+    // Polls are batches and pass unchanged, so health checks do not detect the node.
+    spoilt.intercept = (request, answer, response) =>
       request.body.startsWith('[') ? answer() : spoil(request, answer, response);
     let asked = 0;
     const before = spoilt.counts.get('eth_getBalance') ?? 0;
@@ -287,7 +290,7 @@ describe('a node that looks well until it is asked', () => {
       asked++;
       return (spoilt.counts.get('eth_getBalance') ?? 0) > before + 2 || asked > 2_000;
     });
-    spoilt.spoil = undefined;
+    spoilt.intercept = undefined;
     expect(spoilt.counts.get('eth_getBalance') ?? 0).toBeGreaterThan(before);
     for (const { json } of answers) expect(json).toMatchObject({ id: 1, result: '0x0' });
   });
@@ -313,53 +316,50 @@ describe('a node that looks well until it is asked', () => {
       'eth_getTransactionReceipt',
       (text) => text.replace(/"logsBloom":"0x.{16}/, `"logsBloom":"0x${FALSE_MARK}`),
     ],
-  ])(
-    'caught with a false %s (%s) is set aside, with a metric and a log line',
-    async (what, method, falsify) => {
-      // The liar is the faster one, so that it is asked first.
-      honest.spoil = async (_request, answer) => {
-        await pause(HONEST_DELAY_MS);
-        return answer();
+  ])('is quarantined after a false %s (%s), with a metric and a log line', async (what, method, falsify) => {
+    // The faulty node is the faster one, so that it receives calls first.
+    honest.intercept = async (_request, answer) => {
+      await pause(HONEST_DELAY_MS);
+      return answer();
+    };
+    const fresh = await startFloodgate({ upstream: [honest.url, spoilt.url], args: POLL });
+    try {
+      let lies = 0;
+      spoilt.intercept = async ({ body, methods }, answer) => {
+        if (body.startsWith('[') || methods[0] !== method) return answer();
+        const told = await answer();
+        const text = falsify(told);
+        if (text !== told) lies++;
+        return text;
       };
-      const fresh = await startFloodgate({ upstream: [honest.url, spoilt.url], args: POLL });
-      try {
-        let lies = 0;
-        spoilt.spoil = async ({ body, methods }, answer) => {
-          if (body.startsWith('[') || methods[0] !== method) return answer();
-          const told = await answer();
-          const text = falsify(told);
-          if (text !== told) lies++;
-          return text;
-        };
-        for (let number = 1; number <= LAST && lies === 0; number++)
-          for (const full of [false, true]) {
-            const block = await call(fresh.gatewayUrl, 'eth_getBlockByNumber', number, full);
-            expect(block.text).not.toContain(FALSE_MARK);
-            for (const hash of full ? [] : block.json.result.transactions)
-              for (const about of ['eth_getTransactionReceipt', 'eth_getTransactionByHash']) {
-                const answer = await call(fresh.gatewayUrl, about, hash);
-                expect(answer.json.result).toBeDefined();
-                expect(answer.text).not.toContain(FALSE_MARK);
-              }
-          }
-        expect(
-          await metric(fresh, 'floodgate_upstream_invalid_responses_total', 'node="node-2"', method),
-        ).toBe(1);
-        expect(await isUp(fresh, 2)).toBe(0);
-        expect(fresh.output()).toMatch(
-          new RegExp(`"node":"node-2".*"reason":".*${what}.*upstream quarantined`),
-        );
-      } finally {
-        spoilt.spoil = undefined;
-        honest.spoil = undefined;
-        await fresh.stop();
-      }
-    },
-  );
+      for (let number = 1; number <= LAST && lies === 0; number++)
+        for (const full of [false, true]) {
+          const block = await call(fresh.gatewayUrl, 'eth_getBlockByNumber', number, full);
+          expect(block.text).not.toContain(FALSE_MARK);
+          for (const hash of full ? [] : block.json.result.transactions)
+            for (const about of ['eth_getTransactionReceipt', 'eth_getTransactionByHash']) {
+              const answer = await call(fresh.gatewayUrl, about, hash);
+              expect(answer.json.result).toBeDefined();
+              expect(answer.text).not.toContain(FALSE_MARK);
+            }
+        }
+      expect(await metric(fresh, 'floodgate_upstream_invalid_responses_total', 'node="node-2"', method)).toBe(
+        1,
+      );
+      expect(await isUp(fresh, 2)).toBe(0);
+      expect(fresh.output()).toMatch(
+        new RegExp(`"node":"node-2".*"reason":".*${what}.*upstream quarantined`),
+      );
+    } finally {
+      spoilt.intercept = undefined;
+      honest.intercept = undefined;
+      await fresh.stop();
+    }
+  });
 });
 
-describe('nodes that do not belong together', () => {
-  it('of different chains are refused at start, with the reason', async () => {
+describe('unusable nodes', () => {
+  it('are rejected at start with the reason if their chains differ', async () => {
     const [one, other] = await Promise.all([startAnvil(), startAnvil({ extraArgs: ['--chain-id', '5'] })]);
     try {
       await expect(startFloodgate({ upstream: [one.url, other.url] })).rejects.toThrow(/different chains/);
@@ -368,18 +368,20 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('one that was away at start and comes back on another chain is never asked', async () => {
-    const chain = await startSameChain(1);
+  it('receive no calls if they are unreachable at start and then serve another chain', async () => {
+    const chain = await startReplicatedChain(1);
     await chain.grow(3);
-    const spoilt = await startSpoiltNode(chain.nodes[0]?.url ?? '');
-    spoilt.spoil = (_request, _answer, response) => {
+    const spoilt = await startInterceptedNode(chain.nodes[0]?.url ?? '');
+    spoilt.intercept = (_request, _answer, response) => {
       response.destroy();
       return undefined;
     };
     const floodgate = await startFloodgate({ upstream: [chain.nodes[0]?.url ?? '', spoilt.url], args: POLL });
     try {
-      spoilt.spoil = async (_request, answer) => (await answer()).replaceAll('"0x7a69"', '"0x1"');
-      await until('its chain is known', async () => floodgate.output().includes('it is on another chain'));
+      spoilt.intercept = async (_request, answer) => (await answer()).replaceAll('"0x7a69"', '"0x1"');
+      await until('the chain of the second node to be known', async () =>
+        floodgate.output().includes('it is on another chain'),
+      );
       for (let i = 0; i < 20; i++) {
         const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${String(i).padStart(40, '6')}`);
         expect(answer.headers['x-floodgate-upstream']).toBe('node-1');
@@ -391,8 +393,8 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('where no node can answer after the wait, the status is 503, and the error says so and to try again', async () => {
-    const chain = await startSameChain(1);
+  it('cause 503 with Retry-After if none responds within gateway.nodeWaitMs', async () => {
+    const chain = await startReplicatedChain(1);
     await chain.grow(2);
     const args = [...POLL, '--gateway-node-wait-ms', '300'];
     const floodgate = await startFloodgate({ upstream: chain.nodes[0]?.url ?? '', args });
@@ -413,26 +415,29 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('where all nodes are away for a moment, calls wait for the first that is back', async () => {
-    const chain = await startSameChain(2);
+  it('make calls wait until the first node is back', async () => {
+    const chain = await startReplicatedChain(2);
     await chain.grow(2);
     const args = [...POLL, '--gateway-node-wait-ms', '60000'];
-    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startInterceptedNode(url)));
     const floodgate = await startFloodgate({ upstream: spoilt.map(({ url }) => url), args });
     try {
       for (const node of spoilt)
-        node.spoil = (_request, _answer, response) => {
+        node.intercept = (_request, _answer, response) => {
           response.destroy();
           return undefined;
         };
-      await until('both are away', async () => (await isUp(floodgate, 1)) + (await isUp(floodgate, 2)) === 0);
+      await until(
+        'both nodes to be removed from rotation',
+        async () => (await isUp(floodgate, 1)) + (await isUp(floodgate, 2)) === 0,
+      );
       const answers = Promise.all([
         call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest'),
         call(floodgate.gatewayUrl, 'eth_blockNumber'),
         call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02c0'),
       ]);
       const [, second] = spoilt;
-      if (second !== undefined) second.spoil = undefined;
+      if (second !== undefined) second.intercept = undefined;
       const [balance, head, sent] = await answers;
       expect([balance.json.result, head.json.result]).toEqual([expect.stringMatching(/^0x/), '0x2']);
       expect(sent.json.error.code).not.toBe(-32603);
@@ -443,14 +448,14 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('a transaction is sent once: where its node breaks off, the answer says that it may have got through', async () => {
-    const chain = await startSameChain(2);
+  it('receive a transaction once: if the connection breaks, the error reports that it may have been accepted', async () => {
+    const chain = await startReplicatedChain(2);
     await chain.grow(2);
-    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startInterceptedNode(url)));
     const floodgate = await startFloodgate({ upstream: spoilt.map(({ url }) => url), args: POLL });
     try {
       for (const node of spoilt)
-        node.spoil = ({ methods }, answer, response) => {
+        node.intercept = ({ methods }, answer, response) => {
           if (methods[0] !== 'eth_sendRawTransaction') return answer();
           response.destroy();
           return undefined;
@@ -468,8 +473,8 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('a transaction goes to the next node where the first cannot be reached', async () => {
-    const chain = await startSameChain(2);
+  it('do not prevent sending a transaction to the next node if the first is unreachable', async () => {
+    const chain = await startReplicatedChain(2);
     await chain.grow(2);
     const floodgate = await startFloodgate({
       upstream: chain.nodes.map(({ url }) => url),

@@ -26,14 +26,23 @@ const official = JSON.parse(
   readFileSync(new URL('../fixtures/open-rpc/openrpc.json', import.meta.url), 'utf8'),
 );
 
-/** The node of the test has no work and no such transaction to send, and calls an unknown block an error. */
+const exampleNames = Object.keys(
+  JSON.parse(
+    readFileSync(
+      new URL('../../src/ethereum/gateway/methods/openRpc/examples.json', import.meta.url),
+      'utf8',
+    ),
+  ),
+);
+
+/** Methods whose example anvil rejects: no mining work, an invalid transaction, an unknown block. */
 const REFUSED_HERE = new Set([
   'eth_sendRawTransaction',
   'eth_getWork',
   'eth_mining',
   'eth_getUncleCountByBlockHash',
   'eth_getUncleByBlockHashAndIndex',
-  // There is no such filter.
+  // The filter of the example does not exist.
   'eth_getFilterChanges',
   'eth_getFilterLogs',
 ]);
@@ -52,7 +61,7 @@ describe('the OpenRPC document', () => {
     await chain?.anvil.stop();
   });
 
-  it('is the same with GET, by name and by chain id', async () => {
+  it('is identical over GET, by network name and by chain id', async () => {
     for (const path of ['mainnet/openrpc.json', '31337/openrpc.json', 'mainnet/openrpc.json/']) {
       const got = await send(`${floodgate.url}/v1/${path}`, { method: 'GET' });
       expect(got.status).toBe(200);
@@ -61,11 +70,11 @@ describe('the OpenRPC document', () => {
     }
   });
 
-  it('is valid by the official schema', () => {
+  it('is valid against the official schema', () => {
     const ajv = new Ajv({ strict: false });
     formats.default(ajv);
     const { $schema: _schema, ...schema } = official;
-    // Its own meta schema is draft 7, under another name and with another place for `$ref`.
+    // The official schema refers to draft 7 under another id, with its own definition for `$ref`.
     const JSONSchemaObject = { properties: { $ref: { type: 'string' } } };
     for (const $id of ['https://meta.json-schema.tools', 'https://meta.json-schema.tools/'])
       ajv.addSchema({ ...draft7, $id, definitions: { ...draft7.definitions, JSONSchemaObject } });
@@ -76,15 +85,16 @@ describe('the OpenRPC document', () => {
     expect(validate.errors).not.toEqual(null);
   });
 
-  it('has every method of the table, each with an example', () => {
+  it('lists every method with an example, and examples.json names no other method', () => {
     expect(document.methods.map(({ name }) => name)).toEqual(METHODS.map(({ name }) => name));
     const without = document.methods.filter(
       ({ name, examples }) => name !== 'rpc.discover' && !examples?.length,
     );
     expect(without.map(({ name }) => name)).toEqual([]);
+    expect(exampleNames.filter((name) => !METHODS.some((method) => method.name === name))).toEqual([]);
   });
 
-  it('has the members that the parameters of our own methods have, and no other', async () => {
+  it('describes exactly the parameter members of trace_filter and floodgate_ methods', async () => {
     const own = document.methods.filter(({ name }) => /^(trace_filter|floodgate_)/.test(name));
     expect(own.length).toBeGreaterThan(2);
     for (const { name, params } of own) {
@@ -95,7 +105,7 @@ describe('the OpenRPC document', () => {
     }
   });
 
-  it('has examples that hold: what is asked, what was answered, and what is answered here', async () => {
+  it('has examples whose params and results match the schemas, as does the result on this chain', async () => {
     const ajv = new Ajv({ strict: false });
     const faults: string[] = [];
     const check = (what: string, schema: object, value: unknown): void => {
@@ -105,6 +115,7 @@ describe('the OpenRPC document', () => {
     for (const { name, params, result, examples } of document.methods)
       for (const example of examples ?? []) {
         const values = example.params.map(({ value }) => value);
+        if (values.length > params.length) faults.push(`${name}: the example has too many params`);
         for (const [i, { name: param, schema }] of params.entries())
           if (i < values.length) check(`${name} ${param}`, schema, values[i]);
         check(`${name}'s example`, result.schema, example.result.value);

@@ -5,17 +5,17 @@ import { Conformance } from '../rules/support/conformance.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
 import { type Answer, send } from './support/send.ts';
 
 let nextAddress = 0x2000;
 
-describe('operators and nodes', () => {
-  let chain: SameChain;
+describe('operator commands and budgets', () => {
+  let chain: ReplicatedChain;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
-    chain = await startSameChain(2);
+    chain = await startReplicatedChain(2);
     await chain.grow(2);
     const upstream = chain.nodes.map(({ url }) => ({ url, callsPerSecond: 50 }));
     const gateway = { nodeWaitMs: 0, ratePerAddress: 2 };
@@ -27,7 +27,7 @@ describe('operators and nodes', () => {
     await chain?.stop();
   });
 
-  /** What a command prints, with its exit code. */
+  /** Runs a command and returns its exit code and output. */
   const run = (token: string, ...args: readonly string[]): Promise<{ code: number; text: string }> =>
     new Promise((resolve) => {
       const env = { ...process.env, FLOODGATE_TOKEN: token, FLOODGATE_URL: floodgate.url };
@@ -49,7 +49,7 @@ describe('operators and nodes', () => {
       },
     });
 
-  it('set a node aside and back by command, without a restart; the last one stays', async () => {
+  it('drain and resume a node without a restart, but not the last healthy one', async () => {
     expect(await run(floodgate.token, 'nodes', 'drain', 'node-2')).toMatchObject({
       code: 0,
       text: expect.stringMatching(/^mainnet node-2 \(.*\): drained\n$/),
@@ -66,13 +66,13 @@ describe('operators and nodes', () => {
     });
     expect((await run(floodgate.token, 'nodes', 'drain', 'node-9')).text).toMatch(/HTTP 404/);
     await run(floodgate.token, 'nodes', 'resume', 'node-2');
-    await until('it is healthy again', async () =>
+    await until('the resumed node to be healthy', async () =>
       /node-2 .*healthy/.test((await run(floodgate.token, 'nodes', 'list')).text),
     );
-    expect(floodgate.output()).toMatch(/"node":"node-2".*"msg":"upstream set by an operator"/);
+    expect(floodgate.output()).toMatch(/"node":"node-2".*"msg":"operator drained or resumed an upstream"/);
   });
 
-  it('need a token for every account, with the permission', async () => {
+  it('require a token for all accounts with nodes:write', async () => {
     const drain = (token?: string): Promise<Answer> =>
       send(`${floodgate.url}/operations/nodes/mainnet/node-1/drain`, {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -86,7 +86,7 @@ describe('operators and nodes', () => {
     expect((await run(reader, 'nodes', 'list')).code).toBe(0);
   });
 
-  it('see how the server is, with a permission of its own', async () => {
+  it('return the health of the server with health:read', async () => {
     const path = `${floodgate.url}/client/v4/health`;
     const health = (token?: string): Promise<Answer> =>
       send(path, { method: 'GET', headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
@@ -129,19 +129,21 @@ describe('operators and nodes', () => {
     for (const { url } of chain.nodes) expect(JSON.stringify(answer.json)).not.toContain(url);
   });
 
-  it('what no node may take is 429 with Retry-After, whoever asks', async () => {
-    const refused = await until('a call is above all budgets', async () => {
+  it('reject calls above the budget of all nodes with 429 and Retry-After', async () => {
+    const refused = await until('a call above the budget of all nodes', async () => {
       const answers = await Promise.all(Array.from({ length: 100 }, fromAnyAddress));
       for (const { status, json } of answers)
         expect([200, 429]).toContain(json.result === undefined ? status : 200);
-      return answers.find(({ json }) => json.error?.message.includes('the nodes may take no more calls'));
+      return answers.find(({ json }) =>
+        json.error?.message.includes('the call budget of the nodes is used up'),
+      );
     });
     expect(refused).toMatchObject({ status: 429, json: { error: { code: -32005 } } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  it('an IPv6 client is its /64: other addresses in it give it no further calls', async () => {
-    const statuses = await until('one of them is refused', async () => {
+  it('apply the rate of an IPv6 client to its /64', async () => {
+    const statuses = await until('a rejected call', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
           send(floodgate.gatewayUrl, {

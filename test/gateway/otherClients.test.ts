@@ -14,16 +14,16 @@ const folder = fileURLToPath(new URL('./clients/', import.meta.url));
 const has = (command: string, args: readonly string[], cwd?: string): boolean =>
   spawnSync(command, args, { cwd, env: { ...process.env, ...OFFLINE } }).status === 0;
 
-/** Go fetches nothing while tests run. */
+/** Go must not download modules during tests. */
 const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
 
-/** Where `.ci/install-alloy` builds it. */
+/** The binary that `.ci/install-alloy` builds. */
 const ALLOY_CLIENT = join(
   process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
   'floodgate/alloy-client/debug/alloy-client',
 );
 
-/** What a client with its defaults sees: reads, sent transactions, logs, also pushed ones, a revert, a batch. */
+/** Expected output of each client: reads, sent transactions, logs, subscribed logs, a revert, a batch. */
 const SEEN = {
   chainId: 31337,
   statuses: [1, 1],
@@ -34,7 +34,7 @@ const SEEN = {
   batched: true,
 };
 
-describe('clients of other languages, with their defaults', () => {
+describe('client libraries of other languages with their defaults', () => {
   let anvil: Anvil;
   let floodgate: Floodgate;
   beforeAll(async () => {
@@ -47,35 +47,35 @@ describe('clients of other languages, with their defaults', () => {
   });
   const asked = (): string[] => [floodgate.gatewayUrl, KEY, OTHER, BYTECODE];
 
-  it('web3.py', async (context) => {
+  it('web3.py reads, sends transactions, subscribes and decodes errors', async (context) => {
     if (!has('python3', ['-c', "import importlib.util as u, sys; sys.exit(u.find_spec('web3') is None)"]))
-      context.skip('web3.py is not there; `pip install web3` brings it');
+      context.skip('web3.py is not installed; run `pip install web3`');
     const { stdout } = await run('python3', [`${folder}web3py.py`, ...asked()]);
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, polled: [42] });
   });
 
-  it('ethclient of go-ethereum', async (context) => {
+  it('ethclient of go-ethereum reads, sends transactions, subscribes and decodes errors', async (context) => {
     const cwd = `${folder}ethclient`;
     if (!has('go', ['list', '-deps', '.'], cwd))
-      context.skip(
-        'go or the modules of the client are not there; `go mod download` in its folder brings these',
-      );
+      context.skip('go or the modules of the client are not installed; run `go mod download` in its folder');
     const env = { ...process.env, ...OFFLINE };
     const { stdout } = await run('go', ['run', '.', ...asked()], { cwd, env });
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, receipts: 1 });
   });
 
-  it('alloy of Rust', async (context) => {
+  it('alloy reads, sends transactions and decodes errors', async (context) => {
     if (!existsSync(ALLOY_CLIENT))
-      context.skip('the client is not built; .ci/install-alloy does it where Rust is, in some minutes');
+      context.skip(
+        'the client is not built; run .ci/install-alloy, which requires Rust and takes some minutes',
+      );
     const { stdout } = await run(ALLOY_CLIENT, asked());
     const { subscribed: _, ...seen } = SEEN;
     expect(JSON.parse(stdout)).toEqual(seen);
   });
 
-  it('cast of Foundry', async (context) => {
+  it('cast of Foundry reads, sends transactions and decodes errors', async (context) => {
     if (!has('cast', ['--version']))
-      context.skip('cast is not there; foundryup brings it, and .ci/run has it from npm');
+      context.skip('cast is not installed; run foundryup (.ci/run installs it from npm)');
     const url = ['--rpc-url', floodgate.gatewayUrl];
     const cast = async (command: string, ...args: string[]): Promise<string> =>
       (await run('cast', [command, ...url, ...args])).stdout.trim();

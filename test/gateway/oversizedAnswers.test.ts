@@ -3,31 +3,31 @@ import { connect } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { type InterceptedNode, type Interceptor, startInterceptedNode } from './support/interceptedNode.ts';
 import { type Answer, call, send } from './support/send.ts';
-import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
 const LIMIT_BYTES = 2 * 1024 * 1024;
 const ARGS = ['--gateway-max-answer-bytes', String(LIMIT_BYTES), '--index-poll-interval-ms', '100'];
 const NODES = ['node-1', 'node-2', 'node-3'];
-/** No node is put aside by so many requests that fail by their own fault; three failures of a node's own are enough. */
+/** Exceeds the three failures that remove a node from rotation: oversized results must not count as node failures. */
 const REQUESTS = 6;
 const HASH = `0x${'5'.repeat(64)}`;
 
 const OVERSIZED = `{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(LIMIT_BYTES / 2)}"}`;
 const SMALL = '{"jsonrpc":"2.0","id":1,"result":"0x61"}';
 
-/** A fake node's answer to one method, of which the length is told first; everything else is a real node's. */
+/** Replaces the response to one method and sends it with content-length; others are forwarded to the real node. */
 const withLength =
-  (method: string, text = OVERSIZED): Spoil =>
+  (method: string, text = OVERSIZED): Interceptor =>
   ({ methods }, answer, response) => {
     if (methods[0] !== method) return answer();
     response.writeHead(200, { 'content-length': text.length }).end(text);
     return undefined;
   };
 
-/** The same in chunks: how long it becomes nobody knows. */
+/** Replaces the response to one method and sends it in chunks, without content-length. */
 const inChunks =
-  (method: string, text = OVERSIZED): Spoil =>
+  (method: string, text = OVERSIZED): Interceptor =>
   ({ methods }, answer, response) => {
     if (methods[0] !== method) return answer();
     response.on('error', () => undefined);
@@ -38,7 +38,7 @@ const inChunks =
 
 let nextNumber = 2 ** 42;
 const address = (): string => `0x${(nextNumber++).toString(16).padStart(40, '0')}`;
-/** Another request each time. */
+/** Returns the parameters of a new, distinct eth_call. */
 const anyCall = (block: string | { readonly blockHash: string } = 'latest') =>
   [{ to: address(), data: '0x' }, block] as const;
 
@@ -47,7 +47,7 @@ const refusal = {
   id: 1,
   error: {
     code: -32005,
-    message: expect.stringContaining(`over ${LIMIT_BYTES} bytes`),
+    message: expect.stringContaining(`exceeds ${LIMIT_BYTES} bytes`),
     data: { limit: LIMIT_BYTES },
   },
 };
@@ -71,7 +71,7 @@ const allAreUp = async (floodgate: Floodgate, nodes = NODES): Promise<boolean> =
   return !up.includes(false);
 };
 
-/** Calls of others, until every node has answered some: none may fail. */
+/** Sends other calls until every node has served one; none may fail. */
 async function everyNodeAnswersOthers(floodgate: Floodgate): Promise<void> {
   const seen = new Set<unknown>();
   const work = async (): Promise<void> => {
@@ -84,14 +84,14 @@ async function everyNodeAnswersOthers(floodgate: Floodgate): Promise<void> {
   await Promise.all(Array.from({ length: 12 }, work));
 }
 
-describe('answers above the limit, of three nodes (fakes before one real node)', () => {
+describe('results above the limit with three nodes', () => {
   let chain: SharedChain;
-  let nodes: readonly SpoiltNode[];
+  let nodes: readonly InterceptedNode[];
   let floodgate: Floodgate;
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    nodes = await Promise.all(NODES.map(() => startSpoiltNode(chain.anvil.url)));
+    nodes = await Promise.all(NODES.map(() => startInterceptedNode(chain.anvil.url)));
     floodgate = await startFloodgate({ upstream: nodes.map(({ url }) => url), args: ARGS });
   });
   afterAll(async () => {
@@ -101,25 +101,25 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
   });
   beforeEach(async () => {
     spoilAll(undefined);
-    await until('all nodes are asked', () => allAreUp(floodgate));
+    await until('all nodes to be healthy', () => allAreUp(floodgate));
   });
 
-  const spoilAll = (spoil: Spoil | undefined): void => {
-    for (const node of nodes) node.spoil = spoil;
+  const spoilAll = (spoil: Interceptor | undefined): void => {
+    for (const node of nodes) node.intercept = spoil;
   };
   const asked = (method: string): number =>
     nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
-  /** On a slow machine a node that is slow to answer is not waited for: another is asked beside it. */
+  /** Number of hedged requests, which occur on a slow machine and add to the request counts. */
   const hedges = async (): Promise<number> => {
     const page = await (await fetch(`${floodgate.url}/metrics`)).text();
     return Number(/^floodgate_upstream_hedges_total\{.*method="eth_call"\} (\d+)$/m.exec(page)?.[1] ?? 0);
   };
   const removalsNoted = (): number => floodgate.output().split('upstream removed from rotation').length;
 
-  it.each<[string, (method: string) => Spoil, (params: readonly unknown[]) => Promise<Answer>]>([
-    ['told by content-length', withLength, (params) => call(floodgate.gatewayUrl, 'eth_call', ...params)],
+  it.each<[string, (method: string) => Interceptor, (params: readonly unknown[]) => Promise<Answer>]>([
+    ['with content-length', withLength, (params) => call(floodgate.gatewayUrl, 'eth_call', ...params)],
     [
-      'in a batch, where they are read whole',
+      'in a batch',
       inChunks,
       async (params) => {
         const body = [{ jsonrpc: '2.0', id: 1, method: 'eth_call', params }];
@@ -128,7 +128,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
       },
     ],
   ])(
-    '%s: two nodes are asked, the request fails alone, and again without a node',
+    '%s are requested from two nodes, fail only their request, and fail again without a node request',
     async (_how, spoil, ask) => {
       await everyNodeAnswersOthers(floodgate);
       const notedBefore = removalsNoted();
@@ -150,12 +150,12 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     },
   );
 
-  it('the remembered refusal is of that block and that request alone', async () => {
+  it('are remembered only for their block and request', async () => {
     spoilAll(withLength('eth_call'));
     const [transaction] = anyCall();
     const head = (await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result as string;
     expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json).toEqual(refusal);
-    // By its number it is the same request.
+    // The block number has the same cache key as `latest`.
     const again = await call(floodgate.gatewayUrl, 'eth_call', transaction, head);
     expect(again.json).toEqual(refusal);
     expect(again.headers['x-floodgate-cache']).toBe('hit');
@@ -164,14 +164,14 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     expect((await call(floodgate.gatewayUrl, 'eth_call', ...anyCall())).json.result).toBe('0x61');
     expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json).toEqual(refusal);
     await connect(chain.anvil.url).call('anvil_mine', '0x1');
-    await until('the head is the new block', async () => {
+    await until('the new head', async () => {
       const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
       return Number(json.result) > Number(head);
     });
     expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json.result).toBe('0x61');
   });
 
-  it('that overrun while they pass through break the connection, and two nodes are asked in all', async () => {
+  it('close the connection if they exceed the limit while streaming, and are requested from two nodes in total', async () => {
     spoilAll(inChunks('eth_call'));
     const params = anyCall('0x1');
     const before = asked('eth_call');
@@ -183,7 +183,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     expect(await allAreUp(floodgate)).toBe(true);
   });
 
-  it('asked for by many at once are asked of two nodes, once', async () => {
+  it('are requested once from each of two nodes for 20 concurrent requests', async () => {
     let arrived = 0;
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => {
@@ -199,13 +199,13 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     const params = anyCall('0x1');
     const before = asked('eth_call');
     const answers = Array.from({ length: 20 }, () => call(floodgate.gatewayUrl, 'eth_call', ...params));
-    await until('a node was asked', () => arrived > 0);
+    await until('a node to receive the call', () => arrived > 0);
     goOn();
     for (const { json } of await Promise.all(answers)) expect(json).toEqual(refusal);
     expect(asked('eth_call') - before).toBe(2);
   });
 
-  it('of slow nodes, where the second was asked by a hedge, are asked of these two', async () => {
+  it('are requested from two slow nodes if the second request was a hedge', async () => {
     let goOn = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -217,10 +217,13 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     });
     const before = asked('eth_getLogs');
     const large = call(floodgate.gatewayUrl, 'eth_getLogs', { fromBlock: '0x0', toBlock: '0x1' });
-    await until('a node is asked', () => asked('eth_getLogs') > before);
-    // A small answer that was asked for later is waited for at all three by the time that goes on.
+    await until('a node to receive the large request', () => asked('eth_getLogs') > before);
+    // A later small request that has been hedged to all three nodes shows that the large one had time to be.
     const small = call(floodgate.gatewayUrl, 'eth_getTransactionCount', address(), 'latest');
-    await until('the small one was sent to all', () => asked('eth_getTransactionCount') === NODES.length);
+    await until(
+      'all nodes to receive the small request',
+      () => asked('eth_getTransactionCount') === NODES.length,
+    );
     expect(asked('eth_getLogs') - before).toBe(2);
     goOn();
     expect((await large).json).toEqual(refusal);
@@ -229,10 +232,10 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     expect(await allAreUp(floodgate)).toBe(true);
   });
 
-  it('of one node alone cost nobody an answer, and the node nothing', async () => {
+  it('of one node fail no call and do not affect the health of the node', async () => {
     const [oversized, ...others] = nodes;
-    if (oversized !== undefined) oversized.spoil = withLength('eth_call');
-    for (const other of others) other.spoil = withLength('eth_call', SMALL);
+    if (oversized !== undefined) oversized.intercept = withLength('eth_call');
+    for (const other of others) other.intercept = withLength('eth_call', SMALL);
     const notedBefore = removalsNoted();
     const before = oversized?.counts.get('eth_call') ?? 0;
     const isAsked = (): boolean => (oversized?.counts.get('eth_call') ?? 0) > before + REQUESTS;
@@ -246,15 +249,16 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     expect(removalsNoted()).toBe(notedBefore);
   });
 
-  it('of what is small by nature are the fault of the node, which is left aside', async () => {
+  it('of eth_getBalance count as a failure of the node, which is removed from rotation', async () => {
     const isAside = () => floodgate.output().includes('answered with more than 65536 bytes');
-    // What another node answers first, as on a slow machine, is nobody's fault: all requests come to the first node, too.
+    // The other nodes wait, so that every request also reaches the first node, which then fails on its own.
     spoilAll(async ({ methods }, answer) => {
-      if (methods[0] === 'eth_getBalance') await until('the first node is left aside', isAside);
+      if (methods[0] === 'eth_getBalance') await until('the first node to be removed from rotation', isAside);
       return answer();
     });
     const [oversized] = nodes;
-    if (oversized !== undefined) oversized.spoil = inChunks('eth_getBalance', OVERSIZED.slice(0, 300_000));
+    if (oversized !== undefined)
+      oversized.intercept = inChunks('eth_getBalance', OVERSIZED.slice(0, 300_000));
     const ask = () => call(floodgate.gatewayUrl, 'eth_getBalance', address(), 'latest');
     for (const { json } of await Promise.all(Array.from({ length: 8 }, ask)))
       expect(json).toMatchObject({ result: '0x0' });
@@ -263,7 +267,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     );
   });
 
-  it('a receipt above a limit that a true one may reach is the fault of the node that alone gives it', async () => {
+  it('of eth_getTransactionReceipt count as a failure of the node only if other nodes return smaller ones', async () => {
     const receipt = 'eth_getTransactionReceipt';
     spoilAll(withLength(receipt));
     for (let i = 0; i < REQUESTS; i++)
@@ -277,7 +281,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     };
     spoilAll((request, answer) => (request.methods[0] === receipt ? made(request) : answer()));
     const [oversized] = nodes;
-    if (oversized !== undefined) oversized.spoil = withLength(receipt);
+    if (oversized !== undefined) oversized.intercept = withLength(receipt);
     const notedBefore = removalsNoted();
     let isAside = false;
     const work = async (): Promise<void> => {
@@ -291,14 +295,14 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     await Promise.all(Array.from({ length: 8 }, work));
   });
 
-  it('to a sent transaction are no refusal: it may have got through', async () => {
+  it('of eth_sendRawTransaction return -32002, because the transaction may have been accepted', async () => {
     spoilAll(withLength('eth_sendRawTransaction'));
     const { json } = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02c0');
     expect(json.error).toMatchObject({ code: -32002, data: { transactionHash: expect.any(String) } });
     expect(asked('eth_sendRawTransaction')).toBe(1);
   });
 
-  it('requests that nodes refuse for their size (HTTP 413) fail alone, too', async () => {
+  it('are treated like requests that nodes reject with HTTP 413: only the request fails', async () => {
     spoilAll(({ methods }, answer, response) => {
       if (methods[0] !== 'eth_call') return answer();
       response.writeHead(413).end('content length too large');
@@ -314,14 +318,14 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
   });
 });
 
-describe('answers above the limit, of a single node (a fake before a real one)', () => {
+describe('results above the limit with a single node', () => {
   let chain: SharedChain;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    node = await startSpoiltNode(chain.anvil.url);
+    node = await startInterceptedNode(chain.anvil.url);
     floodgate = await startFloodgate({ upstream: node.url, args: ARGS });
   });
   afterAll(async () => {
@@ -331,33 +335,33 @@ describe('answers above the limit, of a single node (a fake before a real one)',
   });
 
   it.each(['latest', '0x1'])(
-    'at %s are refused, and again without asking it, until the block is another',
+    'are rejected for block %s without another node request until the head changes',
     async (block) => {
-      // A poll that tells of a new head meanwhile would make it another block.
+      // A poll that reports a new head during the test would change the block.
       const head = Number(await connect(chain.anvil.url).call<string>('eth_blockNumber'));
-      await until('the head is known', () =>
+      await until('the head to be known', () =>
         says(floodgate, { metric: 'floodgate_upstream_head_block', node: 'node-1', value: head }),
       );
-      node.spoil = withLength('eth_call');
+      node.intercept = withLength('eth_call');
       const params = anyCall(block);
       const before = node.counts.get('eth_call') ?? 0;
       for (let i = 0; i < REQUESTS; i++)
         expect((await call(floodgate.gatewayUrl, 'eth_call', ...params)).json).toEqual(refusal);
       expect((node.counts.get('eth_call') ?? 0) - before).toBe(1);
       expect(await allAreUp(floodgate, ['node-1'])).toBe(true);
-      node.spoil = withLength('eth_call', SMALL);
+      node.intercept = withLength('eth_call', SMALL);
       expect((await call(floodgate.gatewayUrl, 'eth_call', ...params)).json).toEqual(refusal);
       await connect(chain.anvil.url).call('anvil_mine', '0x1');
       const again = () => call(floodgate.gatewayUrl, 'eth_call', ...params);
-      // The head's at once; another that is not final when a poll has told of the new head.
+      // `latest` is requested again at once, another non-final block after the next poll.
       if (block === 'latest') expect((await again()).json.result).toBe('0x61');
-      await until('the block is asked for again', async () => (await again()).json.result === '0x61');
+      await until('the block to be requested again', async () => (await again()).json.result === '0x61');
     },
   );
 
-  it('that overrun while they pass through are refused when asked for again', async () => {
-    node.spoil = inChunks('eth_call');
-    // By its hash: of a number it is not remembered where the head moves while the answer passes through.
+  it('are rejected when requested again after they exceeded the limit while streaming', async () => {
+    node.intercept = inChunks('eth_call');
+    // Uses the block hash: for a number, the rejection is not stored if the head changes during the response.
     const { hash } = await connect(chain.anvil.url).call<{ hash: string }>(
       'eth_getBlockByNumber',
       '0x1',

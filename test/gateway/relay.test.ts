@@ -35,7 +35,7 @@ describe('relayed methods', () => {
     await chain?.anvil.stop();
   });
 
-  /** Parameters that have an answer, by method. */
+  /** Parameters for which the node returns a result, by method. */
   const examples = (): Record<string, readonly unknown[]> => ({
     web3_clientVersion: [],
     web3_sha3: ['0x68656c6c6f'],
@@ -77,7 +77,7 @@ describe('relayed methods', () => {
     eth_getTransactionBySenderAndNonce: [sender, '0x0'],
   });
 
-  it.each(RELAYED_ROWS.map(({ name }) => name))('%s answers what the node answers', async (method) => {
+  it.each(RELAYED_ROWS.map(({ name }) => name))('%s returns the response of the node', async (method) => {
     const params = examples()[method] ?? [];
     const direct = await call(chain.anvil.url, method, ...params);
     const relayed = await call(floodgate.gatewayUrl, method, ...params);
@@ -87,18 +87,18 @@ describe('relayed methods', () => {
       expect(relayed.json).toHaveProperty('result');
   });
 
-  it('every row of the table of methods has an example here', () => {
+  it('every relayed method has an example in this file', () => {
     expect(Object.keys(examples()).sort()).toEqual(RELAYED_ROWS.map(({ name }) => name).sort());
   });
 
-  it('every number is passed on digit by digit', async () => {
+  it('eth_feeHistory returns the numbers of the node digit by digit', async () => {
     const direct = await call(chain.anvil.url, 'eth_feeHistory', '0x5', 'latest', [1, 99]);
     const relayed = await call(floodgate.gatewayUrl, 'eth_feeHistory', '0x5', 'latest', [1, 99]);
     const resultOf = (text: string): string => /"result":.*/.exec(text)?.[0] ?? '';
     expect(resultOf(relayed.text)).toBe(resultOf(direct.text));
   });
 
-  it('parameters are put into one form before the node sees them', async () => {
+  it('parameters are sent to the node in canonical form', async () => {
     const { gatewayUrl } = floodgate;
     const plain = await call(gatewayUrl, 'eth_getBlockByNumber', '0x1', false);
     expect((await call(gatewayUrl, 'eth_getBlockByNumber', 1)).json).toEqual(plain.json);
@@ -113,10 +113,14 @@ describe('relayed methods', () => {
     message: expect.stringMatching(new RegExp(words.join('.*'))),
   });
   it.each<[string, [method: string, ...params: unknown[]], object]>([
-    ['too many blocks of fees', ['eth_feeHistory', '0xb', 'latest', []], limit(10, 11)],
+    ['fees of 11 blocks', ['eth_feeHistory', '0xb', 'latest', []], limit(10, 11)],
     ['801 blocks of logs', ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x321' }], limit(800, 801)],
-    ['reversed logs', ['eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' }], invalid('fromBlock 2')],
-    ['pending logs', ['eth_getLogs', { fromBlock: 'pending' }], invalid('fromBlock', 'pending')],
+    [
+      'logs of a reversed range',
+      ['eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' }],
+      invalid('fromBlock 2'),
+    ],
+    ['logs of the pending block', ['eth_getLogs', { fromBlock: 'pending' }], invalid('fromBlock', 'pending')],
     [
       'logs by hash and number',
       ['eth_getLogs', { blockHash: ZERO_HASH, fromBlock: '0x1' }],
@@ -125,19 +129,19 @@ describe('relayed methods', () => {
     ['an unknown member of a filter', ['eth_getLogs', { from: '0x1' }], invalid('unknown', '"from"')],
     ['five topics', ['eth_getLogs', { topics: [null, null, null, null, null] }], invalid('topics', '4')],
     ['a short topic', ['eth_getLogs', { topics: ['0x12'] }], invalid('topics\\[0\\]', 'hash', '0x12')],
-    ['no address', ['eth_getBalance'], invalid('params\\[0\\]', 'address', 'missing')],
-    ['half an address', ['eth_getBalance', '0x12', 'latest'], invalid('address', '0x12')],
-    ['a tag that is none', ['eth_getBalance', ZERO_ADDRESS, 'newest'], invalid('latest', 'newest')],
+    ['a missing address', ['eth_getBalance'], invalid('params\\[0\\]', 'address', 'missing')],
+    ['a short address', ['eth_getBalance', '0x12', 'latest'], invalid('address', '0x12')],
+    ['an unknown block tag', ['eth_getBalance', ZERO_ADDRESS, 'newest'], invalid('latest', 'newest')],
     ['a decimal number', ['eth_getBlockByNumber', '12', false], invalid('block', '"12"')],
     ['a negative number', ['eth_getBlockByNumber', -1, false], invalid('block', '-1')],
     ['a fraction', ['eth_getBlockByNumber', 1.5, false], invalid('block', '1.5')],
     ['a number beyond 2^53', ['eth_getBlockByNumber', '0x20000000000000', false], invalid('block')],
     ['too many parameters', ['eth_chainId', 1], invalid('at most 0', 'has 1')],
-    ['no boolean', ['eth_getBlockByNumber', '0x1', 'yes'], invalid('true or false')],
-    ['odd data', ['web3_sha3', '0x123'], invalid('even')],
+    ['a string as boolean', ['eth_getBlockByNumber', '0x1', 'yes'], invalid('true or false')],
+    ['data with an odd number of digits', ['web3_sha3', '0x123'], invalid('even')],
     ['an unknown member of a call', ['eth_call', { foo: 1, to: ZERO_ADDRESS }], invalid('unknown', '"foo"')],
     ['__proto__ in a call', ['eth_call', JSON.parse('{"__proto__":{}}')], invalid('unknown', '__proto__')],
-    ['falling percentiles', ['eth_feeHistory', 1, 'latest', [2, 1]], invalid('rising')],
+    ['decreasing percentiles', ['eth_feeHistory', 1, 'latest', [2, 1]], invalid('rising')],
     ['257 simulated blocks', ['eth_simulateV1', { blockStateCalls: Array(257).fill({}) }], limit(256, 257)],
     [
       '1,001 simulated calls',
@@ -148,23 +152,23 @@ describe('relayed methods', () => {
       limit(1000, 1001),
     ],
     ['an unknown member of a simulation', ['eth_simulateV1', { blocks: [] }], invalid('unknown', '"blocks"')],
-    ['receipts of no block', ['eth_getBlockReceipts', `0x${'g'.repeat(64)}`], invalid('hash', '0xggg')],
     [
-      'receipts of a block named twice',
+      'receipts of an invalid block hash',
+      ['eth_getBlockReceipts', `0x${'g'.repeat(64)}`],
+      invalid('hash', '0xggg'),
+    ],
+    [
+      'receipts by hash and number',
       ['eth_getBlockReceipts', { blockHash: ZERO_HASH, blockNumber: '0x1' }],
       invalid('either blockHash or blockNumber'),
     ],
+    ['an invalid nonce', ['eth_getTransactionBySenderAndNonce', ZERO_ADDRESS, 'x'], invalid('nonce', '"x"')],
     [
-      'a nonce that is no number',
-      ['eth_getTransactionBySenderAndNonce', ZERO_ADDRESS, 'x'],
-      invalid('nonce', '"x"'),
-    ],
-    [
-      'a thousand and one addresses',
+      'logs of 1,001 addresses',
       ['eth_getLogs', { address: Array(1001).fill(ZERO_ADDRESS) }],
       invalid('1000'),
     ],
-  ])('%s: refused, naming what and why', async (_what, asked, error) => {
+  ])('a request with %s is rejected with a specific error', async (_what, asked, error) => {
     const answer = await call(floodgate.gatewayUrl, ...asked);
     expect(answer.status).toBe(200);
     expect(answer.json.error).toMatchObject(error);
@@ -173,15 +177,15 @@ describe('relayed methods', () => {
   it.each<[string, object]>([
     ['800 blocks', { fromBlock: '0x0', toBlock: '0x31f' }],
     ['a block hash', {}],
-    ['nothing, which is the latest block', {}],
+    ['the default range', {}],
     ['earliest to latest', { fromBlock: 'earliest', toBlock: 'latest' }],
-  ])('logs of %s are answered', async (what, filter) => {
+  ])('eth_getLogs returns logs of %s', async (what, filter) => {
     const asked = what === 'a block hash' ? { blockHash: block.hash } : filter;
     const answer = await call(floodgate.gatewayUrl, 'eth_getLogs', asked);
     expect(answer.json.result).toBeInstanceOf(Array);
   });
 
-  it('receipts are found by a hash, as it is or in an object', async () => {
+  it('eth_getBlockReceipts accepts a number, a hash and an object with a hash', async () => {
     const { gatewayUrl } = floodgate;
     const byNumber = await call(gatewayUrl, 'eth_getBlockReceipts', '0x1');
     expect(byNumber.json.result[0]).toMatchObject({ blockHash: block.hash, transactionHash: transaction });
@@ -189,7 +193,7 @@ describe('relayed methods', () => {
       expect((await call(gatewayUrl, 'eth_getBlockReceipts', named)).json).toEqual(byNumber.json);
   });
 
-  it("a node's own errors keep their code, message and data", async () => {
+  it('errors of the node keep their code, message and data', async () => {
     const reverts = { data: '0x60006000fd', from: ZERO_ADDRESS };
     const direct = await call(chain.anvil.url, 'eth_call', reverts, 'latest');
     const relayed = await call(floodgate.gatewayUrl, 'eth_call', reverts, 'latest');

@@ -5,22 +5,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
 import { call, send } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
 const MEGABYTE = 1024 * 1024;
 const LARGE_BYTES = 50 * MEGABYTE;
-/** What the server may use more while 50 MB pass: buffers of sockets on both sides, and garbage not yet collected. */
+/** Maximum memory growth while 50 MB are relayed: socket buffers on both sides and uncollected garbage. */
 const MAX_GROWTH_BYTES = 40 * MEGABYTE;
 const PIECE = Buffer.alloc(MEGABYTE, '61');
 
-describe('large answers', () => {
+describe('large results', () => {
   let chain: SharedChain;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: FloodgateProcess;
   beforeAll(async () => {
     chain = await startSharedChain();
-    node = await startSpoiltNode(chain.anvil.url);
+    node = await startInterceptedNode(chain.anvil.url);
     floodgate = await startFloodgateProcess({ upstream: node.url });
   });
   afterAll(async () => {
@@ -29,10 +29,10 @@ describe('large answers', () => {
     await chain?.anvil.stop();
   });
 
-  /** Answers eth_call with 50 MB, as fast as they are taken; ends after `bytes` as `end` says. */
+  /** Makes the node respond to eth_call with `bytes` bytes under backpressure; `end` selects how the response ends. */
   function answerLarge(bytes: number, end: 'whole' | 'cut' | 'unclosed'): { sent: number } {
     const progress = { sent: 0 };
-    node.spoil = ({ methods }, answer, response) => {
+    node.intercept = ({ methods }, answer, response) => {
       if (methods[0] !== 'eth_call') return answer();
       response.on('error', () => undefined);
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -57,7 +57,7 @@ describe('large answers', () => {
   };
   const body = { jsonrpc: '2.0', id: 'large', method: 'eth_call', params: [{ to: `0x${'1'.repeat(40)}` }] };
 
-  it('50 MB pass through byte by byte, with the id of the request', async () => {
+  it('of 50 MB are relayed unchanged with the id of the request', async () => {
     answerLarge(LARGE_BYTES, 'whole');
     const answer = await send(floodgate.gatewayUrl, { body });
     expect(answer.status).toBe(200);
@@ -66,8 +66,8 @@ describe('large answers', () => {
     expect(answer.json.result.startsWith('0x616161')).toBe(true);
   });
 
-  it('50 MB are not held in memory while a client takes its time', async (context) => {
-    if (process.platform !== 'linux') context.skip('reads /proc to see the memory of the server');
+  it('of 50 MB are not buffered while a client does not read', async (context) => {
+    if (process.platform !== 'linux') context.skip('reading the memory of the server requires /proc');
     const progress = answerLarge(LARGE_BYTES, 'whole');
     const before = residentBytes();
     const text = JSON.stringify(body);
@@ -77,7 +77,7 @@ describe('large answers', () => {
         floodgate.gatewayUrl,
         { method: 'POST', agent: false, headers },
         async (response) => {
-          // Nothing is read: the node must be held up, not the answer kept.
+          // The client reads nothing: the gateway must stop reading from the node instead of buffering.
           let last = -1;
           while (last !== progress.sent) {
             last = progress.sent;
@@ -97,24 +97,24 @@ describe('large answers', () => {
       request.on('error', reject);
       request.end(text);
     });
-    node.spoil = undefined;
+    node.intercept = undefined;
     expect((await call(floodgate.gatewayUrl, 'eth_chainId')).status).toBe(200);
   });
 
-  it.each<'cut' | 'unclosed'>(['cut', 'unclosed'])('an answer that is %s never looks whole', async (end) => {
+  it.each<'cut' | 'unclosed'>(['cut', 'unclosed'])('that are %s never look complete', async (end) => {
     answerLarge(5 * MEGABYTE, end);
     await expect(send(floodgate.gatewayUrl, { body })).rejects.toThrow();
-    node.spoil = undefined;
+    node.intercept = undefined;
     expect((await call(floodgate.gatewayUrl, 'eth_chainId')).status).toBe(200);
   });
 
-  it('a client that hangs up before its large answer begins takes no place for good', async () => {
+  it('release their slot if the client closes its connection before they start', async () => {
     const one = await startFloodgateProcess({ upstream: node.url, args: ['--gateway-max-in-flight', '2'] });
     try {
       for (let i = 0; i < 3; i++) {
         let goOn = (): void => undefined;
         const asked = new Promise<void>((resolve) => {
-          node.spoil = ({ methods }, answer, response) => {
+          node.intercept = ({ methods }, answer, response) => {
             if (methods[0] !== 'eth_call') return answer();
             goOn = () => {
               response.writeHead(200, { 'content-type': 'application/json' });
@@ -135,10 +135,10 @@ describe('large answers', () => {
         const gone = new Promise((resolve) => request.once('close', resolve));
         request.destroy();
         await gone;
-        // Answered after it: the server has noticed by then that the client is gone.
+        // When this later call is served, the server has noticed that the client closed its connection.
         expect((await call(one.gatewayUrl, 'eth_chainId')).status).toBe(200);
         goOn();
-        await until('there is room for two again', async () => {
+        await until('two free slots', async () => {
           const both = await Promise.all([1, 2].map(() => call(one.gatewayUrl, 'eth_chainId')));
           return both.every(({ status }) => status === 200);
         });
@@ -148,10 +148,10 @@ describe('large answers', () => {
     }
   });
 
-  it('in a batch a large answer is read whole, up to the bound', async () => {
+  it('are read completely in a batch, up to the limit', async () => {
     answerLarge(3 * MEGABYTE, 'whole');
     const answer = await send(floodgate.gatewayUrl, { body: [body] });
     expect(answer.json[0].result.length).toBe(3 * MEGABYTE + 2);
-    node.spoil = undefined;
+    node.intercept = undefined;
   });
 });

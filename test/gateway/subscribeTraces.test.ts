@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createTraffic, reorganise } from '../../src/devchain/index.ts';
-import { createFloodgateClient, type LiveTrace, type Trace } from '../../src/library/client/index.ts';
+import { createFloodgateClient, type LiveTrace, type Trace } from '../../src/exports/client/index.ts';
+import { createTraffic, reorganise } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { standing } from './support/standing.ts';
+import { remainingTraces } from './support/remainingTraces.ts';
 
-/** One of the contracts that most of the traffic goes through. */
+/** One of the contracts that receive most of the traffic. */
 const BUSY = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
 const POLL = ['--index-poll-interval-ms', '100', '--index-finality', 'none'];
 
@@ -28,38 +28,38 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-it('tells each trace once, over reorganisations and a server that was away meanwhile', async () => {
+it('subscribeTraces delivers each trace once across reorganisations and a server restart', async () => {
   const { url } = chain.anvil;
   const traffic = await createTraffic({ url, seed: 3 });
   const client = createFloodgateClient({ url: floodgate.gatewayUrl, WebSocket });
   const told: LiveTrace[] = [];
   const end = new AbortController();
-  const isOver = (async () => {
+  const isFinished = (async () => {
     const subscription = client.subscribeTraces(
       { address: BUSY, fromBlock: chain.head + 1 },
       { signal: end.signal },
     );
     for await (const trace of subscription) told.push(trace);
   })().catch((error: unknown) => error);
-  /** Everything that the index has of it by now. */
+  /** Returns the indexed history of the address. */
   const history = async (): Promise<Trace[]> => {
     const traces: Trace[] = [];
     for await (const page of client.addressTraces({ address: BUSY, order: 'asc', fromBlock: chain.head + 1 }))
       traces.push(...page.traces);
     return traces;
   };
-  /** What was told comes to what there is, once that is of the block that was made last. */
+  /** Waits until the block is indexed and the delivered traces equal the history. */
   const isCaughtUp = (blockHash: string | undefined) =>
-    until('all is told', async () => {
+    until('the complete history', async () => {
       const there = await history().catch(() => []);
       if (!there.some((trace) => trace.blockHash === blockHash)) return false;
-      return JSON.stringify(standing(told)) === JSON.stringify(there);
+      return JSON.stringify(remainingTraces(told)) === JSON.stringify(there);
     });
-  /** Mines until a block has traces of the address, as a block of random traffic need not. */
+  /** Mines until a block has traces of the address; blocks of random traffic may have none. */
   const mineBusy = async (): Promise<string> => {
     for (;;) {
       const [block] = await traffic.run({ steps: 1 });
-      const traces = await until('it is indexed', () =>
+      const traces = await until('the block to be indexed', () =>
         client.traceFilter({ fromBlock: block?.number, toBlock: block?.number }).catch(() => undefined),
       );
       const isBusy = traces.some(
@@ -86,5 +86,5 @@ it('tells each trace once, over reorganisations and a server that was away meanw
   await isCaughtUp(await mineBusy());
 
   end.abort(new Error('enough'));
-  expect(await isOver).toMatchObject({ message: 'enough' });
+  expect(await isFinished).toMatchObject({ message: 'enough' });
 });

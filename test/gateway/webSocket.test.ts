@@ -10,7 +10,7 @@ import { openWebSocket, type WebSocketClient } from './support/webSocketClient.t
 
 const MAX_BODY_BYTES = 100_000;
 const PER_ADDRESS = 5;
-/** A client that a busy machine holds up for so long is taken for gone. */
+/** Longer than the delay of a pong on a busy machine. */
 const IDLE_MS = 6_000;
 const HANDSHAKE = {
   connection: 'Upgrade',
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   for (const one of open.splice(0)) one.close();
-  await until('no connection is left', async () => (await connections()) === 0);
+  await until('all connections to close', async () => (await connections()) === 0);
 });
 
 async function opened(headers = {}): Promise<WebSocketClient> {
@@ -62,7 +62,7 @@ const closes = (reason: string): Promise<number> =>
   metric(`floodgate_gateway_websocket_closes_total{reason="${reason}"}`);
 
 describe('calls over a WebSocket', () => {
-  it('are answered as over HTTP, each by its id, notifications not at all', async () => {
+  it('get the same responses as over HTTP, and none for notifications', async () => {
     const { socket, messages } = await opened();
     const sent = [
       { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] },
@@ -75,45 +75,45 @@ describe('calls over a WebSocket', () => {
       { jsonrpc: '2.0', id: 6, method: 'trace_filter', params: [{ fromBlock: '0x0', toBlock: 'latest' }] },
     ];
     for (const message of sent) socket.send(JSON.stringify(message));
-    await until('all are answered', () => messages.length === sent.length - 1);
+    await until('all responses', () => messages.length === sent.length - 1);
     for (const message of sent) {
       const { json } = await send(floodgate.gatewayUrl, { body: message });
       if (json !== undefined) expect(messages).toContainEqual(json);
     }
   });
 
-  it('may come as bytes, as web3.py sends them, and in pieces', async () => {
+  it('may be sent as binary messages, as by web3.py, and in fragments', async () => {
     const { socket, messages } = await opened();
     socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'));
     socket.send('{"jsonrpc":"2.0","id":2,', { fin: false });
     socket.send('"method":"eth_chainId"}', { fin: true });
-    await until('both are answered', () => messages.length === 2);
+    await until('both responses', () => messages.length === 2);
     expect(messages.map(({ result }) => result)).toEqual(['0x7a69', '0x7a69']);
   });
 
-  it('are all answered when many are sent at once, while others have their turn', async () => {
+  it('all get a response if 2,000 are sent at once', async () => {
     const CALLS = 2_000;
     const { socket, messages } = await opened();
     for (let id = 0; id < CALLS; id++)
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] }));
-    await until('all are answered', () => messages.length === CALLS);
+    await until('all responses', () => messages.length === CALLS);
     expect(new Set(messages.map(({ id }) => id)).size).toBe(CALLS);
   });
 
-  it('that are no JSON get an error, and the connection stays', async () => {
+  it('get -32700 for invalid JSON, and the connection stays open', async () => {
     const client = await opened();
     client.socket.send('{"jsonrpc');
-    await until('it is answered', () => client.messages.length === 1);
+    await until('the error', () => client.messages.length === 1);
     expect(client.messages[0]).toMatchObject({ id: null, error: { code: -32700 } });
     expect((await client.call('eth_chainId')).result).toBe('0x7a69');
   });
 });
 
-describe('a handshake', () => {
+describe('a WebSocket handshake', () => {
   const ask = (headers: Record<string, string>, path = '/v1/mainnet') =>
     send(`${floodgate.url}${path}`, { method: 'GET', headers: { ...HANDSHAKE, ...headers } });
 
-  it('of a page from elsewhere is refused, and of one that may call opens', async () => {
+  it('is rejected for other origins and accepted for gateway.corsOrigins', async () => {
     expect(await ask({ origin: 'https://evil.example' })).toMatchObject({
       status: 403,
       json: { id: null, error: { code: -32600 } },
@@ -123,20 +123,20 @@ describe('a handshake', () => {
   });
 
   it.each([
-    { is: 'of another version', headers: { 'sec-websocket-version': '12' }, status: 426 },
+    { is: 'with another version', headers: { 'sec-websocket-version': '12' }, status: 426 },
     { is: 'without a key', headers: { 'sec-websocket-key': 'x' }, status: 400 },
-    { is: 'for a network that there is not', headers: {}, path: '/v1/none', status: 404 },
-    { is: 'by a name that resolves here (DNS rebinding)', headers: { host: 'evil.example' }, status: 421 },
-  ])('$is is told so', async ({ headers, path, status }) => {
+    { is: 'for an unknown network', headers: {}, path: '/v1/none', status: 404 },
+    { is: 'with an unknown host (DNS rebinding)', headers: { host: 'evil.example' }, status: 421 },
+  ])('$is is rejected with $status', async ({ headers, path, status }) => {
     const answer = await ask(headers, path);
     expect(answer).toMatchObject({ status, json: { id: null, error: { code: -32600 } } });
     expect(answer.headers['connection']).toBe('close');
   });
 
-  it('for what is no WebSocket is answered as if it were none', async () => {
+  it('is ignored for other paths, protocols and POST', async () => {
     const { status, json } = await send(`${floodgate.url}/healthz`, { method: 'GET', headers: HANDSHAKE });
     expect({ status, json }).toEqual({ status: 200, json: { status: 'ok' } });
-    // Java's HttpClient offers HTTP/2 with each first request.
+    // Java's HttpClient offers an upgrade to HTTP/2 in the first request of a connection.
     const h2c = {
       connection: 'Upgrade, HTTP2-Settings',
       upgrade: 'h2c',
@@ -149,7 +149,7 @@ describe('a handshake', () => {
     expect(posted).toMatchObject({ status: 200, json: { result: '0x7a69' } });
   });
 
-  it('without Connection: Upgrade, as a proxy may leave it, is told what is missing', async () => {
+  it('without Connection: Upgrade, which a proxy may remove, is rejected with a hint', async () => {
     const { status, json } = await ask({ connection: 'close' });
     expect({ status, message: json.error.message }).toMatchObject({
       status: 405,
@@ -157,7 +157,7 @@ describe('a handshake', () => {
     });
   });
 
-  it('is one of so many of an address, and counts no more once it is closed', async () => {
+  it('is limited per client address until a connection closes', async () => {
     for (let i = 0; i < PER_ADDRESS; i++) await opened();
     const refused = await ask({});
     expect(refused).toMatchObject({
@@ -166,26 +166,26 @@ describe('a handshake', () => {
     });
     expect(refused.headers['retry-after']).toBe('10');
     open.shift()?.close();
-    await until('one is closed', async () => (await connections()) === PER_ADDRESS - 1);
+    await until('one connection to close', async () => (await connections()) === PER_ADDRESS - 1);
     await opened();
   });
 
-  it('may follow a request on the same connection, and messages may come in the same bytes', async () => {
+  it('may follow a request on the same connection and share a packet with messages', async () => {
     const socket = await connected();
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_sign"}';
-    // Refused: from there on its bytes are read in turns.
+    // After a rejected request, the server reads the connection in time slices.
     socket.write(
       `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-    await until('it is refused', () => socket.text().includes('403 Forbidden'));
+    await until('the rejection', () => socket.text().includes('403 Forbidden'));
     const message = frame(0x81, Buffer.from('{"jsonrpc":"2.0","id":2,"method":"eth_chainId"}'));
     socket.write(Buffer.concat([Buffer.from(handshake()), message, message]));
-    await until('both are answered', () => socket.text().split('0x7a69').length === 3);
+    await until('both responses', () => socket.text().split('0x7a69').length === 3);
     expect(socket.text()).toContain('101 Switching Protocols');
   });
 });
 
-describe('what clients do to a WebSocket', () => {
+describe('a WebSocket with invalid frames', () => {
   it.each([
     {
       is: 'a message above the limit',
@@ -193,24 +193,34 @@ describe('what clients do to a WebSocket', () => {
       code: 1009,
       reason: 'too_large',
     },
-    { is: 'no frame at all', bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'), code: 1002, reason: 'invalid' },
     {
-      is: 'text that is no UTF-8',
+      is: 'bytes that are not a frame',
+      bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+      code: 1002,
+      reason: 'invalid',
+    },
+    {
+      is: 'text that is not UTF-8',
       bytes: frame(0x81, Buffer.from([0xc3, 0x28])),
       code: 1007,
       reason: 'invalid',
     },
     { is: 'a frame without a mask', bytes: Buffer.from([0x81, 0x01, 0x31]), code: 1002, reason: 'invalid' },
-    { is: 'pieces without end', bytes: Buffer.concat(pieces(2_000)), code: 1008, reason: 'invalid' },
-  ])('$is closes it with the right code', async ({ bytes, code, reason }) => {
+    {
+      is: 'a message of 2,000 fragments',
+      bytes: Buffer.concat(pieces(2_000)),
+      code: 1008,
+      reason: 'invalid',
+    },
+  ])('is closed with $code after $is', async ({ bytes, code, reason }) => {
     const before = await closes(reason);
     const socket = await connected();
     socket.write(handshake());
-    await until('it is open', () => socket.text().includes('\r\n\r\n'));
+    await until('the handshake', () => socket.text().includes('\r\n\r\n'));
     socket.write(bytes);
-    await until('it is closed', () => socket.destroyed);
+    await until('the connection to close', () => socket.destroyed);
     expect(closeCodeIn(socket.bytes())).toBe(code);
-    await until('it is counted', async () => (await closes(reason)) === before + 1);
+    await until('the close to be counted', async () => (await closes(reason)) === before + 1);
   });
 });
 
@@ -218,22 +228,22 @@ describe('an idle WebSocket', () => {
   let impatient: Floodgate;
   beforeAll(async () => {
     const webSocket = { idleTimeoutMs: IDLE_MS };
-    impatient = await startFloodgate({ upstream: chain.anvil.url, config: { gateway: { webSocket } } });
+    impatient = await startFloodgate({ upstream: chain.anvil.url, tuning: { webSocket } });
   });
   afterAll(async () => {
     await impatient?.stop();
   });
 
-  it('that has half a frame ends with its time, and one that answers pings stays', async () => {
+  it('is closed with 1001 if it has an incomplete frame, and stays open if it answers pings', async () => {
     const alive = await openWebSocket(impatient.gatewayUrl);
     open.push(alive);
     let pings = 0;
     alive.socket.on('ping', () => pings++);
     const socket = await connected(impatient.url);
     socket.write(handshake());
-    await until('it is open', () => socket.text().includes('\r\n\r\n'));
+    await until('the handshake', () => socket.text().includes('\r\n\r\n'));
     socket.write(frameHead(0x81, 50_000));
-    await until('it is closed', () => closeCodeIn(socket.bytes()) === 1001);
+    await until('the close frame', () => closeCodeIn(socket.bytes()) === 1001);
     const text = await (await fetch(`${impatient.url}/metrics`)).text();
     expect(text).toContain('floodgate_gateway_websocket_closes_total{reason="idle"} 1');
     expect(pings).toBeGreaterThan(0);
@@ -246,7 +256,7 @@ interface RawSocket extends Socket {
   bytes(): Buffer;
 }
 
-/** A connection, and what came over it. */
+/** Opens a TCP connection and collects the received bytes. */
 async function connected(url = floodgate.url): Promise<RawSocket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -254,7 +264,7 @@ async function connected(url = floodgate.url): Promise<RawSocket> {
   socket.on('data', (more) => {
     received = Buffer.concat([received, more]);
   });
-  socket.on('error', () => undefined); // a reset is what some of these tests are about
+  socket.on('error', () => undefined); // some tests cause a reset
   open.push({ close: () => socket.destroy() });
   await once(socket, 'connect');
   return Object.assign(socket, { text: () => received.toString('latin1'), bytes: () => received });
@@ -265,13 +275,13 @@ const handshake = (): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-/** The head of a frame of so many bytes, with its mask. */
+/** Returns a frame header for a payload of `length` bytes, with a zero mask. */
 function frameHead(first: number, length: number): Buffer {
   const head = Buffer.alloc(14);
   head[0] = first;
   head[1] = 0xff;
   head.writeBigUInt64BE(BigInt(length), 2);
-  return head; // a mask of zeros changes nothing
+  return head; // a zero mask leaves the payload unchanged
 }
 
 const frame = (first: number, payload: Buffer): Buffer =>
@@ -282,7 +292,7 @@ const pieces = (count: number): Buffer[] => [
   ...Array.from({ length: count }, () => frame(0x00, Buffer.from(' '))),
 ];
 
-/** The code of the close frame at the end of what came. */
+/** Returns the code of the close frame at the end of the received bytes. */
 function closeCodeIn(bytes: Buffer): number | undefined {
   const at = bytes.lastIndexOf(0x88);
   return at === -1 || at + 4 > bytes.length ? undefined : bytes.readUInt16BE(at + 2);

@@ -5,24 +5,22 @@ import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { type InterceptedNode, startInterceptedNode } from './support/interceptedNode.ts';
 import { send } from './support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 import { openWebSocket } from './support/webSocketClient.ts';
 
 const run = promisify(execFile);
-/** Keys of open connections are looked at so often: a client that a busy machine holds up for twice that is taken for gone. */
-const LOOK_MS = 5_000;
 
-describe('who may open a WebSocket, and how much it may do', () => {
+describe('access control of WebSockets', () => {
   let chain: SharedChain;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    node = await startSpoiltNode(chain.anvil.url);
-    const webSocket = { maxConnectionsPerKey: 2, maxSubscriptionsPerKey: 1, idleTimeoutMs: LOOK_MS * 3 };
-    floodgate = await startFloodgate({ upstream: node.url, config: { gateway: { webSocket } } });
+    node = await startInterceptedNode(chain.anvil.url);
+    const webSocket = { maxConnectionsPerKey: 2, maxSubscriptionsPerKey: 1 };
+    floodgate = await startFloodgate({ upstream: node.url, tuning: { webSocket } });
   });
   afterAll(async () => {
     await floodgate?.stop();
@@ -33,10 +31,10 @@ describe('who may open a WebSocket, and how much it may do', () => {
   const key = async (...args: string[]): Promise<string> =>
     (await run(process.execPath, [PROGRAM, 'key', ...args, '--data-dir', floodgate.dataDir])).stdout;
 
-  it('keys hold: one is needed, narrowed, limited, and an open WebSocket ends with it', async () => {
+  it('requires a key, applies its methods, rate and limits, and closes WebSockets when it is revoked', async () => {
     const create = ['create', '--name', 'few', '--methods', 'eth_chainId,eth_subscribe', '--rate', '20'];
     const secret = /fgk_\S{40}/.exec(await key(...create))?.[0] ?? '';
-    await until('the gateway asks for a key', async () => {
+    await until('the gateway to require a key', async () => {
       const { status } = await send(floodgate.gatewayUrl, { body: [] });
       return status === 401;
     });
@@ -54,13 +52,13 @@ describe('who may open a WebSocket, and how much it may do', () => {
       data: { limit: 1, requested: 2 },
     });
 
-    // Each call of a message above the rate is told so by its id: a WebSocket has no status.
+    // A WebSocket message has no HTTP status, so each call above the rate gets its own error.
     const batch = Array.from({ length: 30 }, (_, id) => ({
       jsonrpc: '2.0',
       id: 100 + id,
       method: 'eth_chainId',
     }));
-    const refused = await until('it is over its rate', () => {
+    const refused = await until('the rate to be exceeded', () => {
       client.socket.send(JSON.stringify(batch));
       return client.messages.find((one) => Array.isArray(one) && one[0].error !== undefined);
     });
@@ -68,18 +66,18 @@ describe('who may open a WebSocket, and how much it may do', () => {
     expect(refused[7]).toMatchObject({ id: 107, error: { code: -32005, data: { limit: 20 } } });
 
     await key('revoke', /^(\S+) .* few$/m.exec(await key('list'))?.[1] ?? '');
-    // One that only listens, too.
+    // A WebSocket that sends no calls is closed too.
     expect(await other.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('key') });
     expect(await client.closed).toMatchObject({ code: 1008 });
   });
 
-  it('what runs is answered when the server stops, and then it is closed with 1001', async () => {
+  it('completes running calls when the server stops, then closes with 1001', async () => {
     const secret = /fgk_\S{40}/.exec(await key('create', '--name', 'stop'))?.[0] ?? '';
     const [client, idle] = await Promise.all(
       [1, 2].map(() => openWebSocket(`${floodgate.gatewayUrl}?key=${secret}`)),
     );
     let answer: (() => void) | undefined;
-    node.spoil = async ({ methods }, real) => {
+    node.intercept = async ({ methods }, real) => {
       if (methods.includes('eth_gasPrice'))
         await new Promise<void>((resolve) => {
           answer = resolve;
@@ -87,7 +85,7 @@ describe('who may open a WebSocket, and how much it may do', () => {
       return real();
     };
     const price = client?.call('eth_gasPrice');
-    await until('the node is asked', () => answer !== undefined);
+    await until('the node to receive the call', () => answer !== undefined);
     const stopped = floodgate.stop();
     expect(await idle?.closed).toMatchObject({ code: 1001, reason: expect.stringContaining('stopping') });
     answer?.();

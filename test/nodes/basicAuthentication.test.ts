@@ -5,11 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../gateway/support/send.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
-import { type GuardedNode, PASSWORD, startGuardedNode, USER } from '../support/guardedNode.ts';
+import {
+  type AuthenticatedNode,
+  PASSWORD,
+  startAuthenticatedNode,
+  USER,
+} from '../support/authenticatedNode.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** User, password and what is sent of them, in every spelling in which they could be printed. */
+/** User, password and the Basic credentials, in every encoding in which they could be printed. */
 const SECRETS = [USER, PASSWORD].flatMap((secret) => [
   secret,
   encodeURIComponent(secret),
@@ -21,22 +26,22 @@ function expectNoSecret(text: string): void {
   expect(SECRETS.filter((secret) => text.includes(secret))).toEqual([]);
 }
 
-describe('a node that asks for user and password', () => {
+describe('a node that requires a user and password', () => {
   let anvil: Anvil;
-  let node: GuardedNode;
+  let node: AuthenticatedNode;
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-guarded-'));
 
   beforeAll(async () => {
     anvil = await startAnvil();
     await (await createTraffic({ url: anvil.url, seed: 11 })).run({ steps: 5 });
-    node = await startGuardedNode(anvil.url);
+    node = await startAuthenticatedNode(anvil.url);
   });
   afterAll(async () => {
     await Promise.all([node.stop(), anvil.stop()]);
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('is indexed from and relayed to with those of its URL, which appear nowhere', async () => {
+  test('is used with the credentials of its URL, which appear in no output', async () => {
     const server = await startFloodgate({ upstream: node.urlWithPassword });
     try {
       const { json: traces } = await call(server.gatewayUrl, 'trace_filter', { fromBlock: '0x0' });
@@ -54,17 +59,17 @@ describe('a node that asks for user and password', () => {
     expectNoSecret(doctor.stdout + doctor.stderr);
   });
 
-  test('that refuses them is said to want others, and they appear in no log, error, metric or report', async () => {
+  test('is reported if it rejects the credentials, which appear in no log, error, metric or report', async () => {
     const url = node.urlWithPassword.replace('@127', 'x@127');
     const doctor = await run(['doctor', '--upstream', url]);
     expect(doctor).toMatchObject({
       status: 1,
-      stdout: expect.stringMatching(/HTTP status 401: it wants a user and password, or others/),
+      stdout: expect.stringMatching(/HTTP status 401: it requires a user and password, or other ones/),
     });
     const index = await run(['index', '--from', '0', '--upstream', url, '--data-dir', folder]);
     const server = await startFloodgate({ upstream: url, whenListening: true });
     try {
-      const ready = await until('it says what is wrong', async () => {
+      const ready = await until('the reason in /readyz', async () => {
         const text = await (await fetch(`${server.url}/readyz`)).text();
         return text.includes('HTTP status 401') && text;
       });
@@ -78,7 +83,7 @@ describe('a node that asks for user and password', () => {
     }
   });
 
-  test('a URL that is none is refused at the start and not shown', async () => {
+  test('is rejected at start if its URL is invalid, and the URL is not printed', async () => {
     const refused = [
       ['start', 'http://ops:hid/den@'],
       ['index', 'http://ops:hidden@a b:1', '--from', '0'],

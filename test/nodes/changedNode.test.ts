@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
+import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { referenceFilter } from '../support/plainFilter.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { ask } from '../traces/support/ask.ts';
+import { callTraceFilter } from '../traces/support/callTraceFilter.ts';
 import { readChain } from '../traces/support/nodeChain.ts';
 
-/** What a client offers, as far as the proxy lets it through. */
+/** An emulated client: the version that the proxy reports and the calls that it rejects. */
 interface Client {
   readonly version: string;
   readonly refuses: RegExp;
@@ -16,18 +16,18 @@ interface Client {
 const PARITY_LIKE: Client = { version: 'OpenSomething/v1', refuses: /debug_trace/ };
 const GETH_LIKE: Client = { version: 'OtherThing/v2', refuses: /"trace_block"/ };
 
-describe('a node that becomes another client behind the same address', () => {
+describe('a node whose client changes at the same address', () => {
   let anvil: Anvil;
-  let node: SpoiltNode;
+  let node: InterceptedNode;
   let floodgate: Floodgate;
   let client = PARITY_LIKE;
 
   beforeAll(async () => {
     anvil = await startAnvil();
     await grow(20);
-    // A fake in part: the real anvil behind a proxy that tells another version and refuses some of its methods.
-    node = await startSpoiltNode(anvil.url);
-    node.spoil = ({ body, methods }, answer) => {
+    // A proxy of a real anvil that reports another version and rejects some methods.
+    node = await startInterceptedNode(anvil.url);
+    node.intercept = ({ body, methods }, answer) => {
       const request = JSON.parse(body);
       if (methods.includes('web3_clientVersion'))
         return JSON.stringify({ jsonrpc: '2.0', id: request.id, result: client.version });
@@ -52,7 +52,7 @@ describe('a node that becomes another client behind the same address', () => {
       ([, method = '']) => method,
     );
 
-  test('is asked again what it offers, and indexed from in the way that it has now', async () => {
+  test('is probed again and indexed with its new trace method', async () => {
     expect(methodsFound()).toEqual(['trace_block']);
     for (const [now, method] of [
       [GETH_LIKE, 'callTracer'],
@@ -61,13 +61,13 @@ describe('a node that becomes another client behind the same address', () => {
       client = now;
       await grow(2);
       const chain = await readChain(anvil.url);
-      await until('the index has the last block of the node', async () => {
-        const { result } = await ask(floodgate.gatewayUrl, { count: 1 });
+      await until('the head of the node to be indexed', async () => {
+        const { result } = await callTraceFilter(floodgate.gatewayUrl, { count: 1 });
         return result?.[0]?.blockHash === chain.hashes[chain.head];
       });
       expect(methodsFound().at(-1)).toBe(method);
       const range = { fromBlock: chain.head - 1, toBlock: chain.head };
-      const { result } = await ask(floodgate.gatewayUrl, range);
+      const { result } = await callTraceFilter(floodgate.gatewayUrl, range);
       const filter = {
         ...range,
         fromAddresses: [],
@@ -76,12 +76,12 @@ describe('a node that becomes another client behind the same address', () => {
         after: 0,
         count: 200,
       } as const;
-      expect(framesOf(result)).toEqual(framesOf(plainFilter(chain.traces, filter)));
+      expect(framesOf(result)).toEqual(framesOf(referenceFilter(chain.traces, filter)));
     }
   });
 });
 
-/** Without the gas of root frames, which the two ways tell differently (docs/nodes.md). */
+/** Removes the gasUsed of root frames, which differs between the two trace methods (docs/nodes.md). */
 const framesOf = (traces: unknown): unknown =>
   (traces as { traceAddress: number[]; result: object | null }[]).map((trace) =>
     trace.traceAddress.length === 0 && trace.result

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { run as runFile } from '../server/support/run.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
@@ -35,28 +35,28 @@ describe('floodgate doctor and floodgate export', () => {
 
   const exported = (...args: string[]) => run(['export', '--data-dir', folder, ...args]);
 
-  test('doctor tells what a real anvil is and offers, without the secrets of its address', async () => {
+  test('doctor reports the client and trace methods of anvil without the secrets in its URL', async () => {
     const url = `${anvil.url.replace('http://', 'http://user:hidden@')}/?key=hidden`;
     const { status, stdout, stderr } = await run(['doctor', '--upstream', url]);
     expect(stdout).toMatch(/can be indexed from\n {2}Client: anvil\//);
     expect(stdout).toMatch(/Traces: trace_block: works\n {2}Traces: callTracer: works/);
-    expect(stdout).toMatch(/flatCallTracer: answers something else/);
+    expect(stdout).toMatch(/flatCallTracer: unexpected result/);
     expect(stdout).toContain('Reach: back to block 1');
     expect(stdout + stderr).not.toMatch(/hidden/);
     expect(status).toBe(0);
   });
 
-  test('doctor says of an address where nothing answers what is wrong, and ends with 1', async () => {
+  test('doctor reports an unreachable node and exits with 1', async () => {
     const { status, stdout } = await run(['doctor', '--upstream', 'http://127.0.0.1:1']);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/cannot be indexed from\n {2}It cannot be used: .* cannot be reached/);
+    expect(stdout).toMatch(/cannot be indexed from\n {2}Not usable: .* cannot be reached/);
   });
 
-  test('doctor finds how far back a pruned node goes, and repeats what it says of older blocks', async () => {
+  test('doctor finds the oldest block of a pruned node and quotes its error for older blocks', async () => {
     const oldest = 13;
-    // A fake in part: the real anvil behind a proxy that refuses older blocks, in the words of a node without their states.
-    const pruned = await startSpoiltNode(anvil.url);
-    pruned.spoil = async ({ body }, answer) => {
+    // A proxy of a real anvil that rejects older blocks with the error of a node without their state.
+    const pruned = await startInterceptedNode(anvil.url);
+    pruned.intercept = async ({ body }, answer) => {
       const asked = [JSON.parse(body)].flat() as { id: number; method: string; params: unknown[] }[];
       const text = await answer();
       const answers = [JSON.parse(text)].flat() as { id: number }[];
@@ -71,11 +71,11 @@ describe('floodgate doctor and floodgate export', () => {
     const { status, stdout } = await run(['doctor', '--upstream', pruned.url]);
     await pruned.stop();
     expect(stdout).toContain(`Reach: back to block ${oldest}, ${head - oldest + 1} blocks`);
-    expect(stdout).toContain(`Of block ${oldest - 1} it says: trace_block: missing trie node`);
+    expect(stdout).toContain(`Block ${oldest - 1}: trace_block: missing trie node`);
     expect(status).toBe(0);
   });
 
-  test('doctor says where the nodes of a network are on different chains', async () => {
+  test('doctor reports nodes of one network on different chains', async () => {
     const other = await startAnvil();
     const { status, stdout } = await run(['doctor', '--upstream', anvil.url, '--upstream', other.url]);
     await other.stop();
@@ -88,7 +88,7 @@ describe('floodgate doctor and floodgate export', () => {
     );
   });
 
-  test('doctor names a real geth, and says that it has no trace_block', async (context) => {
+  test('doctor reports geth as a client without trace_block', async (context) => {
     const binary = gethBinary();
     if (binary === undefined) return context.skip(NO_GETH);
     const geth = await startGeth(binary);
@@ -101,7 +101,7 @@ describe('floodgate doctor and floodgate export', () => {
     expect(stdout).toContain('trace_block: not offered');
   });
 
-  test('export writes what the running server has, to standard output or a file', async () => {
+  test('export writes the traces of the running server to stdout or a file', async () => {
     const all: Served[] = [];
     for (let number = 0; number <= head; number++)
       all.push(...(await call(server.gatewayUrl, 'trace_block', number)).json.result);
@@ -127,11 +127,12 @@ describe('floodgate doctor and floodgate export', () => {
       fromAddress: [from],
       toAddress: [from],
       mode: 'union',
+      count: 200,
     });
     expect(found.slice(0, 200)).toEqual(json.result);
   });
 
-  test('export writes CSV with a header and a row for each trace', async () => {
+  test('export writes CSV with a header and one row per trace', async () => {
     const { stdout } = await exported('--from', '0', '--to', String(head), '--format', 'csv');
     const rows = stdout.trim().split('\r\n');
     expect(rows[0]).toMatch(/^blockNumber,blockHash,transactionPosition/);
@@ -152,7 +153,7 @@ describe('floodgate doctor and floodgate export', () => {
         .map((line) => JSON.parse(line));
     });
 
-    test('is read back as the traces are', async () => {
+    test('contains the same values as JSON', async () => {
       const bytes = readFileSync(file);
       const rows = await parquetReadObjects({ file: bytes.buffer.slice(0, bytes.length) });
       expect(rows.length).toBe(traces.length);
@@ -170,10 +171,10 @@ describe('floodgate doctor and floodgate export', () => {
       }
     });
 
-    test('is read by DuckDB', async (context) => {
+    test('is readable by DuckDB', async (context) => {
       const find = "import importlib.util as u, sys; sys.exit(u.find_spec('duckdb') is None)";
       if ((await runFile('sh', ['-c', 'python3 -c "$0"', find])).code !== 0)
-        context.skip('DuckDB is not there; `pip install duckdb` brings it');
+        context.skip('DuckDB is not installed; run `pip install duckdb`');
       const query =
         'select count(*), sum("value"::decimal(38, 0))::varchar, max(len("traceAddress")), max("blockNumber"), sum("gasUsed")::varchar ' +
         'from read_parquet(?)';
@@ -193,9 +194,37 @@ describe('floodgate doctor and floodgate export', () => {
         sum(traces.map(({ result }) => (result as Record<string, string> | null)?.['gasUsed'])),
       ]);
     });
+
+    test('is summed by the query of docs/index-and-export.md without values that were not transferred', async (context) => {
+      const find = "import importlib.util as u, sys; sys.exit(u.find_spec('duckdb') is None)";
+      if ((await runFile('sh', ['-c', 'python3 -c "$0"', find])).code !== 0)
+        context.skip('DuckDB is not installed; run `pip install duckdb`');
+      const docs = readFileSync(new URL('../../docs/index-and-export.md', import.meta.url), 'utf8');
+      const [, query = ''] = /<<'SQL'\n([\s\S]*?)\nSQL/.exec(docs) ?? [];
+      const script = `import duckdb, json, sys; print(json.dumps(duckdb.execute(sys.argv[1]).fetchall(), default=str))`;
+      const all = query.replace("'traces.parquet'", `'${file}'`).replace(' LIMIT 10', '');
+      const { stdout, stderr } = await runFile('python3', ['-c', script, all]);
+      expect(stderr).toBe('');
+      const sums = new Map<string, bigint>();
+      let failedDepth = Number.POSITIVE_INFINITY;
+      for (const { type, action, error, result, traceAddress } of traces) {
+        const { callType, to, refundAddress, author, value, balance } = action as Record<string, string>;
+        const depth = (traceAddress as number[]).length;
+        if (depth <= failedDepth) failedDepth = error === undefined ? Number.POSITIVE_INFINITY : depth;
+        if (failedDepth !== Number.POSITIVE_INFINITY) continue;
+        if (callType === 'delegatecall' || callType === 'callcode') continue;
+        const created = type === 'create' ? (result as Record<string, string>)['address'] : undefined;
+        const recipient = to ?? refundAddress ?? author ?? created ?? '';
+        sums.set(recipient, (sums.get(recipient) ?? 0n) + BigInt(value ?? balance ?? 0));
+      }
+      expect(traces.some(({ action }) => (action as Record<string, string>)['callType'] === 'callcode')).toBe(
+        true,
+      );
+      expect(new Map(JSON.parse(stdout))).toEqual(new Map([...sums].map(([to, wei]) => [to, String(wei)])));
+    });
   });
 
-  test('export beside the running server writes nothing to its index', async () => {
+  test('export does not write to the index of the running server', async () => {
     const file = join(folder, 'traces', 'data.mdb');
     const state = () => ({
       hash: createHash('sha256').update(readFileSync(file)).digest('hex'),
@@ -208,7 +237,7 @@ describe('floodgate doctor and floodgate export', () => {
     expect(state()).toEqual(before);
   });
 
-  test('index and export know other networks than mainnet, as the server keeps them', async () => {
+  test('index and export support networks other than mainnet', async () => {
     const dataDir = join(folder, 'networks');
     mkdirSync(dataDir);
     const config = { networks: { side: { upstream: [anvil.url] }, other: { upstream: [anvil.url] } } };
@@ -234,15 +263,18 @@ describe('floodgate doctor and floodgate export', () => {
       run(['index', ...flags, '--network', 'nowhere']),
       run(['index', ...flags, '--network', '../traces']),
     ]);
-    expect(unknown).toMatchObject({ status: 1, stderr: expect.stringMatching(/holds no index of nowhere/) });
+    expect(unknown).toMatchObject({ status: 1, stderr: expect.stringMatching(/no index of nowhere in /) });
     expect(unnamed).toMatchObject({
       status: 64,
-      stderr: expect.stringMatching(/configured are: side, other/),
+      stderr: expect.stringMatching(/configured networks: side, other/),
     });
-    expect(misspelt).toMatchObject({ status: 64, stderr: expect.stringMatching(/1 to 32 of a-z/) });
+    expect(misspelt).toMatchObject({
+      status: 64,
+      stderr: expect.stringMatching(/1 to 32 characters of a-z/),
+    });
   });
 
-  test('export names the blocks that are missing, and writes nothing', async () => {
+  test('export lists missing blocks and writes nothing', async () => {
     const { status, stdout, stderr } = await exported('--from', '2', '--to', String(head + 9));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(`blocks are missing in the index: ${head + 1} to ${head + 9}`);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
+import { startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -38,7 +38,7 @@ describe('filling the index', () => {
     for (const made of folders) rmSync(made, { recursive: true, force: true });
   });
 
-  test('floodgate index, killed in the middle and run again, makes the index that one run makes', async () => {
+  test('floodgate index, killed and run again, creates the same index as one run', async () => {
     const [once_, killed] = [folder(), folder()];
     const whole = await run([
       'index',
@@ -56,7 +56,7 @@ describe('filling the index', () => {
       stdout: expect.stringMatching(/^Indexed 1101 blocks with \d+ traces/),
     });
 
-    // What is exported is not bound to the 800 blocks and 200 traces that protect the gateway.
+    // Exports are not bound by the gateway's limits of 800 blocks and 200 traces.
     const all = await contents(once_);
     const flags = ['export', '--from', '0', '--to', '1100', '--data-dir', once_];
     const traces = all.blocks.flatMap(({ traces }) => JSON.parse(traces) as Exported[]);
@@ -66,18 +66,18 @@ describe('filling the index', () => {
     expect(its).toEqual(traces.filter((trace) => partiesOf(trace).includes(address)));
     expect(its.length).toBeGreaterThan(200);
 
-    // A fake: the real anvil behind a proxy that stops answering for blocks from the 700th on, so that the kill comes then.
-    const slow = await startSpoiltNode(anvil.url);
+    // A proxy of a real anvil that does not respond for blocks from 700 on, so that the kill happens there.
+    const slow = await startInterceptedNode(anvil.url);
     let reached = false;
-    slow.spoil = ({ body }, answer) => {
-      // The first question, which way the node offers, is for its head.
+    slow.intercept = ({ body }, answer) => {
+      // The detection of the trace method requests the head (block 1200), which is served.
       const number = Number(/"trace_block","params":\["(0x[0-9a-f]+)"/.exec(body)?.[1]);
       if (!(number >= 700 && number <= 1100)) return answer();
       reached = true;
       return new Promise(() => undefined);
     };
     const child = index(['--from', '0', '--to', '1100', '--upstream', slow.url, '--data-dir', killed]);
-    await until('it has come to block 700', async () => reached);
+    await until('block 700 to be requested', async () => reached);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await slow.stop();
@@ -102,7 +102,7 @@ describe('filling the index', () => {
     expect(await contents(killed)).toEqual(all);
   });
 
-  test('floodgate index draws its progress on a terminal, never wider than that is', async (context) => {
+  test('floodgate index draws its progress within the width of a terminal', async (context) => {
     const missing = noTerminal();
     if (missing !== undefined) return context.skip(missing);
     const dataDir = folder();
@@ -119,7 +119,7 @@ describe('filling the index', () => {
     for (const row of drawn) {
       const [shown = ''] = row.split(/\r?\n/);
       expect(shown).toMatch(
-        /^\[#*\.*\] \d+ of 601 blocks, \d+ traces, [\d.]+ blocks\/s, \d+ at a time, \d+ (s|min \d+ s) left$/,
+        /^\[#*\.*\] \d+ of 601 blocks, \d+ traces, [\d.]+ blocks\/s, \d+ in parallel, \d+ (s|min \d+ s) left$/,
       );
       expect(shown.length).toBeLessThan(columns);
     }
@@ -127,7 +127,7 @@ describe('filling the index', () => {
     expect(stdout).toMatch(/Indexed 601 blocks with \d+ traces in [\d.]+ s\./);
   });
 
-  test('floodgate index refuses a folder that a server runs on, and a range past the head', async () => {
+  test('floodgate index rejects a data folder in use and a range past the head', async () => {
     const dataDir = folder();
     const past = await run([
       'index',
@@ -153,10 +153,10 @@ describe('filling the index', () => {
     });
   });
 
-  test('a node that refuses now and then is asked again, more gently', async () => {
-    const flaky = await startSpoiltNode(anvil.url);
+  test('floodgate index retries with lower concurrency if a node returns 429', async () => {
+    const flaky = await startInterceptedNode(anvil.url);
     let count = 0;
-    flaky.spoil = (_, answer, response) => {
+    flaky.intercept = (_, answer, response) => {
       if (++count % 50 !== 0) return answer();
       response.writeHead(429).end();
       return undefined;
@@ -170,16 +170,16 @@ describe('filling the index', () => {
     });
   });
 
-  test('the server fills the gap from index.from on while it follows the head and answers, and goes on after a kill', async () => {
+  test('the server fills the gap from index.from while it serves requests, and continues after a kill', async () => {
     const dataDir = folder();
-    const slow = await startSpoiltNode(anvil.url);
+    const slow = await startInterceptedNode(anvil.url);
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     let held = 0;
-    // A fake: the real anvil behind a proxy that holds back what the gap is filled with first.
-    slow.spoil = async ({ body }, answer) => {
+    // A proxy of a real anvil that delays the first blocks of the gap.
+    slow.intercept = async ({ body }, answer) => {
       const number = Number(/"trace_block","params":\["(0x[0-9a-f]+)"/.exec(body)?.[1]);
       if (number >= 5 && number < 25) {
         held++;
@@ -191,17 +191,21 @@ describe('filling the index', () => {
     const first = await startFloodgateProcess(options);
     await first.kill();
     const second = await startFloodgate(options);
-    await until('the gap is being filled', () => held > 0);
-    // What is asked for does not stand in line behind what is filled in.
-    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x19', toBlock: '0x30' });
+    await until('the gap to be filled', () => held > 0);
+    // Client requests do not wait for the gap to be filled.
+    const { json } = await call(second.gatewayUrl, 'trace_filter', {
+      fromBlock: '0x19',
+      toBlock: '0x30',
+      count: 200,
+    });
     expect(json.result.length).toBeGreaterThan(0);
     release();
-    await until('the gap is closed', async () => {
+    await until('the gap to be closed', async () => {
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       return /floodgate_index_first_missing_block\{network="mainnet"\} -1/.test(metrics);
     });
-    expect(second.output()).toContain('every block from index.from on is indexed');
-    // A member that stands twice in a line is lost or an error to whoever reads it.
+    expect(second.output()).toContain('all blocks from index.from are indexed');
+    // A log line must not contain a JSON member twice: parsers drop one or fail.
     for (const line of second.output().split('\n')) expect(line.split('"network":').length).toBeLessThan(3);
     await second.stop();
     await slow.stop();
@@ -211,12 +215,12 @@ describe('filling the index', () => {
   });
 });
 
-/** Why a terminal cannot be had here; undefined where it can. */
+/** Returns the reason why no terminal can be created, undefined if one can. */
 function noTerminal(): string | undefined {
   const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
   return status === 0 && stdout.includes('util-linux')
     ? undefined
-    : "util-linux's script, which makes a terminal, is not installed";
+    : "util-linux's script, which creates a terminal, is not installed";
 }
 
 function index(args: readonly string[]): ChildProcess {
@@ -237,7 +241,7 @@ const linesOf = (text: string): Exported[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** Whom a trace is from and to, as docs/trace-filter.md has it. */
+/** Returns the sender and the receiver of a trace, as defined in docs/trace-filter.md. */
 function partiesOf({ type, action, result }: Exported): (string | undefined)[] {
   if (type === 'suicide') return [action['address'], action['refundAddress']];
   return [action['from'], type === 'create' ? result?.['address'] : action['to']];

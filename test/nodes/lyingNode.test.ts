@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 
 type Json = Record<string, unknown>;
 
-/** What the false node makes of a block's traces. */
+/** Falsifications of a block's traces, by name. */
 const LIES: Record<string, (traces: Json[]) => unknown> = {
   'of another block': (traces) => traces.map((trace) => ({ ...trace, blockHash: `0x${'bad0'.repeat(16)}` })),
   'without one of the transactions': (traces) =>
     traces.filter(({ transactionPosition }) => transactionPosition !== 0),
-  'that say one child too many': (traces) =>
+  'with one subtrace too many': (traces) =>
     traces.map((trace) => ({ ...trace, subtraces: Number(trace['subtraces']) + 1 })),
 };
 
-describe('a node that gives false traces', () => {
+describe('a node that returns false traces', () => {
   let anvil: Anvil;
-  let liar: SpoiltNode;
+  let liar: InterceptedNode;
   let floodgate: Floodgate | undefined;
   let truth: unknown[];
 
@@ -28,15 +28,15 @@ describe('a node that gives false traces', () => {
     floodgate = await startFloodgate({ upstream: anvil.url });
     truth = await tracesOf(floodgate);
     await floodgate.stop();
-    // A fake: a proxy before the real anvil, which falsifies what that one answers.
-    liar = await startSpoiltNode(anvil.url);
+    // A proxy of a real anvil that falsifies its results.
+    liar = await startInterceptedNode(anvil.url);
   });
   afterAll(() => Promise.all([floodgate?.stop(), liar.stop(), anvil.stop()]));
 
   test.each(Object.keys(LIES))(
-    '%s: the block is taken from another node, and the log says why',
+    'is replaced by another node, with the reason in the log (traces %s)',
     async (lie) => {
-      liar.spoil = async ({ methods }, answer) => {
+      liar.intercept = async ({ methods }, answer) => {
         const text = await answer();
         if (!methods.includes('trace_block')) return text;
         const answers = [JSON.parse(text)].flat() as Json[];
@@ -53,12 +53,16 @@ describe('a node that gives false traces', () => {
       floodgate = undefined;
       expect(served).toEqual(truth);
       expect(served.length).toBe(200);
-      expect(log).toMatch(/"what":"block \d+","reason":"(nonsense|refused)".*the others are asked/);
+      expect(log).toMatch(/"what":"block \d+","reason":"(nonsense|refused)".*retrying with other nodes/);
     },
   );
 });
 
 async function tracesOf({ gatewayUrl }: Floodgate): Promise<unknown[]> {
-  const { json } = await call(gatewayUrl, 'trace_filter', { fromBlock: '0x0', toBlock: 'latest' });
+  const { json } = await call(gatewayUrl, 'trace_filter', {
+    fromBlock: '0x0',
+    toBlock: 'latest',
+    count: 200,
+  });
   return json.result;
 }

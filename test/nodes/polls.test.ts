@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -9,18 +9,18 @@ import { until } from '../support/until.ts';
 const INTERVAL_MS = 50;
 const MIN_POLLS = 20;
 
-describe('what nodes are asked while nothing happens', () => {
+describe('an idle server', () => {
   let anvil: Anvil;
-  const nodes: SpoiltNode[] = [];
+  const nodes: InterceptedNode[] = [];
   const bodies: string[][] = [[], []];
 
   beforeAll(async () => {
     anvil = await startAnvil();
     await (await createTraffic({ url: anvil.url, seed: 18 })).run({ steps: 5 });
     for (const asked of bodies) {
-      // A real node behind a proxy that counts what it is asked.
-      const node = await startSpoiltNode(anvil.url);
-      node.spoil = ({ body }, answer) => {
+      // A proxy of a real node that records the requests.
+      const node = await startInterceptedNode(anvil.url);
+      node.intercept = ({ body }, answer) => {
         asked.push(body);
         return answer();
       };
@@ -33,7 +33,7 @@ describe('what nodes are asked while nothing happens', () => {
   });
 
   test.each([1, 2])(
-    'each of %i is asked for its heads once an interval, by relay and ingest together, and for nothing else',
+    'polls the heads of each of %i nodes once per interval and sends no other request',
     async (count) => {
       const upstream = nodes.slice(0, count).map(({ url }) => url);
       const floodgate = await startFloodgate({
@@ -41,7 +41,7 @@ describe('what nodes are asked while nothing happens', () => {
         args: ['--index-poll-interval-ms', String(INTERVAL_MS)],
       });
       try {
-        // It relays and indexes, and then has nothing to do.
+        // After these calls the server is idle.
         const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
         const { json: traces } = await call(floodgate.gatewayUrl, 'trace_filter', {
           fromBlock: '0x0',
@@ -51,7 +51,7 @@ describe('what nodes are asked while nothing happens', () => {
         await pause(4 * INTERVAL_MS);
         const since = performance.now();
         for (const asked of bodies) asked.length = 0;
-        await until('they were polled many times', async () =>
+        await until('20 polls of each node', async () =>
           bodies.slice(0, count).every((asked) => asked.length >= MIN_POLLS),
         );
         const intervals = (performance.now() - since) / INTERVAL_MS;

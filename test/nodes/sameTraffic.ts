@@ -1,21 +1,21 @@
-import { type Anvil, connect, createTraffic, type Node } from '../../src/devchain/index.ts';
+import { type Anvil, connect, createTraffic, type Node } from '../support/anvil.ts';
 import { type Geth, mined } from '../support/geth.ts';
 
-/** A block as `eth_getBlockByNumber` gives it, its transactions in full. What a test does not name is there too. */
+/** A result of `eth_getBlockByNumber` with full transactions; only the members that tests read are declared. */
 export interface RawBlock {
   readonly number: string;
   readonly hash: string;
   readonly transactions: readonly { readonly hash: string; readonly input: string; readonly gas: string }[];
 }
 
-/** A block of anvil, and its answer to `trace_block`. */
+/** A block of anvil with the result of `trace_block`. */
 export interface AnvilBlock {
   readonly block: RawBlock;
   readonly receipts: readonly RawReceipt[];
   readonly traceBlock: readonly unknown[];
 }
 
-/** A block of geth, and its answers to `debug_traceBlockByHash` with both tracers. */
+/** A block of geth with the results of `debug_traceBlockByHash` with both tracers. */
 export interface GethBlock {
   readonly block: RawBlock;
   readonly receipts: readonly RawReceipt[];
@@ -32,25 +32,25 @@ export interface RawReceipt {
 }
 
 /**
- * The same signed transactions on both nodes, in the same order, and what each node says of them. The blocks differ:
- * geth mines each transaction at once. What belongs together is found by the transaction's hash.
+ * Results of both nodes for identical signed transactions in identical order. The blocks differ, because geth mines
+ * each transaction immediately: match results by transaction hash.
  */
-export interface SameTraffic {
+export interface IdenticalTraffic {
   readonly anvil: readonly AnvilBlock[];
   readonly geth: readonly GethBlock[];
-  /** What each transaction is meant to show, by its hash. */
+  /** Description of each transaction, by hash. */
   readonly about: ReadonlyMap<string, string>;
 }
 
-export async function sameTraffic(options: {
+export async function sendIdenticalTraffic(options: {
   readonly anvil: Pick<Anvil, 'url'>;
   readonly geth: Pick<Geth, 'url'>;
   readonly seed: number;
   readonly steps: number;
-}): Promise<SameTraffic> {
+}): Promise<IdenticalTraffic> {
   const anvil = connect(options.anvil.url);
   const geth = connect(options.geth.url);
-  // Whoever earns a block's fees is cheap to call in it (EIP-3651): with another one, gas differs.
+  // Calls to the coinbase cost less gas (EIP-3651), so both nodes must use the same coinbase.
   const [developer] = await geth.call<string[]>('eth_accounts');
   await anvil.call('anvil_setCoinbase', developer);
   const traffic = await createTraffic({ url: anvil.url, seed: options.seed });
@@ -58,7 +58,7 @@ export async function sameTraffic(options: {
   for (const block of await traffic.run({ steps: options.steps })) {
     for (const [index, transaction] of block.transactions.entries()) {
       const hash = await geth.call<string>('eth_sendRawTransaction', transaction);
-      await mined(geth, hash); // one by one: a pool orders by tip, and the order decides what they do
+      await mined(geth, hash); // one by one, because the pool orders by tip and the order changes the results
       about.set(hash, block.about[index] ?? '');
     }
   }
@@ -92,7 +92,7 @@ async function gethBlocks(node: Node): Promise<GethBlock[]> {
   return blocks;
 }
 
-/** The numbers of all blocks after the genesis, as quantities. */
+/** Returns the numbers of all blocks after the genesis as quantities. */
 async function numbers(node: Node): Promise<string[]> {
   const height = Number(await node.call('eth_blockNumber'));
   return Array.from({ length: height }, (_, index) => `0x${(index + 1).toString(16)}`);

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
 import { call } from '../gateway/support/send.ts';
-import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { readChain } from '../traces/support/nodeChain.ts';
 
 let anvil: Anvil;
-let node: SpoiltNode;
+let node: InterceptedNode;
 
 beforeAll(async () => {
   anvil = await startAnvil();
   await (await createTraffic({ url: anvil.url, seed: 17 })).run({ steps: 10 });
-  // A fake in part: the real anvil behind a proxy that takes no batches and lets little more than debug_ through.
-  node = await startSpoiltNode(anvil.url);
-  node.spoil = ({ body }, answer) => {
+  // A proxy of a real anvil that rejects batches, trace_block and debug_traceBlockByHash.
+  node = await startInterceptedNode(anvil.url);
+  node.intercept = ({ body }, answer) => {
     const request = JSON.parse(body);
     const refuse = (id: unknown, code: number, message: string): string =>
       JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
@@ -26,13 +26,17 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([node.stop(), anvil.stop()]));
 
-test('a node that takes no batches and traces by number only is indexed from and relayed to', async () => {
+test('a node without batches that traces only by number is indexed and relayed', async () => {
   const doctor = await run(['doctor', '--upstream', node.url]);
   expect(doctor).toMatchObject({ status: 0, stdout: expect.stringContaining('callTracer: works') });
   const floodgate = await startFloodgate({ upstream: node.url });
   try {
     const { head, traces } = await readChain(anvil.url);
-    const { json } = await call(floodgate.gatewayUrl, 'trace_filter', { fromBlock: 1, toBlock: head });
+    const { json } = await call(floodgate.gatewayUrl, 'trace_filter', {
+      fromBlock: 1,
+      toBlock: head,
+      count: 200,
+    });
     const places = (list: readonly { transactionHash: unknown; traceAddress: unknown; action: unknown }[]) =>
       list.map(({ transactionHash, traceAddress, action }) => ({ transactionHash, traceAddress, action }));
     expect(places(json.result)).toEqual(places(traces.slice(0, 200)));

@@ -20,14 +20,14 @@ describe('trace_block, trace_transaction and trace_get', () => {
     anvil = await startAnvil();
     const traffic = await createTraffic({ url: anvil.url, seed: 4 });
     blocks = await traffic.run({ steps: 30 });
-    // Only final blocks are indexed apart from the followed ones; anvil calls final what is 64 blocks deep.
+    // Only final blocks are indexed on demand; anvil's `finalized` block is 64 below its head.
     await connect(anvil.url).call('anvil_mine', '0x60');
     const last = (blocks.at(-1)?.number ?? 0) + 0x60;
     floodgate = await startFloodgate({ upstream: anvil.url, args: ['--index-from', String(last)] });
   });
   afterAll(() => Promise.all([floodgate.stop(), anvil.stop()]));
 
-  test('a transaction of a block that is not indexed is looked for at the node, and its block indexed', async () => {
+  test('find a transaction of an unindexed block at the node and index its block', async () => {
     const inNode = await call(anvil.url, 'trace_block', '0x3');
     const hash = (inNode.json.result as Served[])[0]?.transactionHash;
     const { result } = await ask('trace_transaction', hash);
@@ -39,7 +39,7 @@ describe('trace_block, trace_transaction and trace_get', () => {
     expect((block as Served[]).filter(({ transactionHash }) => transactionHash === hash)).toEqual(result);
   });
 
-  test('every block, transaction and frame is what trace_filter has of it', async () => {
+  test('return the same traces as trace_filter for every block, transaction and frame', async () => {
     for (const { number } of blocks) {
       const filtered = await ask('trace_filter', { fromBlock: number, toBlock: number });
       const { result } = await ask('trace_block', number);
@@ -49,7 +49,7 @@ describe('trace_block, trace_transaction and trace_get', () => {
     }
   });
 
-  test('what is too large for one answer is told to be asked for with trace_get, which gives it', async () => {
+  test('reject a transaction above gateway.maxAnswerBytes with a hint to trace_get, which returns its traces', async () => {
     const limitBytes = 1_024;
     const args = ['--gateway-max-answer-bytes', String(limitBytes)];
     const narrow = await startFloodgate({ upstream: anvil.url, args });
@@ -62,7 +62,7 @@ describe('trace_block, trace_transaction and trace_get', () => {
           if (JSON.stringify(whole).length <= limitBytes) continue;
           const refused = (await call(narrow.gatewayUrl, 'trace_transaction', trace.transactionHash)).json;
           expect(refused.error).toMatchObject({ code: -32005, data: { limit: limitBytes } });
-          expect(refused.error.message).toMatch(/ask for single traces with trace_get/);
+          expect(refused.error.message).toMatch(/request single traces with trace_get/);
           const { transactionHash, traceAddress } = trace;
           const one = (await call(narrow.gatewayUrl, 'trace_get', transactionHash, traceAddress)).json;
           if (JSON.stringify(trace).length <= limitBytes) {
@@ -82,7 +82,7 @@ describe('trace_block, trace_transaction and trace_get', () => {
     }
   });
 
-  test('what no chain has is null, as Parity and Erigon answer', async () => {
+  test('return null for unknown transactions and frames, as Parity and Erigon do', async () => {
     const nobody = `0x${'ab'.repeat(32)}`;
     expect(await ask('trace_transaction', nobody)).toMatchObject({ result: null });
     expect(await ask('trace_get', nobody, ['0x0'])).toMatchObject({ result: null });
@@ -101,7 +101,7 @@ describe('trace_block, trace_transaction and trace_get', () => {
     ['trace_get', [`0x${'ab'.repeat(32)}`], /must have 2 elements/],
     ['trace_get', [`0x${'ab'.repeat(32)}`, '0x0'], /must be an array/],
     ['trace_get', [`0x${'ab'.repeat(32)}`, ['x']], /params\[1\] \(path\)\[0\] must be an index/],
-  ])('%s %j is refused with -32602', async (method, params, message) => {
+  ])('reject %s %j with -32602', async (method, params, message) => {
     const { error } = await ask(method, ...params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });
   });

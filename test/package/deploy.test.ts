@@ -11,31 +11,29 @@ const deploy = `${root}deploy`;
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Go fetches nothing while tests run. */
+/** Go downloads nothing during tests. */
 const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
 const READER = `${root}test/package/deploy`;
 
-/** What a tool makes of a place in deploy/. */
+/** Returns the output of a tool for a file or folder of deploy/. Skips the test if the tool is not available. */
 async function readBy(tool: 'compose' | 'kustomize', place: string, context: TestContext): Promise<string> {
   const isThere = spawnSync('go', ['list', '-deps', '.'], {
     cwd: READER,
     env: { ...process.env, ...OFFLINE },
   });
   if (isThere.status !== 0)
-    context.skip(
-      'go or the modules of the tools are not there; `go mod download` in test/package/deploy brings these',
-    );
+    context.skip('go or the Go modules of the tools are missing: run go mod download in test/package/deploy');
   const env = { ...OFFLINE, FLOODGATE_UPSTREAM: 'http://node.example:8545' };
   const read = await run('go', ['run', '.', tool, join(deploy, place)], { cwd: READER, env });
   expect(read).toMatchObject({ code: 0, stderr: '' });
   return read.stdout;
 }
 
-const files = (readdirSync(deploy, { recursive: true }) as string[]) // names, as no types are asked for
+const files = (readdirSync(deploy, { recursive: true }) as string[]) // strings, because withFileTypes is not set
   .filter((name) => /\.(ya?ml|service)$|Dockerfile$/.test(name));
 
 describe('deploy/', () => {
-  it('sets no variable that is no option', () => {
+  it('sets only environment variables that are options', () => {
     const options = optionsOf(ConfigSchema).flatMap(({ variable, fileVariable }) => [variable, fileVariable]);
     const known = new Set([...options, 'FLOODGATE_CONFIG']);
     const set = files.flatMap((name) =>
@@ -47,12 +45,12 @@ describe('deploy/', () => {
     expect(set.filter((variable) => !known.has(variable))).toEqual([]);
   });
 
-  it('has a configuration for Kubernetes that can be used', async () => {
+  it('has a valid configuration for Kubernetes', async () => {
     const file = join(deploy, 'kubernetes/floodgate.yaml');
     const env = { FLOODGATE_UPSTREAM: 'http://node.example:8545' };
     const checked = await floodgate(['config', 'check', '--config', file], { env, cwd: folder });
     expect(checked).toMatchObject({ code: 0, stderr: '' });
-    // Also what is only an example in it.
+    // The commented-out examples are valid, too.
     const all = join(folder, 'floodgate.yaml');
     writeFileSync(all, readFileSync(file, 'utf8').replaceAll(/^#(?! \S)/gm, ''));
     expect(parse(readFileSync(all, 'utf8')).dns.account).toBe('YOUR-ACCOUNT');
@@ -61,7 +59,7 @@ describe('deploy/', () => {
     });
   });
 
-  it('has a compose file that Compose takes, whose files are there', async (context) => {
+  it('has a compose file that Compose accepts, and all files that it mounts', async (context) => {
     const { services } = JSON.parse(await readBy('compose', 'docker/compose.yaml', context));
     expect(Object.keys(services).sort()).toEqual([
       'clickhouse',
@@ -80,7 +78,7 @@ describe('deploy/', () => {
     for (const { source } of mounted) expect(() => readdirSync(join(source, '..')), source).not.toThrow();
   });
 
-  it('has manifests that kustomize takes, and that are as the schemas of Kubernetes say', async (context) => {
+  it('has manifests that kustomize accepts and that conform to the schemas of Kubernetes', async (context) => {
     const made = await readBy('kustomize', 'kubernetes', context);
     const resources = parseAllDocuments(made).map((document) => document.toJS());
     expect(resources.map(({ kind }) => kind).sort()).toEqual([
@@ -97,12 +95,10 @@ describe('deploy/', () => {
     const file = join(folder, 'made.yaml');
     writeFileSync(file, made);
     if (spawnSync('kubernetes-validate', ['--help']).status !== 0)
-      context.skip(
-        'the manifests were built and not validated: `pip install kubernetes-validate` brings the schemas',
-      );
+      context.skip('the manifests were built but not validated: pip install kubernetes-validate');
     const valid = await run('kubernetes-validate', ['--strict', file]);
     expect(valid.code, valid.stdout + valid.stderr).toBe(0);
-    // It does find what is wrong.
+    // The validator does detect errors.
     writeFileSync(file, made.replace('readOnlyRootFilesystem', 'readOnlyRootFileSystem'));
     expect((await run('kubernetes-validate', ['--strict', file])).code).not.toBe(0);
   });

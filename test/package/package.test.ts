@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +14,7 @@ describe('the package', () => {
   let folder: string;
   let files: string[];
   let tarball: string;
-  /** Where it is installed for a project, and for all. */
+  /** Folders of the local and of the global installation. */
   let project: string;
   let prefix: string;
 
@@ -48,24 +39,23 @@ describe('the package', () => {
 
   const installed = (path: string): string => join(project, 'node_modules/floodgate', path);
 
-  it('has the bundles with their maps, the docs, the licences, and nothing of tests or builds', () => {
+  it('contains the bundles with source maps, the docs and the licences, but no sources, tests or build files', () => {
     expect(files.filter((path) => /test|arbitrary|tsbuildinfo|(^|\/)\.|^src\//.test(path))).toEqual([]);
     const kinds = new Set(files.map((path) => /^(dist\/(bundle|exports)|docs)\//.exec(path)?.[1] ?? path));
     expect([...kinds].sort()).toEqual(
       ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist/bundle', 'dist/exports', 'docs', 'package.json'].sort(),
     );
-    // What a browser gets is shipped as it was written.
-    const scripts = files.filter(
-      (path) => /^dist\/.*\.js$/.test(path) && !/\/(?:page|methodsPage|web)\//.test(path),
-    );
+    // Scripts for browsers are shipped without source maps.
+    const scripts = files.filter((path) => /^dist\/.*\.js$/.test(path) && !/\/(?:tryIt|web)\//.test(path));
+    for (const name of ['page.js', 'page.css']) expect(files).toContain(`dist/bundle/tryIt/${name}`);
     expect(scripts).toContain('dist/bundle/floodgate.js');
     expect(scripts).toContain('dist/bundle/udpThread.js');
-    // The bundler's own few lines have no source.
+    // The runtime of the bundler has no source map.
     for (const path of scripts.filter((name) => !name.includes('rolldown-runtime')))
       expect(files).toContain(`${path}.map`);
   });
 
-  it('needs no package but the store, and takes anvil where it is', () => {
+  it('depends only on lmdb, with anvil as an optional peer', () => {
     const {
       dependencies,
       peerDependenciesMeta,
@@ -77,7 +67,7 @@ describe('the package', () => {
     expect(existsSync(join(project, 'node_modules/@foundry-rs'))).toBe(false);
   });
 
-  it('names every package that is bundled, with its licence', () => {
+  it('names every bundled package with its licence', () => {
     const notices = readFileSync(installed('dist/bundle/THIRD-PARTY-NOTICES.txt'), 'utf8');
     const bundled = new Set<string>();
     for (const map of files.filter((path) => path.endsWith('.js.map'))) {
@@ -93,7 +83,9 @@ describe('the package', () => {
     expect(notices).toContain('Permission is hereby granted, free of charge');
   });
 
-  /** Compiles programs of the project, in a browser's terms and with no package's types but the imported ones. */
+  /**
+   * Compiles programs of the project with the types of browsers, and without types of packages that are not imported.
+   */
   async function compile(...names: readonly string[]): Promise<void> {
     const options = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: false, types: [] };
     const compilerOptions = { ...options, exactOptionalPropertyTypes: true, lib: ['es2023', 'dom'] };
@@ -104,7 +96,7 @@ describe('the package', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   }
 
-  it('gives other programs a client of the gateway, with types, on every Node', async () => {
+  it('exports a typed client of the gateway that runs on every supported Node', async () => {
     writeFileSync(
       join(project, 'useClient.ts'),
       `import { createFloodgateClient, floodgateActions, FloodgateRpcError, type Trace } from 'floodgate/client';
@@ -128,7 +120,7 @@ describe('the package', () => {
        console.log(JSON.stringify([error instanceof FloodgateRpcError && error.code, failed instanceof TypeError, typeof balance]));`,
     );
     await compile('useClient.ts');
-    // Node 20 has none.
+    // Node 20 has no WebSocket.
     const script = 'globalThis.WebSocket ??= class {}; await import("./useClient.js")';
     for (const { node } of LINES) {
       if (node === undefined) continue;
@@ -138,7 +130,7 @@ describe('the package', () => {
     expect(readFileSync(installed('dist/exports/client.js'), 'utf8')).not.toMatch(/node:|node_modules/);
   });
 
-  it('gives other programs the traces of any client, with types', async () => {
+  it('exports typed functions that convert the traces of any client', async () => {
     writeFileSync(
       join(project, 'use.ts'),
       `import { BlockMismatchError, blockTraces, type Trace, TraceFormatError } from 'floodgate/traces';
@@ -158,9 +150,9 @@ describe('the package', () => {
   });
 
   it.for(LINES)(
-    'starts by `npx floodgate dev` without anvil, on $name: rules and guard, and a line that says how to get it',
+    'starts `floodgate dev` without anvil on $name, with rules and guard, and prints how to install anvil',
     async ({ name, node }, ctx) => {
-      if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);
+      if (node === undefined) return ctx.skip(`${name} is not installed: run .ci/install-node`);
       const path = `PATH=${dirname(node)}:${process.env['PATH']}`;
       const command = ['env', path, 'npx', '--offline', 'floodgate', 'dev'] as const;
       const dev = await startDev(join(folder, 'dev', name), command, project);
@@ -170,53 +162,44 @@ describe('the package', () => {
         .filter((line) => line.includes('anvil'));
       expect(told).toHaveLength(1);
       expect(told[0]).toContain('npm install @foundry-rs/anvil');
-      expect(dev.welcome).not.toContain('Gateway');
-      const url = /Rules API +(\S+)/.exec(dev.welcome)?.[1] ?? '';
+      expect(dev.startMessage).not.toContain('Gateway');
+      const url = /Rules API +(\S+)/.exec(dev.startMessage)?.[1] ?? '';
       expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
-      const [, host = '', port] = /DNS +(\S+) port (\d+)/.exec(dev.welcome) ?? [];
+      const [, host = '', port] = /DNS +(\S+) port (\d+)/.exec(dev.startMessage) ?? [];
       const [answer] = await askTcp([query('www.example.test')], { host, port: Number(port) });
       expect(answer?.rcode).toBe(RCODE.NOERROR);
-      // A terminal's Ctrl-C goes to the whole foreground group.
+      // Ctrl-C in a terminal signals the whole foreground process group.
       process.kill(-dev.pid, 'SIGINT');
       await dev.ended;
       expect(dev.log()).toContain('"msg":"stopped"');
     },
   );
 
-  it.for(LINES)('runs where it was installed for all users, on $name', async ({ name, node }, ctx) => {
-    if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);
+  it.for(LINES)('runs from a global installation, on $name', async ({ name, node }, ctx) => {
+    if (node === undefined) return ctx.skip(`${name} is not installed: run .ci/install-node`);
     const program = join(prefix, 'bin/floodgate');
     const cache = join(folder, 'cache', name);
     const env = cleanEnvironment({ XDG_CACHE_HOME: cache });
     const place = ['--port', '0', '--data-dir', join(folder, 'data', name)];
     const guard = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'];
-    const written: Record<string, number>[] = [];
     for (const start of ['first', 'second']) {
-      const running = await runProgram(['start', '--rules-only', ...place, ...guard, '--dns-workers', '2'], {
-        env,
-        cwd: folder,
-        command: [node, program],
-      });
+      const running = await runProgram(
+        ['start', '--role', 'rules,guard', ...place, ...guard, '--dns-threads', '2'],
+        {
+          env,
+          cwd: folder,
+          command: [node, program],
+        },
+      );
       for (const path of ['/healthz', '/client/v4/docs', '/client/v4/docs/page.js'])
         expect((await fetch(running.url + path)).status, path).toBe(200);
       const [, threads] = /^floodgate_dns_threads (\d)$/m.exec(await metrics(running.url)) ?? [];
       expect(threads).toBe(name === 'this Node' ? String(ownThreads()) : '2');
       expect(await running.stop(), start).toBe(0);
-      const compiled = join(cache, 'floodgate/compiled');
-      const files = readdirSync(compiled, { recursive: true, encoding: 'utf8' });
-      const times = files.map((file) => [file, statSync(join(compiled, file))] as const);
-      written.push(
-        Object.fromEntries(times.flatMap(([file, at]) => (at.isFile() ? [[file, at.mtimeMs]] : []))),
-      );
     }
-    // What V8 compiled is kept where only its user can write, and the second start takes it: it writes none of it anew.
-    expect(statSync(join(cache, 'floodgate/compiled')).mode & 0o777).toBe(0o700);
-    const [first = {}, second] = written;
-    expect(Object.keys(first).length).toBeGreaterThan(5);
-    expect(second).toMatchObject(first);
   });
 
-  it('says its version by the command that npm made', async () => {
+  it('prints its version with the command that npm installed', async () => {
     const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const { code, stdout } = await run(join(prefix, 'bin/floodgate'), ['--version'], { cwd: folder });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${version}\n` });
@@ -225,7 +208,7 @@ describe('the package', () => {
 
 const metrics = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-/** How many threads this Node receives with: several where it can share a port. */
+/** Returns the number of threads that receive DNS on this Node: 2 if it can share a UDP port, else 1. */
 function ownThreads(): number {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12) ? 2 : 1;

@@ -16,7 +16,7 @@ interface Component {
   readonly hashes: readonly { readonly alg: string; readonly content: string }[];
 }
 
-it('a release is the package, what it consists of, and their checksums, signed where there is a key', async (context) => {
+it('a release consists of the package, its bill of materials and their checksums, signed if there is a key', async (context) => {
   if (spawnSync('ssh-keygen', ['-?']).error !== undefined) context.skip('needs ssh-keygen');
   const key = join(folder, 'key');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'release', '-f', key]);

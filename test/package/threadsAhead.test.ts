@@ -11,7 +11,10 @@ const BUNDLE = `${root}dist/bundle/floodgate.js`;
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-ahead-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a guard with two threads, of which those with these numbers end at once. Answers the numbers of all that were started. */
+/**
+ * Starts a guard with two threads; threads with the numbers `ending` exit at once. Returns the numbers of all started
+ * threads.
+ */
 async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
   const at = mkdtempSync(join(folder, 'start-'));
   const note = join(at, 'note.cjs');
@@ -24,7 +27,16 @@ async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
     }`,
   );
   const guard = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'];
-  const flags = ['--rules-only', '--port', '0', '--data-dir', join(at, 'data'), '--dns-workers', '2'];
+  const flags = [
+    '--role',
+    'rules,guard',
+    '--port',
+    '0',
+    '--data-dir',
+    join(at, 'data'),
+    '--dns-threads',
+    '2',
+  ];
   const server = await runProgram(['start', ...flags, ...guard], {
     env: cleanEnvironment(),
     command: [node, '--require', note, BUNDLE],
@@ -36,12 +48,12 @@ async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
 }
 
 const node = newerNode() ?? '';
-describe.skipIf(node === '')(`the threads of a guard${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
-  it('are those that were started while the server was loaded', async () => {
+describe.skipIf(node === '')(`the DNS threads of a guard${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
+  it('are started while the server is loading', async () => {
     expect(await threadsOf(node)).toEqual(['thread-1', 'thread-2']);
   });
 
-  it('are as many where one of them ended before it had its task', async () => {
+  it('are replaced if one exits before it receives its task', async () => {
     expect(await threadsOf(node, 1)).toEqual(['thread-1', 'thread-2', 'thread-3']);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from './support/call.ts';
-import { environmentOf, floodgate } from './support/command.ts';
+import { clientEnvironment, floodgate } from './support/command.ts';
 import { newRule } from './support/samples.ts';
 import { type RulesServer, startServer } from './support/server.ts';
 
@@ -19,8 +19,8 @@ const pathOf = (list: string, account = `lists-${++accounts}`): string =>
 const send = (method: string, path: string, body?: unknown) =>
   call(server, { method, path, ...(body !== undefined && { body }) });
 
-describe.each(['allowlist', 'denylist'])('the %s', (list) => {
-  it('takes networks and names, and shows, changes and deletes them', async () => {
+describe.each(['allowlist', 'denylist'])('the %s API', (list) => {
+  it('creates, lists, reads, changes and deletes entries for networks and names', async () => {
     const path = pathOf(list);
     const created = await send('POST', path, { prefix: '192.0.2.0/24', comment: 'a partner' });
     expect(created.status).toBe(200);
@@ -50,7 +50,7 @@ describe.each(['allowlist', 'denylist'])('the %s', (list) => {
     expect((await send('GET', path)).json.result).toEqual([]);
   });
 
-  it('is not sent again to who has it, and takes a slash behind the id', async () => {
+  it('returns 304 for a current If-None-Match, and accepts a slash after the id', async () => {
     const path = pathOf(list);
     const { id } = (await send('POST', path, { prefix: '192.0.2.7' })).json.result;
     for (const one of [path, `${path}/${id}`, `${path}?page=1`]) {
@@ -64,7 +64,7 @@ describe.each(['allowlist', 'denylist'])('the %s', (list) => {
     expect((await send('PATCH', `${path}//`, {})).status).toBe(404);
   });
 
-  it('refuses what is no entry with every fault, and what it does not have', async () => {
+  it('rejects an invalid entry with all its errors, and an unknown entry with 404', async () => {
     const path = pathOf(list);
     const refused = await send('POST', path, { prefix: '192.0.2.7/24', comment: 7, why: 1 });
     expect(refused.status).toBe(400);
@@ -80,13 +80,13 @@ describe.each(['allowlist', 'denylist'])('the %s', (list) => {
   });
 });
 
-it('the lists are each account’s own, and every change is in the audit', async () => {
+it('access lists belong to one account, and the audit log contains every change of them', async () => {
   const path = pathOf('denylist', 'audited');
   const { id } = (await send('POST', path, { prefix: '198.51.100.7' })).json.result;
   expect((await send('GET', pathOf('denylist', 'another'))).json.result).toEqual([]);
   await send('PATCH', `${path}/${id}`, { enabled: false });
   const { stdout } = await floodgate(['audit', '--account', 'audited', '--data-dir', server.dataDir], {
-    env: environmentOf(server, 'audited'),
+    env: clientEnvironment(server, 'audited'),
   });
   expect(stdout).toMatch(/list\.create.*denylist: 198\.51\.100\.7, enabled/);
   const audit = `/accounts/audited/network/advanced_dns_protection/configs/dns_protection/audit`;

@@ -13,7 +13,7 @@ import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 import { call } from './support/call.ts';
-import { environmentOf, floodgate } from './support/command.ts';
+import { clientEnvironment, floodgate } from './support/command.ts';
 import { newRule, rulesPath } from './support/samples.ts';
 import { type RulesServer, startServer, TOKEN } from './support/server.ts';
 
@@ -40,7 +40,10 @@ function fileOf(rules: readonly NewRule[]): string {
   return file;
 }
 
-/** A proxy in front of the server: what `spoil` returns true for is not answered as the server did. */
+/**
+ * Starts a proxy in front of the server. If `spoil` returns true for a request, the proxy discards the server's
+ * response.
+ */
 async function proxied(
   spoil: (request: IncomingMessage, response: ServerResponse) => boolean,
 ): Promise<string> {
@@ -63,21 +66,21 @@ async function proxied(
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-describe('two applies of one file at once', () => {
+describe('applyPlan, twice for one file,', () => {
   const client = (accountId: string) => new RulesClient({ baseUrl: server.baseUrl, token: TOKEN, accountId });
   const apply = async (accountId: string, wanted: readonly NewRule[]) => {
     const own = client(accountId);
     return { own, plan: makePlan(await own.list(), wanted) };
   };
 
-  it('leave each rule once, whichever is ahead', async () => {
+  it('creates each rule once if both run concurrently', async () => {
     const wanted = Array.from({ length: 8 }, (_, index) => region(`r${index}`));
     const runs = await Promise.all([apply('two', wanted), apply('two', wanted)]);
     await Promise.all(runs.map(({ own, plan }) => applyPlan(own, plan, { onStep: () => undefined })));
     expect((await stored('two')).map(({ name }: NewRule) => name).sort()).toEqual(
       wanted.map(({ name }) => name).sort(),
     );
-    // Planned while the other one was under way: some rules are there already.
+    // A plan that was made during another apply: some rules exist already.
     const [early] = await Promise.all([apply('three', wanted)]);
     await create('three', region('r0'));
     const late = await apply('three', wanted.slice(0, 4));
@@ -86,7 +89,7 @@ describe('two applies of one file at once', () => {
     expect(await stored('three')).toHaveLength(wanted.length);
   });
 
-  it('make a rule again that was deleted since', async () => {
+  it('creates a rule again that was deleted in between', async () => {
     for (let round = 0; round < 3; round++) {
       const { own, plan } = await apply('again', [region('a')]);
       await applyPlan(own, plan, { onStep: () => undefined });
@@ -97,7 +100,7 @@ describe('two applies of one file at once', () => {
 });
 
 describe('floodgate rules apply', () => {
-  it('finds a change made whose answer was lost', async () => {
+  it('detects that a change was made although its response was lost', async () => {
     const { id } = await create('lost', region('a'));
     let lost = 0;
     const url = await proxied(({ method, socket }) => {
@@ -107,13 +110,13 @@ describe('floodgate rules apply', () => {
       return true;
     });
     const file = fileOf([region('a', { mode: 'disabled' })]);
-    const env = { ...environmentOf(server, 'lost'), FLOODGATE_URL: url };
+    const env = { ...clientEnvironment(server, 'lost'), FLOODGATE_URL: url };
     const { status, stderr } = await floodgate(['rules', 'apply', file, '--force'], { env });
     expect([lost, status, stderr]).toEqual([1, 0, '']);
     expect(await stored('lost')).toMatchObject([{ id, mode: 'disabled' }]);
   });
 
-  it('stops where a lost change was followed by somebody else’s', async () => {
+  it('stops if another client changed the rule after a lost response', async () => {
     await create('other', region('a'));
     let lost = 0;
     const url = await proxied(({ method, socket, url: path, headers }) => {
@@ -126,12 +129,12 @@ describe('floodgate rules apply', () => {
       return true;
     });
     const file = fileOf([region('a', { rate_sensitivity: 'high' })]);
-    const env = { ...environmentOf(server, 'other'), FLOODGATE_URL: url };
+    const env = { ...clientEnvironment(server, 'other'), FLOODGATE_URL: url };
     const { status, stderr } = await floodgate(['rules', 'apply', file, '--force'], { env });
     expect([status, stderr]).toEqual([1, expect.stringContaining('was changed since the plan was made')]);
   });
 
-  it('waits as long as the server says, with a line, and says on Ctrl-C what was done', async () => {
+  it('waits for the time in Retry-After, and prints the number of changes made on Ctrl-C', async () => {
     await create('wait', region('a'));
     const url = await proxied(({ method }, response) => {
       if (method !== 'POST') return false;
@@ -141,17 +144,17 @@ describe('floodgate rules apply', () => {
     const file = fileOf([region('a', { mode: 'disabled' }), region('b')]);
     const child = spawnGuarded(process.execPath, [PROGRAM, 'rules', 'apply', file, '--force'], {
       cwd: folder,
-      env: { ...process.env, ...environmentOf(server, 'wait'), FLOODGATE_URL: url },
+      env: { ...process.env, ...clientEnvironment(server, 'wait'), FLOODGATE_URL: url },
     });
     const ended = once(child, 'close');
     let stderr = '';
     child.stderr.on('data', (chunk) => {
       stderr += chunk;
     });
-    await until('it says that it waits', () => stderr.includes('waiting 3600 s'));
+    await until('the message that it waits', () => stderr.includes('waiting 3600 s'));
     child.kill('SIGINT');
     expect(await ended).toEqual([1, null]);
-    expect(stderr).toContain('floodgate: Interrupted\n1 of 2 changes were made; plan again');
+    expect(stderr).toContain('floodgate: Interrupted\n1 of 2 changes were applied; run plan again');
     expect(stderr).not.toContain('    at ');
   });
 });

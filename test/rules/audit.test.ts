@@ -24,11 +24,11 @@ async function audit(...flags: string[]) {
     .map((line) => JSON.parse(line));
 }
 
-/** What the command line's own reader finds wrong ends with this exit code. */
+/** Exit code for invalid arguments. */
 const WRONG_USAGE = 64;
 
 describe('floodgate audit', () => {
-  it('shows who changed a rule, when, from where, before and after', async () => {
+  it('prints actor, time, address and both states of each rule change', async () => {
     const token = JSON.parse((await run('token', 'create', '--json', '--account', 'a1')).stdout);
     const rule = await create('a1', token.token);
     const path = `${rulesPath('a1')}/${rule.id}`;
@@ -44,7 +44,7 @@ describe('floodgate audit', () => {
     ]);
   });
 
-  it('shows who made and revoked tokens on the machine itself', async () => {
+  it('prints tokens that were created and revoked on the command line', async () => {
     const { id } = JSON.parse((await run('token', 'create', '--json', '--all-accounts')).stdout);
     await run('token', 'revoke', id);
     const entries = (await audit('--all')).filter((entry) => entry.token === id);
@@ -54,7 +54,7 @@ describe('floodgate audit', () => {
     ]);
   });
 
-  it('is filtered by rule, time and number', async () => {
+  it('filters by rule, time and number of entries', async () => {
     const made = [await create('a2'), await create('a2'), await create('a2')];
     const rules = async (...flags: string[]) =>
       (await audit('--account', 'a2', ...flags)).map((entry) =>
@@ -69,7 +69,7 @@ describe('floodgate audit', () => {
     expect(await rules('--all')).toEqual([0, 1, 2]);
   });
 
-  it('is a table on request of a person', async () => {
+  it('prints a table by default', async () => {
     const rule = await create('a3');
     await call(server, {
       method: 'PATCH',
@@ -96,7 +96,7 @@ describe('floodgate audit', () => {
     [['--account', 'a b'], WRONG_USAGE, 'An account id is'],
     [['--since', 'yesterday'], 1, 'is not a time'],
     [['--limit', '0'], WRONG_USAGE, 'whole number from 1'],
-  ])('%j says what is wrong', async (args, code, message) => {
+  ])('rejects %j with a message', async (args, code, message) => {
     const { status, stderr } = await run('audit', ...args);
     expect([status, stderr]).toEqual([code, expect.stringContaining(message)]);
   });

@@ -20,7 +20,7 @@ const create = async (account: string, more: object = {}) =>
   (await call(server, { method: 'POST', path: rulesPath(account), body: newRule, ...more })).json.result;
 
 describe('GET …/audit', () => {
-  it('names the caller behind a trusted proxy and what its token is called', async () => {
+  it('returns the client address from a trusted proxy and the label of the token', async () => {
     const writer = await token('--account', 'a', '--label', 'pipeline');
     const headers = { 'x-forwarded-for': '198.51.100.9, 192.0.2.7' };
     const rule = await create('a', { token: writer.token, headers });
@@ -36,7 +36,7 @@ describe('GET …/audit', () => {
     expect((await run('audit', '--account', 'a')).stdout).toContain(`${writer.id} (pipeline)  192.0.2.7`);
   });
 
-  it('needs a permission of its own, for this account', async () => {
+  it('requires the audit permission for the account', async () => {
     const path = auditPath('b');
     const statuses = async (secret: string | null) => [
       (await call(server, { path, token: secret })).status,
@@ -54,7 +54,7 @@ describe('GET …/audit', () => {
     expect(await statuses(null)).toEqual([401, 401]);
   });
 
-  it('shows one account, the newest first, in pages, by time and by rule', async () => {
+  it('returns the entries of one account, newest first, with paging and filters for time and rule', async () => {
     const made = [];
     for (let index = 0; index < 5; index++) made.push(await create(index === 2 ? 'other' : 'd'));
     const mine = made.filter((_, index) => index !== 2);
@@ -82,13 +82,13 @@ describe('GET …/audit', () => {
     ['per_page', '1001'],
     ['cursor', '-'],
     ['rule_id', ''],
-  ])('refuses %s=%s', async (name, value) => {
+  ])('rejects %s=%s with 400', async (name, value) => {
     const { status, json } = await call(server, { path: auditPath('a', `?${name}=${value}`) });
     expect([status, json.errors[0].source]).toEqual([400, { pointer: `/${name}` }]);
   });
 });
 
-it('a client that hangs up in the middle of its request is no error in the log', async () => {
+it('the server logs no error if a client disconnects during its request', async () => {
   const own = await startServerProcess();
   const { hostname, port } = new URL(own.baseUrl);
   for (const length of ['content-length: 1000', 'transfer-encoding: chunked']) {
@@ -97,7 +97,7 @@ it('a client that hangs up in the middle of its request is no error in the log',
       `POST /client/v4${rulesPath('a')} HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n` +
         `authorization: Bearer fg_test_token_that_may_do_everything_0000\r\n${length}\r\n\r\n`,
     );
-    // The server reads the body from now on.
+    // "100 Continue": the server is reading the body.
     await once(socket, 'data');
     socket.end(length.startsWith('content') ? '{"scope"' : '8\r\n{"scope"\r\n');
     socket.destroy();
@@ -106,7 +106,7 @@ it('a client that hangs up in the middle of its request is no error in the log',
   expect((await call(own, { path: rulesPath('a') })).status).toBe(200);
   await own.stop();
   expect(own.output()).toContain('stopped');
-  // Where there is a gateway beside it the node that it waits for is none of this.
+  // A gateway in the same process logs that its node is missing; ignore that.
   const lines = own.output().replaceAll(/^.*"network":"mainnet".*$/gm, '');
   expect(lines).not.toMatch(/"level":[456]0/);
 });

@@ -39,7 +39,7 @@ async function list(env: Readonly<Record<string, string>>, args: readonly string
 }
 
 describe('the token of a command', () => {
-  it('comes from FLOODGATE_TOKEN, in silence, also beside the server’s own variable', async () => {
+  it('is read from FLOODGATE_TOKEN without a warning, even if FLOODGATE_API_TOKEN is set', async () => {
     for (const env of [
       { FLOODGATE_TOKEN: TOKEN },
       { FLOODGATE_TOKEN: TOKEN, FLOODGATE_API_TOKEN: WRONG, FLOODGATE_API_TOKEN_FILE: files.wrong },
@@ -51,7 +51,7 @@ describe('the token of a command', () => {
     expect(stderr).not.toContain('warning');
   });
 
-  it('comes from a file that is named, before any variable', async () => {
+  it('is read from a token file in preference to the variables', async () => {
     const wrong = { FLOODGATE_TOKEN: WRONG, FLOODGATE_API_TOKEN: WRONG };
     expect(await list(wrong, ['--token-file', files.right])).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(await list({ ...wrong, FLOODGATE_TOKEN_FILE: files.right })).toMatchObject({
@@ -60,34 +60,34 @@ describe('the token of a command', () => {
     });
   });
 
-  it('still comes from the names of before, with a warning that says what to do', async () => {
+  it('is read from the deprecated FLOODGATE_API_TOKEN and its file, with a warning', async () => {
     const token = await list({ FLOODGATE_API_TOKEN: TOKEN });
     expect([token.status, token.stderr]).toEqual([
       0,
-      "warning: the token comes from FLOODGATE_API_TOKEN, the name of the server's own token, which may do everything; set FLOODGATE_TOKEN instead\n",
+      "warning: the token was read from FLOODGATE_API_TOKEN, the variable of the server's own token, which has all permissions; set FLOODGATE_TOKEN instead\n",
     ]);
     const file = await list({ FLOODGATE_API_TOKEN_FILE: files.right, FLOODGATE_API_TOKEN: WRONG });
     expect([file.status, file.stderr]).toEqual([
       0,
-      "warning: the token comes from FLOODGATE_API_TOKEN_FILE, the file of the server's own token, which may do everything; set FLOODGATE_TOKEN_FILE instead\n",
+      "warning: the token was read from FLOODGATE_API_TOKEN_FILE, the file of the server's own token, which has all permissions; set FLOODGATE_TOKEN_FILE instead\n",
     ]);
   });
 
   it.each([
-    ['is nowhere', {}, 'set FLOODGATE_TOKEN,'],
-    ['is nowhere, the old variable empty', { FLOODGATE_API_TOKEN: '' }, 'set FLOODGATE_TOKEN,'],
-    // In the place of an empty one the server's own must not be taken: it may do everything.
+    ['is missing', {}, 'set FLOODGATE_TOKEN,'],
+    ['is missing, with an empty deprecated variable,', { FLOODGATE_API_TOKEN: '' }, 'set FLOODGATE_TOKEN,'],
+    // The server's own token must not replace an empty one: it has all permissions.
     ['is empty', { FLOODGATE_TOKEN: '', FLOODGATE_API_TOKEN: TOKEN }, 'FLOODGATE_TOKEN is empty'],
-    ['has blanks', { FLOODGATE_TOKEN: 'fg_a b' }, 'in FLOODGATE_TOKEN has characters'],
-    ['is in a file that is not there', { FLOODGATE_TOKEN_FILE: '/not/there' }, 'cannot be read'],
-  ] as const)('that %s is refused before anything is sent', async (_, env, message) => {
+    ['has blanks', { FLOODGATE_TOKEN: 'fg_a b' }, 'in FLOODGATE_TOKEN has invalid characters'],
+    ['is in a missing file', { FLOODGATE_TOKEN_FILE: '/not/there' }, 'cannot be read'],
+  ] as const)('that %s is rejected before any request is sent', async (_, env, message) => {
     const { status, stderr } = await list(env);
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(stderr).not.toContain('HTTP');
     expect(stderr).not.toContain('    at ');
   });
 
-  it('that is an empty file is refused, though there is one in a variable', async () => {
+  it('in an empty file is rejected, although a variable contains one', async () => {
     const { status, stderr } = await list({ FLOODGATE_TOKEN: TOKEN, FLOODGATE_TOKEN_FILE: files.empty });
     expect([status, stderr]).toEqual([1, expect.stringContaining(`${files.empty} is empty`)]);
   });
@@ -97,7 +97,7 @@ describe('the token of a command', () => {
     [['rules', 'delete', '--all']],
     [['dns', 'watch', '--once']],
     [['dns', 'explain', 'www.example.test']],
-  ])('is read alike by %j', async (args) => {
+  ])('is read from both variables by %j', async (args) => {
     const connection = { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: 'a' };
     const fresh = await floodgate(args, { env: { ...connection, FLOODGATE_TOKEN: TOKEN } });
     const old = await floodgate(args, { env: { ...connection, FLOODGATE_API_TOKEN: TOKEN } });
@@ -107,7 +107,7 @@ describe('the token of a command', () => {
   });
 });
 
-it('the help of a command that talks to a server names no variable of the server', async () => {
+it('the help of client commands names FLOODGATE_TOKEN and not the variable of the server', async () => {
   for (const args of [
     ['rules', 'list', '--help'],
     ['dns', 'watch', '--help'],

@@ -39,7 +39,7 @@ async function collect(account: string, query: Record<string, unknown> = {}): Pr
   return found;
 }
 
-describe('the official client', () => {
+describe("Cloudflare's official client", () => {
   it('creates, reads, changes and deletes a rule', async () => {
     const { result: created, success } = await create('client-1');
     expect(success).toBe(true);
@@ -59,7 +59,7 @@ describe('the official client', () => {
     ['in pages of 3', { per_page: 3 }],
     ['in pages that divide evenly', { per_page: 5 }],
     ['in pages of 1, backwards', { per_page: 1, direction: 'DESC' }],
-  ])('walks a list %s to its end and sees each rule once', async (_, query) => {
+  ])('lists all rules %s, each once', async (_, query) => {
     const account = `client-list-${Object.keys(query).join('-')}-${String(Object.values(query)[0])}`;
     const ids: string[] = [];
     for (let index = 0; index < 10; index++)
@@ -68,7 +68,7 @@ describe('the official client', () => {
     expect(walked).toEqual('direction' in query ? ids.toReversed() : ids);
   });
 
-  it('throws its own class for every error, with our code in it', async () => {
+  it('throws its class for every status, with the error code of the server', async () => {
     const missing = `${rules('client-2')}/3fa85f64-5717-4562-b3fc-2c963f66afa6`;
     const { result } = await create('client-2');
     const single = `${rules('client-2')}/${result.id}`;
@@ -76,7 +76,7 @@ describe('the official client', () => {
     const key = { 'idempotency-key': 'client-key' };
     await client().post(rules('client-2'), { body: newRule, headers: key });
     const other = { ...newRule, mode: 'disabled' };
-    // Sent one after the other: a rejection that nobody awaits yet would count as unhandled.
+    // Sent one after the other: a rejection that is not awaited yet would count as unhandled.
     const cases: [() => Promise<unknown>, new (...parameters: never[]) => Error, number, number][] = [
       [() => client().post(rules('a'), { body: {} }), Cloudflare.BadRequestError, 400, 10001],
       [() => client('wrong').get(rules('a')), Cloudflare.AuthenticationError, 401, 10000],
@@ -113,7 +113,7 @@ describe('the official client', () => {
     }
   });
 
-  it('throws ConflictError for one rule too many, once it has retried', async () => {
+  it('throws ConflictError for the 1,001st rule', async () => {
     const patient = new Cloudflare({ apiToken: TOKEN, baseURL: server.baseUrl, maxRetries: 1 });
     const one = () => patient.post(rules('client-full'), { body: newRule });
     for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 50 }, one));
@@ -122,13 +122,14 @@ describe('the official client', () => {
     expect(await collect('client-full', { per_page: 300 })).toHaveLength(1000);
   });
 
-  it('finds its token valid', async () => {
+  it('verifies its token', async () => {
     expect(await client().user.tokens.verify()).toMatchObject({ status: 'active' });
     await expect(client('wrong').user.tokens.verify()).rejects.toBeInstanceOf(Cloudflare.AuthenticationError);
   });
 
-  it('gets through when the first answers are lost or refused, by its own retries', async () => {
-    // Stands for a network that fails: passes requests on to the real server, apart from the first two.
+  it('creates one rule by its retries if the first responses are lost or 503', async () => {
+    // Simulates an unreliable network: loses the response of the first request, rejects the second, forwards the
+    // others.
     const { server: flaky, seen } = await flakyFront(server.baseUrl);
     const { port } = flaky.address() as AddressInfo;
     const through = client(TOKEN, `http://127.0.0.1:${port}/client/v4`);
@@ -136,7 +137,7 @@ describe('the official client', () => {
     const headers = { 'idempotency-key': 'retried' };
     const { result } = await through.post<Envelope<Rule>>(rules('client-retry'), { body, headers });
     expect(seen()).toBe(3);
-    // The first attempt had reached the server, its answer was lost: the key made the retries the same create.
+    // The first attempt reached the server, so the idempotency key prevented a second rule.
     expect((await collect('client-retry')).map((rule) => rule.id)).toEqual([result.id]);
     flaky.closeAllConnections();
     await new Promise((resolve) => flaky.close(resolve));

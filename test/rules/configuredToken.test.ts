@@ -11,7 +11,7 @@ import { send } from './support/call.ts';
 import { rulesPath } from './support/samples.ts';
 import { startServer } from './support/server.ts';
 
-/** Wrong configuration, by the convention of sysexits.h. */
+/** Exit code for an invalid configuration (sysexits.h). */
 const EX_USAGE = 64;
 const actor = { by: 'test', from: 'local' };
 
@@ -27,7 +27,7 @@ interface Known {
   readonly token: Token;
 }
 
-/** A data folder whose store knows a token: one that only reads, for one account. */
+/** Creates a data folder with a stored token that can only read rules of account "a". */
 async function knownToken(
   name: string,
   change: { expired?: boolean; revoked?: boolean } = {},
@@ -68,15 +68,15 @@ function expectRefused(ended: Awaited<ReturnType<typeof start>>, { secret, token
   for (const hidden of [secret, token.hash]) expect(ended.stdout + ended.stderr).not.toContain(hidden);
 }
 
-describe.concurrent('a server does not start with a configured token that its store knows', () => {
+describe.concurrent('a server does not start if its configured token is a stored one', () => {
   it.each([
     ['active', {}, 'which is active'],
     ['expired', { expired: true }, 'which has expired'],
     ['revoked', { revoked: true }, 'which is revoked'],
     ['expired and revoked', { expired: true, revoked: true }, 'which is revoked'],
-  ])('and that is %s', async (name, change, state) => {
+  ])('that is %s', async (name, change, state) => {
     const known = await knownToken(name, change);
-    const ended = await start(['--rules-only', '--data-dir', known.dataDir], {
+    const ended = await start(['--role', 'rules', '--data-dir', known.dataDir], {
       FLOODGATE_API_TOKEN: known.secret,
     });
     expectRefused(ended, known);
@@ -87,30 +87,34 @@ describe.concurrent('a server does not start with a configured token that its st
     ['in the file', (_: Known, file: string) => start(['--config', file])],
     [
       'in a flag',
-      ({ dataDir, secret }: Known) => start(['--rules-only', '--data-dir', dataDir, '--api-token', secret]),
+      ({ dataDir, secret }: Known) =>
+        start(['--role', 'rules', '--data-dir', dataDir, '--api-token', secret]),
     ],
     ['in front of a node', (known: Known) => start(['--upstream', 'http://127.0.0.1:1'], variablesOf(known))],
     [
       'with a DNS guard',
       (known: Known) =>
-        start(['--rules-only', '--dns-account', 'a', '--dns-servers', '127.0.0.1:1'], variablesOf(known)),
+        start(
+          ['--role', 'rules,guard', '--dns-account', 'a', '--dns-servers', '127.0.0.1:1'],
+          variablesOf(known),
+        ),
     ],
     [
       'as `floodgate dev`',
       (known: Known) =>
-        floodgate(['dev', '--rules-only', '--port', '0'], { cwd: folder, env: variablesOf(known) }),
+        floodgate(['dev', '--role', 'rules,guard', '--port', '0'], { cwd: folder, env: variablesOf(known) }),
     ],
-  ])('and that is configured %s', async (where, run) => {
+  ])('that is configured %s', async (where, run) => {
     const known = await knownToken(where);
     const { dataDir, secret } = known;
     const file = join(folder, `${where}.yaml`);
-    writeFileSync(file, JSON.stringify({ apiToken: secret, dataDir, rulesOnly: true }));
+    writeFileSync(file, JSON.stringify({ apiToken: secret, dataDir, role: 'rules' }));
     expectRefused(await run(known, file), known);
   });
 
-  it('and starts on the same folder with another', async () => {
+  it('but starts in the same folder with another token', async () => {
     const { dataDir, secret } = await knownToken('another');
-    await start(['--rules-only', '--data-dir', dataDir], { FLOODGATE_API_TOKEN: secret });
+    await start(['--role', 'rules', '--data-dir', dataDir], { FLOODGATE_API_TOKEN: secret });
     const server = await startServer({ dataDir });
     try {
       expect((await send(server, { path: rulesPath('a') })).status).toBe(200);
@@ -123,7 +127,7 @@ describe.concurrent('a server does not start with a configured token that its st
 });
 
 describe.concurrent('a server without a configured token', () => {
-  it('reads no FLOODGATE_TOKEN: a client’s token, valid or not, stays what the store says', async () => {
+  it('ignores FLOODGATE_TOKEN, the variable of clients', async () => {
     const { dataDir, secret } = await knownToken('client-variable', { revoked: true });
     const unknown = newTokenSecret();
     for (const FLOODGATE_TOKEN of [secret, unknown]) {
@@ -136,7 +140,7 @@ describe.concurrent('a server without a configured token', () => {
     }
   });
 
-  it('takes no empty token, whichever way it is written', async () => {
+  it('rejects every form of an empty bearer token', async () => {
     const server = await startServer({ env: { FLOODGATE_API_TOKEN: '' } });
     try {
       for (const authorization of [
@@ -162,21 +166,24 @@ it.concurrent.each([
   { what: 'a flag', args: ['--api-token', ''] },
   { what: 'a flag of blanks', args: ['--api-token', ' '.repeat(20)] },
   { what: 'a variable of blanks', env: { FLOODGATE_API_TOKEN: ' '.repeat(20) } },
-  { what: 'the file', text: "apiToken: ''" },
-  { what: 'the file, left open', text: 'apiToken:' },
-])('an empty token in $what is refused', async ({ what, args = [], env = {}, text = '{}' }) => {
-  const file = join(folder, `${what}.yaml`);
-  writeFileSync(file, text);
-  const ended = await start(['--rules-only', '--config', file, ...args], {
-    FLOODGATE_DATA_DIR: folder,
-    ...env,
-  });
-  expect([ended.code, ended.stderr]).toEqual([EX_USAGE, expect.stringContaining('16 to 256 visible')]);
-});
+  { what: 'the configuration file', text: "apiToken: ''" },
+  { what: 'the configuration file without a value', text: 'apiToken:' },
+])(
+  'a server does not start with an empty token in $what',
+  async ({ what, args = [], env = {}, text = '{}' }) => {
+    const file = join(folder, `${what}.yaml`);
+    writeFileSync(file, text);
+    const ended = await start(['--role', 'rules', '--config', file, ...args], {
+      FLOODGATE_DATA_DIR: folder,
+      ...env,
+    });
+    expect([ended.code, ended.stderr]).toEqual([EX_USAGE, expect.stringContaining('16 to 256 visible')]);
+  },
+);
 
 describe.concurrent('floodgate dev', () => {
   const dev = (dataDir: string) =>
-    runProgram(['dev', '--rules-only', '--port', '0', '--data-dir', dataDir], {
+    runProgram(['dev', '--role', 'rules,guard', '--port', '0', '--data-dir', dataDir], {
       env: cleanEnvironment({ FLOODGATE_API_TOKEN: '' }),
     });
   const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'api-token'), 'utf8').trim();
@@ -184,7 +191,7 @@ describe.concurrent('floodgate dev', () => {
     (await fetch(`${url}/client/v4${rulesPath('dev')}`, { headers: { authorization: `Bearer ${token}` } }))
       .status;
 
-  it('starts with its own token, again and beside tokens of the store', async () => {
+  it('keeps its token across restarts, and accepts stored tokens', async () => {
     const { dataDir, secret } = await knownToken('dev');
     const first = await dev(dataDir);
     const token = tokenOf(dataDir);
@@ -195,7 +202,7 @@ describe.concurrent('floodgate dev', () => {
     await second.stop();
   });
 
-  it('makes a new token where its file holds none, as after a power cut', async () => {
+  it('creates a new token if its token file is empty or truncated, as after a power failure', async () => {
     for (const [name, text] of [
       ['empty', ''],
       ['blank', ' \n'],

@@ -28,7 +28,7 @@ afterAll(() => server.stop());
 const idsOf = async (of: string): Promise<string[]> =>
   (await call(server, { path: rulesPath(of) })).json.result.map(({ id }: { id: string }) => id);
 
-/** What may stand behind the collection's path where an id was left empty, and how the answer is told. */
+/** Suffixes of the collection's path that an empty or wrong id leads to, with the expected error code. */
 const EMPTY_IDS: readonly (readonly [suffix: string, code: number])[] = [
   ['/', 7003],
   ['/?x=1', 7003],
@@ -58,8 +58,8 @@ const EMPTY_IDS: readonly (readonly [suffix: string, code: number])[] = [
   ['%20', 7000],
 ];
 
-describe.each(FAMILIES)('below /%s/', (family) => {
-  it.each(EMPTY_IDS)('DELETE …/rules%s is 404 and deletes nothing', async (suffix, code) => {
+describe.each(FAMILIES)('the rules API below /%s/', (family) => {
+  it.each(EMPTY_IDS)('answers DELETE …/rules%s with 404 and deletes nothing', async (suffix, code) => {
     const path = rulesPath(account, family) + suffix;
     const answer = await call(server, { method: 'DELETE', path });
     expect([answer.status, answer.json.errors[0].code]).toEqual([404, code]);
@@ -67,7 +67,7 @@ describe.each(FAMILIES)('below /%s/', (family) => {
   });
 
   it.each(['/', '/?x=1', '/?'])(
-    'PATCH …/rules%s is 405: the collection has no such method',
+    'answers PATCH …/rules%s with 405: the collection has no PATCH',
     async (suffix) => {
       const path = rulesPath(account, family) + suffix;
       const answer = await send(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
@@ -80,29 +80,32 @@ describe.each(FAMILIES)('below /%s/', (family) => {
   );
 
   it.each(EMPTY_IDS.filter(([suffix]) => !/^\/(\?|$)/.test(suffix)))(
-    'PATCH …/rules%s is 404 likewise',
+    'answers PATCH …/rules%s with 404',
     async (suffix, code) => {
       const path = rulesPath(account, family) + suffix;
-      // The document has no PATCH of a collection, which is what the path is without its slash.
+      // Not checked against the OpenAPI document, which has no PATCH of the collection.
       const answer = await send(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
       expect([answer.status, answer.json.errors[0].code]).toEqual([404, code]);
     },
   );
 
-  it.each(['', '/'])('no account is emptied by an account id that is empty (…/rules%s)', async (slash) => {
-    for (const method of ['GET', 'DELETE']) {
-      const answer = await call(server, { method, path: rulesPath('', family) + slash });
-      expect([answer.status, answer.json.errors[0].code]).toEqual([404, 7003]);
-    }
-    const answer = await call(server, {
-      method: 'DELETE',
-      path: rulesPath('', family).replace('//', '/') + slash,
-    });
-    expect([answer.status, answer.json.errors[0].code]).toEqual([404, 7000]);
-    expect(await idsOf(account)).toEqual(ids);
-  });
+  it.each(['', '/'])(
+    'answers requests with an empty account id with 404 and deletes nothing (…/rules%s)',
+    async (slash) => {
+      for (const method of ['GET', 'DELETE']) {
+        const answer = await call(server, { method, path: rulesPath('', family) + slash });
+        expect([answer.status, answer.json.errors[0].code]).toEqual([404, 7003]);
+      }
+      const answer = await call(server, {
+        method: 'DELETE',
+        path: rulesPath('', family).replace('//', '/') + slash,
+      });
+      expect([answer.status, answer.json.errors[0].code]).toEqual([404, 7000]);
+      expect(await idsOf(account)).toEqual(ids);
+    },
+  );
 
-  it('the list, a create and one rule take a trailing slash as before', async () => {
+  it('accepts a trailing slash for list, create and a single rule', async () => {
     const collection = rulesPath(`slash-${family}`, family);
     const created = await call(server, { method: 'POST', path: `${collection}/`, body: newRule });
     expect(created.status).toBe(200);
@@ -113,7 +116,7 @@ describe.each(FAMILIES)('below /%s/', (family) => {
     expect(await idsOf(`slash-${family}`)).toEqual([]);
   });
 
-  it('DELETE …/rules without the slash deletes all, its query not looked at', async () => {
+  it('deletes all rules for DELETE …/rules without a slash, with any query string', async () => {
     const name = `all-${family}`;
     for (const query of ['', '?', '?x=/']) {
       const path = rulesPath(name, family);
@@ -124,7 +127,7 @@ describe.each(FAMILIES)('below /%s/', (family) => {
   });
 
   it.each(['"stale"', 'W/"stale"', '', ' ', '"*"', '**', '*, "a"', '*, *'])(
-    'DELETE …/rules with If-Match %j is 412 and deletes nothing',
+    'answers DELETE …/rules with If-Match %j with 412 and deletes nothing',
     async (tag) => {
       const path = rulesPath(account, family);
       const answer = await call(server, { method: 'DELETE', path, headers: { 'if-match': tag } });
@@ -134,7 +137,7 @@ describe.each(FAMILIES)('below /%s/', (family) => {
     },
   );
 
-  it('DELETE …/rules with the tag of a rule of the account is 412: it names no collection', async () => {
+  it('answers DELETE …/rules with the ETag of a single rule with 412', async () => {
     const path = rulesPath(account, family);
     const { etag } = (await call(server, { path: `${path}/${ids[0]}` })).headers;
     const headers = { 'if-match': String(etag) };
@@ -142,7 +145,7 @@ describe.each(FAMILIES)('below /%s/', (family) => {
     expect(await idsOf(account)).toEqual(ids);
   });
 
-  it('DELETE …/rules with If-Match * deletes all', async () => {
+  it('deletes all rules for DELETE …/rules with If-Match: *', async () => {
     const name = `star-${family}`;
     const path = rulesPath(name, family);
     await call(server, { method: 'POST', path, body: newRule });
@@ -153,30 +156,30 @@ describe.each(FAMILIES)('below /%s/', (family) => {
   });
 });
 
-it('who may not write learns nothing by an empty id', async () => {
+it('DELETE …/rules/ without a valid token returns 401', async () => {
   const path = `${rulesPath(account)}/`;
   expect((await call(server, { method: 'DELETE', path, token: null })).status).toBe(401);
   expect((await call(server, { method: 'DELETE', path, token: 'fg_unknown' })).status).toBe(401);
 });
 
-it('the methods that are allowed with the slash are told without the deletion', async () => {
+it('the Allow header for …/rules/ does not contain DELETE', async () => {
   const { status, headers } = await call(server, { method: 'PUT', path: `${rulesPath(account)}/` });
   expect([status, headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
 });
 
-it('a request line with the whole URL, as proxies send it, is no way around it', async () => {
+it('DELETE …/rules/ with an absolute URL in the request line returns 404 and deletes nothing', async () => {
   const { origin, pathname } = new URL(server.baseUrl);
   const sent = httpRequest(origin, { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } });
   sent.path = `${origin}${pathname}${rulesPath(account)}/`;
   sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // the argument of 'response'
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // the argument of the 'response' event
   response.resume();
   expect(response.statusCode).toBe(404);
   expect(await idsOf(account)).toEqual(ids);
 });
 
-describe('a deletion of any id that no rule has deletes nothing', () => {
-  /** Pieces that paths are bent with. Without a whole id of a stored rule, as that would rightly be deleted. */
+describe('DELETE with an arbitrary id of no rule deletes nothing', () => {
+  /** Path fragments that could manipulate a path. Excludes complete ids of stored rules. */
   const pieces = () =>
     fc.constantFrom(
       ...['/', '//', '.', '..', '%2F', '%2f', '%5C', '%2e', '%20', '%00', '%', '%zz', '?', '#', ';', '*'],
@@ -191,7 +194,7 @@ describe('a deletion of any id that no rule has deletes nothing', () => {
     expect(await idsOf(account)).toEqual(ids);
   };
 
-  it('where it is encoded, as clients do', () =>
+  it('if the id is percent-encoded, as by clients', () =>
     fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 60 }), (id) => {
         fc.pre(!ids.includes(id.toLowerCase()));
@@ -200,6 +203,6 @@ describe('a deletion of any id that no rule has deletes nothing', () => {
       { examples: [[''], [' '], ['*'], ['.'], ['../rules'], ['\0']] },
     ));
 
-  it('where it stands in the path as it is', () =>
+  it('if the id is in the path without encoding', () =>
     fc.assert(fc.asyncProperty(fc.array(pieces(), { maxLength: 6 }), (parts) => refused(parts.join('')))));
 });

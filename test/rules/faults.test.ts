@@ -4,7 +4,7 @@ import Cloudflare from 'cloudflare';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEntry, Rule } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
@@ -31,7 +31,10 @@ async function auditOf(dataDir: string): Promise<AuditEntry[]> {
     .map((line) => JSON.parse(line));
 }
 
-/** What an account must hold after the changes that the audit tells of. */
+/**
+ * Returns the rules of an account after all changes in the audit log. Checks that each entry continues the previous
+ * state.
+ */
 function replay(entries: readonly AuditEntry[], account: string): Rule[] {
   const rules = new Map<string, Rule>();
   for (const entry of entries) {
@@ -43,10 +46,10 @@ function replay(entries: readonly AuditEntry[], account: string): Rule[] {
   return [...rules.values()];
 }
 
-const KILLS = inCi(4, { elsewhere: 2 });
+const KILLS = sizeInCi(4, { elsewhere: 2 });
 
-describe('kill -9 under 32 writers', () => {
-  it('loses no acknowledged change and none of its audit entries, and leaves no half of another', async () => {
+describe('the rule store, after kill -9 during 32 concurrent writers,', () => {
+  it('contains every acknowledged change with its audit entry, and no partial change', async () => {
     const dataDir = temporaryFolder();
     const acknowledged: Rule[] = [];
     for (let round = 0; round < KILLS; round++) {
@@ -72,7 +75,7 @@ describe('kill -9 under 32 writers', () => {
   });
 });
 
-/** Creates a rule and changes it again and again, until the server is gone. */
+/** Creates a rule and changes it repeatedly until the connection breaks. */
 async function write(server: RulesServer, account: string, acknowledged: Rule[]): Promise<void> {
   try {
     const { json } = await create(server, account);
@@ -84,12 +87,12 @@ async function write(server: RulesServer, account: string, acknowledged: Rule[])
       if (answer.status === 200) acknowledged.push(answer.json.result);
     }
   } catch {
-    // The connection broke: what was under way then was not acknowledged.
+    // The connection broke: the last change was not acknowledged.
   }
 }
 
-describe('a full disk', () => {
-  it('refuses changes with 503, keeps what there is, and takes changes again when there is room', async (context) => {
+describe('a server on a full disk', () => {
+  it('rejects changes with 503, keeps all rules, and accepts changes after space is free again', async (context) => {
     const { folder } = smallFileSystem(context, 8 * 1024 * 1024);
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir);
@@ -99,7 +102,7 @@ describe('a full disk', () => {
     const { bavail, bsize } = statfsSync(folder);
     writeFileSync(filler, Buffer.alloc((bavail - 16) * bsize));
 
-    // Several at once, so that whole groups of writers meet the full disk.
+    // Concurrent requests, so that whole group commits fail.
     const refusals = [];
     while (refusals.length < 20)
       for (const answer of await Promise.all(Array.from({ length: 8 }, () => create(server, 'full')))) {
@@ -109,13 +112,13 @@ describe('a full disk', () => {
     for (const { status, json, headers } of refusals)
       expect([status, json.errors[0].code, headers['retry-after']]).toEqual([503, 10503, '1']);
 
-    const complaints = server.output().match(/the rule store is unavailable/g) ?? [];
+    const complaints = server.output().match(/rule store unavailable/g) ?? [];
     expect(complaints.length).toBeGreaterThan(0);
     expect(complaints.length).toBeLessThan(refusals.length);
 
     const sameRules = async () => expect(new Set(await list(server, 'full'))).toEqual(new Set(kept));
     await sameRules();
-    // A change that needs less room than a create may still find some: then it is there, else it is not.
+    // A change needs less space than a create and may succeed. It is stored exactly if the status is 200.
     const path = `${rulesPath('full')}/${kept[0].id}`;
     const change = await call(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
     expect([200, 503]).toContain(change.status);
@@ -124,7 +127,7 @@ describe('a full disk', () => {
     for (let alone = await create(server, 'full'); alone.status === 200; alone = await create(server, 'full'))
       kept.push(alone.json.result);
     const client = new Cloudflare({ apiToken: TOKEN, baseURL: server.baseUrl, maxRetries: 1 });
-    // What readiness writes and reads back may leave room for one more.
+    // The readiness probe writes and deletes a record, which may leave space for one more rule.
     let refusal: unknown;
     while (refusal === undefined)
       await client
@@ -146,8 +149,8 @@ describe('a full disk', () => {
   });
 });
 
-describe('a full store', () => {
-  it('takes the deletion that makes room', async (context) => {
+describe('a server with a full store', () => {
+  it('accepts deletions', async (context) => {
     const { folder } = smallFileSystem(context, 8 * 1024 * 1024);
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir);
@@ -161,7 +164,7 @@ describe('a full store', () => {
     try {
       writeFileSync(filler, Buffer.alloc(bavail * bsize));
     } catch (error) {
-      // The server has taken a page meanwhile; the rest is filled all the same.
+      // The server allocated a page in the meantime; the rest of the disk is full.
       expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
     }
     for (let refused = 0; refused < 5; ) {
@@ -169,7 +172,7 @@ describe('a full store', () => {
       if (status === 200) kept.push(json.result);
       else refused++;
     }
-    // An entry needs less room than a rule.
+    // An entry needs less space than a rule.
     let denied = 1;
     while ((await deny(`192.0.2.${++denied}`)).status === 200);
     const deleted = [`${denylist}/${entry.id}`, ...kept.map(({ id }) => `${rulesPath('full')}/${id}`)];
@@ -177,7 +180,7 @@ describe('a full store', () => {
       expect((await call(server, { method: 'DELETE', path })).status).toBe(200);
     expect((await call(server, { path: denylist })).json.result).toEqual([]);
     expect(await list(server, 'full')).toEqual([]);
-    // The room was for deletions.
+    // The remaining space is reserved for deletions.
     expect((await create(server, 'full')).status).toBe(503);
     rmSync(filler);
     const rule = (await create(server, 'full')).json.result;
@@ -185,27 +188,28 @@ describe('a full store', () => {
   });
 });
 
-describe('a data folder that is read-only', () => {
-  it('is refused at the start, with its name and what to do', async (context) => {
+describe('a server on a read-only data folder', () => {
+  it('does not start and names the folder', async (context) => {
     const { folder, readOnly } = smallFileSystem(context, 8 * 1024 * 1024);
     const before = await started({ dataDir: folder });
     await create(before, 'a');
     await before.stop();
     readOnly();
-    const { status, stderr } = await floodgate(['start', '--rules-only', '--data-dir', folder]);
+    const { status, stderr } = await floodgate(['start', '--role', 'rules', '--data-dir', folder]);
     expect(status).toBe(1);
     expect(stderr).toContain(folder);
     expect(stderr).not.toContain('    at ');
   });
 });
 
-describe('two servers on one data folder', () => {
-  it('are one: the second is refused and the first goes on; after its end another can start', async () => {
+describe('a second server on one data folder', () => {
+  it('starts only after the first has stopped', async () => {
     const dataDir = temporaryFolder();
     const first = await started({ dataDir });
     const { status, stderr } = await floodgate([
       'start',
-      '--rules-only',
+      '--role',
+      'rules',
       '--port',
       '0',
       '--data-dir',
@@ -219,8 +223,8 @@ describe('two servers on one data folder', () => {
   });
 });
 
-describe('a server that is asked to stop', () => {
-  it('finishes the changes that run', async () => {
+describe('a server that is stopped', () => {
+  it('finishes the changes in progress', async () => {
     const dataDir = temporaryFolder();
     const server = await started({ dataDir });
     const acknowledged: Rule[] = [];

@@ -15,7 +15,7 @@ import { type RulesServer, startServer, TOKEN } from './support/server.ts';
 const inRepository = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const OPENAPI_TYPESCRIPT = inRepository('.ci/client-generators/node_modules/openapi-typescript/bin/cli.js');
 const WITHOUT_OPENAPI_TYPESCRIPT =
-  'openapi-typescript is not there; `npm ci --prefix .ci/client-generators` brings it';
+  'openapi-typescript is not installed: npm ci --prefix .ci/client-generators';
 const TSC = inRepository('node_modules/typescript/bin/tsc');
 const MISSING_RULE = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a program to its end, which must be a good one, and gives what it printed. */
+/** Runs a program, expects exit code 0, and returns its output. */
 async function run(command: string, args: readonly string[], options: object = {}): Promise<string> {
   const child = spawnGuarded(command, args, options);
   let output = '';
@@ -54,7 +54,7 @@ async function run(command: string, args: readonly string[], options: object = {
   return output;
 }
 
-/** What the program that lists the rules is given, and what it must print. */
+/** Arguments of the program that lists the rules. LISTED is its expected output. */
 const asked = () => [server.baseUrl, TOKEN, MISSING_RULE];
 const LISTED = 'WEUR\n404\n';
 
@@ -67,21 +67,21 @@ function place(program: string, file: string): string {
 async function compiled(file: string): Promise<string> {
   const out = join(dirname(file), 'out');
   const target = ['--target', 'es2022', '--lib', 'es2022,dom', '--module', 'commonjs'];
-  // Away from the configuration of this repository.
+  // Outside of the repository, so that its tsconfig.json does not apply.
   const cwd = dirname(file);
   await run(process.execPath, [TSC, '--strict', ...target, '--types', '', '--outDir', out, file], { cwd });
   return join(out, 'list.js');
 }
 
 describe('the OpenAPI document', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: looked into at every depth
+  // biome-ignore lint/suspicious/noExplicitAny: walks values of any shape
   function* nodes(value: any, path = ''): Generator<[string, any]> {
     if (typeof value !== 'object' || value === null) return;
     yield [path, value];
     for (const [key, member] of Object.entries(value)) yield* nodes(member, `${path}/${key}`);
   }
 
-  it('has nothing of which generators make what does not build', async () => {
+  it('avoids schemas for which generators produce code that does not compile', async () => {
     const { json } = await send(server, { path: '/openapi.json' });
     const faults = [...nodes(json)].flatMap(([path, node]) => [
       ...(node.type === 'null' ? [`${path} is only null`] : []),
@@ -92,10 +92,10 @@ describe('the OpenAPI document', () => {
     expect(names.filter((name) => name.startsWith('New') || names.includes(`New${name}`))).toEqual([]);
   });
 
-  it('has an example of every parameter, header and body, each as it is described', async () => {
+  it('has a valid example of every parameter, header and body', async () => {
     const { json } = await send(server, { path: '/openapi.json' });
     const ajv = new Ajv2020({ strict: false });
-    // The CommonJS module's default export arrives wrapped or not, depending on the loader.
+    // Depending on the loader, the default export of this CommonJS module is wrapped or not.
     (addFormats as unknown as { default?: typeof addFormats.default }).default?.(ajv);
     ajv.addSchema({ ...json, $id: 'document' });
     const faults: string[] = [];
@@ -112,20 +112,20 @@ describe('the OpenAPI document', () => {
   });
 });
 
-it('the types of the console are what the document says: node scripts/consoleTypes.js', async (context) => {
+it('console/src/api/schema.d.ts matches the schemas of the OpenAPI document', async (context) => {
   if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);
   await run(process.execPath, [inRepository('scripts/consoleTypes.js'), '--check']);
 });
 
-describe('a generated client compiles and lists rules', () => {
-  it('of openapi-typescript', async (context) => {
+describe('a client generated from the OpenAPI document compiles and lists rules:', () => {
+  it('openapi-typescript', async (context) => {
     if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);
     const file = place('list.types.ts.txt', join(folder, 'types/list.ts'));
     await run(process.execPath, [OPENAPI_TYPESCRIPT, document, '-o', join(dirname(file), 'api.d.ts')]);
     expect(await run(process.execPath, [await compiled(file), ...asked()])).toBe(LISTED);
   });
 
-  describe('of openapi-generator', () => {
+  describe('openapi-generator', () => {
     const generators = ['python', 'go', 'typescript-fetch'];
     const outputOf = (generator: string) => join(folder, generator);
     beforeAll(async () => {
@@ -136,17 +136,16 @@ describe('a generated client compiles and lists rules', () => {
         writeFileSync(file, JSON.stringify({ generatorName: generator, inputSpec: document, outputDir }));
         return file;
       });
-      // One start of Java for all of them.
+      // One run for all generators, because starting Java is slow.
       await run('openapi-generator-cli', ['batch', ...configurations], { cwd: folder });
     });
-    const missing =
-      'java or openapi-generator-cli is not there; `pip install openapi-generator-cli` brings the latter';
+    const missing = 'java or openapi-generator-cli is not installed: pip install openapi-generator-cli';
 
     it('for Python', async (context) => {
       if (!hasGenerator) context.skip(missing);
       if (!has('python3', '-c', 'import pydantic, urllib3, dateutil'))
         context.skip(
-          'what the client for Python needs is not there: pip install pydantic urllib3 python-dateutil',
+          'the dependencies of the Python client are not installed: pip install pydantic urllib3 python-dateutil',
         );
       const program = inRepository('test/rules/clients/list.py');
       const env = { ...process.env, PYTHONPATH: outputOf('python') };
@@ -155,10 +154,10 @@ describe('a generated client compiles and lists rules', () => {
 
     it('for Go', async (context) => {
       if (!hasGenerator) context.skip(missing);
-      if (!has('go', 'version')) context.skip('go is not there');
+      if (!has('go', 'version')) context.skip('go is not installed');
       const cwd = outputOf('go');
       place('list.go.txt', join(cwd, 'cmd/list/main.go'));
-      // The client needs no module: nothing is to be fetched.
+      // The client has no dependencies, so no download is needed.
       const env = { ...process.env, GOFLAGS: '-mod=mod', GOPROXY: 'off', GOWORK: 'off' };
       expect(await run('go', ['run', './cmd/list', ...asked()], { cwd, env })).toBe(LISTED);
     });

@@ -28,7 +28,7 @@ interface Message {
   readonly data: any;
 }
 
-/** Listens as a client over HTTP does. */
+/** Opens the live stream of an account and collects its messages. */
 async function listen(
   account: string,
   { secret = TOKEN, lastEventId }: { secret?: string; lastEventId?: string } = {},
@@ -72,7 +72,7 @@ const create = async (account: string) =>
   (await call(server, { method: 'POST', path: rulesPath(account), body: newRule })).json.result;
 
 describe('GET …/live', () => {
-  it('tells who changed what as it happens, of this account alone, and the tag of its rules', async () => {
+  it('sends the changes of this account with their audit entries, and the ETag of its rules', async () => {
     await create('a');
     const listener = await listen('a');
     expect(listener.response.statusCode).toBe(200);
@@ -80,7 +80,7 @@ describe('GET …/live', () => {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
     });
-    const first = await until('it is told', () => listener.messages[0]);
+    const first = await until('the first message', () => listener.messages[0]);
     expect(first.data).toEqual({
       at: expect.any(String),
       rules_etag: (await call(server, { path: rulesPath('a') })).headers['etag'],
@@ -91,7 +91,7 @@ describe('GET …/live', () => {
     const path = `${rulesPath('a')}/${rule.id}`;
     await call(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
     await call(server, { method: 'DELETE', path });
-    await until('all is told', () => listener.changes().length >= 3);
+    await until('three changes', () => listener.changes().length >= 3);
     expect(listener.changes()).toEqual(
       (await call(server, { path: livePath('a').replace(/live$/, 'audit') })).json.result
         .slice(0, 3)
@@ -103,32 +103,32 @@ describe('GET …/live', () => {
     listener.stop();
   });
 
-  it('tells who comes back what it missed, and says where that is too much', async () => {
+  it('resumes after Last-Event-ID with the missed changes, at most 100 of them', async () => {
     const listener = await listen('c');
-    const { id } = await until('it is told', () => listener.messages[0]);
+    const { id } = await until('the first message', () => listener.messages[0]);
     listener.stop();
     const missed = await create('c');
     const back = await listen('c', { lastEventId: id });
-    await until('it is told', () => back.messages.length > 1);
+    await until('a second message', () => back.messages.length > 1);
     expect(back.changes().map(({ rule }: { rule: string }) => rule)).toEqual([missed.id]);
     back.stop();
     const path = `${rulesPath('c')}/${missed.id}`;
     for (let i = 0; i < 101; i++)
       await call(server, { method: 'PATCH', path, body: { mode: i % 2 === 0 ? 'disabled' : 'enabled' } });
     const late = await listen('c', { lastEventId: id });
-    const { data } = await until('it is told', () => late.messages[0]);
+    const { data } = await until('the first message', () => late.messages[0]);
     expect(data.changes).toHaveLength(100);
     expect(data.changes_cut).toBe(true);
     late.stop();
   });
 
-  it('is for who may read, shows who changed what only to who may read that, and ends with the token', async () => {
+  it('requires the read permission, contains changes only with the audit permission, and ends when the token is revoked', async () => {
     const reader = await token('--account', 'd', '--permission', 'read');
     const listener = await listen('d', { secret: reader.token });
-    const { data } = await until('it is told', () => listener.messages[0]);
+    const { data } = await until('the first message', () => listener.messages[0]);
     expect(data).not.toHaveProperty('changes');
     await floodgate(['token', 'revoke', reader.id], { env: { FLOODGATE_DATA_DIR: server.dataDir } });
-    await until('it has ended', listener.isEnded);
+    await until('the end of the stream', listener.isEnded);
     const path = livePath('d');
     const statusOf = async (secret: string | null) => (await send(server, { path, token: secret })).status;
     expect(await statusOf(null)).toBe(401);
@@ -137,7 +137,7 @@ describe('GET …/live', () => {
     expect(await statusOf((await token('--account', 'e')).token)).toBe(403);
   });
 
-  it('refuses what is no id of a message, and other methods; HEAD opens no stream', async () => {
+  it('rejects an invalid Last-Event-ID and other methods, and opens no stream for HEAD', async () => {
     const path = livePath('a');
     const refused = await send(server, { path, headers: { 'last-event-id': 'yesterday' } });
     expect(refused.status).toBe(400);
@@ -146,25 +146,25 @@ describe('GET …/live', () => {
     expect(await send(server, { path, method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   });
 
-  it('lets so many listen with one token, and others after them', async () => {
+  it('allows 8 streams per token, and another one after they have ended', async () => {
     const { token: secret } = await token('--account', 'f');
     const listeners = await Promise.all(Array.from({ length: 8 }, () => listen('f', { secret })));
     const refused = await send(server, { path: livePath('f'), token: secret });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
-    expect(refused.json.errors[0].message).toBe('Only 8 may listen with one token, and so many do');
+    expect(refused.json.errors[0].message).toBe('Limit of live streams reached: 8 per token');
     for (const listener of listeners) listener.stop();
-    await until('there is room again', async () => {
+    await until('a free stream', async () => {
       const again = await listen('f', { secret });
       again.stop();
       return again.response.statusCode === 200;
     });
   });
 
-  it('does not hold up a stop', async () => {
+  it('does not delay the stop of the server', async () => {
     const other = await startServer();
     const listener = await listen('a', {}, other);
-    await until('it is told', () => listener.messages[0]);
+    await until('the first message', () => listener.messages[0]);
     await other.stop();
-    await until('it has ended', listener.isEnded);
+    await until('the end of the stream', listener.isEnded);
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The collection of an account that nobody else uses. */
+/** Returns the path of the rules of a new account. */
 function freshPath(family: 'network' | 'magic' = 'network'): string {
   accounts++;
   return rulesPath(`account-${accounts}`, family);
@@ -29,8 +29,8 @@ async function create(path: string, fields: object = {}) {
 const patch = (path: string, body: unknown, more: Partial<Call> = {}) =>
   call(server, { method: 'PATCH', path, body, ...more });
 
-describe('a create', () => {
-  it('answers the rule with its nine fields in their published order', async () => {
+describe('POST …/rules', () => {
+  it('returns the rule with its nine fields in the documented order', async () => {
     const answer = await call(server, { method: 'POST', path: freshPath(), body: newRule });
     expect(answer.status).toBe(200);
     const { result, ...rest } = answer.json;
@@ -54,7 +54,7 @@ describe('a create', () => {
     ]);
   });
 
-  it('takes every value of every field', async () => {
+  it('accepts every allowed value of every field', async () => {
     const path = freshPath();
     const values = {
       scope: ['global', 'region', 'datacenter'],
@@ -70,24 +70,24 @@ describe('a create', () => {
   it.each([
     ['curl’s form type', 'application/x-www-form-urlencoded'],
     ['JSON', 'application/json; charset=utf-8'],
-    ['a type that is none', ';;;'],
+    ['an invalid type', ';;;'],
     ['text', 'text/plain'],
     ['another character set', 'application/json; charset=latin1'],
-  ])('reads its body as JSON when it is sent as %s', async (_, type) => {
+  ])('parses the body as JSON if its content type is %s', async (_, type) => {
     const sent = { method: 'POST', path: freshPath(), body: newRule, headers: { 'content-type': type } };
     expect((await call(server, sent)).status).toBe(200);
   });
 
-  it('keeps a name of 64 characters, of any script, in the case in which it came', async () => {
+  it('keeps names of up to 64 characters unchanged, in any script and case', async () => {
     for (const name of ['n'.repeat(64), '🌊'.repeat(64), 'WEUR', 'wnam', 'Ōsaka 大阪'])
       expect((await create(freshPath(), { scope: 'region', name })).name).toBe(name);
   });
 
-  it('drops blanks around a name', async () => {
+  it('trims blanks around a name', async () => {
     expect((await create(freshPath(), { name: ' \tlax \n' })).name).toBe('lax');
   });
 
-  it('says in messages which older rules it takes over from', async () => {
+  it('names older rules with the same target in its messages', async () => {
     const path = freshPath();
     const older = await create(path, { scope: 'region', name: 'WEUR' });
     await create(path, { scope: 'datacenter', name: 'weur' });
@@ -96,14 +96,14 @@ describe('a create', () => {
     expect(messages).toEqual([{ code: 10110, message: expect.stringContaining(older.id) }]);
   });
 
-  it('takes every global rule as aimed at the same', async () => {
+  it('treats all global rules as rules with the same target', async () => {
     const path = freshPath();
     await create(path, { name: 'a' });
     const answer = await call(server, { method: 'POST', path, body: { ...newRule, name: 'b' } });
     expect(answer.json.messages).toHaveLength(1);
   });
 
-  it('of the 1001st rule is refused with 409, and works again after a deletion', async () => {
+  it('rejects the 1,001st rule with 409, and accepts it after a deletion', async () => {
     const path = freshPath();
     for (let round = 0; round < 20; round++)
       await Promise.all(Array.from({ length: 50 }, () => create(path, { scope: 'region', name: 'WEUR' })));
@@ -116,8 +116,8 @@ describe('a create', () => {
   });
 });
 
-describe('a list', () => {
-  it('is empty where there is no rule', async () => {
+describe('GET …/rules', () => {
+  it('returns an empty list if there is no rule', async () => {
     expect((await call(server, { path: freshPath() })).json).toEqual({
       result: [],
       ...done,
@@ -125,7 +125,7 @@ describe('a list', () => {
     });
   });
 
-  it('has the rules in the order of their creation', async () => {
+  it('returns the rules in the order of their creation', async () => {
     const path = freshPath();
     const created = [await create(path), await create(path), await create(path)];
     await patch(`${path}/${created[0].id}`, { mode: 'disabled' });
@@ -133,7 +133,7 @@ describe('a list', () => {
     expect(result.map((rule: { id: string }) => rule.id)).toEqual(created.map((rule) => rule.id));
   });
 
-  it('comes in pages, and is empty past the last', async () => {
+  it('returns pages, and an empty one after the last', async () => {
     const path = freshPath();
     const ids = [];
     for (let index = 0; index < 5; index++) ids.push((await create(path)).id);
@@ -159,7 +159,7 @@ describe('a list', () => {
     ['order=mode', 'mza'],
     ['order=mode&direction=Desc', 'azm'],
     ['unknown=1', 'zam'],
-  ])('with %s has the rules as %s', async (query, names) => {
+  ])('sorts the rules with %s as %s', async (query, names) => {
     const path = freshPath();
     const z = await create(path, { name: 'z', scope: 'global', mode: 'enabled' });
     await create(path, { name: 'a', scope: 'region', mode: 'monitoring' });
@@ -169,14 +169,14 @@ describe('a list', () => {
     expect(result.map((rule: { name: string }) => rule.name).join('')).toBe(names);
   });
 
-  it('of one account shows nothing of another', async () => {
+  it('returns only the rules of its account', async () => {
     await create(rulesPath('acc'));
     await create(rulesPath('acc-'));
     expect((await call(server, { path: rulesPath('acc') })).json.result).toHaveLength(1);
     expect((await call(server, { path: rulesPath('ac') })).json.result).toHaveLength(0);
   });
 
-  it('is the same under /network/ and /magic/, with and without a trailing slash', async () => {
+  it('returns the same under /network/ and /magic/, with and without a trailing slash', async () => {
     const path = freshPath();
     const { id } = await create(path);
     const magic = path.replace('/network/', '/magic/');
@@ -187,13 +187,13 @@ describe('a list', () => {
       }
   });
 
-  it('can be asked for with HEAD', async () => {
+  it('answers HEAD without a body', async () => {
     const answer = await call(server, { method: 'HEAD', path: freshPath() });
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 });
 
-describe('a change', () => {
+describe('PATCH …/rules/ID', () => {
   it.each([
     [{ mode: 'monitoring' }],
     [{ profile_sensitivity: 'very_high' }],
@@ -207,7 +207,7 @@ describe('a change', () => {
         burst_sensitivity: 'high',
       },
     ],
-  ])('of %j changes that and nothing else', async (fields) => {
+  ])('changes %j and no other field', async (fields) => {
     const path = freshPath();
     const before = await create(path);
     const answer = await patch(`${path}/${before.id}`, fields);
@@ -218,21 +218,21 @@ describe('a change', () => {
     expect((await call(server, { path })).json.result).toEqual([answer.json.result]);
   });
 
-  it('of nothing answers the rule as it is', async () => {
+  it('returns the unchanged rule if nothing differs', async () => {
     const path = freshPath();
     const rule = await create(path);
     for (const body of [{}, { mode: rule.mode }, rule])
       expect((await patch(`${path}/${rule.id}`, body)).json.result).toEqual(rule);
   });
 
-  it('takes the whole rule back with a changed setting', async () => {
+  it('accepts the whole rule with a changed setting', async () => {
     const path = freshPath();
     const rule = await create(path);
     const answer = await patch(`${path}/${rule.id}`, { ...rule, mode: 'disabled' });
     expect(answer.json.result.mode).toBe('disabled');
   });
 
-  it.each(['scope', 'name', 'id', 'created_on', 'modified_on'])('of %s is refused', async (field) => {
+  it.each(['scope', 'name', 'id', 'created_on', 'modified_on'])('rejects a change of %s', async (field) => {
     const path = freshPath();
     const rule = await create(path);
     for (const value of ['region', null, 1, {}]) {
@@ -249,7 +249,7 @@ describe('a change', () => {
     expect((await call(server, { path: `${path}/${rule.id}` })).json.result).toEqual(rule);
   });
 
-  it('with several faults tells all and changes nothing', async () => {
+  it('returns all errors of a change and changes nothing', async () => {
     const path = freshPath();
     const rule = await create(path);
     const answer = await patch(`${path}/${rule.id}`, {
@@ -266,13 +266,13 @@ describe('a change', () => {
     expect((await call(server, { path: `${path}/${rule.id}` })).json.result).toEqual(rule);
   });
 
-  it('finds the rule by its id in capitals too', async () => {
+  it('accepts an id in upper case', async () => {
     const path = freshPath();
     const rule = await create(path);
     expect((await patch(`${path}/${rule.id.toUpperCase()}`, { mode: 'disabled' })).status).toBe(200);
   });
 
-  it('of one field each by 40 at once loses none', async () => {
+  it('loses none of 40 concurrent changes of different fields', async () => {
     const path = freshPath();
     const { id } = await create(path);
     const fields = [
@@ -291,8 +291,8 @@ describe('a change', () => {
   });
 });
 
-describe('a deletion', () => {
-  it('of one rule answers without result and leaves the others', async () => {
+describe('DELETE …/rules', () => {
+  it('deletes one rule, returns no result, and keeps the others', async () => {
     const path = freshPath();
     const [first, second] = [await create(path), await create(path)];
     const answer = await call(server, { method: 'DELETE', path: `${path}/${first.id}` });
@@ -301,7 +301,7 @@ describe('a deletion', () => {
     expect((await call(server, { method: 'DELETE', path: `${path}/${first.id}` })).status).toBe(404);
   });
 
-  it('of all rules answers without result and leaves other accounts alone', async () => {
+  it('deletes all rules of one account, returns no result, and keeps those of other accounts', async () => {
     const [path, other] = [freshPath(), freshPath()];
     for (const each of [path, path, other]) await create(each);
     const answer = await call(server, { method: 'DELETE', path });
@@ -311,7 +311,7 @@ describe('a deletion', () => {
     expect((await call(server, { method: 'DELETE', path })).status).toBe(200);
   });
 
-  it('takes a body and ignores it', async () => {
+  it('ignores a request body', async () => {
     const path = freshPath();
     const { id } = await create(path);
     const headers = { 'content-type': 'application/json' };
@@ -320,7 +320,7 @@ describe('a deletion', () => {
   });
 });
 
-it('a token check tells that the token is valid', async () => {
+it('GET /user/tokens/verify confirms a valid token', async () => {
   expect((await call(server, { path: '/user/tokens/verify' })).json).toEqual({
     result: { id: expect.any(String), status: 'active' },
     success: true,

@@ -14,7 +14,7 @@ import { openPostgresRules, type PostgresRulesOptions } from '../../src/rules/st
 import { CuttingProxy } from '../support/cuttingProxy.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { entries, Outcomes } from './support/outcomes.ts';
+import { auditEntries, Outcomes } from './support/outcomes.ts';
 
 const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
 const token = {
@@ -22,10 +22,10 @@ const token = {
   permissions: ['dns_protection:write'],
 } as const;
 const MINUTE_MS = 60_000;
-/** Ends every connection but the one that asks for it. */
+/** Terminates all connections of Floodgate. */
 const CUT = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $$floodgate$$';
 
-describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_POSTGRES}`, () => {
+describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WITHOUT_POSTGRES}`, () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await Postgres.start();
@@ -47,46 +47,46 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     return storage;
   };
 
-  it('that is killed under writers loses nothing that was acknowledged, and nobody starts anew', async () => {
+  it('loses no acknowledged change if PostgreSQL is killed during writes, and reconnects', async () => {
     const instances = [await open(), await open()];
     const outcomes = new Outcomes();
-    let isOver = false;
+    let isFinished = false;
     const writers = instances.flatMap((instance, index) =>
       Array.from({ length: 6 }, (_, writer) =>
-        outcomes.write(instance, `kill-${index}-${writer % 2}`, () => isOver),
+        outcomes.write(instance, `kill-${index}-${writer % 2}`, () => isFinished),
       ),
     );
     for (let round = 0; round < 2; round++) {
       const enough = outcomes.acknowledged.length + 60;
-      await until('enough is acknowledged', () => outcomes.acknowledged.length > enough);
+      await until('60 more acknowledged changes', () => outcomes.acknowledged.length > enough);
       await postgres.kill();
       await postgres.restart();
     }
     const enough = outcomes.acknowledged.length + 60;
-    await until('they write again', () => outcomes.acknowledged.length > enough);
-    isOver = true;
+    await until('60 acknowledged changes after the restart', () => outcomes.acknowledged.length > enough);
+    isFinished = true;
     await Promise.all(writers);
-    await outcomes.expectHeld(instances[0] as RulesStorage);
+    await outcomes.expectConsistent(instances[0] as RulesStorage);
   });
 
-  it('whose connections are cut again and again says of every change what became of it', async () => {
+  it('reports the outcome of every change if its connections are terminated repeatedly', async () => {
     const instances = [await open(), await open()];
     const outcomes = new Outcomes();
-    let isOver = false;
+    let isFinished = false;
     const writers = instances.flatMap((instance, index) =>
-      Array.from({ length: 4 }, () => outcomes.write(instance, `cut-${index}`, () => isOver)),
+      Array.from({ length: 4 }, () => outcomes.write(instance, `cut-${index}`, () => isFinished)),
     );
     for (let round = 0; round < 12; round++) {
       const enough = outcomes.acknowledged.length + 10;
-      await until('some more are acknowledged', () => outcomes.acknowledged.length > enough);
+      await until('10 more acknowledged changes', () => outcomes.acknowledged.length > enough);
       await postgres.query(CUT);
     }
-    isOver = true;
+    isFinished = true;
     await Promise.all(writers);
-    await outcomes.expectHeld(instances[1] as RulesStorage);
+    await outcomes.expectConsistent(instances[1] as RulesStorage);
   });
 
-  describe('whose answer to a COMMIT is lost', () => {
+  describe('with a lost response to COMMIT', () => {
     let proxy: CuttingProxy;
     beforeEach(async () => {
       proxy = await CuttingProxy.start(postgres.port);
@@ -94,46 +94,49 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     const through = (options = {}) => open({ url: postgres.url({ port: proxy.port }), ...options });
 
     it.each(['before', 'after'] as const)(
-      'is asked: cut %s it arrives, the change is made once',
+      'looks up the outcome and makes the change once (connection cut %s COMMIT arrives)',
       async (cut) => {
         const { rules, audit } = await through();
         onTestFinished(() => proxy.stop());
-        proxy.cutNext('COMMIT', cut);
+        proxy.closeNext('COMMIT', cut);
         const { rule } = await rules.create('a', exampleRule, { actor });
         expect(proxy.cuts).toBe(1);
         expect(await rules.list('a')).toEqual([rule]);
-        expect(await entries(audit)).toHaveLength(1);
+        expect(await auditEntries(audit)).toHaveLength(1);
       },
     );
 
-    it('and that cannot be asked is said to be unknown', async () => {
+    it('throws OutcomeUnknown if the outcome cannot be looked up', async () => {
       const { rules } = await through({ lookUpMs: 300 });
       onTestFinished(() => proxy.stop());
-      proxy.cutNext('COMMIT', 'after, for good');
+      proxy.closeNext('COMMIT', 'after, for good');
       await expect(rules.create('a', exampleRule, { actor })).rejects.toBeInstanceOf(OutcomeUnknown);
       proxy.isClosed = false;
       expect(await (await open()).rules.list('a')).toHaveLength(1);
-      await until('it is back', async () => (await rules.list('a').catch(() => [])).length === 1);
+      await until(
+        'the rules to be readable again',
+        async () => (await rules.list('a').catch(() => [])).length === 1,
+      );
     });
   });
 
-  it('is heard of though the connection that listens is cut, and heard again', async () => {
+  it('reports changes of other instances while its LISTEN connection is cut, and after it reconnected', async () => {
     const [here, there] = [await open(), await open()];
     const heard: string[] = [];
     here.rules.onChange((account) => heard.push(account));
     const listening = `FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
     await postgres.query(`SELECT pg_terminate_backend(pid) ${listening}`);
     await there.rules.create('polled', exampleRule, { actor });
-    await until('it is heard of', () => heard.includes('polled'));
-    await until('both listen again', async () => {
+    await until('the change to be found by polling', () => heard.includes('polled'));
+    await until('both LISTEN connections', async () => {
       const [row] = await postgres.query(`SELECT count(*)::int AS count ${listening}`);
       return row?.['count'] === 2;
     });
     await there.rules.create('noticed', exampleRule, { actor });
-    await until('it is heard of', () => heard.includes('noticed'));
+    await until('the notification of the change', () => heard.includes('noticed'));
   });
 
-  it('that is away leaves what is known, tokens for five minutes, and refuses changes until it is back', async () => {
+  it('serves cached rules during an outage, tokens for five minutes, and rejects changes until it ends', async () => {
     let ageMs = 0;
     const [here, there] = [await open({}, () => performance.now() + ageMs), await open()];
     const { rule } = await here.rules.create('a', exampleRule, { actor });
@@ -144,14 +147,14 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     expect(await here.rules.list('a')).toEqual([rule]);
     expect(await here.lists.entries(list)).toHaveLength(1);
     await here.tokens.findByHash(token.hash);
-    // What another instance changes is known here before anybody asks for it.
+    // Changes by another instance are replicated before the first read.
     const heard: string[] = [];
     here.rules.onChange((account) => heard.push(account));
     const changed = await there.rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
-    await until('it is heard of', () => heard.includes('a'));
+    await until('the notification of the change', () => heard.includes('a'));
 
     await postgres.stop();
-    const newest = await until('it is known', async () => {
+    const newest = await until('the change in the list', async () => {
       const rules = await here.rules.list('a');
       return rules[0]?.mode === 'disabled' && rules;
     });
@@ -172,13 +175,13 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     expect(await here.rules.list('a')).toEqual([changed]);
 
     await postgres.restart();
-    await until('it is back', () => here.staleSeconds === undefined);
+    await until('the end of the outage', () => here.staleSeconds === undefined);
     await here.rules.deleteAll('a', actor);
     await here.probe();
     expect((await here.tokens.findByHash(token.hash))?.label).toBe('pipeline');
   });
 
-  it('that comes back with less than it had is believed: what was lost is no longer known', async () => {
+  it('drops cached rules and tokens that PostgreSQL has lost after an outage', async () => {
     const { rules, tokens } = await open();
     const { rule } = await rules.create('a', exampleRule, { actor });
     await tokens.create(token, actor);
@@ -186,19 +189,19 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     await rules.list('a');
     const heard: string[] = [];
     rules.onChange((account) => heard.push(account));
-    // As a standby that was behind when it was promoted.
+    // As after the promotion of a standby that lagged.
     await postgres.query(
       `DELETE FROM floodgate.rules; DELETE FROM floodgate.accounts; DELETE FROM floodgate.audit; DELETE FROM floodgate.tokens;
        UPDATE floodgate.clock SET moment = 1, tokens_changed_at = 0; ${CUT}`,
     );
-    await until('it is told', () => heard.includes('a'));
+    await until('the notification of the change', () => heard.includes('a'));
     expect(await rules.list('a')).toEqual([]);
     expect(await tokens.findByHash(token.hash)).toBeUndefined();
     const again = await rules.create('a', exampleRule, { actor });
     expect(again.rule.modified_on > rule.modified_on).toBe(true);
   });
 
-  it('is migrated once by instances that start together', async () => {
+  it('creates its tables once if instances start concurrently', async () => {
     const instances = await Promise.all(Array.from({ length: 4 }, () => open()));
     const rules = await Promise.all(instances.map((one) => one.rules.create('a', exampleRule, { actor })));
     expect(new Set(rules.map(({ rule }) => rule.modified_on)).size).toBe(4);
@@ -206,15 +209,26 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     expect(format).toEqual({ count: 1 });
   });
 
-  it('of a later release is used where that says it may be, and refused otherwise', async () => {
+  it('opens a newer format only if that format allows this release', async () => {
     await (await open()).rules.create('a', exampleRule, { actor });
-    await postgres.query('UPDATE floodgate.format SET version = 99');
+    await postgres.query('UPDATE floodgate.format SET format = 99');
     expect(await (await open()).rules.list('a')).toHaveLength(1);
     await postgres.query('UPDATE floodgate.format SET oldest_user = 98');
     await expect(open()).rejects.toThrow(/has format 99, for releases that know format 98 or later/);
   });
 
-  it('with few connections makes everybody wait, and refuses nobody', async () => {
+  it('rejects a schema from before 0.1.0 and leaves it unchanged', async () => {
+    await postgres.query(`CREATE SCHEMA floodgate;
+      CREATE TABLE floodgate.format (version integer NOT NULL, oldest_user integer NOT NULL);
+      INSERT INTO floodgate.format VALUES (2, 1)`);
+    await expect(open()).rejects.toThrow(
+      /was written before 0\.1\.0; use a new database, or drop the schema/,
+    );
+    const [format] = await postgres.query('SELECT * FROM floodgate.format');
+    expect(format).toEqual({ version: 2, oldest_user: 1 });
+  });
+
+  it('queues operations if the role has few connections, and rejects none', async () => {
     await postgres.query(`DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN SUPERUSER PASSWORD 'few'`);
     await postgres.query(
       'ALTER ROLE few NOSUPERUSER CONNECTION LIMIT 3; GRANT CREATE ON DATABASE postgres TO few',
@@ -229,7 +243,7 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     expect(await rules.list('a')).toHaveLength(11);
   });
 
-  it('with the rights of docs/postgresql.md does all, and cannot change the audit', async () => {
+  it('works with the grants of docs/postgresql.md, which do not permit changes of the audit log', async () => {
     const name = 'floodgate_server';
     await postgres.query(
       `DO $$ BEGIN CREATE ROLE ${name} LOGIN PASSWORD 'server'; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
@@ -252,11 +266,16 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     await shared?.keys.change('hash', () => ({ id: 'key' }));
     const fleet = new PostgresFleet(shared as SharedDatabase);
     const self = { id: 'guard', run: 'run', account: 'a', place: {} };
-    await fleet.seen(self, { version: '1', data_plane: 'embedded', started_on: 'now', rule_since: 'now' });
+    await fleet.heartbeat(self, {
+      version: '1',
+      data_plane: 'embedded',
+      started_on: 'now',
+      rule_since: 'now',
+    });
     await fleet.resumeFrom(self);
     await fleet.putMinutes(self, []);
     await fleet.putAttacks(self, []);
-    await fleet.forget(Date.now());
+    await fleet.deleteExpired(Date.now());
     expect(await fleet.instances('a')).toHaveLength(1);
     await probe();
     const forbidden = [
@@ -270,7 +289,7 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
       );
   });
 
-  it('that cannot be used says why, and no password', async () => {
+  it('reports why it cannot connect, without the password', async () => {
     const wrong = [
       { url: postgres.url({ password: 'not-the-password' }), says: /password authentication failed/ },
       { url: postgres.url({ port: 9, password: 'not-the-password' }), says: /ECONNREFUSED/ },

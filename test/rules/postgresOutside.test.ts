@@ -21,7 +21,7 @@ const open = async (url: string): Promise<RulesStorage> => {
 };
 
 describe.skipIf(postgresFolder === undefined)(
-  `what can happen around a PostgreSQL${WITHOUT_POSTGRES}`,
+  `the rules store on PostgreSQL, with faults of its environment${WITHOUT_POSTGRES}`,
   () => {
     let postgres: Postgres;
     beforeAll(async () => {
@@ -32,14 +32,14 @@ describe.skipIf(postgresFolder === undefined)(
       await postgres.query('DROP SCHEMA IF EXISTS floodgate CASCADE');
     });
 
-    it('a failover to a synchronous standby loses nothing that was acknowledged, and nobody starts anew', async () => {
+    it('loses no acknowledged change in a failover to a synchronous standby, and reconnects', async () => {
       const primary = await Postgres.start();
       onTestFinished(() => primary.remove());
       const standby = await Postgres.follow(primary);
       onTestFinished(() => standby.remove());
       await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
       await primary.query('SELECT pg_reload_conf()');
-      await until('it waits for the standby', async () => {
+      await until('synchronous replication', async () => {
         const [row] = await primary.query(
           `SELECT count(*)::int AS count FROM pg_stat_replication WHERE sync_state = 'sync'`,
         );
@@ -50,37 +50,40 @@ describe.skipIf(postgresFolder === undefined)(
       const instances = [await open(url), await open(url)];
       onTestFinished(() => proxy.stop());
       const outcomes = new Outcomes();
-      let isOver = false;
+      let isFinished = false;
       const writers = instances.flatMap((instance, index) =>
-        Array.from({ length: 3 }, () => outcomes.write(instance, `failover-${index}`, () => isOver)),
+        Array.from({ length: 3 }, () => outcomes.write(instance, `failover-${index}`, () => isFinished)),
       );
-      await until('enough is acknowledged', () => outcomes.acknowledged.length > 60);
+      await until('60 acknowledged changes', () => outcomes.acknowledged.length > 60);
       await primary.kill();
-      // Before it is promoted servers read from it, and change nothing.
-      proxy.leadTo(standby.port);
+      // Before its promotion, the standby can only be read.
+      proxy.redirectTo(standby.port);
       await until(
-        'the standby is read from',
+        'rules read from the standby',
         async () => (await instances[0]?.rules.list('failover-0'))?.length,
       );
       await expect(instances[0]?.probe()).rejects.toBeInstanceOf(StoreUnavailable);
       const before = outcomes.acknowledged.length;
       await standby.query('SELECT pg_promote()');
-      await until('they write again', () => outcomes.acknowledged.length > before + 60);
-      isOver = true;
+      await until(
+        '60 acknowledged changes after the promotion',
+        () => outcomes.acknowledged.length > before + 60,
+      );
+      isFinished = true;
       await Promise.all(writers);
-      await outcomes.expectHeld(instances[1] as RulesStorage);
+      await outcomes.expectConsistent(instances[1] as RulesStorage);
     });
 
-    it('a full disk refuses changes and loses nothing; with room again they are taken', async (context) => {
+    it('rejects changes while the disk of PostgreSQL is full, loses nothing, and accepts changes afterwards', async (context) => {
       const { folder } = smallFileSystem(context, 100 * MB);
       execFileSync('chmod', ['755', folder]);
       const full = await Postgres.start(['max_wal_size=8MB', 'min_wal_size=2MB', 'wal_recycle=off'], folder);
       onTestFinished(() => full.remove());
       const storage = await open(full.url());
       const outcomes = new Outcomes();
-      let isOver = false;
-      const writers = Array.from({ length: 4 }, () => outcomes.write(storage, 'full', () => isOver));
-      await until('some is acknowledged', () => outcomes.acknowledged.length > 20);
+      let isFinished = false;
+      const writers = Array.from({ length: 4 }, () => outcomes.write(storage, 'full', () => isFinished));
+      await until('20 acknowledged changes', () => outcomes.acknowledged.length > 20);
       const filler = join(folder, 'filler');
       let isRefused = false;
       while (!isRefused) {
@@ -92,20 +95,20 @@ describe.skipIf(postgresFolder === undefined)(
       }
       expect((await storage.rules.list('full')).length).toBeGreaterThanOrEqual(0);
       rmSync(filler);
-      // It may have ended itself, as it does where it cannot write its log.
-      await until('changes are taken', async () => {
+      // PostgreSQL exits if it cannot write its WAL.
+      await until('an accepted change', async () => {
         if (full.hasEnded) await full.restart();
         return storage.rules.create('after', exampleRule, { actor }).then(
           () => true,
           () => false,
         );
       });
-      isOver = true;
+      isFinished = true;
       await Promise.all(writers);
-      await outcomes.expectHeld(storage);
+      await outcomes.expectConsistent(storage);
     });
 
-    it('a slow network makes changes slow, and no more than that', async () => {
+    it('replicates all changes over a slow network', async () => {
       const proxy = await CuttingProxy.start(postgres.port);
       const slow = await open(postgres.url({ port: proxy.port }));
       onTestFinished(() => proxy.stop());
@@ -119,14 +122,14 @@ describe.skipIf(postgresFolder === undefined)(
         ),
       );
       expect(new Set(made.map(({ rule }) => rule.modified_on)).size).toBe(4);
-      await until('the slow one has heard of it', () => heard.includes('slow-1'));
+      await until('the notification of the slow instance', () => heard.includes('slow-1'));
       expect(await slow.rules.list('slow-1')).toHaveLength(2);
       expect(await fast.rules.list('slow-0')).toHaveLength(2);
       await slow.probe();
       expect(slow.staleSeconds).toBeUndefined();
     });
 
-    it('TLS is asked for as it is configured: a wrong authority, or a certificate for another host, is refused', async () => {
+    it('uses TLS as configured, and rejects an unknown authority and a certificate for another host', async () => {
       const folder = temporaryFolder();
       const [own, other] = [authority(folder, 'own'), authority(folder, 'other')];
       const here = certificate(folder, own, 'IP:127.0.0.1');
@@ -157,39 +160,16 @@ describe.skipIf(postgresFolder === undefined)(
       await expect(open(url('verify-full', own))).rejects.toThrow(/does not match certificate/);
       await (await open(url('verify-ca', own))).probe();
     });
-
-    it('a database of the release before is brought up, and that release can go on beside this one', async () => {
-      // What it made, and what it says to it.
-      const before = readFileSync(new URL('./support/postgresFormat1.sql', import.meta.url), 'utf8');
-      const [schema = '', ...statements] = before.split('-- says:');
-      await postgres.query(schema);
-      const { rules, shared } = await open(postgres.url());
-      const [rule] = await rules.list('before');
-      expect(rule?.name).toBe('before');
-      const heard: string[] = [];
-      rules.onChange((account) => heard.push(account));
-      for (const statement of statements) await postgres.query(statement);
-      await until('what it changes is heard of', () => heard.includes('before'));
-      expect((await rules.list('before')).map(({ mode }) => mode)).toEqual(['disabled']);
-      await shared?.keys.change('hash', () => ({ id: 'key' }));
-      const { rule: after } = await rules.create('before', exampleRule, { actor });
-      // Its look at what has changed.
-      const [seen] = await postgres.query(statements[0] ?? '');
-      expect(seen?.['rules_changed_at']).toBe(seen?.['moment']);
-      expect(after.modified_on > (rule?.modified_on ?? '')).toBe(true);
-      const [format] = await postgres.query('SELECT version, oldest_user FROM floodgate.format');
-      expect(format).toMatchObject({ oldest_user: 1 });
-    });
   },
 );
 
-/** Until there is no room for a byte. */
+/** Appends to a file until the disk is full. */
 function fill(file: string): void {
   for (let size = MB; size >= 1; size = Math.floor(size / 2))
     try {
       for (;;) writeFileSync(file, Buffer.alloc(size), { flag: 'a' });
     } catch {
-      // Less fits.
+      // Try a smaller size.
     }
 }
 

@@ -11,123 +11,126 @@ import { type RulesServer, startServer } from './support/server.ts';
 
 const path = rulesPath('a');
 const status = '/accounts/a/network/advanced_dns_protection/configs/dns_protection/status';
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOBODY = '127.0.0.1:9';
 
-describe.skipIf(postgresFolder === undefined)(`servers that share a PostgreSQL${WITHOUT_POSTGRES}`, () => {
-  let postgres: Postgres;
-  let writer: RulesServer;
-  let guard: RulesServer;
-  const store = () => ['--rules-store', postgres.url()];
+describe.skipIf(postgresFolder === undefined)(
+  `servers that share a PostgreSQL database${WITHOUT_POSTGRES}`,
+  () => {
+    let postgres: Postgres;
+    let writer: RulesServer;
+    let guard: RulesServer;
+    const store = () => ['--rules-store', postgres.url()];
 
-  beforeAll(async () => {
-    postgres = await Postgres.start();
-    const guarded = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', NOBODY];
-    [writer, guard] = await Promise.all([
-      startServer({ args: store() }),
-      startServer({ env: { FLOODGATE_RULES_STORE: postgres.url() }, args: guarded }),
-    ]);
-  });
-  afterAll(async () => {
-    await Promise.all([writer?.stop(), guard?.stop()]);
-    await postgres?.remove();
-  });
-
-  const ruleInForce = async (): Promise<unknown> =>
-    (await call(guard, { path: status })).json.result.rule?.mode;
-
-  it('have the same rules: what one is told, the other answers and enforces', async () => {
-    const created = await call(writer, { method: 'POST', path, body: { ...newRule, scope: 'global' } });
-    expect(created.status).toBe(200);
-    expect((await call(guard, { path })).json.result).toEqual([created.json.result]);
-    await until('the guard enforces it', async () => (await ruleInForce()) === newRule.mode);
-    const changed = {
-      method: 'PATCH',
-      path: `${path}/${created.json.result.id}`,
-      body: { mode: 'monitoring' },
-    };
-    const stale = { ...changed, headers: { 'if-match': '"another"' } };
-    expect((await call(writer, stale)).status).toBe(412);
-    const etag = (await call(writer, changed)).headers['etag'];
-    expect((await call(guard, { path: changed.path })).headers['etag']).toBe(etag);
-    await until('the guard enforces that', async () => (await ruleInForce()) === 'monitoring');
-  });
-
-  it('have the same tokens and audit, of which commands say more', async () => {
-    const made = await floodgate(['token', 'create', '--account', 'a', '--json', ...store()]);
-    expect(made.status, made.stderr).toBe(0);
-    const { id, token } = JSON.parse(made.stdout);
-    const statuses = () =>
-      Promise.all([writer, guard].map(async (server) => (await call(server, { path, token })).status));
-    expect(await statuses()).toEqual([200, 200]);
-    const env = { FLOODGATE_RULES_STORE: postgres.url() };
-    expect((await floodgate(['token', 'revoke', id], { env })).status).toBe(0);
-    expect(await statuses()).toEqual([401, 401]);
-    const audit = await floodgate(['audit', '--all', '--json'], { env });
-    const actions = audit.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).action);
-    expect(actions).toEqual(['rule.create', 'rule.update', 'token.create', 'token.revoke']);
-    expect((await floodgate(['store', 'migrate', ...store()])).status).toBe(0);
-  });
-
-  it('go on without it: reads are marked, changes are refused, guards keep their rules; and need no start when it is back', async () => {
-    const before = await call(writer, { path });
-    expect(before.headers).not.toHaveProperty('floodgate-stale');
-    const own = `${path}/${before.json.result[0].id}`;
-    await postgres.stop();
-
-    const away = await until('reads are marked', async () => {
-      const answer = await call(writer, { path });
-      return 'floodgate-stale' in answer.headers && answer;
+    beforeAll(async () => {
+      postgres = await Postgres.start();
+      const guarded = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', NOBODY];
+      [writer, guard] = await Promise.all([
+        startServer({ args: store() }),
+        startServer({ env: { FLOODGATE_RULES_STORE: postgres.url() }, args: guarded }),
+      ]);
     });
-    expect([away.status, away.json.result]).toEqual([200, before.json.result]);
-    expect(away.headers['floodgate-stale']).toMatch(/^\d+$/);
-    const refused = await call(writer, { method: 'PATCH', path: own, body: { mode: 'disabled' } });
-    expect([refused.status, refused.json.errors[0].code, refused.headers['retry-after']]).toEqual([
-      503,
-      10503,
-      '1',
-    ]);
-    expect((await call(writer, { path: rulesPath('never-asked-for') })).status).toBe(503);
-    const metrics = await (await fetch(`${writer.url}/metrics`)).text();
-    expect(metrics).toContain('floodgate_rules_store_up 0');
-    await until('readiness tells it', async () => {
-      const ready = await fetch(`${writer.url}/readyz`);
-      const { checks } = (await ready.json()) as { checks: { store: string } };
-      expect(ready.status).toBe(200);
-      return /cannot be reached/.test(checks.store);
+    afterAll(async () => {
+      await Promise.all([writer?.stop(), guard?.stop()]);
+      await postgres?.remove();
     });
-    expect(await ruleInForce()).toBe('monitoring');
 
-    await postgres.restart();
-    await until('changes are taken', async () => {
-      const answer = await call(writer, { method: 'PATCH', path: own, body: { mode: 'disabled' } });
-      return answer.status === 200;
+    const ruleInForce = async (): Promise<unknown> =>
+      (await call(guard, { path: status })).json.result.rule?.mode;
+
+    it('return and enforce the rules that were written to another server', async () => {
+      const created = await call(writer, { method: 'POST', path, body: { ...newRule, scope: 'global' } });
+      expect(created.status).toBe(200);
+      expect((await call(guard, { path })).json.result).toEqual([created.json.result]);
+      await until('the guard to enforce the rule', async () => (await ruleInForce()) === newRule.mode);
+      const changed = {
+        method: 'PATCH',
+        path: `${path}/${created.json.result.id}`,
+        body: { mode: 'monitoring' },
+      };
+      const stale = { ...changed, headers: { 'if-match': '"another"' } };
+      expect((await call(writer, stale)).status).toBe(412);
+      const etag = (await call(writer, changed)).headers['etag'];
+      expect((await call(guard, { path: changed.path })).headers['etag']).toBe(etag);
+      await until('the guard to enforce the change', async () => (await ruleInForce()) === 'monitoring');
     });
-    expect((await call(writer, { path })).headers).not.toHaveProperty('floodgate-stale');
-    await until('the guard enforces it', async () => (await ruleInForce()) === 'disabled');
-    for (const server of [writer, guard]) expect(server.output()).not.toMatch(/pass%2Fw|pass\/w/);
-  });
 
-  it('are not started with a URL that is none, nor without the database, and show no password', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
-    const start = (url: string) =>
-      floodgate(['start', '--rules-only', '--port', '0', '--data-dir', folder, '--rules-store', url]);
-    // One after the other: they have one data folder.
-    const wrong = await start('postgres://u:hidden-word@h/r?sslmode=prefer');
-    const other = await start('mysql://u:hidden-word@h/r');
-    const nowhere = await start('postgres://u:hidden-word@127.0.0.1:9/r');
-    rmSync(folder, { recursive: true });
-    expect([wrong.status, other.status, nowhere.status]).toEqual([64, 64, 1]);
-    expect(wrong.stderr).toMatch(
-      /rules\.store \(FLOODGATE_RULES_STORE, --rules-store\): sslmode is "prefer"/,
-    );
-    expect(nowhere.stderr).toMatch(/ECONNREFUSED/);
-    for (const { stdout, stderr } of [wrong, other, nowhere]) {
-      expect(stdout + stderr).not.toContain('hidden-word');
-      expect(stderr).not.toMatch(/\n\s+at /);
-    }
-  });
-});
+    it('share tokens and the audit log, which commands read and write too', async () => {
+      const made = await floodgate(['token', 'create', '--account', 'a', '--json', ...store()]);
+      expect(made.status, made.stderr).toBe(0);
+      const { id, token } = JSON.parse(made.stdout);
+      const statuses = () =>
+        Promise.all([writer, guard].map(async (server) => (await call(server, { path, token })).status));
+      expect(await statuses()).toEqual([200, 200]);
+      const env = { FLOODGATE_RULES_STORE: postgres.url() };
+      expect((await floodgate(['token', 'revoke', id], { env })).status).toBe(0);
+      expect(await statuses()).toEqual([401, 401]);
+      const audit = await floodgate(['audit', '--all', '--json'], { env });
+      const actions = audit.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).action);
+      expect(actions).toEqual(['rule.create', 'rule.update', 'token.create', 'token.revoke']);
+      expect((await floodgate(['store', 'migrate', ...store()])).status).toBe(0);
+    });
+
+    it('keep serving during an outage: mark reads as stale, reject changes, keep enforcing; and recover without a restart', async () => {
+      const before = await call(writer, { path });
+      expect(before.headers).not.toHaveProperty('floodgate-stale');
+      const own = `${path}/${before.json.result[0].id}`;
+      await postgres.stop();
+
+      const away = await until('a read that is marked as stale', async () => {
+        const answer = await call(writer, { path });
+        return 'floodgate-stale' in answer.headers && answer;
+      });
+      expect([away.status, away.json.result]).toEqual([200, before.json.result]);
+      expect(away.headers['floodgate-stale']).toMatch(/^\d+$/);
+      const refused = await call(writer, { method: 'PATCH', path: own, body: { mode: 'disabled' } });
+      expect([refused.status, refused.json.errors[0].code, refused.headers['retry-after']]).toEqual([
+        503,
+        10503,
+        '1',
+      ]);
+      expect((await call(writer, { path: rulesPath('never-asked-for') })).status).toBe(503);
+      const metrics = await (await fetch(`${writer.url}/metrics`)).text();
+      expect(metrics).toContain('floodgate_rules_store_up 0');
+      await until('the outage in /readyz', async () => {
+        const ready = await fetch(`${writer.url}/readyz`);
+        const { checks } = (await ready.json()) as { checks: { store: string } };
+        expect(ready.status).toBe(200);
+        return /cannot be reached/.test(checks.store);
+      });
+      expect(await ruleInForce()).toBe('monitoring');
+
+      await postgres.restart();
+      await until('an accepted change', async () => {
+        const answer = await call(writer, { method: 'PATCH', path: own, body: { mode: 'disabled' } });
+        return answer.status === 200;
+      });
+      expect((await call(writer, { path })).headers).not.toHaveProperty('floodgate-stale');
+      await until('the guard to enforce the change', async () => (await ruleInForce()) === 'disabled');
+      for (const server of [writer, guard]) expect(server.output()).not.toMatch(/pass%2Fw|pass\/w/);
+    });
+
+    it('do not start with an invalid URL or without the database, and print no password', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
+      const start = (url: string) =>
+        floodgate(['start', '--role', 'rules', '--port', '0', '--data-dir', folder, '--rules-store', url]);
+      // One after the other, because they share a data folder.
+      const wrong = await start('postgres://u:hidden-word@h/r?sslmode=prefer');
+      const other = await start('mysql://u:hidden-word@h/r');
+      const nowhere = await start('postgres://u:hidden-word@127.0.0.1:9/r');
+      rmSync(folder, { recursive: true });
+      expect([wrong.status, other.status, nowhere.status]).toEqual([64, 64, 1]);
+      expect(wrong.stderr).toMatch(
+        /rules\.store \(FLOODGATE_RULES_STORE, --rules-store\): sslmode is "prefer"/,
+      );
+      expect(nowhere.stderr).toMatch(/ECONNREFUSED/);
+      for (const { stdout, stderr } of [wrong, other, nowhere]) {
+        expect(stdout + stderr).not.toContain('hidden-word');
+        expect(stderr).not.toMatch(/\n\s+at /);
+      }
+    });
+  },
+);

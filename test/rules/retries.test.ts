@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The collection of an account that nobody else uses. */
+/** Returns the path of the rules of a new account. */
 function freshPath(): string {
   accounts++;
   return rulesPath(`account-${accounts}`);
@@ -19,7 +19,7 @@ function freshPath(): string {
 const patch = (path: string, body: unknown, more: Partial<Call> = {}) =>
   call(server, { method: 'PATCH', path, body, ...more });
 
-describe('a retried create', () => {
+describe('a create with an Idempotency-Key', () => {
   const send = (path: string, key: string, fields: object = {}) =>
     call(server, {
       method: 'POST',
@@ -28,7 +28,7 @@ describe('a retried create', () => {
       headers: { 'idempotency-key': key },
     });
 
-  it('with the same key answers the first result again, though the rule was changed since', async () => {
+  it('returns the first result again for the same key, even if the rule was changed in between', async () => {
     const path = freshPath();
     const first = await send(path, 'k1');
     await patch(`${path}/${first.json.result.id}`, { mode: 'disabled' });
@@ -38,21 +38,21 @@ describe('a retried create', () => {
     expect((await call(server, { path })).json.result).toHaveLength(1);
   });
 
-  it('with the same key and another body is refused with 422', async () => {
+  it('is rejected with 422 for the same key with another body', async () => {
     const path = freshPath();
     await send(path, 'k1');
     const reused = await send(path, 'k1', { mode: 'disabled' });
     expect([reused.status, reused.json.errors[0].code]).toEqual([422, 10422]);
   });
 
-  it('creates one rule when both arrive at once', async () => {
+  it('creates one rule if 20 requests with the same key arrive concurrently', async () => {
     const path = freshPath();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(path, 'same')));
     expect(new Set(answers.map((answer) => answer.json.result.id)).size).toBe(1);
     expect((await call(server, { path })).json.result).toHaveLength(1);
   });
 
-  it('is another one in another account, and with another key', async () => {
+  it('creates another rule for another account or another key', async () => {
     const path = freshPath();
     const ids = [await send(path, 'a'), await send(path, 'b'), await send(freshPath(), 'a')].map(
       (answer) => answer.json.result.id,
@@ -60,7 +60,7 @@ describe('a retried create', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('does not remember a refusal', async () => {
+  it('does not store a rejection', async () => {
     const path = freshPath();
     expect((await send(path, 'k', { mode: 'wrong' })).status).toBe(400);
     expect((await send(path, 'k')).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a retried create', () => {
 });
 
 describe('a rule’s ETag', () => {
-  it('comes with every answer that shows the rule and changes with it', async () => {
+  it('is in every response with the rule, and changes with the rule', async () => {
     const path = freshPath();
     const created = await call(server, { method: 'POST', path, body: newRule });
     const single = `${path}/${created.json.result.id}`;
@@ -79,7 +79,7 @@ describe('a rule’s ETag', () => {
     expect((await patch(single, { mode: 'disabled' })).headers['etag']).not.toBe(tag);
   });
 
-  it.each(['PATCH', 'DELETE'])('that is stale makes If-Match answer 412 to %s', async (method) => {
+  it.each(['PATCH', 'DELETE'])('makes %s fail with 412 if If-Match contains a stale one', async (method) => {
     const path = freshPath();
     const created = await call(server, { method: 'POST', path, body: newRule });
     const single = `${path}/${created.json.result.id}`;
@@ -105,7 +105,7 @@ describe('a rule’s ETag', () => {
     expect((await send(`"other", ${changed.headers['etag']}`)).status).toBe(200);
   });
 
-  it('lets If-Match: * through', async () => {
+  it('matches If-Match: *', async () => {
     const path = freshPath();
     const { id } = (await call(server, { method: 'POST', path, body: newRule })).json.result;
     expect(
@@ -113,7 +113,7 @@ describe('a rule’s ETag', () => {
     ).toBe(200);
   });
 
-  it('lets one of 20 changes through that were decided on the same state', async () => {
+  it('accepts one of 20 concurrent changes with the same If-Match', async () => {
     const path = freshPath();
     const created = await call(server, { method: 'POST', path, body: newRule });
     const headers = { 'if-match': created.headers['etag'] as string };
@@ -129,7 +129,7 @@ describe('a rule’s ETag', () => {
 });
 
 describe('If-None-Match', () => {
-  it('of one rule and of a list is answered with 304 while nothing changed', async () => {
+  it('returns 304 for a rule and for a list until they change', async () => {
     const path = freshPath();
     const { id } = (await call(server, { method: 'POST', path, body: newRule })).json.result;
     const paths = [path, `${path}?per_page=1`, `${path}?order=name&direction=desc`, `${path}/${id}`];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { call } from './support/call.ts';
-import { environmentOf, floodgate } from './support/command.ts';
+import { clientEnvironment, floodgate } from './support/command.ts';
 import { newRule, rulesPath } from './support/samples.ts';
 import { type RulesServer, startServer } from './support/server.ts';
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const run = (account: string, ...args: string[]) =>
-  floodgate(['rules', ...args], { env: environmentOf(server, account) });
+  floodgate(['rules', ...args], { env: clientEnvironment(server, account) });
 const create = async (account: string, fields: object = {}) =>
   (await call(server, { method: 'POST', path: rulesPath(account), body: { ...newRule, ...fields } })).json
     .result;
@@ -38,12 +38,12 @@ function fileOf(content: unknown): string {
 
 const region = (name: string, fields: object = {}) => ({ ...newRule, scope: 'region', name, ...fields });
 
-/** What the command line's own reader finds wrong ends with this exit code. */
+/** Exit code for invalid arguments. */
 const WRONG_USAGE = 64;
 
-// Each test has an account of its own.
+// Each test uses a separate account.
 describe.concurrent('floodgate rules plan and apply', () => {
-  it('show each field that changes, and do exactly that', async () => {
+  it('show each changed field, and make exactly these changes', async () => {
     const kept = await create('p1', region('keep'));
     const changed = await create('p1', region('change'));
     const gone = await create('p1', region('gone'));
@@ -92,7 +92,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p1')).toEqual(after);
   });
 
-  it('apply refuses another plan than the one that was shown', async () => {
+  it('reject an id of an outdated plan', async () => {
     await create('p2', region('a'));
     const file = fileOf({ rules: [region('a', { mode: 'disabled' })] });
     const id = /Plan ([0-9a-f]{16})/.exec((await run('p2', 'plan', file)).stdout)?.[1] ?? '';
@@ -106,7 +106,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p2')).toEqual(before);
   });
 
-  it('apply refuses to touch more than a third of ten rules without --force', async () => {
+  it('change more than a third of ten rules only with --force', async () => {
     for (let index = 0; index < 10; index++) await create('p3', region(`r${index}`));
     const before = await stored('p3');
     const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
@@ -125,13 +125,13 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
   it.each([
     ['is empty', ''],
     ['is blank', ' \n\n'],
-    ['holds only comments', '# rules: none yet\n'],
-    ['holds nothing below "rules"', 'rules:\n'],
-    ['holds null', 'null\n'],
-    ['holds no rules', 'account: p7-0\n'],
-    ['holds a list and no "rules"', '[]'],
-    ['holds an empty rule', 'rules:\n  -\n'],
-  ])('refuse a file that %s, with or without --force', async (_, text) => {
+    ['contains only comments', '# rules: none yet\n'],
+    ['contains nothing below "rules"', 'rules:\n'],
+    ['contains null', 'null\n'],
+    ['contains no rules', 'account: p7-0\n'],
+    ['contains a list instead of "rules"', '[]'],
+    ['contains an empty rule', 'rules:\n  -\n'],
+  ])('reject a file that %s, even with --force', async (_, text) => {
     const account = `p7-${++files}`;
     await create(account);
     const before = await stored(account);
@@ -146,8 +146,8 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored(account)).toEqual(before);
   });
 
-  it('refuse an empty standard input and an empty name of a file', async () => {
-    const env = environmentOf(server, 'p8');
+  it('reject an empty standard input and an empty file name', async () => {
+    const env = clientEnvironment(server, 'p8');
     await create('p8');
     for (const file of ['-', '']) {
       const { status, stderr } = await floodgate(['rules', 'apply', file, '--force'], { env, stdin: '' });
@@ -156,7 +156,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p8')).toHaveLength(1);
   });
 
-  it('apply refuses to leave an account without any rule, however few it has, unless --force is said', async () => {
+  it('delete the only rule of an account only with --force', async () => {
     await create('p9');
     const file = fileOf({ rules: [] });
     const plan = await run('p9', 'plan', file);
@@ -170,7 +170,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p9')).toHaveLength(1);
   });
 
-  it('apply puts another rule in the place of the only one, and deletes it with --force', async () => {
+  it('replace the only rule without --force, and delete it with --force', async () => {
     await create('p10');
     expect((await run('p10', 'apply', fileOf({ rules: [region('other')] }))).status).toBe(0);
     expect(await stored('p10')).toMatchObject([{ name: 'other' }]);
@@ -180,7 +180,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect((await run('p10', 'apply', file)).status).toBe(0);
   });
 
-  it('of an exported account find nothing to do, whatever it holds', async () => {
+  it('find nothing to do for an exported file, with any rule names', async () => {
     for (const fields of [
       { name: 'b' },
       region('WEUR', { mode: 'disabled' }),
@@ -195,7 +195,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     const plan = await run('p4', 'plan', fileOf(exported.stdout));
     expect([plan.status, plan.stdout]).toEqual([0, 'Nothing to do: 6 rules are as in the file.\n']);
     const copied = await floodgate(['rules', 'apply', '-'], {
-      env: environmentOf(server, 'p4-copy'),
+      env: clientEnvironment(server, 'p4-copy'),
       stdin: exported.stdout.replace(/^account.*\n/, ''),
     });
     expect(copied.status, copied.stderr).toBe(0);
@@ -204,7 +204,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(bare(await stored('p4-copy'))).toEqual(bare(await stored('p4')));
   });
 
-  it('of an exported account with competing rules delete those that have no effect', async () => {
+  it('delete rules without effect if they apply an exported file', async () => {
     const gone = await create('p11', region('weur'));
     const kept = await create('p11', region('WEUR', { mode: 'disabled' }));
     const file = fileOf((await run('p11', 'export')).stdout);
@@ -217,7 +217,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p11')).toEqual([kept]);
   });
 
-  it('apply refuses the plan of another account', async () => {
+  it('reject the plan of another account', async () => {
     const file = fileOf({ rules: [region('a')] });
     const id = /Plan ([0-9a-f]{16})/.exec((await run('p12', 'plan', file)).stdout)?.[1] ?? '';
     const refused = await run('p12-other', 'apply', file, '--plan', id);
@@ -226,15 +226,15 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect((await run('p12', 'apply', file, '--plan', id)).status).toBe(0);
   });
 
-  it('refuse a file for another account', async () => {
+  it('reject a file for another account', async () => {
     const { status, stderr } = await run('p5', 'plan', fileOf({ account: 'other', rules: [] }));
     expect([status, stderr]).toEqual([
       1,
-      expect.stringContaining('is for account other, but --account says p5'),
+      expect.stringContaining('is for account other, but --account is p5'),
     ]);
   });
 
-  it('tell every fault of a file with its line', async () => {
+  it('report the errors of a file with line numbers', async () => {
     const { status, stderr } = await run(
       'p6',
       'plan',
@@ -246,7 +246,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
 });
 
 describe.concurrent('floodgate rules', () => {
-  it('creates, lists, updates and deletes', async () => {
+  it('creates, lists, updates and deletes rules', async () => {
     const settings = ['--mode', 'enabled', '--profile-sensitivity', 'low', '--rate-sensitivity', 'low'];
     const flags = ['--scope', 'region', '--name', 'WEUR', ...settings, '--burst-sensitivity', 'low'];
     const created = JSON.parse((await run('c1', 'create', ...flags, '--json')).stdout);
@@ -275,23 +275,23 @@ describe.concurrent('floodgate rules', () => {
 
   it.each([
     [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 1, 'HTTP 404'],
-    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], 1, 'Say what to change'],
+    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], 1, 'No setting was given'],
     [['update', 'x', '--mode', 'disabled'], WRONG_USAGE, "value 'x' is invalid for argument 'id'"],
     [['create', '--scope', 'planet'], WRONG_USAGE, 'Allowed choices are global, region, datacenter'],
     [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'required option'],
-    [['delete'], 1, 'Say which rules to delete'],
+    [['delete'], 1, 'Use the ids of the rules'],
     [['list', '--url', 'ftp://x'], WRONG_USAGE, 'must be an http or https URL'],
-    [['list', '--url', 'http://127.0.0.1:1'], 1, 'does not answer'],
+    [['list', '--url', 'http://127.0.0.1:1'], 1, 'does not respond'],
     [['list', '--token-file', '/not/there'], 1, 'token file cannot be read'],
     [['plan', '/not/there.yaml'], 1, 'cannot be read'],
-  ])('%j says what is wrong', async (args, code, message) => {
+  ])('rejects %j with a message', async (args, code, message) => {
     const { status, stderr } = await run('c2', ...args);
     expect([status, stderr]).toEqual([code, expect.stringContaining(message)]);
     expect(stderr).not.toContain('    at ');
   });
 
-  it('says what to do where the token is missing or wrong, and never shows it', async () => {
-    const env = environmentOf(server, 'c3');
+  it('prints what to do if the token is missing or wrong, but not the token', async () => {
+    const env = clientEnvironment(server, 'c3');
     const missing = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_TOKEN: '' } });
     expect([missing.status, missing.stderr]).toEqual([
       1,
@@ -302,8 +302,8 @@ describe.concurrent('floodgate rules', () => {
     expect(wrong.stderr).not.toContain('fg_wrong');
   });
 
-  it('waits and tries again where the server is busy, and follows no redirect', async () => {
-    // Stands for a server under load and one that sends clients elsewhere.
+  it('retries after 429 and 503, and follows no redirect', async () => {
+    // Responses of a server under load, then a redirect.
     const answers = [
       { status: 429, headers: { 'retry-after': '0' } },
       { status: 503, headers: { 'retry-after': '0' } },

@@ -8,11 +8,11 @@ import { startServer, TOKEN } from './support/server.ts';
 const config = fileURLToPath(new URL('./support/schemathesis.toml', import.meta.url));
 const installed = spawnSync('schemathesis', ['--version']).status === 0;
 
-/** Cases that are made up for each operation, besides those that follow from the document. */
+/** Number of random cases per operation, in addition to those derived from the document. */
 const EXAMPLES = 20;
 
-it('schemathesis finds no answer that breaks the OpenAPI document, and none of 5xx', async (context) => {
-  if (!installed) context.skip('the command schemathesis is not there; `pip install schemathesis` brings it');
+it('schemathesis finds no response that violates the OpenAPI document, and no 5xx', async (context) => {
+  if (!installed) context.skip('schemathesis is not installed: pip install schemathesis');
   const server = await startServer();
   try {
     const run = spawnGuarded(
@@ -22,7 +22,7 @@ it('schemathesis finds no answer that breaks the OpenAPI document, and none of 5
         ...['--header', `Authorization: Bearer ${TOKEN}`, '--max-examples', String(EXAMPLES)],
         ...['--generation-deterministic', '--no-color'],
       ],
-      // It leaves files of its own where it runs.
+      // schemathesis writes files to its working folder.
       { cwd: server.dataDir },
     );
     let output = '';

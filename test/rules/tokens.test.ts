@@ -30,23 +30,23 @@ const refusal = (answer: { status: number; json: { errors: { code: number }[] } 
   answer.json.errors[0]?.code,
 ];
 
-describe('a token', () => {
-  it('is shown once: fg_ and 40 random characters, alone on standard output', async () => {
+describe('an API token', () => {
+  it('is printed once, as fg_ and 40 random characters, alone on standard output', async () => {
     const { stdout, stderr } = await run('token', 'create', '--all-accounts');
     expect(stdout).toMatch(/^fg_[A-Za-z0-9]{40}\n$/);
-    expect(stderr).toContain('shown this once');
+    expect(stderr).toContain('cannot be shown again');
     const listed = (await run('token', 'list')).stdout + (await run('token', 'list', '--json')).stdout;
     expect(listed).not.toContain(stdout.trim());
   });
 
-  it('is kept nowhere on disk, only its hash', async () => {
+  it('is not stored on disk', async () => {
     const { token, id } = await newToken('--all-accounts');
     const stored = readFileSync(join(server.dataDir, 'rules', 'data.mdb')).toString('latin1');
     expect(stored).toContain(id);
     expect(stored).not.toContain(token);
   });
 
-  it('works at once in the running server, for its accounts only', async () => {
+  it('is valid immediately in a running server, for its accounts only', async () => {
     const { token } = await newToken('--account', 'a', 'b');
     expect((await create(token, 'a')).status).toBe(200);
     expect((await list(token, 'b')).status).toBe(200);
@@ -54,12 +54,12 @@ describe('a token', () => {
     expect(refusal(await create(token, 'c'))).toEqual([403, 10000]);
   });
 
-  it('for all accounts works for any', async () => {
+  it('is valid for any account if created with --all-accounts', async () => {
     const { token } = await newToken('--all-accounts');
     expect((await create(token, 'anything')).status).toBe(200);
   });
 
-  it('that reads cannot write, and one that writes can read', async () => {
+  it('cannot write with the read permission, and can read with the write permission', async () => {
     const reader = await newToken('--account', 'a', '--permission', 'read');
     expect((await list(reader.token)).status).toBe(200);
     const { result } = (await create(TOKEN)).json;
@@ -76,7 +76,7 @@ describe('a token', () => {
     expect((await list(writer.token)).status).toBe(200);
   });
 
-  it('that lacks the permission is a PermissionDeniedError to the official client', async () => {
+  it("makes Cloudflare's official client throw PermissionDeniedError if a permission is missing", async () => {
     const { token } = await newToken('--account', 'a', '--permission', 'read');
     const client = new Cloudflare({ apiToken: token, baseURL: server.baseUrl });
     await expect(client.post(rulesPath('a', 'magic'), { body: newRule })).rejects.toBeInstanceOf(
@@ -84,9 +84,9 @@ describe('a token', () => {
     );
   });
 
-  it('that is revoked is refused at the next request', async () => {
+  it('is rejected at the next request after it was revoked', async () => {
     const { id, token } = await newToken('--account', 'a');
-    // Requests go on while another process revokes: the first that starts after its end is refused.
+    // Another process revokes the token: the first request after its exit must be rejected.
     expect((await list(token)).status).toBe(200);
     const { status, stdout } = await run('token', 'revoke', id);
     expect([status, stdout]).toEqual([0, `${id} revoked\n`]);
@@ -94,13 +94,13 @@ describe('a token', () => {
     expect(refusal(await call(server, { path: '/user/tokens/verify', token }))).toEqual([401, 10000]);
   });
 
-  it('that expires works until then', async () => {
+  it('is rejected after it has expired', async () => {
     const { token } = await newToken('--account', 'a', '--expires', '2s');
     expect((await list(token)).status).toBe(200);
     await expect.poll(async () => (await list(token)).status, { timeout: HANG_MS }).toBe(401);
   });
 
-  it('is told its id and expiry by the token check', async () => {
+  it('has its id and expiry in the response of the token check', async () => {
     const { id, token } = await newToken('--account', 'a', '--expires', '2099-01-31');
     expect((await call(server, { path: '/user/tokens/verify', token })).json.result).toEqual({
       id,
@@ -109,7 +109,7 @@ describe('a token', () => {
     });
   });
 
-  it('is told what it allows, and for which accounts', async () => {
+  it('has its permissions and accounts in the response of /user/tokens/current', async () => {
     const { id, token } = await newToken('--account', 'a', '--permission', 'read', '--label', 'reader');
     expect((await call(server, { path: '/user/tokens/current', token })).json.result).toEqual({
       ...{ id, label: 'reader', permissions: ['dns_protection:read'] },
@@ -123,7 +123,7 @@ describe('a token', () => {
     ]);
   });
 
-  it('and the bodies of requests never appear in the log', async () => {
+  it('is not logged, and neither are request bodies', async () => {
     const { token } = await newToken('--account', 'a');
     const name = 'a-name-that-only-a-body-has';
     for (const body of [{ ...newRule, name }, { ...newRule, mode: name }, name])
@@ -134,7 +134,7 @@ describe('a token', () => {
 });
 
 describe('floodgate token', () => {
-  it('lists tokens with their state', async () => {
+  it('lists tokens with their status', async () => {
     const { id } = await newToken('--account', 'a', '--label', 'pipeline', '--permission', 'read');
     const line = (await run('token', 'list')).stdout.split('\n').find((text) => text.startsWith(id));
     expect(line?.split(/ {2,}/)).toEqual([id, 'active', 'a', 'read', 'never', 'pipeline']);
@@ -149,29 +149,29 @@ describe('floodgate token', () => {
   });
 
   it.concurrent.each([
-    [['create'], 'which accounts'],
+    [['create'], 'accounts of the token'],
     [['create', '--account', 'a b'], 'An account id is'],
     [['create', '--account', 'a', '--all-accounts'], 'cannot be used with'],
-    [['create', '--account', 'a', '--permission', 'admin'], 'Allowed are read, write'],
+    [['create', '--account', 'a', '--permission', 'admin'], 'Allowed: read, write'],
     [['create', '--account', 'a', '--expires', 'soon'], 'is not a time'],
     [['create', '--account', 'a', '--expires', '2001-01-01'], 'is in the past'],
     [['revoke', 'nobody'], "value 'nobody' is invalid for argument 'id'"],
     [['revoke', '0'.repeat(32)], `No token has the id ${'0'.repeat(32)}`],
     [['revoke'], 'missing required argument'],
-  ])('%j says what is wrong', async (args, message) => {
+  ])('rejects %j with a message', async (args, message) => {
     const { status, stderr } = await run('token', ...args);
     expect(status).not.toBe(0);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('    at ');
   });
 
-  it('says so where the folder holds no data, and makes none', async () => {
+  it('reports a missing data folder', async () => {
     const { status, stderr } = await floodgate([
       'token',
       'list',
       '--data-dir',
       join(server.dataDir, 'not-there'),
     ]);
-    expect([status, stderr]).toEqual([1, expect.stringContaining('holds no rules and tokens')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('contains no rules and tokens')]);
   });
 });

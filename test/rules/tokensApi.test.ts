@@ -44,8 +44,8 @@ const refusal = ({ status, json }: Answer) => [
   json.errors.map(({ source }: { source?: { pointer: string } }) => source?.pointer),
 ];
 
-describe('a token never grants more than it has', () => {
-  it('no permission, no account, no longer life: each fault is named', async () => {
+describe('a token with tokens:write', () => {
+  it('cannot grant permissions, accounts or a lifetime that it does not have, and receives every error', async () => {
     const { value } = await manager();
     const within = { accounts: ['a'], permissions: ['dns_protection:read'] };
     for (const [body, pointers] of [
@@ -67,7 +67,7 @@ describe('a token never grants more than it has', () => {
     expect(json.errors[0].message).toContain('lacks dns_protection:audit');
   });
 
-  it('what is within is granted, and expires with the token that asks where nothing is said', async () => {
+  it('can grant its own permissions and accounts, until its own expiry by default', async () => {
     const { value, id } = await manager();
     const { json } = await create(
       { label: 'child', accounts: ['b'], permissions: ['dns_protection:read', 'tokens:read'] },
@@ -89,7 +89,7 @@ describe('a token never grants more than it has', () => {
     expect((await call(server, { path: rulesPath('a'), token: json.result.value })).status).toBe(403);
   });
 
-  it('to read tokens is not to make or revoke them, and rules alone are no way to tokens', async () => {
+  it('is required to create and revoke tokens: one with tokens:read can only list them, and others cannot', async () => {
     const reader = await created({ accounts: ['a'], permissions: ['tokens:read', 'dns_protection:write'] });
     const body = { accounts: ['a'], permissions: ['dns_protection:read'] };
     expect((await call(server, { path: TOKENS, token: reader.value })).status).toBe(200);
@@ -104,7 +104,7 @@ describe('a token never grants more than it has', () => {
       expect(answer.status).toBe(403);
   });
 
-  it('sees and revokes nothing of other accounts, and nothing that allows more', async () => {
+  it('cannot see tokens of other accounts, and cannot revoke tokens with more permissions', async () => {
     const { value } = await manager();
     const foreign = await created({ accounts: ['a', 'c'], permissions: ['dns_protection:read'] });
     const everywhere = await created({ all_accounts: true, permissions: ['dns_protection:read'] });
@@ -123,7 +123,7 @@ describe('a token never grants more than it has', () => {
     expect((await call(server, { path: `${TOKENS}/${auditor.id}` })).json.result.status).toBe('active');
   });
 
-  it('one that is revoked or has expired makes no more, and tells who had it', async () => {
+  it('cannot create tokens after it was revoked or has expired, and its rejected requests are counted', async () => {
     const gone = await manager();
     expect((await revoke(gone.id)).json.result.status).toBe('revoked');
     const body = { accounts: ['a'], permissions: ['dns_protection:read'] };
@@ -135,7 +135,7 @@ describe('a token never grants more than it has', () => {
     expect(shown.requests.refused).toBeGreaterThan(0);
   });
 
-  it('the tokens that a revoked one made are named, as they are still valid', async () => {
+  it('is revoked with a message that lists the tokens it created, because they stay valid', async () => {
     const leaked = await manager();
     const child = await created({ accounts: ['a'], permissions: ['dns_protection:read'] }, leaked.value);
     const { json } = await revoke(leaked.id);
@@ -145,8 +145,8 @@ describe('a token never grants more than it has', () => {
   });
 });
 
-describe('a token that is made over the API', () => {
-  it('is shown in the answer of its creation, and in no list, log, audit or file', async () => {
+describe('a token created over the API', () => {
+  it('is in the response of its creation, and in no list, log, audit entry or file', async () => {
     const { id, value } = await created({
       label: 'once',
       accounts: ['a'],
@@ -170,11 +170,11 @@ describe('a token that is made over the API', () => {
       readFileSync(join(server.dataDir, 'rules', 'data.mdb')).toString('latin1'),
     ];
     for (const secret of secrets) for (const place of places) expect(place).not.toContain(secret);
-    // Neither what they are kept as.
+    // The list does not contain the hashes either.
     expect(places[0]).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('is the same one again where its creation is sent again with its retry key', async () => {
+  it('is returned again if its creation is repeated with the same Idempotency-Key', async () => {
     const body = { label: 'retried', accounts: ['a'], permissions: ['dns_protection:read'] };
     const again = (wanted: object, token = TOKEN) => create(wanted, token, { 'idempotency-key': 'one' });
     const [first, second] = await Promise.all([again(body), again(body)]);
@@ -184,13 +184,13 @@ describe('a token that is made over the API', () => {
     expect(new Set([first, second, third].map(({ json }) => json.result.id)).size).toBe(1);
     expect(third.headers['idempotent-replayed']).toBe('true');
     expect((await again({ ...body, label: 'another' })).status).toBe(422);
-    // A key says nothing to another token.
+    // An idempotency key applies to one token only.
     const { value } = await manager();
     expect((await again(body, value)).json.result.id).not.toBe(first.json.result.id);
     expect((await create(body, TOKEN, { 'idempotency-key': 'ü' })).status).toBe(400);
   });
 
-  it('has every fault of its body named', async () => {
+  it('is rejected with all errors of its body', async () => {
     const ok = { accounts: ['a'], permissions: ['dns_protection:read'] };
     for (const [body, pointers] of [
       [{}, ['/permissions']],
@@ -211,7 +211,7 @@ describe('a token that is made over the API', () => {
     expect((await create('{')).status).toBe(400);
   });
 
-  it('tells when it was used last, and how often', async () => {
+  it('has the time of its last use and the number of its requests', async () => {
     const { id, value } = await created({ accounts: ['a'], permissions: ['dns_protection:read'] });
     const shown = async () => (await call(server, { path: `${TOKENS}/${id}` })).json.result;
     expect(await shown()).toMatchObject({ requests: { count: 0, refused: 0 } });
@@ -224,16 +224,16 @@ describe('a token that is made over the API', () => {
     expect(Date.parse(used.last_used_on)).toBeGreaterThanOrEqual(before - 1);
   });
 
-  it('is found by id alone, and by no other text', async () => {
+  it('is found by its exact id only', async () => {
     for (const id of ['x', '0'.repeat(32), '%2e%2e']) expect((await revoke(id)).status, id).toBe(404);
     expect((await send(server, { method: 'DELETE', path: `${TOKENS}/` })).status).toBe(404);
-    // They are read, and no tokens.
+    // These paths exist for GET and are not tokens.
     for (const path of [`${TOKENS}/verify`, `${TOKENS}/verify/`, `${TOKENS}/current`])
       expect((await send(server, { method: 'DELETE', path })).status, path).toBe(405);
     expect((await call(server, { method: 'PATCH', path: TOKENS })).status).toBe(405);
   });
 
-  it('is managed by the official client', async () => {
+  it("is listed and deleted by Cloudflare's official client", async () => {
     const client = new Cloudflare({ apiToken: TOKEN, baseURL: server.baseUrl });
     const { id } = await created({ label: 'for the client', accounts: ['a'], permissions: ['tokens:read'] });
     const ids: unknown[] = [];

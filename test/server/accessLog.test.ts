@@ -13,6 +13,8 @@ import { floodgate as command } from './support/run.ts';
 
 const LINE =
   /^(\S+) - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-) "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)"$/;
+/** Maximum number of successive rejections on a connection. One more closes it. */
+const REJECTED = 32;
 const SECRET = 'Zq3r5t7w9y1u3i5o7p9a1s3d5f7g9h1j3k5l7z9x';
 
 let folder: string;
@@ -35,9 +37,9 @@ afterAll(async () => {
 });
 
 const lines = (): string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []);
-/** The line with this User-Agent: client, request, status, bytes, referer. */
+/** Waits for the line with this User-Agent. Returns client, request, status, bytes and referer. */
 async function lineOf(agent: string): Promise<readonly string[]> {
-  const line = await until(`there is a line of ${agent}`, () =>
+  const line = await until(`a line with the User-Agent ${agent}`, () =>
     lines().find((each) => each.endsWith(` "${agent}"`)),
   );
   expect(line).toMatch(LINE);
@@ -46,7 +48,7 @@ async function lineOf(agent: string): Promise<readonly string[]> {
 const call = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
 
 describe('the access log', () => {
-  it('has a line for a call, with the bytes of its answer', async () => {
+  it('has a line for a call, with the size of its response', async () => {
     const headers = {
       'user-agent': 'a call',
       'x-forwarded-for': '192.0.2.7',
@@ -62,7 +64,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('has a line for the rules API, its errors and what there is not', async () => {
+  it('has a line for the rules API, and for responses with 401, 404 and 421', async () => {
     const rules = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
     const { text } = await send(`${floodgate.url}${rules}?page=1`, {
       method: 'GET',
@@ -84,7 +86,7 @@ describe('the access log', () => {
     expect((await lineOf('a page'))[2]).toBe('421');
   });
 
-  it('has a line for a WebSocket, and one for a client that went away', async () => {
+  it('has a line for a WebSocket, and one with 499 for a client that disconnected', async () => {
     const socket = await openWebSocket(floodgate.gatewayUrl, { 'user-agent': 'a WebSocket' });
     expect((await lineOf('a WebSocket')).slice(1, 4)).toEqual(['GET /v1/mainnet HTTP/1.1', '101', '-']);
     socket.close();
@@ -99,7 +101,7 @@ describe('the access log', () => {
     expect((await lineOf('a coward'))[2]).toBe('499');
   });
 
-  it('has a line for each of many refused calls that are alike', async () => {
+  it('has a line for each of many identical rejected calls', async () => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_sign","params":[]}';
     const head =
       'POST /v1/mainnet HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a flood\r\nContent-Type: application/json\r\n';
@@ -109,16 +111,16 @@ describe('the access log', () => {
     client.on('data', (bytes) => {
       answers += bytes;
     });
-    client.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(50));
-    await until('all are answered', () => answers.split('HTTP/1.1 403').length === 51);
+    client.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(REJECTED));
+    await until('all responses', () => answers.split('HTTP/1.1 403').length === REJECTED + 1);
     client.destroy();
     await until(
-      'each has its line',
-      () => lines().filter((line) => line.endsWith('"a flood"')).length === 50,
+      'a line for each call',
+      () => lines().filter((line) => line.endsWith('"a flood"')).length === REJECTED,
     );
   });
 
-  it('has no key, and no line that a client has written', async () => {
+  it('contains no API key, and escapes quotes and control characters from clients', async () => {
     const created = await command(['key', 'create', '--data-dir', floodgate.dataDir, '--name', 'a']);
     const [key = ''] = /^fgk_\S+/.exec(created.stdout) ?? [];
     expect(key.length).toBeGreaterThan(40);
@@ -138,9 +140,9 @@ describe('the access log', () => {
     for (const line of lines()) expect(line).toMatch(LINE);
   });
 
-  it('is refused where its file cannot be written', async () => {
+  it('keeps the server from starting if its file cannot be written', async () => {
     const file = join(folder, 'none', 'access.log');
-    const args = ['start', '--rules-only', '--port', '0', '--data-dir', join(folder, 'data')];
+    const args = ['start', '--role', 'rules', '--port', '0', '--data-dir', join(folder, 'data')];
     const { code, stderr } = await command([...args, '--log-access-file', file]);
     expect(stderr).toContain('log.accessFile cannot be written: ENOENT');
     expect(code).toBe(64);

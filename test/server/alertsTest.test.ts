@@ -25,7 +25,7 @@ describe('floodgate alerts test', () => {
   });
   afterAll(() => receiver?.stop());
 
-  it('sends one alert to each webhook, and says what came of it', async () => {
+  it('sends one alert to each webhook, and prints the results', async () => {
     const urls = [`${receiver.url}/hush`, `slack+${receiver.url}/hush`, `${receiver.url}/other-hush`];
     const { code, text } = await run({
       FLOODGATE_ALERTS_WEBHOOKS: urls.join(','),
@@ -44,11 +44,11 @@ describe('floodgate alerts test', () => {
     for (const request of receiver.requests) expect(isSigned(request, SECRET)).toBe(true);
   });
 
-  it('sends nothing to a private address, nor without a webhook', async () => {
+  it('sends nothing to a private address, and fails without a webhook', async () => {
     const before = receiver.requests.length;
     const refused = await run({ FLOODGATE_ALERTS_WEBHOOKS: `${receiver.url}/hush` });
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('alerts.allowPrivate') });
-    expect(refused.text).toContain('Nothing is signed');
+    expect(refused.text).toContain('Alerts are not signed');
     expect(refused.text).not.toContain('hush');
     expect(receiver.requests.length).toBe(before);
     expect(await run({})).toMatchObject({

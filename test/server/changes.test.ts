@@ -5,10 +5,10 @@ import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** Where nobody listens. */
+/** A URL without a listener. */
 const NOBODY = 'http://127.0.0.1:9';
 const HASH = 'cd'.repeat(32);
-/** A label that would clear a terminal. */
+/** A label with control characters that clear a terminal. */
 const HOSTILE = 'pipe\u001b[2Jline\u202e';
 
 let floodgate: Floodgate;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => floodgate?.stop());
 
-it('a change of an access list, a token or an API key is one line of log each: who and what, no secret', async () => {
+it('each change of an access list, a token or an API key is logged once, with its actor and without secrets', async () => {
   const lists = `${floodgate.url}/client/v4/accounts/a/network/advanced_dns_protection/configs/denylist`;
   const send = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${floodgate.token}` };
@@ -28,7 +28,7 @@ it('a change of an access list, a token or an API key is one line of log each: w
   await send('PATCH', `${lists}/${entry.id}`, { enabled: false });
   await send('DELETE', `${lists}/${entry.id}`);
 
-  // As the commands do it, beside the server.
+  // Like the commands, which write to the stores of a running server.
   const by = { by: 'cli:tester', from: 'local' };
   const rules = openRulesStorage(floodgate.dataDir);
   const token = await rules.tokens.create(
@@ -47,9 +47,9 @@ it('a change of an access list, a token or an API key is one line of log each: w
     floodgate
       .output()
       .split('\n')
-      .filter((line) => /was changed"/.test(line))
+      .filter((line) => /(rule|access list|token|API key) changed"/.test(line))
       .map((line) => JSON.parse(line));
-  const told = await until('all of them are told', () => lines().length >= 7 && lines());
+  const told = await until('seven log lines', () => lines().length >= 7 && lines());
   const clean = 'pipe\uFFFD[2Jline\uFFFD';
   const ofList = {
     by: 'configured',
@@ -60,20 +60,20 @@ it('a change of an access list, a token or an API key is one line of log each: w
   };
   const ofToken = { by: 'cli:tester', from: 'local', token: token.id, name: clean };
   const ofKey = { by: 'cli:tester', key: 'k1', name: clean };
-  const msg = (what: string): object => ({ level: 30, msg: `${what} was changed` });
+  const msg = (what: string): object => ({ level: 30, msg: `${what} changed` });
   expect(told.toSorted((a, b) => String(a['action']).localeCompare(String(b['action'])))).toMatchObject([
-    { action: 'key.create', ...ofKey, ...msg('an API key') },
-    { action: 'key.revoke', ...ofKey, ...msg('an API key') },
-    { action: 'list.create', ...ofList, ...msg('an access list') },
-    { action: 'list.delete', ...ofList, ...msg('an access list') },
-    { action: 'list.update', ...ofList, ...msg('an access list') },
-    { action: 'token.create', ...ofToken, ...msg('a token') },
-    { action: 'token.revoke', ...ofToken, ...msg('a token') },
+    { action: 'key.create', ...ofKey, ...msg('API key') },
+    { action: 'key.revoke', ...ofKey, ...msg('API key') },
+    { action: 'list.create', ...ofList, ...msg('access list') },
+    { action: 'list.delete', ...ofList, ...msg('access list') },
+    { action: 'list.update', ...ofList, ...msg('access list') },
+    { action: 'token.create', ...ofToken, ...msg('token') },
+    { action: 'token.revoke', ...ofToken, ...msg('token') },
   ]);
   for (const secret of [HASH, floodgate.token, '\u001b']) expect(floodgate.output()).not.toContain(secret);
 });
 
-it('requests are counted by operation and status, and what a client sends is no label', async () => {
+it('metrics count requests by operation and status, without labels from client data', async () => {
   const rules = `${floodgate.url}/client/v4/accounts/b/network/advanced_dns_protection/configs/dns_protection/rules`;
   const headers = { authorization: `Bearer ${floodgate.token}` };
   await (await fetch(rules, { headers })).text();
@@ -83,7 +83,7 @@ it('requests are counted by operation and status, and what a client sends is no 
   await (await fetch(`${floodgate.url}/client/v4/secret-path`)).text();
   await (await fetch(rules, { method: 'PUT', headers })).text();
   await (await fetch(floodgate.gatewayUrl, { method: 'POST', body: '{}' })).text();
-  const metrics = await until('all of them are counted', async () => {
+  const metrics = await until('the last response in the metrics', async () => {
     const text = await (await fetch(`${floodgate.url}/metrics`)).text();
     return text.includes('floodgate_http_responses_total{status="415"} 1') && text;
   });

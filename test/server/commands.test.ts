@@ -9,7 +9,7 @@ import { startHttpServer } from '../support/httpServer.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { floodgate, run } from './support/run.ts';
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOBODY = '127.0.0.1:9';
 const SECRET = 'a-secret-that-nobody-may-see';
 
@@ -30,7 +30,7 @@ describe('floodgate status', () => {
   });
   afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
-  it('shows every part of a server that is ready, and ends with 0', async () => {
+  it('prints every part of a ready server, and exits with 0', async () => {
     const { code, stdout, stderr } = await floodgate(['status', '--url', `${servers[0]?.url}/client/v4`]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Floodgate at http:\/\/127\.0\.0\.1:\d+: ready, up since \d{4}-/);
@@ -39,7 +39,7 @@ describe('floodgate status', () => {
     expect(stdout.split('\n').length).toBeLessThan(24);
   });
 
-  it('says what is missing where one is not ready, and ends with 1', async () => {
+  it('prints why a server is not ready, and exits with 1', async () => {
     const env = { FLOODGATE_URL: servers[1]?.url ?? '' };
     const shown = await floodgate(['status'], { env });
     expect(shown.code).toBe(1);
@@ -55,14 +55,14 @@ describe('floodgate status', () => {
     });
   });
 
-  it('ends with 69 where no Floodgate answers, whatever answers there', async () => {
+  it('exits with 69 if there is no server, or another program', async () => {
     const other = await startHttpServer((_body, _request, response) => {
       response.end('{"status":3}\u001b[2J');
     });
     for (const url of [`http://${NOBODY}`, other.url]) {
       const { code, stdout, stderr } = await floodgate(['status', '--url', url]);
       expect([code, stdout]).toEqual([69, '']);
-      expect(stderr).toContain(`${url} gives no status`);
+      expect(stderr).toContain(`no status from ${url}`);
       expect(stderr).not.toContain('\u001b');
       expect(stderr).not.toMatch(/\n\s+at /);
     }
@@ -71,7 +71,7 @@ describe('floodgate status', () => {
 });
 
 describe('floodgate config', () => {
-  it('shows every option with where it comes from, and no secret', async () => {
+  it('prints every option with its source, and no secret', async () => {
     const token = join(folder, 'api-token');
     writeFileSync(token, `${SECRET}\n`);
     const file = join(folder, 'one.yaml');
@@ -112,12 +112,12 @@ describe('floodgate config', () => {
     expect(table.stdout).not.toContain(SECRET);
   });
 
-  it('says whether it can be used, and which variables are ignored', async () => {
+  it('reports whether the configuration is valid, and which variables are ignored', async () => {
     const env = { FLOODGATE_PROT: '1', FLOODGATE_PORT: '9002' };
-    const usable = await floodgate(['config', 'check', '--rules-only'], { env, cwd: folder });
+    const usable = await floodgate(['config', 'check', '--role', 'rules'], { env, cwd: folder });
     expect(usable).toMatchObject({
       code: 0,
-      stdout: 'The configuration can be used: 2 of its options are set.\n',
+      stdout: 'The configuration is valid: 2 options are set.\n',
     });
     expect(usable.stderr).toContain('warning: FLOODGATE_PROT');
     const wrong = await floodgate(['config', 'check', '--port', '99999'], { cwd: folder });
@@ -126,10 +126,10 @@ describe('floodgate config', () => {
   });
 
   it.each([
-    ['is not there', 'none', 'cannot be read'],
+    ['is missing', 'none', 'cannot be read'],
     ['is empty', 'empty', 'is empty'],
     ['has no end', '/dev/zero', 'more than'],
-  ])('refuses a file with a secret that %s', async (_what, name, says) => {
+  ])('rejects a file for a secret that %s', async (_what, name, says) => {
     writeFileSync(join(folder, 'empty'), ' \n');
     const env = { FLOODGATE_API_TOKEN_FILE: name };
     const { code, stderr } = await floodgate(['config', 'check'], { env, cwd: folder });
@@ -147,19 +147,19 @@ describe('the commands', () => {
   const longs = (command: Command): string[] =>
     command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
 
-  it('list their own options in their help, and those of the configuration where they read them', async () => {
+  it('list fewer than 16 options in their help, except start and dev', async () => {
     for (const command of await all())
       if (!['start', 'dev'].includes(command.name()))
         expect(longs(command).length, `${command.parent?.name()} ${command.name()}`).toBeLessThan(16);
   });
 
-  it('are described alike: in one line, which the help breaks where it must, as what they do', async () => {
+  it('have a description in one line that starts in lower case and has no full stop', async () => {
     const [, ...commands] = await all();
     const others = commands.filter((command) => !/^[a-z].*[^.]$/.test(command.description()));
     expect(others.map((command) => `${command.name()}: ${command.description()}`)).toEqual([]);
   });
 
-  it('print JSON where they list', async () => {
+  it('have --json if they list or show something', async () => {
     const lists = (await all()).filter(
       (command) =>
         command.commands.length === 0 &&
@@ -170,7 +170,7 @@ describe('the commands', () => {
     expect(without.map((command) => `${command.parent?.name()} ${command.name()}`)).toEqual(['dns watch']);
   });
 
-  /** As bash does when Tab is pressed, and zsh for bash's scripts. */
+  /** Completes the words like bash when Tab is pressed, and like zsh with completion scripts for bash. */
   const PRESS_TAB =
     'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _floodgate; printf "%s\\n" "$' + '{COMPREPLY[@]}"';
 
@@ -178,20 +178,20 @@ describe('the commands', () => {
     ['bash', (file) => `. ${file}; ${PRESS_TAB}`],
     ['zsh', (file) => `. ${file}; emulate sh; ${PRESS_TAB}`],
     ['fish', (file) => `source ${file}; complete -C "$argv"`],
-  ])('are completed by %s', (shell, script) => {
+  ])('in %s', (shell, script) => {
     const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
-    it('with options and values', async (context) => {
+    it('are completed with subcommands, options and values', async (context) => {
       if (!isThere) context.skip(`needs ${shell}`);
       const { stdout } = await floodgate(['completion', shell]);
       const file = join(folder, `completion.${shell}`);
       writeFileSync(file, stdout);
-      // The first word after the script is its name, but for fish, which has none.
+      // The first argument after the script is $0, except in fish.
       const name = shell === 'fish' ? [] : [shell];
       const completed = async (...words: string[]): Promise<string[]> => {
         const args = ['-c', script(file), ...name, 'floodgate', ...words];
         const { code, stdout, stderr } = await run(shell, args);
         expect([code, stderr]).toEqual([0, '']);
-        // zsh takes of these what begins as the word does.
+        // zsh filters by the prefix itself.
         const beginsAsTyped = (word: string): boolean =>
           shell !== 'zsh' || word.startsWith(words.at(-1) ?? '');
         return stdout.trim().split(/\s+/).filter(beginsAsTyped).sort();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigSchema, optionsOf } from '../../src/config/index.ts';
 import { floodgate } from './support/run.ts';
 
-/** Wrong usage, by the convention of sysexits.h. */
+/** Exit code for invalid usage (sysexits.h). */
 const EX_USAGE = 64;
 
 describe('the command line', () => {
@@ -21,7 +21,7 @@ describe('the command line', () => {
     return file;
   }
 
-  it('--help names every command', async () => {
+  it('lists every command in --help', async () => {
     const { code, stdout } = await floodgate(['--help']);
     expect(code).toBe(0);
     for (const command of ['start', 'dev', 'rules', 'token', 'audit'])
@@ -30,7 +30,7 @@ describe('the command line', () => {
   });
 
   it.concurrent.each(['start', 'dev'])(
-    '%s --help names every option by its flag and its variable',
+    'lists every option with its flag and its variable in %s --help',
     async (command) => {
       const { code, stdout } = await floodgate([command, '--help']);
       expect(code).toBe(0);
@@ -54,56 +54,60 @@ describe('the command line', () => {
     {
       what: 'start without a node',
       args: () => ['start'],
-      names: ['--upstream', 'FLOODGATE_UPSTREAM', '--rules-only', 'floodgate dev'],
+      names: ['--upstream', 'FLOODGATE_UPSTREAM', '--role rules', 'floodgate dev'],
     },
     {
-      what: 'a role that lacks what it needs',
+      what: 'a role without the roles it needs',
       args: () => ['start', '--role', 'gateway', '--upstream', 'http://127.0.0.1:9'],
       names: ['--role', '"gateway"', '--trace-store', '"gateway,ingest"'],
     },
     {
-      what: 'a role of floodgate dev',
+      what: 'a role that floodgate dev does not support',
       args: () => ['dev'],
-      env: { FLOODGATE_ROLE: 'rules' },
-      names: ['FLOODGATE_ROLE', '"rules"', 'floodgate start'],
+      env: { FLOODGATE_ROLE: 'guard' },
+      names: ['FLOODGATE_ROLE', '"guard"', 'all; rules; rules,guard', 'floodgate start'],
     },
     {
-      what: 'a bad flag',
-      args: () => ['start', '--rules-only', '--port', '99999'],
+      what: 'an invalid flag',
+      args: () => ['start', '--role', 'rules', '--port', '99999'],
       names: ['--port', '99999', '65535'],
     },
     {
-      what: 'a bad variable',
-      args: () => ['start', '--rules-only'],
+      what: 'an invalid variable',
+      args: () => ['start', '--role', 'rules'],
       env: { FLOODGATE_PORT: 'x' },
       names: ['FLOODGATE_PORT', '"x"', '65535'],
     },
     {
       what: 'an unknown flag',
-      args: () => ['start', '--rules-only', '--prot', '1'],
+      args: () => ['start', '--role', 'rules', '--prot', '1'],
       names: ['--prot', '--port'],
     },
     { what: 'an unknown command', args: () => ['strat'], names: ['strat', 'start'] },
     {
-      what: 'an unknown option in the file',
-      args: () => ['start', '--config', fileWith('rulesOnyl: true')],
-      names: ['rulesOnyl', 'rulesOnly'],
+      what: 'an unknown option in the configuration file',
+      args: () => ['start', '--config', fileWith('prot: 1')],
+      names: ['prot', 'port'],
     },
     {
-      what: 'a file that is not there',
+      what: 'a missing configuration file',
       args: () => ['start', '--config', join(folder, 'none.yaml')],
       names: ['none.yaml', 'cannot be read'],
     },
-    { what: 'a folder as the file', args: () => ['start', '--config', folder], names: ['cannot be read'] },
     {
-      what: 'a file named by its variable',
+      what: 'a folder as the configuration file',
+      args: () => ['start', '--config', folder],
+      names: ['cannot be read'],
+    },
+    {
+      what: 'a missing configuration file named by FLOODGATE_CONFIG',
       args: () => ['start'],
       env: { FLOODGATE_CONFIG: '/nowhere.yaml' },
       names: ['/nowhere.yaml'],
     },
   ];
 
-  it.concurrent.each(REFUSED)('refuses $what, and says what to do', async ({ args, env = {}, names }) => {
+  it.concurrent.each(REFUSED)('rejects $what, and prints what to do', async ({ args, env = {}, names }) => {
     const ended = await floodgate(args(), { cwd: folder, env });
     expect(ended.code).toBe(EX_USAGE);
     for (const name of names) expect(ended.stderr).toContain(name);
@@ -111,9 +115,9 @@ describe('the command line', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it('never shows a token that is refused', async () => {
+  it('does not print an invalid token', async () => {
     const env = { FLOODGATE_API_TOKEN: 'tooshort' };
-    const { code, stderr } = await floodgate(['start', '--rules-only'], { cwd: folder, env });
+    const { code, stderr } = await floodgate(['start', '--role', 'rules'], { cwd: folder, env });
     expect(code).toBe(EX_USAGE);
     expect(stderr).toContain('FLOODGATE_API_TOKEN');
     expect(stderr).not.toContain('tooshort');

@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(root, 'deploy/grafana');
 
-/** What is looked at of the model that Grafana reads. */
+/** The checked part of Grafana's dashboard model. */
 interface Dashboard {
   readonly uid: string;
   readonly title: string;
@@ -55,21 +55,21 @@ interface Target {
 }
 
 const dashboards = readdirSync(folder).map(
-  (name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard] as const, // the tests say whether it is one
+  (name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard] as const, // the tests check it
 );
 const targetsOf = ({ panels }: Dashboard): Target[] => panels.flatMap(({ targets = [] }) => targets);
 const variableNames = ({ templating }: Dashboard): string[] => templating.list.map(({ name }) => name);
 
-/** By a variable, so that an import asks which one. */
+/** Refers to a variable, so that Grafana asks for the data source on import. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Grafana's
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-/** Ids of Grafana's units that we use: one that it does not know it writes behind the number. */
+/** Ids of the used Grafana units. Grafana prints an unknown id literally after the number. */
 const UNITS = ['short', 'reqps', 'ops', 'pps', 's', 'bytes', 'percentunit'];
 const COLUMNS = 24;
-/** Grafana's own variables. */
+/** Variables that Grafana defines. */
 const BUILT_IN = ['__rate_interval'];
 
-/** Each metric with its labels, as the page lists them that another test compares with the program. */
+/** Each metric with its labels, from the docs. Another test compares that page with the program. */
 const listed = [
   ...readFileSync(join(root, 'docs/logs-and-metrics.md'), 'utf8').matchAll(
     /^\| `(floodgate_\w+)` \| (\w+) \| ([^|]*)\|/gm,
@@ -79,12 +79,12 @@ const listed = [
   labels: [...cell.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
 }));
 
-/** Without what a histogram's series have behind the name. */
+/** Returns the metrics in an expression, without the suffixes of histogram series. */
 const metricsIn = (expr: string): string[] =>
   [...expr.matchAll(/\b(?:floodgate|process|nodejs)_\w+/g)].map(([name]) =>
     name.replace(/_(?:bucket|sum|count)$/, ''),
   );
-/** Labels that an expression takes for there, or its legend does. */
+/** Returns the labels used by an expression or its legend. */
 const labelsIn = ({ expr, legendFormat }: Target): string[] =>
   [
     ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(', ')),
@@ -92,13 +92,13 @@ const labelsIn = ({ expr, legendFormat }: Target): string[] =>
     ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name),
   ].filter((name) => name !== 'instance' && name !== 'le');
 
-describe('dashboards for Grafana', () => {
-  it('have what Grafana wants of its model', () => {
+describe('the Grafana dashboards', () => {
+  it("follow Grafana's dashboard model", () => {
     expect(new Set(dashboards.map(([, { uid }]) => uid)).size).toBe(dashboards.length);
     for (const [name, { uid, title, schemaVersion, time, panels }] of dashboards) {
       expect(uid, name).toMatch(/^[a-zA-Z0-9_-]{1,40}$/);
       expect(title, name).toMatch(/^Floodgate: /);
-      // From 36 on a data source is named by an object.
+      // Since schema version 36, a data source is an object.
       expect(schemaVersion, name).toBeGreaterThanOrEqual(36);
       expect(time, name).toEqual({ from: 'now-1h', to: 'now' });
       expect(new Set(panels.map(({ id }) => id)).size, name).toBe(panels.length);
@@ -118,7 +118,7 @@ describe('dashboards for Grafana', () => {
     }
   });
 
-  it('put no panel on another one, and none beside the grid', () => {
+  it('have panels that do not overlap and are inside the grid', () => {
     for (const [name, { panels }] of dashboards) {
       const taken = new Map<string, string>();
       for (const { title, gridPos } of panels) {
@@ -137,7 +137,7 @@ describe('dashboards for Grafana', () => {
     }
   });
 
-  it('use variables that they have, as they can be used, and have none for nothing', () => {
+  it('define exactly the variables that they use, and match multi-value variables with =~', () => {
     for (const [name, dashboard] of dashboards) {
       const [source, ...others] = dashboard.templating.list;
       expect(source, name).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' });
@@ -155,13 +155,13 @@ describe('dashboards for Grafana', () => {
       expect(new Set(used.filter((variable) => !BUILT_IN.includes(variable))), name).toEqual(
         new Set(variableNames(dashboard).slice(1)),
       );
-      // One that may be several becomes a regular expression.
+      // A variable with several values becomes a regular expression.
       for (const { expr } of targetsOf(dashboard))
         for (const [matcher] of expr.matchAll(/\w+(?:=~|!~|!=|=)"\$\w+"/g)) expect(matcher).toContain('=~');
     }
   });
 
-  it('sum by, choose by and write labels that the metrics have', () => {
+  it('use only labels that the metrics have', () => {
     for (const [name, dashboard] of dashboards)
       for (const target of targetsOf(dashboard))
         for (const metric of metricsIn(target.expr).filter((one) => one.startsWith('floodgate_'))) {
@@ -172,11 +172,11 @@ describe('dashboards for Grafana', () => {
   });
 });
 
-describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_PROMTOOL}`, () => {
+describe.skipIf(PROMTOOL === undefined)(`the expressions of the dashboards${WITHOUT_PROMTOOL}`, () => {
   let place = '';
   let scrape = '';
 
-  /** As Grafana asks: all instances, all networks, and a minute for the rate. */
+  /** Replaces the variables like Grafana: all instances, all networks, and one minute as rate interval. */
   const asked = (expr: string): string =>
     expr.replaceAll('$__rate_interval', '1m').replaceAll(/"\$\w+"/g, '".+"');
   const expressions = dashboards.flatMap(([name, dashboard]) =>
@@ -212,7 +212,7 @@ describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_
         headers: { authorization: `Bearer ${TOKEN}` },
       });
       client.send(query(`www.${ZONE_NAME}`, 1, 1), { host: '127.0.0.1', port: server.dnsPort });
-      await until('it is counted', async () => {
+      await until('the DNS answer in the metrics', async () => {
         scrape = await (await fetch(`${server.url}/metrics`)).text();
         return /^floodgate_dns_server_answers_total\{.*"answered".*\} [1-9]/m.test(scrape);
       });
@@ -224,7 +224,7 @@ describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_
   });
   afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-  /** What was scraped, and a series of each metric of which there is none before something happens. */
+  /** Returns the scraped series, and an artificial one for each metric that has none yet. */
   function series(): string[] {
     const scraped = scrape.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const seen = new Set(scraped.map((line) => /^\w+/.exec(line)?.[0] ?? ''));
@@ -240,7 +240,7 @@ describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_
     );
   }
 
-  it('are PromQL', async () => {
+  it('are valid PromQL', async () => {
     const file = join(place, 'rules.yml');
     const rules = expressions.map(({ name, expr }) => ({ record: `panel:${name}`, expr: asked(expr) }));
     writeFileSync(file, stringify({ groups: [{ name: 'panels', rules }] }));
@@ -249,7 +249,7 @@ describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_
     expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
   });
 
-  it('each give numbers on what a server tells', async () => {
+  it('return numbers for the metrics of a server', async () => {
     const file = join(place, 'test.yml');
     const input = series().map((one) => ({ series: one, values: '0+60x40' }));
     expect(input.length).toBeGreaterThan(200);
@@ -260,7 +260,7 @@ describe.skipIf(PROMTOOL === undefined)(`expressions of the dashboards${WITHOUT_
           {
             ...{ interval: '15s', input_series: input },
             promql_expr_test: expressions.map(({ expr }) => ({
-              // Nothing where it gives anything that is a number.
+              // Empty if the expression returns any number.
               ...{ expr: `absent((${asked(expr)}) > -Inf)`, eval_time: '5m', exp_samples: [] },
             })),
           },

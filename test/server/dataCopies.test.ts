@@ -19,15 +19,15 @@ import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts
 import { until } from '../support/until.ts';
 
 const actor = { by: 'test', from: 'local' };
-/** The account of a rule that is there at any moment. */
+/** The account of a rule that always exists. */
 const KEPT = 'kept';
-/** Copies that are torn at random moments. */
+/** Number of inconsistent copies, made during writes. */
 const TORN_COPIES = 5;
 const PIECE_BYTES = 64 * 1024;
-/** Between two writes, so that those who copy get the processor, too. */
+/** Pause between two writes, so that copying processes get CPU time. */
 const PAUSE_MS = 1;
 
-/** Writes rules and blocks all the time, as a server does. */
+/** Writes rules and blocks continuously, like a server. */
 class Writer {
   readonly rules: RulesStorage;
   readonly traces: TraceStore;
@@ -96,7 +96,7 @@ describe('copies of the data folder', () => {
     writer = new Writer(dataDir);
     writer.start();
     await until(
-      'something was written',
+      'some rules and blocks',
       () => writer.written > 20 && (writer.traces.head() as { number: number } | undefined)?.number,
     );
   });
@@ -105,7 +105,7 @@ describe('copies of the data folder', () => {
     for (const made of folders) rmSync(made, { recursive: true, force: true });
   });
 
-  it('a backup of a folder that is being written is whole, and can be restored', async () => {
+  it('are consistent and can be restored if made by floodgate backup during writes', async () => {
     const [backup, restored] = [join(folder(), 'backup'), folder()];
     const before = writer.written;
     expect(await floodgate(['backup', backup, '--data-dir', dataDir])).toMatchObject({
@@ -122,12 +122,12 @@ describe('copies of the data folder', () => {
     expect(await storage.rules.list(KEPT)).toHaveLength(1);
     await storage.close();
     expect((await floodgate(['restore', backup, '--data-dir', restored])).stderr).toMatch(
-      /holds rules, traces already/,
+      /already contains rules, traces/,
     );
     expect((await floodgate(['backup', backup, '--data-dir', dataDir])).stderr).toMatch(/is not empty/);
   });
 
-  it('a copy is opened only after it was verified', async () => {
+  it('can be opened only after floodgate verify', async () => {
     const backup = join(folder(), 'backup');
     await backupData(dataDir, backup);
     const copy = folder();
@@ -144,10 +144,10 @@ describe('copies of the data folder', () => {
     await openTraceStore(join(copy, 'traces')).close();
   });
 
-  it('a torn copy is told damaged, or has been one state by chance: it ends no server', async () => {
+  it('are reported as damaged, or happen to be consistent, if made by cp during writes', async () => {
     const copies = folder();
     for (let i = 0; i < TORN_COPIES; i++) {
-      // Each of them by the name of a network's index, so that one command verifies all.
+      // Named like the index of a network, so that one command verifies all.
       const torn = join(copies, `traces-torn${i}`);
       mkdirSync(torn);
       await copySlowly(join(dataDir, 'traces', 'data.mdb'), join(torn, 'data.mdb'));
@@ -162,11 +162,11 @@ describe('copies of the data folder', () => {
     expect(verdicts[0]).toMatch(/damaged/);
   });
 
-  describe('that nobody writes to', () => {
-    // It takes as much of the processor as it gets.
+  describe('without a writer', () => {
+    // The writer would use all available CPU time.
     beforeAll(() => writer.stop());
 
-    it('rules that are not what the audit says are told', async () => {
+    it('are reported as damaged if rules differ from the audit log', async () => {
       const backup = join(folder(), 'backup');
       await backupData(dataDir, backup);
       const root = openLmdb({ path: join(backup, 'rules'), maxDbs: 16 });
@@ -177,10 +177,12 @@ describe('copies of the data folder', () => {
       }
       await root.close();
       const { stdout } = await floodgate(['verify', '--data-dir', backup]);
-      expect(stdout).toMatch(/^rules: damaged: a record of the rules is damaged: its checksum is another/);
+      expect(stdout).toMatch(
+        /^rules: damaged: a record of the rules is damaged: its checksum does not match/,
+      );
     });
 
-    it('access lists that are not what the audit says are told, and a store that has none is whole', async () => {
+    it('are reported as damaged if access lists differ from the audit log, but not if there are none', async () => {
       const made = folder();
       const storage = openRulesStorage(made);
       await storage.rules.create('acc', newRule, { actor });
@@ -203,11 +205,11 @@ describe('copies of the data folder', () => {
         root.openDB({ name: 'listEntries', encoding: 'binary' }).remove(['acc', 'allowlist', id]),
       );
       expect(await verified()).toMatch(`entry acc/allowlist/${id} is missing`);
-      expect(await verified()).toMatch('the allowlist of account acc is said to have 1 entries, it has 0');
+      expect(await verified()).toMatch('the allowlist of account acc is recorded with 1 entries but has 0');
     });
   });
 
-  /** Reads a file piece by piece while it is being written, as `cp` of a large one does. */
+  /** Copies a file piece by piece while it is being written, like `cp` of a large file. */
   async function copySlowly(from: string, to: string): Promise<void> {
     const source = await open(from, 'r');
     const { size } = await source.stat();
@@ -215,73 +217,14 @@ describe('copies of the data folder', () => {
       const { buffer, bytesRead } = await source.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, at);
       appendFileSync(to, buffer.subarray(0, bytesRead));
       const before = writer.written;
-      if (at % (PIECE_BYTES * 8) === 0) await until('more was written', () => writer.written > before);
+      if (at % (PIECE_BYTES * 8) === 0) await until('another write', () => writer.written > before);
     }
     await source.close();
   }
 });
 
-describe('the format of a store', () => {
-  const folders: string[] = [];
-  const folder = (): string => {
-    const made = mkdtempSync(join(tmpdir(), 'floodgate-format-'));
-    folders.push(made);
-    return made;
-  };
-  afterAll(() => {
-    for (const made of folders) rmSync(made, { recursive: true, force: true });
-  });
-
-  it('is refused by name where it is newer', async () => {
-    const dataDir = folder();
-    await openRulesStorage(dataDir).close();
-    await openTraceStore(join(dataDir, 'traces')).close();
-    for (const [store, keyEncoding] of [
-      ['rules', undefined],
-      ['traces', 'ordered-binary'],
-    ] as const) {
-      const root = openLmdb({ path: join(dataDir, store), maxDbs: 16, keyEncoding: 'binary' });
-      await root
-        .openDB({ name: 'format', encoding: 'json', keyEncoding: keyEncoding ?? 'ordered-binary' })
-        .put('version', 99);
-      await root.close();
-    }
-    expect(() => openRulesStorage(dataDir)).toThrow(
-      /the store rules has format 99, which a newer Floodgate wrote/,
-    );
-    expect(() => openTraceStore(join(dataDir, 'traces'))).toThrow(/the store traces has format 99/);
-  });
-
-  it('of rules is upgraded where it is older, and nothing is lost', async () => {
-    const dataDir = folder();
-    const first = openRulesStorage(dataDir);
-    const { rule } = await first.rules.create('acc', newRule, { actor });
-    await first.close();
-    await writeAsBefore(join(dataDir, 'rules'));
-    const upgraded = openRulesStorage(dataDir);
-    expect(await upgraded.rules.list('acc')).toEqual([rule]);
-    await upgraded.close();
-    const root = openLmdb({ path: join(dataDir, 'rules'), maxDbs: 16 });
-    expect(root.openDB({ name: 'format', encoding: 'json' }).get('version')).toBe(2);
-    const rules = root.openDB<Buffer, string[]>({ name: 'rules', encoding: 'binary' });
-    for (const { value } of rules.getRange()) expect(value[0]).toBe(1);
-    await root.close();
-  });
-
-  /** What a version without checksums and formats left. */
-  async function writeAsBefore(path: string): Promise<void> {
-    const root = openLmdb({ path, maxDbs: 16 });
-    for (const name of ['rules', 'audit']) {
-      const database = root.openDB<Buffer, string[]>({ name, encoding: 'binary' });
-      for (const { key, value } of [...database.getRange()]) await database.put(key, value.subarray(5));
-    }
-    await root.openDB({ name: 'format', encoding: 'json' }).remove('version');
-    await root.close();
-  }
-});
-
-describe('a store whose file is no longer there', () => {
-  it('takes no more writes, and readiness says so', async () => {
+describe('a server whose store file was removed', () => {
+  it('rejects writes and is not ready', async () => {
     const server = await startServer();
     try {
       const body = newRule;
@@ -291,7 +234,7 @@ describe('a store whose file is no longer there', () => {
       expect(refused.status).toBe(503);
       expect(refused.json.errors[0].code).toBe(10503);
       const readyUrl = server.baseUrl.replace('/client/v4', '/readyz');
-      const answer = await until('readiness says so', async () => {
+      const answer = await until('503 from /readyz', async () => {
         const response = await fetch(readyUrl);
         return response.status === 503 && ((await response.json()) as { checks: { store: string } });
       });

@@ -2,11 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
+import { Gateway, GatewayMetrics, type KeyStore, OwnFilterMemory } from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
 import type { AccessListStore, AuditLog, RuleStore, TokenStore } from '../../src/rules/index.ts';
 import { anyReaders } from '../support/anyReaders.ts';
+import { anyUnfinished } from '../support/anyUnfinished.ts';
 
 const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
 
@@ -27,12 +28,12 @@ const NO_WEB_SOCKETS = {
   idleTimeoutMs: 0,
 };
 
-/** Both interfaces over parts that fail: they stand for a bug, which cannot be had on purpose. */
+/** Serves both interfaces with failing stores and methods, which simulate a bug. */
 beforeAll(async () => {
   const failing = new Proxy({}, { get: () => () => Promise.reject(fault) });
   await listener.register(rulesApi, {
     prefix: '/client/v4',
-    rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
+    rules: failing as RuleStore, // every method of the proxy rejects
     lists: failing as AccessListStore,
     tokens: failing as TokenStore,
     audit: failing as AuditLog,
@@ -55,16 +56,17 @@ beforeAll(async () => {
       networks: new Map([['mainnet', [method]]]),
       live: new Map(),
       chainIdOf: () => undefined,
-      readers,
-      keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called
+      ...{ readers, unfinished: anyUnfinished() },
+      keys: { isEmpty: () => true } as KeyStore, // no keys, so no other method is called
       metrics: new GatewayMetrics(new Registry()),
+      filterMemory: new OwnFilterMemory(),
       log,
       isStopping: () => false,
     },
   );
   serveInOrder(listener.server, { interceptor: gateway });
   await listener.listen({ host: '127.0.0.1', port: 0 });
-  url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // it listens on TCP
+  url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // an address with a port, because it listens on TCP
 });
 afterAll(() => listener.close());
 
@@ -80,7 +82,7 @@ it.each<[string, string, RequestInit]>([
   ],
   ['the rules API', RULES, { headers: { authorization: 'Bearer token' } }],
 ])(
-  'a fault of %s has its request id in one log line, as requestId, and no stack in the answer',
+  'an internal error of %s is logged once with its requestId, and the response contains the id but no details',
   async (_, path, init) => {
     lines.length = 0;
     const answer = await fetch(url + path, init);
@@ -91,7 +93,7 @@ it.each<[string, string, RequestInit]>([
     const [line = '', ...others] = lines.filter((one) => one.includes('the secret inside'));
     expect(others).toEqual([]);
     expect(JSON.parse(line)).toMatchObject({ requestId: id });
-    // Fastify's own name for it, and a member that stands there twice, which parsing hides.
+    // Fastify's default name is not used, and the member occurs once (parsing would hide a duplicate).
     expect(line).not.toContain('reqId');
     expect(line.split('"requestId"')).toHaveLength(2);
   },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { type Ended, floodgate } from './support/run.ts';
 
-describe('a server that cannot start says what to do, and ends with code 1', () => {
+describe('a server exits with 1 and prints what to do', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'floodgate-faults-'));
@@ -14,9 +14,9 @@ describe('a server that cannot start says what to do, and ends with code 1', () 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const startOn = (dataDir: string, ...flags: string[]): Promise<Ended> =>
-    floodgate(['start', '--rules-only', '--port', '0', '--data-dir', dataDir, ...flags], { cwd: folder });
+    floodgate(['start', '--role', 'rules', '--port', '0', '--data-dir', dataDir, ...flags], { cwd: folder });
 
-  /** One line for the operator, and no stack: it is nobody's fault in the code. */
+  /** Expects one line for the operator and no stack trace, because the cause is not in the code. */
   function expectToldWith({ code, stderr }: Ended, ...words: string[]): void {
     expect(code).toBe(1);
     const told = stderr.split('\n').filter((line) => line.startsWith('floodgate: '));
@@ -25,7 +25,7 @@ describe('a server that cannot start says what to do, and ends with code 1', () 
     expect(stderr).not.toMatch(/\n\s+at /);
   }
 
-  it('where the port is taken', async () => {
+  it('if the port is in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
@@ -36,28 +36,28 @@ describe('a server that cannot start says what to do, and ends with code 1', () 
     } finally {
       other.close();
     }
-    // Nothing was left locked.
+    // The failed start has released the lock.
     const next = await startFloodgateProcess({ dataDir: join(folder, 'port') });
     expect(await next.stop()).toBe(0);
   });
 
-  it('where the address is not this machine’s', async () => {
+  it('if the address does not belong to this machine', async () => {
     expectToldWith(await startOn(join(folder, 'host'), '--host', '192.0.2.1'), '192.0.2.1', '--host');
   });
 
-  it('where the data folder is a file', async () => {
+  it('if the data folder is a file', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expectToldWith(await startOn(file), file, 'cannot be written', '--data-dir');
   });
 
-  it('where the data folder cannot be made', async () => {
+  it('if the data folder cannot be created', async () => {
     const below = join(folder, 'file2', 'below');
     writeFileSync(join(folder, 'file2'), '');
     expectToldWith(await startOn(below), below, 'cannot be written', '--data-dir');
   });
 
-  it('where another server has the data folder, which goes on unharmed', async () => {
+  it('if another server uses the data folder; that server continues', async () => {
     const dataDir = join(folder, 'shared');
     const first = await startFloodgateProcess({ dataDir });
     expectToldWith(await startOn(dataDir), dataDir, `process ${first.process.pid}`, '--data-dir');

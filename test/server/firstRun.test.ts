@@ -3,15 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exampleRule } from '../../src/rules/index.ts';
 import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
-import { ask } from '../traces/support/ask.ts';
-import { canListProcesses, familyOf, running } from './support/processes.ts';
+import { callTraceFilter } from '../traces/support/callTraceFilter.ts';
+import { canListProcesses, processTree, running } from './support/processes.ts';
 import { floodgate, run } from './support/run.ts';
 import { type Dev, startDev } from './support/startDev.ts';
 
-const NO_PROC = 'this system has no /proc to look for processes in';
-/** `floodgate dev` without the compiler before it, which takes longer than all else of a start. */
+const NO_PROC = 'this system has no /proc';
+/** `floodgate dev` without compiling first, which takes most of the time of a start. */
 const COMPILED = [process.execPath, PROGRAM, 'dev'] as const;
 const clockSecond = (): number => Math.floor(Date.now() / 1_000);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -32,34 +33,35 @@ describe('npm start', () => {
     command?: Parameters<typeof startDev>[1],
   ): Promise<Dev & { readonly family: number[] }> {
     const dev = await startDev(dataDir, command);
-    const family = canListProcesses ? familyOf(dev.pid) : [dev.pid];
+    const family = canListProcesses ? processTree(dev.pid) : [dev.pid];
     families.push(...family);
     return { ...dev, family };
   }
 
-  /** What a block of the script holds, once it is indexed: it tells one development chain from another. */
+  /** Waits until block 1 is indexed. Returns its hash, which identifies a development chain. */
   const firstBlock = (dev: Dev): Promise<string> =>
-    until('the first block is indexed', async () => {
-      const { result } = await ask(dev.gatewayUrl, { fromBlock: 1, toBlock: 1, count: 1 });
+    until('the first indexed block', async () => {
+      const { result } = await callTraceFilter(dev.gatewayUrl, { fromBlock: 1, toBlock: 1, count: 1 });
       return result?.[0]?.blockHash;
     });
 
-  const curls = (dev: Dev): string[] => dev.welcome.split('\n').filter((line) => line.startsWith('curl '));
+  const curls = (dev: Dev): string[] =>
+    dev.startMessage.split('\n').filter((line) => line.startsWith('curl '));
   const rulesOf = async (dev: Dev): Promise<unknown[]> => {
-    const [, list = ''] = curls(dev);
+    const list = curls(dev).find((line) => line.includes('Bearer') && !line.includes('--data')) ?? '';
     const url = /'(http[^']+)'/.exec(list)?.[1] ?? '';
     const token = /Bearer ([^']+)/.exec(list)?.[1] ?? '';
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     return ((await response.json()) as { result: unknown[] }).result;
   };
 
-  it('prints where it is, an account, a token, and three lines that work when they are pasted', async (ctx) => {
+  it('prints its URLs, an account, a token, and three curl commands that work', async (ctx) => {
     if (!hasCurl) ctx.skip('curl is not installed');
     const dev = await start();
-    expect(dev.welcome).toMatch(/Rules API +http:\/\/127\.0\.0\.1:\d+\/client\/v4\n/);
-    expect(dev.welcome).toMatch(/Gateway +http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet\n/);
-    expect(dev.welcome).toMatch(/Account +[A-Za-z0-9_-]+\n/);
-    expect(dev.welcome).toMatch(/API token +fg_[A-Za-z0-9_-]{40}\n/);
+    expect(dev.startMessage).toMatch(/Rules API +http:\/\/127\.0\.0\.1:\d+\/client\/v4\n/);
+    expect(dev.startMessage).toMatch(/Gateway +http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet\n/);
+    expect(dev.startMessage).toMatch(/Account +[A-Za-z0-9_-]+\n/);
+    expect(dev.startMessage).toMatch(/API token +fg_[A-Za-z0-9_-]{40}\n/);
     await firstBlock(dev);
     const answers = [];
     for (const line of curls(dev)) {
@@ -73,11 +75,11 @@ describe('npm start', () => {
     expect(listed.result).toEqual([created.result]);
     expect(traces.result.length).toBeGreaterThan(0);
     for (const trace of traces.result) expect(trace).toMatchObject({ type: 'call', result: {} });
-    // An example is read by people.
+    // The example response must stay short enough to read.
     expect(JSON.stringify(traces).length).toBeLessThan(1500);
   });
 
-  it('is stopped by Ctrl-C with all its children, and the next start finds everything again', async (ctx) => {
+  it('stops with all child processes on Ctrl-C, and keeps rules and chain for the next start', async (ctx) => {
     if (!canListProcesses) ctx.skip(NO_PROC);
     const first = await start();
     const hash = await firstBlock(first);
@@ -88,75 +90,105 @@ describe('npm start', () => {
     await fetch(url, { method: 'POST', headers: { authorization }, body });
     const rules = await rulesOf(first);
     expect(rules).toHaveLength(1);
-    // The server and the node.
+    // At least the server and the node.
     expect(first.family.length).toBeGreaterThanOrEqual(2);
 
-    // A terminal's Ctrl-C goes to the whole foreground group.
+    // Ctrl-C in a terminal signals the whole foreground process group.
     process.kill(-first.pid, 'SIGINT');
     expect(await first.ended).toBe(0);
-    await until('nothing is left running', () => running(first.family).length === 0);
-    await until('it says so', () => first.log().includes('"msg":"stopped"'));
+    await until('the end of all processes', () => running(first.family).length === 0);
+    await until('the log message "stopped"', () => first.log().includes('"msg":"stopped"'));
 
     const second = await start(COMPILED);
     expect(await firstBlock(second)).toBe(hash);
     expect(await rulesOf(second)).toEqual(rules);
+    // A second create would override this rule.
+    expect(second.startMessage).not.toContain('"scope"');
+    expect(second.startMessage).toContain('\nList the rules, query traces,');
     const head = async (): Promise<number> =>
-      (await ask(second.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
+      (await callTraceFilter(second.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
     const now = await head();
-    await until('the chain goes on', async () => (await head()) > now);
+    await until('a new block', async () => (await head()) > now);
   });
 
-  it('is stopped by SIGTERM to npm', async (ctx) => {
+  it('prints the command that creates a rule only while the account has no rule', async () => {
+    const command = [...COMPILED, '--role', 'rules,guard'] as const;
+    const welcomes: string[] = [];
+    const changes = [
+      // Any rule counts, because a new rule overrides a disabled one, too.
+      { method: 'POST', body: JSON.stringify({ ...exampleRule, mode: 'disabled' }) },
+      { method: 'DELETE' },
+      undefined,
+    ];
+    for (const change of changes) {
+      const dev = await start(command);
+      welcomes.push(dev.startMessage);
+      const line = curls(dev)[0] ?? '';
+      const url = /'(http[^']+)'/.exec(line)?.[1] ?? '';
+      const authorization = /Authorization: ([^']+)/.exec(line)?.[1] ?? '';
+      const changed = change && (await fetch(url, { ...change, headers: { authorization } }));
+      expect(changed?.ok ?? true).toBe(true);
+      process.kill(dev.pid, 'SIGTERM');
+      await dev.ended;
+    }
+    expect(welcomes.map((welcome) => /create a rule/i.test(welcome))).toEqual([true, false, true]);
+    expect(welcomes.map((welcome) => welcome.includes('"scope"'))).toEqual([true, false, true]);
+  });
+
+  it('stops if npm receives SIGTERM', async (ctx) => {
     if (!canListProcesses) ctx.skip(NO_PROC);
     const npm = await start(['npm', 'start', '--silent', '--']);
     process.kill(npm.pid, 'SIGTERM');
     await npm.ended;
-    await until('nothing is left running', () => running(npm.family).length === 0);
-    await until('it says so', () => npm.log().includes('"msg":"stopped"'));
+    await until('the end of all processes', () => running(npm.family).length === 0);
+    await until('the log message "stopped"', () => npm.log().includes('"msg":"stopped"'));
   });
 
-  it('comes up again after kill -9 of all its processes', async (ctx) => {
+  it('works again after kill -9 of all its processes', async (ctx) => {
     if (!canListProcesses) ctx.skip(NO_PROC);
     const first = await start(COMPILED);
     const hash = await firstBlock(first);
-    // Blocks above the chain's saved state are in the index.
-    const saved = (await ask(first.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
-    await until('the index is ahead of what the chain saved', async () => {
-      const { result } = await ask(first.gatewayUrl, { count: 1 });
+    // Wait until the index has blocks that are not in the saved state of the chain.
+    const saved = (await callTraceFilter(first.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
+    await until('an indexed block after the saved state of the chain', async () => {
+      const { result } = await callTraceFilter(first.gatewayUrl, { count: 1 });
       return (result?.[0]?.blockNumber ?? 0) > saved;
     });
     for (const pid of first.family) process.kill(pid, 'SIGKILL');
-    await until('all are gone', () => running(first.family).length === 0);
+    await until('the end of all processes', () => running(first.family).length === 0);
 
     const second = await start(COMPILED);
     expect(await firstBlock(second)).toBe(hash);
-    await until('the new chain is indexed beyond the old one', async () => {
-      const { result } = await ask(second.gatewayUrl, { fromBlock: saved + 2, toBlock: saved + 2 });
+    await until('indexed blocks of the new chain after the end of the old one', async () => {
+      const { result } = await callTraceFilter(second.gatewayUrl, {
+        fromBlock: saved + 2,
+        toBlock: saved + 2,
+      });
       return result !== undefined && result.length > 0;
     });
     expect(second.log()).not.toContain('indexing waits');
   });
 
   it.each([
-    ['gone', (file: string) => rmSync(file)],
+    ['missing', (file: string) => rmSync(file)],
     ['unreadable', (file: string) => writeFileSync(file, '{"torn')],
-  ])('builds a new index, and says so, where the chain is %s', async (_what, spoil) => {
+  ])('builds a new index and logs that if the saved chain is %s', async (_what, spoil) => {
     const first = await start(COMPILED);
     const hash = await firstBlock(first);
     process.kill(first.pid, 'SIGTERM');
     await first.ended;
     spoil(join(dataDir, 'chain.json'));
-    // Two chains that begin in the same second are one and the same.
+    // Two chains created in the same second are identical.
     const ended = clockSecond();
     await until('the next second', () => clockSecond() > ended);
 
     const second = await start(COMPILED);
     expect(await firstBlock(second)).not.toBe(hash);
-    expect(second.log()).toContain('it was set aside, and is built anew');
+    expect(second.log()).toContain('moved aside the index of an earlier development chain');
     expect(second.log()).not.toContain('indexing waits');
   });
 
-  it('leaves the chain alone where another one runs on the same data folder', async () => {
+  it('fails if another development server uses the same data folder', async () => {
     const first = await start(COMPILED);
     const second = await floodgate(['dev', '--port', '0', '--data-dir', dataDir]);
     expect(second.code).toBe(1);

@@ -11,15 +11,15 @@ it.each([
   ['token', 'create', '--all-accounts'],
   ['token', 'list'],
   ['audit'],
-])('floodgate %s %s refuses to make a data folder', async (...args) => {
+])('floodgate %s %s does not create a missing data folder', async (...args) => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-none-'));
   const { code, stdout, stderr } = await floodgate([...args, '--data-dir', folder]);
-  expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(`${folder} holds no`)]);
+  expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(`${folder} contains no`)]);
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
 
-it('a start says which folder it uses, and which variables it ignores', async () => {
+it('floodgate start logs its data folder and the variables that it ignores', async () => {
   const env = {
     FLOODGATE_PORT: 'tcp://10.0.0.1:8420',
     FLOODGATE_SERVICE_HOST: '10.0.0.1',

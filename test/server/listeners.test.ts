@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Floodgate, startFloodgate, TOKEN } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** Where nobody listens: none of this needs a node that answers. */
+/** A URL without a listener: these tests need no node. */
 const NOBODY = 'http://127.0.0.1:9';
 const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
 const authorization = `Bearer ${TOKEN}`;
@@ -18,7 +18,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A request with any Host, also to a Unix socket. */
+/** Sends a request with any Host header, over TCP or to a Unix socket. */
 function send(
   where: string | { readonly socketPath: string },
   options: RequestOptions,
@@ -35,7 +35,7 @@ function send(
 const post = { method: 'POST', path: '/v1/mainnet', headers: { 'content-type': 'application/json' } };
 const opsUrlOf = (floodgate: Floodgate): string => /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1] ?? '';
 
-/** What operators use, and the status of its answer. */
+/** Paths for operators with the expected status. */
 const OPERATORS_PATHS: ReadonlyArray<readonly [path: string, status: number]> = [
   ['/metrics', 200],
   ['/healthz', 200],
@@ -47,7 +47,7 @@ const OPERATORS_PATHS: ReadonlyArray<readonly [path: string, status: number]> = 
   ['/operations/nodes', 200],
 ];
 
-it('with the console, the gateway is beside it too, and nothing more is shown to the public', async () => {
+it('with the console, the operators’ listener serves the gateway too, and the public one serves no operator paths', async () => {
   const config = { upstream: [NOBODY], ops: { port: 0 }, console: { enabled: true } };
   const floodgate = await startFloodgate({ config, whenListening: true });
   const opsUrl = opsUrlOf(floodgate);
@@ -60,7 +60,7 @@ it('with the console, the gateway is beside it too, and nothing more is shown to
   await floodgate.stop();
 });
 
-it('without console.enabled there is no console, wherever operators are', async () => {
+it('without console.enabled no listener serves the console', async () => {
   for (const ops of [{}, { ops: { port: 0 } }]) {
     const floodgate = await startFloodgate({ config: { upstream: [NOBODY], ...ops }, whenListening: true });
     for (const url of [floodgate.url, opsUrlOf(floodgate) || floodgate.url])
@@ -70,7 +70,7 @@ it('without console.enabled there is no console, wherever operators are', async 
   }
 });
 
-describe('with a port for operators', () => {
+describe('a server with a separate port for operators', () => {
   let floodgate: Floodgate;
   let opsUrl: string;
   beforeAll(async () => {
@@ -80,20 +80,20 @@ describe('with a port for operators', () => {
   });
   afterAll(() => floodgate?.stop());
 
-  it.each(OPERATORS_PATHS)('%s is shown there, and to nobody else', async (path, status) => {
+  it.each(OPERATORS_PATHS)('serves %s at that port only', async (path, status) => {
     expect((await send(opsUrl, { path, headers: { authorization } })).status).toBe(status);
     for (const method of ['GET', 'POST']) {
       const hidden = await send(floodgate.url, { path, method, headers: { authorization } });
       expect(hidden.status).toBe(404);
-      // Nor is anything told of what is elsewhere.
+      // The response does not reveal the paths of the other listener.
       expect(JSON.parse(hidden.body)).toEqual({
-        error: `nothing is served at ${method} ${path}`,
+        error: `no route for ${method} ${path}`,
         served: ['/v1/mainnet'],
       });
     }
   });
 
-  it('the gateway is shown to the public alone', async () => {
+  it('serves the gateway at the public port only', async () => {
     const told = { error: { code: -32601 }, id: 7 };
     expect(JSON.parse((await send(floodgate.url, post, CALL)).body)).toMatchObject(told);
     const hidden = await send(opsUrl, post, CALL);
@@ -109,25 +109,25 @@ describe('with a port for operators', () => {
     '/v1/../metrics',
     '//metrics',
     '/METRICS',
-  ])('nor does %s lead there', async (path) => {
+  ])('does not serve operator paths at the public port for %s', async (path) => {
     const { status, body } = await send(floodgate.url, { path, headers: { authorization } });
     expect([400, 404]).toContain(status);
     expect(body).not.toMatch(/success|floodgate_/);
   });
 
-  it('connections of both are counted together', async () => {
+  it('counts the connections of both ports together', async () => {
     const count = async (): Promise<number> =>
       Number(
         /^floodgate_http_connections (\d+)$/m.exec((await send(opsUrl, { path: '/metrics' })).body)?.[1],
       );
     const open = request({ host: '127.0.0.1', port: new URL(floodgate.url).port, ...post });
     open.on('error', () => undefined).flushHeaders();
-    await until('both are counted', async () => (await count()) === 2);
+    await until('2 connections', async () => (await count()) === 2);
     open.destroy();
-    await until('one is', async () => (await count()) === 1);
+    await until('1 connection', async () => (await count()) === 1);
   });
 
-  it('a Host that resolves to loopback by somebody else’s name is refused on both, each in its own form', async () => {
+  it('rejects an unknown Host with 421 at both ports, each with its error format (DNS rebinding)', async () => {
     const headers = { host: 'rebound.example:8420', authorization, 'content-type': 'application/json' };
     const call = await send(floodgate.url, { ...post, headers }, CALL);
     expect(call.status).toBe(421);
@@ -142,7 +142,7 @@ describe('with a port for operators', () => {
   });
 });
 
-describe('with one port for all', () => {
+describe('a server with a single port', () => {
   let floodgate: Floodgate;
   beforeAll(async () => {
     const config = { host: 'localhost', upstream: [NOBODY], http: { allowedHosts: ['gateway.example'] } };
@@ -150,11 +150,11 @@ describe('with one port for all', () => {
   });
   afterAll(() => floodgate?.stop());
 
-  it.each(OPERATORS_PATHS)('%s is shown', async (path, status) => {
+  it.each(OPERATORS_PATHS)('serves %s', async (path, status) => {
     expect((await send(floodgate.url, { path, headers: { authorization } })).status).toBe(status);
   });
 
-  it('a name in http.allowedHosts is served, another is not', async () => {
+  it('accepts a Host in http.allowedHosts, and rejects others', async () => {
     const get = (host: string) => send(floodgate.url, { path: RULES, headers: { host, authorization } });
     expect((await get('gateway.example')).status).toBe(200);
     const refused = await get('other.example');
@@ -164,7 +164,7 @@ describe('with one port for all', () => {
   });
 });
 
-it('operators are served at a Unix socket, which is gone when the server is', async () => {
+it('a server with ops.socket serves operators at a Unix socket, and removes it when it stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-ops-'));
   try {
     const socketPath = join(folder, 'ops.sock');
@@ -172,8 +172,8 @@ it('operators are served at a Unix socket, which is gone when the server is', as
     const floodgate = await startFloodgate({ config, whenListening: true });
     try {
       expect(opsUrlOf(floodgate)).toBe(`unix:${socketPath}`);
-      expect(lstatSync(socketPath).mode & 0o777).toBe(0o600);
-      // No browser gets here: any Host is served.
+      expect(lstatSync(socketPath).mode & 0o777).toBe(0o660);
+      // Browsers cannot use a Unix socket, so any Host is accepted.
       const headers = { authorization, host: 'any.example' };
       expect((await send({ socketPath }, { path: RULES, headers })).status).toBe(200);
       const rule = {
@@ -186,7 +186,7 @@ it('operators are served at a Unix socket, which is gone when the server is', as
       expect(audit.body).toContain('"local"');
       expect((await send(floodgate.url, { path: '/metrics' })).status).toBe(404);
       await expect(startFloodgate({ config, whenListening: true })).rejects.toThrow(
-        'a running program listens there',
+        'a running program listens on it',
       );
       expect((await send({ socketPath }, { path: '/healthz' })).status).toBe(200);
     } finally {

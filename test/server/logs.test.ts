@@ -12,7 +12,7 @@ import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** `script` of util-linux makes a terminal for a command; that of other systems takes other flags. */
+/** `script` of util-linux runs a command in a terminal. Other implementations have other flags. */
 const hasScript = /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '');
 const SECRET = 'a-secret-in-a-body';
 
@@ -31,7 +31,7 @@ describe('the log', () => {
   const rules = (): string =>
     `${floodgate.url}/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules`;
 
-  it('is JSON, a line an event, where nobody reads it on a terminal', () => {
+  it('is JSON with one event per line if standard error is not a terminal', () => {
     const lines = floodgate.output().trim().split('\n');
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines)
@@ -42,7 +42,7 @@ describe('the log', () => {
       });
   });
 
-  it('never has a token or a body, at any level', async () => {
+  it('contains no token and no request body, even at level debug', async () => {
     const headers = { authorization: `Bearer ${floodgate.token}` };
     const wrong = { authorization: 'Bearer fg_another_secret' };
     for (const [sent, body] of [
@@ -56,17 +56,17 @@ describe('the log', () => {
       expect(floodgate.output()).not.toContain(secret);
   });
 
-  // That a fault is logged with the id is proven where one can be made: src/rules/api/faultOfOurs.test.ts.
-  it('is asked about by an id that each answer has of its own', async () => {
+  // src/rules/api/internalError.test.ts tests that an internal error is logged with this id.
+  it('is referenced by a unique X-Request-Id in each response', async () => {
     const ids = new Set<string | null>();
     for (let i = 0; i < 3; i++) ids.add((await fetch(rules())).headers.get('x-request-id'));
     expect(ids.size).toBe(3);
     expect(ids).not.toContain(null);
   });
 
-  it('is readable on a terminal', async (ctx) => {
-    if (!hasScript) ctx.skip('script of util-linux, which makes a terminal for a command, is not installed');
-    const command = `exec ${process.execPath} ${PROGRAM} start --rules-only --port 0 --data-dir ${folder}/data`;
+  it('is formatted as text on a terminal', async (ctx) => {
+    if (!hasScript) ctx.skip('script (util-linux) is not installed');
+    const command = `exec ${process.execPath} ${PROGRAM} start --role rules --port 0 --data-dir ${folder}/data`;
     const child = spawnGuarded('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: folder,
       env: cleanEnvironment(),
@@ -77,8 +77,8 @@ describe('the log', () => {
     child.stdout.on('data', (chunk) => {
       written += chunk;
     });
-    await until('it listens', () => written.includes('listening'));
-    // Ctrl-C, typed: the terminal makes a signal of it.
+    await until('the log message "listening"', () => written.includes('listening'));
+    // Ctrl-C, which the terminal converts to SIGINT.
     child.stdin?.write('\x03');
     expect(await ended).toEqual([0, null]);
     const text = stripVTControlCharacters(written);
@@ -88,23 +88,23 @@ describe('the log', () => {
   });
 });
 
-it('a log that nobody reads stops neither the start, nor an answer, nor a stop', async () => {
+it('a server starts, responds and stops if its log pipe is full', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-unread-log-'));
   const pipe = join(folder, 'log');
   expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
-  // Open at both ends, and full.
+  // Open for reading and writing, and full.
   const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   expect(() => {
     for (;;) writeSync(end, 'x'.repeat(4096));
   }).toThrow('EAGAIN');
   const port = await freePort();
-  const command = `exec "$0" "$1" start --rules-only --port ${port} --data-dir "$2" 2> "$3"`;
+  const command = `exec "$0" "$1" start --role rules --port ${port} --data-dir "$2" 2> "$3"`;
   const child = spawnGuarded('sh', ['-c', command, process.execPath, PROGRAM, `${folder}/data`, pipe], {
     cwd: folder,
     env: cleanEnvironment(),
   });
   const ended = once(child, 'exit');
-  const answer = await until('it answers', () =>
+  const answer = await until('a response of the server', () =>
     fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined),
   );
   expect(await answer.text()).toContain('floodgate_log_lines_dropped_total 0');

@@ -5,7 +5,7 @@ import { freePort } from '../support/freePort.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 
 const page = readFileSync(new URL('../../docs/logs-and-metrics.md', import.meta.url), 'utf8');
-/** The cells of the rows between two markers of the page, without the head of the table. */
+/** Returns the cells of the table rows between two markers of the page, without the header. */
 const rowsOf = (marker: string): string[][] =>
   (page.split(`<!-- ${marker} -->`)[1]?.split(`<!-- ${marker}: end -->`)[0] ?? '')
     .split('\n')
@@ -19,7 +19,7 @@ const rowsOf = (marker: string): string[][] =>
     );
 const bare = (cell = ''): string => cell.replaceAll('`', '');
 
-/** Where nobody listens: what there is to measure does not depend on whether a node or server answers. */
+/** An address without a listener. The set of metrics does not depend on whether nodes and DNS servers answer. */
 const NOBODY = '127.0.0.1:9';
 
 describe('docs/logs-and-metrics.md', () => {
@@ -29,7 +29,7 @@ describe('docs/logs-and-metrics.md', () => {
   beforeAll(async () => {
     const key = Buffer.alloc(32, 1).toString('base64');
     const start = (config: Readonly<Record<string, unknown>>): Promise<Floodgate> =>
-      startFloodgate({ config, whenListening: true });
+      startFloodgate({ config, whenListening: true, tuning: { alertHoldMs: 0 } });
     servers.push(
       ...(await Promise.all([
         start({
@@ -37,11 +37,11 @@ describe('docs/logs-and-metrics.md', () => {
           dns: { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] },
           log: { accessFile: '/dev/null' },
           spans: { endpoint: `http://${NOBODY}/v1/traces` },
-          // To a private address nothing is sent.
-          alerts: { webhooks: [`http://${NOBODY}`], afterMs: 0 },
+          // Nothing is sent, because the address is private.
+          alerts: { webhooks: [`http://${NOBODY}`] },
         }),
         start({
-          rulesOnly: true,
+          role: 'rules,guard',
           dns: {
             account: 'a',
             dnsdistConsoles: [NOBODY],
@@ -56,7 +56,7 @@ describe('docs/logs-and-metrics.md', () => {
   });
   afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
-  it('lists every metric with its type, and no other', () => {
+  it('lists exactly the metrics of a server, with their types', () => {
     const served = [...text.matchAll(/^# TYPE (floodgate_\w+) (\w+)$/gm)].map(
       ([, name, type]) => `${name} ${type}`,
     );
@@ -64,7 +64,7 @@ describe('docs/logs-and-metrics.md', () => {
     expect(listed.toSorted()).toEqual([...new Set(served)].toSorted());
   });
 
-  it('lists every label that a series has', () => {
+  it('lists every label of every metric', () => {
     const labels = new Map(
       rowsOf('metrics').map(([name, , listed]) => [bare(name), bare(listed).split(', ').toSorted()]),
     );
@@ -77,7 +77,7 @@ describe('docs/logs-and-metrics.md', () => {
     }
   });
 
-  it('lists every message that the code logs, and none that it does not', () => {
+  it('lists exactly the messages that the code logs', () => {
     const listed = rowsOf('log').map(([, message = '']) => message.replace(/ ?….*$/, ''));
     const code = sources();
     const unlisted = [...logged(code)].filter(
@@ -96,7 +96,7 @@ function sources(): string {
     .join('\n');
 }
 
-/** The texts among the arguments of every call of a logger; messages that are named constants are not seen here. */
+/** Yields the message literals in calls of a logger. Does not find messages in named constants. */
 function* logged(code: string): Generator<string> {
   for (const call of code.matchAll(/\b(?:log|logger)\.(?:debug|info|warn|error|fatal)\(/g)) {
     const start = call.index + call[0].length;
@@ -105,7 +105,7 @@ function* logged(code: string): Generator<string> {
       if ('([{'.includes(code[end] ?? '')) depth++;
       if (')]}'.includes(code[end] ?? ')')) depth--;
     }
-    // Fields are single words; a message has a space, but for the few that are one word.
+    // String literals of fields are single words. Messages contain a space, except for three of them.
     for (const [, , message = ''] of code.slice(start, end - 1).matchAll(/(['`])(.*?)\1/g))
       if (/ |^(?:listening|stopped|indexed)$/.test(message)) yield message;
   }

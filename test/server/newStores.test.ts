@@ -18,7 +18,7 @@ const STORES = [
   { name: 'traces', openStore: () => openTraceStore(join(dataDir, 'traces')) },
 ];
 
-/** Each commit that changed something has a number of its own. */
+/** Returns the number of the last commit of a store. */
 async function commits(name: string): Promise<unknown> {
   const root = open({ path: join(dataDir, name), maxDbs: 64, readOnly: true });
   const stats = root.getStats();
@@ -27,7 +27,7 @@ async function commits(name: string): Promise<unknown> {
 }
 
 it.each(STORES)(
-  'a new store of $name is made in one commit, and none is left to make at the next start',
+  'a new store of $name is created in one commit, and opening it again makes no commit',
   async ({ name, openStore }) => {
     for (const start of ['first', 'second']) {
       await openStore().close();

@@ -52,7 +52,7 @@ describe.skipIf(!hasNginx)(`deploy/nginx.conf${hasNginx ? '' : ' (nginx is not i
       written += chunk;
     });
     const ca = readFileSync(join(folder, 'gateway.pem'));
-    await until('nginx answers', async () => {
+    await until('a connection to nginx', async () => {
       if (nginx.exitCode !== null) throw new Error(`nginx ended: ${written}`);
       const session = connect(`https://127.0.0.1:${port}`, { ca, servername: 'gateway.example.com' });
       session.on('error', () => undefined);
@@ -87,21 +87,21 @@ describe.skipIf(!hasNginx)(`deploy/nginx.conf${hasNginx ? '' : ' (nginx is not i
   const call = (method: string, params: readonly unknown[] = []): string =>
     JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
 
-  it('shows the gateway over HTTP/2', async () => {
+  it('serves the gateway over HTTP/2', async () => {
     expect(client.alpnProtocol).toBe('h2');
     const { status, body } = await ask('/v1/mainnet', call('no_such'));
     expect(status).toBe(403);
     expect(JSON.parse(body)).toMatchObject({ id: 7, error: { code: -32601 } });
   });
 
-  it('leaves it to Floodgate to say what is too large', async () => {
+  it('forwards large bodies, so that Floodgate rejects them with its JSON-RPC error', async () => {
     const { status, body } = await ask('/v1/mainnet', call('web3_sha3', ['0'.repeat(2.5 * MEGABYTE)]));
     expect(status).toBe(413);
     expect(JSON.parse(body)).toMatchObject({ id: null, error: { code: -32005 } });
   });
 
   it.each(['/', '/metrics', '/readyz', '/client/v4/openapi.json', '/operations/nodes', '/v1/../metrics'])(
-    'shows nothing at %s',
+    'returns 404 for %s',
     async (path) => expect((await ask(path)).status).toBe(404),
   );
 });

@@ -10,23 +10,26 @@ import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
 import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
 import { newRule } from '../rules/support/samples.ts';
 import { Random } from '../support/random.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 
 const DIST = new URL('../../dist/', import.meta.url);
 const ACTOR = { by: 'test', from: '127.0.0.1' };
-const STOPS = inCi(1_000, { elsewhere: 300 });
-/** Longer than most commits, so that some come while one who opens is stopped. */
+const STOPS = sizeInCi(1_000, { elsewhere: 300 });
+/** Longer than most commits, so that some happen while the opening process is stopped. */
 const STOPPED_MS = 8;
 
-/** Holds a store's lock as one who opens it does, says so, and lets go of it, or dies, once it has told whether the file was written meanwhile. */
+/**
+ * Program that holds the opening lock of a store for 300 ms and prints "held". It then writes to `mark` whether the
+ * file changed, and releases the lock or is killed.
+ */
 const HOLDER = `
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
-import { OpeningLock } from '${new URL('platform/storeFile/openingLock.js', DIST)}';
+import { EnvironmentLock } from '${new URL('platform/storeFile/environmentLock.js', DIST)}';
 const [folder, mark, end] = process.argv.slice(1);
 const read = () => readFileSync(folder + '/data.mdb');
-OpeningLock.of(folder).opening(() => {
+EnvironmentLock.of(folder).withOpen(() => {
   const before = read();
   writeSync(1, 'held');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -34,17 +37,20 @@ OpeningLock.of(folder).opening(() => {
   if (end === 'killed') process.kill(process.pid, 'SIGKILL');
 });`;
 
-/** Makes rules and deletes them until it is told to stop; each that it was told of must be there. Prints what was not. */
+/**
+ * Program that creates and deletes rules until it receives input. Prints "lost" or "undone" for acknowledged rules
+ * that are missing.
+ */
 const WRITER = `
 import { setTimeout as pause } from 'node:timers/promises';
 import { openRulesStorage } from '${new URL('rules/store/lmdb/index.js', DIST)}';
 const storage = openRulesStorage(process.argv[1]);
 const [actor, fields] = process.argv.slice(2).map((json) => JSON.parse(json));
-let isOver = false;
+let isFinished = false;
 let changes = 0;
-process.stdin.on('data', () => (isOver = true));
+process.stdin.on('data', () => (isFinished = true));
 process.stdout.write('begun ');
-while (!isOver) {
+while (!isFinished) {
   const { rule } = await storage.rules.create('a', fields, { actor });
   for (let i = 0; i < 3; i++) {
     await pause(1 + 2 * Math.random());
@@ -83,7 +89,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Each opened store, one change to it, and its end. */
+/** Stores, with functions that open, change and close each. */
 const STORES = [
   {
     name: 'rules',
@@ -95,7 +101,7 @@ const STORES = [
   },
   {
     name: 'gateway',
-    change: 'when a key was used',
+    change: 'the last use of a key',
     openStore() {
       const store = openGatewayStorage(dataDir, 1_000_000);
       const uses = new Map([['a', '2026-01-01T00:00:00Z']]);
@@ -104,7 +110,7 @@ const STORES = [
   },
   {
     name: 'dns',
-    change: 'who the guard is',
+    change: 'the identity of the guard',
     openStore() {
       const store = DnsStore.open(dataDir);
       const identity = { id: 'a', account: 'a', sinceMs: 0 };
@@ -113,16 +119,16 @@ const STORES = [
   },
   {
     name: 'traces',
-    change: 'which chain it is of',
+    change: 'the chain of the index',
     openStore() {
       const store = openTraceStore(join(dataDir, 'traces'));
-      const chain = { chainId: 1, genesisHash: `0x${'1'.repeat(64)}` as Hash }; // 32 bytes
+      const chain = { chainId: 1, genesisHash: `0x${'1'.repeat(64)}` as Hash }; // a hash of 32 bytes
       return { write: () => store.bindChain(chain), close: () => store.close() };
     },
   },
   {
     name: 'traces',
-    change: 'traces with a dictionary, which has a database of its own',
+    change: 'a block with a dictionary, which is in a separate database',
     openStore() {
       const store = openTraceStore(join(dataDir, 'traces'));
       const shape = { addresses: syntheticAddresses(20), maxTransactions: 4_000, maxFrames: 8 };
@@ -133,9 +139,9 @@ const STORES = [
   },
 ];
 
-describe('a store that another process opens', () => {
+describe('a store that another process is opening', () => {
   it.each(STORES.flatMap((store) => ['done', 'killed'].map((end) => ({ ...store, end }))))(
-    '$name: $change is written once that process is $end',
+    '$name: writes $change only after that process is $end',
     async ({ name, openStore, end }) => {
       const store = openStore();
       const mark = join(dataDir, 'mark');
@@ -147,7 +153,7 @@ describe('a store that another process opens', () => {
     },
   );
 
-  it('loses nothing that was acknowledged, at whatever moment those who open it are stopped', async () => {
+  it('loses no acknowledged change if the opening process is stopped at random moments', async () => {
     const writer = run(WRITER, dataDir, JSON.stringify(ACTOR), JSON.stringify(newRule));
     let output = '';
     writer.stdout.on('data', (chunk) => (output += chunk));
@@ -165,7 +171,7 @@ describe('a store that another process opens', () => {
     expect(opener.exitCode).toBe(null);
     writer.stdin?.write('enough');
     expect(await ended).toBe(0);
-    // Until it is gone whoever opens the store after it may find what LMDB has shared half made.
+    // While this process exists, others that open the store may see a partial state in LMDB's shared memory.
     const gone = endOf(opener);
     opener.kill('SIGKILL');
     await gone;

@@ -9,7 +9,7 @@ import { floodgate } from '../rules/support/command.ts';
 import { temporaryFolder } from '../support/smallFileSystem.ts';
 
 const KEY = { high: 3, low: 4 };
-/** More than one chunk. */
+/** Number of names; more than fit into one chunk. */
 const NAMES = 5_000;
 
 let source: string;
@@ -40,7 +40,7 @@ async function profileOf(folder: string) {
   return profile;
 }
 
-it('is the same on the other machine, and secret in between', async () => {
+it('a profile is identical after export and import, and its file is readable by its owner only', async () => {
   const target = join(temporaryFolder(), 'new');
   const out = await floodgate(['dns', 'profile', 'export', file, '--data-dir', source]);
   expect([out.status, out.stdout]).toEqual([0, `Wrote ${NAMES} names and 2 zones to ${file}.\n`]);
@@ -50,16 +50,16 @@ it('is the same on the other machine, and secret in between', async () => {
   expect(await profileOf(target)).toEqual({ learned: JSON.parse(JSON.stringify(learned)), entries });
   const again = await floodgate(['dns', 'profile', 'import', file, '--data-dir', target]);
   expect([again.status, again.stderr.split('\n').length]).toEqual([1, 2]);
-  expect(again.stderr).toMatch(/has a profile already; --replace/);
+  expect(again.stderr).toMatch(/already has a profile: use --replace/);
   expect(await importProfile({ dataDir: target, file, replaces: true })).toEqual({ names: NAMES, zones: 2 });
 });
 
-it('is not written over a file, from a folder without one, or read where a server runs', async () => {
+it('a profile is not exported over a file or without a profile, and not imported while a server runs', async () => {
   await exportProfile(source, file);
-  await expect(exportProfile(source, file)).rejects.toThrow(/is there already/);
-  await expect(exportProfile(temporaryFolder(), `${file}2`)).rejects.toThrow(/holds no profile/);
+  await expect(exportProfile(source, file)).rejects.toThrow(/already exists/);
+  await expect(exportProfile(temporaryFolder(), `${file}2`)).rejects.toThrow(/contains no profile/);
   const running = temporaryFolder();
-  // Of another process that runs: that which started the tests.
+  // The lock of another running process: the parent of this one.
   writeFileSync(
     `${running}/floodgate.lock`,
     JSON.stringify({ pid: process.ppid, started: startOf(process.ppid) }),
@@ -70,18 +70,38 @@ it('is not written over a file, from a folder without one, or read where a serve
 });
 
 it.each([
-  ['cut off', (bytes: Buffer) => bytes.subarray(0, -1), /not whole: it has/],
-  ['cut off in its head', (bytes: Buffer) => bytes.subarray(0, 40), /not whole: its head is cut off/],
-  ['longer', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from([0])]), /not whole: it has/],
-  ['changed in a name', (bytes: Buffer) => flipped(bytes, bytes.length - 40), /its digest is another/],
-  ['changed in its head', (bytes: Buffer) => replaced(bytes, '"form":2', '"form":3'), /learned\/form/],
-  ['with a head that is no object', (bytes: Buffer) => replaced(bytes, '{"madeOn"', '["madeOn"'), /no JSON/],
-  ['with less than nothing', (bytes: Buffer) => replaced(bytes, '"unknownShare":0', '"unknownShare":-'), /./],
-  ['of a later version', (bytes: Buffer) => replaced(bytes, 'profile 1', 'profile 2'), /has format 2/],
-  ['something else', () => Buffer.from('hello'), /it is no profile/],
-  ['empty', () => Buffer.alloc(0), /it is no profile/],
-  ['endless by its word', (bytes: Buffer) => withLength(bytes, 0xffffffff), /its head has 4294967295 bytes/],
-])('that is %s is refused, and nothing is there of it', async (_, change, says) => {
+  ['truncated', (bytes: Buffer) => bytes.subarray(0, -1), /corrupt file: \d+ bytes instead of/],
+  ['truncated in its header', (bytes: Buffer) => bytes.subarray(0, 40), /corrupt file: truncated header/],
+  [
+    'too long',
+    (bytes: Buffer) => Buffer.concat([bytes, Buffer.from([0])]),
+    /corrupt file: \d+ bytes instead of/,
+  ],
+  ['changed in a name', (bytes: Buffer) => flipped(bytes, bytes.length - 40), /checksum mismatch/],
+  [
+    'changed in its header',
+    (bytes: Buffer) => replaced(bytes, '"unknownShare"', '"unknownShame"'),
+    /unknownSha/,
+  ],
+  [
+    'written with a header that is not an object',
+    (bytes: Buffer) => replaced(bytes, '{"madeOn"', '["madeOn"'),
+    /not JSON/,
+  ],
+  [
+    'written with an invalid number',
+    (bytes: Buffer) => replaced(bytes, '"unknownShare":0', '"unknownShare":-'),
+    /./,
+  ],
+  ['of a newer format', (bytes: Buffer) => replaced(bytes, 'profile 1', 'profile 2'), /unsupported format 2/],
+  ['not a profile', () => Buffer.from('hello'), /not a profile file/],
+  ['empty', () => Buffer.alloc(0), /not a profile file/],
+  [
+    'written with a header length of 4 GiB',
+    (bytes: Buffer) => withLength(bytes, 0xffffffff),
+    /header of 4294967295 bytes/,
+  ],
+])('a profile file that is %s is rejected, and nothing is imported', async (_, change, says) => {
   await exportProfile(source, file);
   writeFileSync(file, change(readFileSync(file)));
   const target = join(temporaryFolder(), 'new');
@@ -98,7 +118,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
 
 function replaced(bytes: Buffer, from: string, to: string): Buffer {
   const at = bytes.indexOf(from);
-  if (at < 0 || from.length !== to.length) throw new Error(`${from} is not in it`);
+  if (at < 0 || from.length !== to.length) throw new Error(`the profile does not contain ${from}`);
   bytes.write(to, at);
   return bytes;
 }

@@ -5,13 +5,13 @@ import { floodgate } from '../rules/support/command.ts';
 import { rulesPath } from '../rules/support/samples.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOBODY = '127.0.0.1:9';
 const FOLDERS = ['rules', 'gateway', 'traces', 'dns'];
 const RULES = `/client/v4${rulesPath('a')}`;
 
-/** What servers that share nothing open; test/server/scaleOut.test.ts has the others. */
-describe('a server opens what its role needs', () => {
+/** Servers without shared databases; test/server/scaleOut.test.ts tests the others. */
+describe('a server opens only the parts that its roles need', () => {
   let gateway: Floodgate;
   let rules: Floodgate;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('a server opens what its role needs', () => {
         upstream: `http://${NOBODY}`,
         whenListening: true,
       }),
-      // What other roles need is in the file that all servers have.
+      // Options of other roles are accepted, because all servers may share one configuration file.
       startFloodgate({
         args: ['--role', 'rules', '--dns-account', 'a', '--dns-servers', NOBODY],
         upstream: `http://${NOBODY}`,
@@ -36,7 +36,7 @@ describe('a server opens what its role needs', () => {
   const rolesOf = async ({ url }: Floodgate) =>
     ((await (await fetch(`${url}/readyz`)).json()) as { roles: string[] }).roles;
 
-  it('a gateway with its ingest: no rules, no guard', async () => {
+  it('gateway and ingest: no rules, no guard', async () => {
     expect(await rolesOf(gateway)).toEqual(['gateway', 'ingest']);
     expect(await statusOf(gateway, '/v1/mainnet', 'POST')).toBe(415);
     expect(await statusOf(gateway, RULES)).toBe(404);
@@ -47,7 +47,7 @@ describe('a server opens what its role needs', () => {
     expect(served).toEqual(['/v1/mainnet', '/healthz', '/readyz', '/metrics']);
   });
 
-  it('rules alone: no gateway, no nodes, no guard', async () => {
+  it('rules: no gateway, no nodes, no guard', async () => {
     expect(await rolesOf(rules)).toEqual(['rules']);
     expect(await statusOf(rules, '/v1/mainnet', 'POST')).toBe(404);
     expect(await statusOf(rules, RULES)).toBe(401);
@@ -63,7 +63,7 @@ describe('a server opens what its role needs', () => {
     expect(metrics).not.toContain('floodgate_upstream_up{');
   });
 
-  it('and says so to who asks: the log, the status, its health', async () => {
+  it('and reports its roles in the log, floodgate status and /client/v4/health', async () => {
     expect(gateway.output()).toMatch(/"roles":\["gateway","ingest"\].*"msg":"listening"/);
     expect((await floodgate(['status', '--url', rules.url])).stdout).toMatch(/^ {2}roles +rules$/m);
     const json = await floodgate(['status', '--url', gateway.url, '--json']);

@@ -6,12 +6,12 @@ import { call } from '../gateway/support/send.ts';
 import { send } from '../rules/support/call.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { referenceFilter } from '../support/plainFilter.ts';
 import { postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { ask, askAll } from '../traces/support/ask.ts';
+import { callTraceFilter, callTraceFilterAll } from '../traces/support/callTraceFilter.ts';
 import { type NodeChain, readChain } from '../traces/support/nodeChain.ts';
-import { ACCOUNT, GATEWAYS, GUARDS, Machines, type ServerName } from './support/machines.ts';
+import { ACCOUNT, Cluster, GATEWAYS, GUARDS, type ServerName } from './support/cluster.ts';
 import { MixedLoad } from './support/mixedLoad.ts';
 
 const QUERIES = 10;
@@ -21,9 +21,9 @@ let addresses = 2 ** 40;
 const newAddress = (): string => `0x${(addresses++).toString(16).padStart(40, '0')}`;
 
 describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
-  `two gateways, one server that ingests and three guards on one PostgreSQL and one ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+  `two gateways, an ingest server and three guards that share PostgreSQL and ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
   () => {
-    const machines = new Machines();
+    const machines = new Cluster();
     let load: MixedLoad;
     let ruleId: string;
     let mode = 'enabled';
@@ -36,7 +36,9 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     };
     const isAnswered = async (...names: readonly ServerName[]): Promise<void> => {
       const before = names.map((name) => load.answersOf(name));
-      await until(`${names} answer`, () => names.every((name, i) => load.answersOf(name) > (before[i] ?? 0)));
+      await until(`answers from ${names}`, () =>
+        names.every((name, i) => load.answersOf(name) > (before[i] ?? 0)),
+      );
     };
     const indexHead = async (): Promise<unknown> => {
       const [chain] = await machines.postgres.query(
@@ -44,10 +46,10 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       );
       return chain?.['head'];
     };
-    /** Each gateway has the newest blocks in its own folder. */
+    /** Waits until each gateway has the newest blocks in its data folder. */
     const hasNewest = async (): Promise<void> => {
       for (const name of GATEWAYS)
-        await until(`${name} has followed`, async () => {
+        await until(`the newest blocks in ${name}`, async () => {
           const metrics = await (await fetch(`${machines.server(name).url}/metrics`)).text();
           return (
             machines.keepsNewest(name) && metrics.includes('floodgate_ingest_lag_blocks{network="mainnet"} 0')
@@ -57,8 +59,8 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     const haveHeadOf = async (chain: NodeChain): Promise<void> => {
       for (const name of GATEWAYS) {
         const { gatewayUrl } = machines.server(name);
-        await until(`${name} has the last block of the node`, async () => {
-          const { result } = await ask(gatewayUrl, { count: 1 });
+        await until(`the head of the node in ${name}`, async () => {
+          const { result } = await callTraceFilter(gatewayUrl, { count: 1 });
           return result?.[0]?.blockHash === chain.hashes[chain.head];
         });
       }
@@ -66,9 +68,9 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     const headTraces = () =>
       load.chain.traces.filter(({ blockNumber }) => blockNumber === load.chain.head).slice(0, MAX_COUNT);
     const newest = (name: ServerName, blockNumber = load.chain.head) =>
-      ask(machines.server(name).gatewayUrl, { fromBlock: blockNumber, toBlock: blockNumber });
+      callTraceFilter(machines.server(name).gatewayUrl, { fromBlock: blockNumber, toBlock: blockNumber });
 
-    /** A balance at the head, which is kept nowhere, for an address that nobody asked about. */
+    /** Requests a balance at the head for a new address, which is not cached. */
     const relays = async (...names: readonly ServerName[]): Promise<void> => {
       for (const name of names) {
         const { json } = await call(
@@ -92,7 +94,10 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await machines.stop();
     });
 
-    /** New blocks are answered exactly by each gateway, a new rule is in force on each guard, and nothing was lost. */
+    /**
+     * Expects that each gateway returns exact traces of new blocks, each guard enforces a change, and no change was
+     * lost.
+     */
     async function expectAllWell(): Promise<void> {
       await machines.traffic.run({ steps: 2 });
       const chain = await readChain(machines.anvil.url);
@@ -100,17 +105,20 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       load.chain = chain;
       const queries = Array.from({ length: QUERIES }, () => load.query());
       for (const name of GATEWAYS) {
-        const answers = await askAll(
+        const answers = await callTraceFilterAll(
           machines.server(name).gatewayUrl,
           queries.map(({ asked }) => asked),
         );
         for (const [i, { meant }] of queries.entries())
-          expect(answers[i]?.result, JSON.stringify(meant)).toEqual(plainFilter(chain.traces, meant));
+          expect(answers[i]?.result, JSON.stringify(meant)).toEqual(referenceFilter(chain.traces, meant));
       }
       mode = mode === 'enabled' ? 'monitoring' : 'enabled';
       const changed = { method: 'PATCH', path: `${path}/${ruleId}`, body: { mode } };
-      await until('the rule is changed', async () => (await send(api(GATEWAY), changed)).status === 200);
-      await until('each guard enforces it', async () => {
+      await until(
+        'an accepted change of the rule',
+        async () => (await send(api(GATEWAY), changed)).status === 200,
+      );
+      await until('all guards to enforce the change', async () => {
         const { json } = await send(api(OTHER), { path: path.replace(/rules$/, 'fleet') });
         const told: { datacenter: string; is_up: boolean; rule?: { id: string; mode: string } }[] =
           json.result ?? [];
@@ -129,7 +137,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       const acknowledged = [...load.acknowledged];
       expect(acknowledged.length).toBeGreaterThan(0);
       for (const account of new Set(acknowledged.map((one) => one.account))) {
-        const kept = await until('the rules are read anew', async () => {
+        const kept = await until('rules that are not stale', async () => {
           const answer = await send(api(OTHER), { path: rulesPath(account) });
           return answer.status === 200 && !('floodgate-stale' in answer.headers) && answer;
         });
@@ -142,13 +150,13 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(load.wrong).toEqual([]);
     }
 
-    it('open each what their role needs, and say what they are', async () => {
+    it('open only the parts that their roles need, and report their roles', async () => {
       await expectAllWell();
       const statusOf = async (name: ServerName, at: string): Promise<number> =>
         (await fetch(machines.server(name).url + at, { method: at.startsWith('/v1') ? 'POST' : 'GET' }))
           .status;
       const [rulesUrl, gatewayUrl] = [`/client/v4${path}`, '/v1/mainnet'];
-      // Without a token, and without a body: what is there refuses that, what is not is not found.
+      // Requests without a token and a body: existing paths reject them, missing ones return 404.
       const seen = await Promise.all(
         ([GATEWAY, 'ingest', 'AMS'] as const).map(async (name) => [
           (await readyz(name)).roles,
@@ -171,18 +179,21 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(metrics).toContain('floodgate_role{role="gateway"} 0');
       expect(machines.server('ingest').output()).toMatch(/"roles":\["ingest"\].*"msg":"listening"/);
       for (const name of GATEWAYS)
-        expect(machines.server(name).output()).not.toContain('this instance writes the index');
+        expect(machines.server(name).output()).not.toContain('this instance writes the trace index');
     });
 
-    it.each(GATEWAYS)('%s is killed: the other one answers, and takes rules', async (name) => {
-      const other = GATEWAYS.find((one) => one !== name) ?? OTHER;
-      await machines.killServer(name);
-      await isAnswered(other, ...GUARDS);
-      await machines.startServer(name);
-      await expectAllWell();
-    });
+    it.each(GATEWAYS)(
+      'keep answering and accept rules at the other gateway if %s is killed',
+      async (name) => {
+        const other = GATEWAYS.find((one) => one !== name) ?? OTHER;
+        await machines.killServer(name);
+        await isAnswered(other, ...GUARDS);
+        await machines.startServer(name);
+        await expectAllWell();
+      },
+    );
 
-    it('both gateways, and with them all that serve rules, are killed: guards answer', async () => {
+    it('keep answering DNS if both gateways, which serve the rules API, are killed', async () => {
       for (const name of GATEWAYS) await machines.killServer(name);
       await isAnswered(...GUARDS);
       for (const guard of GUARDS) expect((await readyz(guard)).status).toBe(200);
@@ -190,11 +201,11 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
-    it('the server that ingests is killed: gateways go on, and say which blocks are not there', async () => {
+    it('keep answering if the ingest server is killed, and report blocks that are missing', async () => {
       await machines.killServer('ingest');
       const headBefore = await indexHead();
       const { number } = await machines.traffic.step();
-      const missing = await until('a gateway knows of the new block', async () => {
+      const missing = await until('an error for the block that is not indexed', async () => {
         const answer = await newest(GATEWAY, number);
         return answer.error?.code === -32001 && answer;
       });
@@ -202,20 +213,20 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await isAnswered(...GATEWAYS);
       await relays(...GATEWAYS);
       for (const name of GATEWAYS) expect((await readyz(name)).status).toBe(200);
-      // Nobody else has written it.
+      // No other server has written to the index.
       expect(await indexHead()).toEqual(headBefore);
       await machines.startServer('ingest');
       await expectAllWell();
     });
 
     it.each(['nobody', 'ingest', GATEWAY] as const)(
-      'blocks are replaced while %s is away: each answer is of the old chain or of the new one',
+      'answer from the old or the new chain, never from both, if a reorganisation happens while %s is down',
       async (away) => {
         await load.whileReplaced(async () => {
           if (away !== 'nobody') await machines.killServer(away);
           await machines.replaceBlocks();
           await isAnswered(OTHER);
-          // Nobody says that they were replaced.
+          // Without ingest, the gateways do not learn of the reorganisation.
           if (away === 'ingest') expect((await newest(OTHER)).result).toEqual(headTraces());
           if (away !== 'nobody') await machines.startServer(away);
           const chain = await readChain(machines.anvil.url);
@@ -226,21 +237,21 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       },
     );
 
-    it.each(GUARDS)('the guard %s is killed: the others answer', async (name) => {
+    it.each(GUARDS)('keep answering DNS at the other guards if %s is killed', async (name) => {
       await machines.killServer(name);
       await isAnswered(...GATEWAYS, ...GUARDS.filter((guard) => guard !== name));
       await machines.startServer(name);
       await expectAllWell();
     });
 
-    it('PostgreSQL is killed: newest blocks, known rules and DNS are answered, changes are refused', async () => {
-      // There is no block that its gateway could be the first to hear of.
+    it('keep serving the newest blocks, cached rules and DNS, and reject changes, if PostgreSQL is killed', async () => {
+      // The chain is idle: no new block triggers the restarted gateway to copy the newest blocks.
       await machines.loseServer(GATEWAY);
       await machines.startServer(GATEWAY);
       await send(api(GATEWAY), { path });
       await hasNewest();
       await machines.postgres.kill();
-      const stale = await until('reads of rules are marked', async () => {
+      const stale = await until('a read that is marked as stale', async () => {
         const answer = await send(api(GATEWAY), { path });
         return 'floodgate-stale' in answer.headers && answer;
       });
@@ -257,7 +268,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
-    it('ClickHouse is killed: newest blocks, rules and DNS are answered', async () => {
+    it('keep serving the newest blocks, rules and DNS if ClickHouse is killed', async () => {
       await hasNewest();
       await machines.clickHouse.kill();
       for (const name of GATEWAYS) {
@@ -274,7 +285,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     });
 
     it.each(['ingest', GATEWAY, 'AMS'] as const)(
-      'the disk of %s is lost with it: with a new folder all is as it was',
+      'recover if %s starts again with an empty data folder',
       async (name) => {
         await machines.loseServer(name);
         await machines.startServer(name);

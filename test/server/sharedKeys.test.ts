@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ApiKey, hashOfSecret, KeysUnknown, SharedKeys } from '../../src/ethereum/gateway/index.ts';
+import {
+  type ApiKey,
+  hashOfSecret,
+  KeysUnavailableError,
+  SharedKeys,
+} from '../../src/ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import { type RulesStorage, StoreUnavailable } from '../../src/rules/index.ts';
@@ -10,13 +15,13 @@ import { temporaryFolder } from '../support/smallFileSystem.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** Where nobody listens. */
+/** A URL without a listener. */
 const NOBODY = 'http://127.0.0.1:9';
 const MINUTE_MS = 60_000;
 const SECRET = 'fgk_of_a_data_folder';
 const key = (id: string): ApiKey => ({ id, name: id, createdOn: '2026-11-22T00:00:00.000Z' });
 
-describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT_POSTGRES}`, () => {
+describe.skipIf(postgresFolder === undefined)(`API keys in PostgreSQL${WITHOUT_POSTGRES}`, () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await Postgres.start();
@@ -32,20 +37,20 @@ describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT
       { log: QUIET, ...(monotonicMs && { monotonicMs }) },
     );
     onTestFinished(() => storage.close());
-    if (storage.shared === undefined) throw new Error('it has no keys');
+    if (storage.shared === undefined) throw new Error('the store has no keys');
     return [new SharedKeys(storage.shared.keys), storage];
   };
 
-  it('are believed for five minutes while that is away, then nobody is let in or told that a key is wrong', async () => {
+  it('stay valid for five minutes of an outage, then every lookup throws KeysUnknown', async () => {
     let aheadMs = 0;
     const [keys, storage] = await open(() => performance.now() + aheadMs);
     const [others] = await open();
     await keys.add('a', key('aaaa0001'));
     await keys.add('b', key('aaaa0002'));
     await others.revoke('aaaa0002', { revokedOn: 'now', revokedBy: 'tester' });
-    await until('the revocation is known', () => keys.find('b')?.revokedOn);
+    await until('the revocation', () => keys.find('b')?.revokedOn);
     await postgres.stop();
-    await until('it is away', () => storage.staleSeconds !== undefined);
+    await until('the outage', () => storage.staleSeconds !== undefined);
     expect(keys.find('a')).toEqual(key('aaaa0001'));
     expect(keys.find('nobody')).toBeUndefined();
     await expect(keys.add('c', key('aaaa0003'))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -55,32 +60,32 @@ describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT
     aheadMs = 4 * MINUTE_MS;
     expect(keys.find('a')).toEqual(key('aaaa0001'));
     aheadMs = 6 * MINUTE_MS;
-    for (const hash of ['a', 'b', 'nobody']) expect(() => keys.find(hash)).toThrow(KeysUnknown);
+    for (const hash of ['a', 'b', 'nobody']) expect(() => keys.find(hash)).toThrow(KeysUnavailableError);
     expect(keys.isEmpty()).toBe(false);
     await postgres.restart();
-    await until('it has been looked at', () => (storage.shared?.keys.ageMs ?? 0) < MINUTE_MS);
+    await until('a refresh of the keys', () => (storage.shared?.keys.ageMs ?? 0) < MINUTE_MS);
     expect(keys.find('a')).toEqual(key('aaaa0001'));
   });
 
-  it('that a database comes back without are no longer good', async () => {
+  it('are invalid if the database has lost them', async () => {
     const [keys] = await open();
     await keys.add('a', key('aaaa0001'));
     await postgres.query(
       `DELETE FROM floodgate.gateway_keys; UPDATE floodgate.clock SET moment = 1, keys_changed_at = 0;
        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'floodgate'`,
     );
-    await until('it is forgotten', () => keys.find('a') === undefined);
+    await until('the loss of the key', () => keys.find('a') === undefined);
     expect(keys.isEmpty()).toBe(false);
   });
 
-  it('taken over from a data folder are added once, and what is revoked there is revoked', async () => {
+  it('from a data folder are added once, and revoked if they are revoked there', async () => {
     const [keys] = await open();
     const stored = { secretHash: 'a', key: key('aaaa0001') };
-    expect(await keys.takeOver([stored])).toBe(1);
-    expect(await keys.takeOver([stored])).toBe(0);
+    expect(await keys.importKeys([stored])).toBe(1);
+    expect(await keys.importKeys([stored])).toBe(0);
     const revoked = { ...stored.key, revokedOn: 'now', revokedBy: 'tester' };
-    expect(await keys.takeOver([{ ...stored, key: revoked }])).toBe(1);
-    expect(await keys.takeOver([stored])).toBe(0);
+    expect(await keys.importKeys([{ ...stored, key: revoked }])).toBe(1);
+    expect(await keys.importKeys([stored])).toBe(0);
     expect(keys.find('a')).toEqual(revoked);
   });
 
@@ -95,7 +100,7 @@ describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT
         ...{ config: { upstream: [NOBODY] }, whenListening: true },
         args: ['--rules-store', postgres.url()],
       };
-      // One after the other: the first makes the tables.
+      // One after the other, because the first creates the tables.
       gateways = [await startFloodgate({ ...options, dataDir }), await startFloodgate(options)];
       onTestFinished(async () => {
         await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -115,23 +120,27 @@ describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT
         }),
       );
 
-    it('are one set: those of a data folder stay good, commands change them for both', async () => {
-      await until('both want one', async () => (await statuses()).every((status) => status === 401));
+    it('are shared: keys of a data folder stay valid, and commands change keys for both', async () => {
+      await until('both gateways to require a key', async () =>
+        (await statuses()).every((status) => status === 401),
+      );
       expect(await statuses(SECRET)).not.toContain(401);
       const env = { FLOODGATE_RULES_STORE: postgres.url() };
       const made = await floodgate(['key', 'create', '--name', 'new'], { env });
       expect(made.status, made.stderr).toBe(0);
       const secret = made.stdout.split('\n')[0] ?? '';
-      await until('both know it', async () => !(await statuses(secret)).includes(401));
+      await until('both gateways to accept the new key', async () => !(await statuses(secret)).includes(401));
       const [created] = (await floodgate(['key', 'list', '--json'], { env })).stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))
         .filter(({ name }) => name === 'new');
       expect((await floodgate(['key', 'revoke', created.id], { env })).status).toBe(0);
-      await until('both refuse it', async () => (await statuses(secret)).every((status) => status === 401));
+      await until('both gateways to reject the revoked key', async () =>
+        (await statuses(secret)).every((status) => status === 401),
+      );
       expect(await statuses(SECRET)).not.toContain(401);
-      expect(gateways[0]?.output()).toMatch(/API keys of the data folder are in the database now/);
+      expect(gateways[0]?.output()).toMatch(/API keys moved from the data folder to the database/);
     });
   });
 });

@@ -12,7 +12,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CLIENT = '00f067aa0ba902b7';
 const [INTERNAL, SERVER, TO_NODE] = [1, 2, 3];
 const ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
-/** A client's words, none of which may come to the collector. */
+/** Data from a client that must not reach the collector. */
 const WORDS = { address: ADDRESS.slice(2), agent: 'wordsofaclient', account: 'accountofsomebody' };
 
 interface NodeRequest {
@@ -21,7 +21,7 @@ interface NodeRequest {
 }
 
 let chain: SharedChain;
-/** A real node, whose requests are noted on their way. */
+/** A proxy in front of a real node that records requests. */
 let node: HttpServer;
 const asked: NodeRequest[] = [];
 let collector: OtlpCollector;
@@ -49,9 +49,8 @@ beforeAll(async () => {
     env: {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=of%20the%20collector',
-      OTEL_SERVICE_NAME: 'floodgate-tested',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
     },
+    tuning: { spanIntervalMs: 100 },
   });
 });
 afterAll(async () => {
@@ -62,9 +61,9 @@ afterAll(async () => {
 });
 
 const traceparent = (traceId: string, flags = '01'): string => `00-${traceId}-${CLIENT}-${flags}`;
-/** Those of a trace, once as many have come. */
+/** Waits for at least `count` spans of a trace, and returns them. */
 const spansOf = (traceId: string, count: number): Promise<CollectedSpan[]> =>
-  until(`${count} spans of ${traceId} have come`, () => {
+  until(`${count} spans of ${traceId}`, () => {
     const spans = collector.spans.filter((span) => span.traceId === traceId);
     return spans.length >= count && spans;
   });
@@ -76,8 +75,8 @@ const named = (spans: readonly CollectedSpan[], kind: number): CollectedSpan => 
 const post = (body: unknown, headers = {}) => send(floodgate.gatewayUrl, { headers, body });
 const request = (method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id: 1, method, params });
 
-describe('a trace', () => {
-  it('goes from the client through the gateway to the node', async () => {
+describe('an OpenTelemetry trace', () => {
+  it('continues from the client through the gateway to the node', async () => {
     const headers = { traceparent: traceparent(TRACE), 'user-agent': WORDS.agent };
     await post(request('eth_getBalance', ADDRESS, 'latest'), headers);
     const spans = await spansOf(TRACE, 3);
@@ -105,17 +104,17 @@ describe('a trace', () => {
     const sent = asked.find(({ methods }) => methods === 'eth_getBalance');
     expect(sent?.headers['traceparent']).toBe(`00-${TRACE}-${toNode?.spanId}-01`);
     expect(collector.headers['x-key']).toBe('of the collector');
-    expect(collector.bodies.at(-1)).toContain('{"stringValue":"floodgate-tested"}');
+    expect(collector.bodies.at(-1)).toContain('{"key":"service.name","value":{"stringValue":"floodgate"}}');
   });
 
-  it('of what the index answers has no node in it', async () => {
+  it('of a call that the index answers has no span of a node', async () => {
     const traceId = TRACE.replace('4b', '11');
     await post(request('trace_filter', { fromBlock: 1, toBlock: 4 }), { traceparent: traceparent(traceId) });
     const spans = await spansOf(traceId, 2);
     expect(spans.map(({ name }) => name).toSorted()).toEqual(['POST /v1/{network}', 'trace_filter']);
   });
 
-  it('of a batch has each call, and an error of one is no failure', async () => {
+  it('of a batch has a span for each call, and an invalid call is not marked as an error', async () => {
     const traceId = TRACE.replace('4b', '22');
     await post([request('eth_chainId'), request('trace_filter', { fromBlock: 'x' })], {
       traceparent: traceparent(traceId),
@@ -125,9 +124,9 @@ describe('a trace', () => {
     expect(refused).toMatchObject({ isError: false, attributes: { 'rpc.jsonrpc.error_code': -32602 } });
   });
 
-  it('of a block has the node that gave it', async () => {
-    const ingested = await until('a block was ingested', () =>
-      // The genesis block has no traces to ask for.
+  it('of an ingested block has a span of the request to the node', async () => {
+    const ingested = await until('a span of an ingested block', () =>
+      // The genesis block has no traces, so they are not requested.
       collector.spans.find(
         ({ name, attributes }) => name === 'ingest block' && Number(attributes['floodgate.block']) > 0,
       ),
@@ -141,8 +140,8 @@ describe('a trace', () => {
     expect(sent?.headers['traceparent']).toBe(`00-${ingested.traceId}-${toNode?.spanId}-01`);
   });
 
-  it('of a change of the index has its first block and how many there are', async () => {
-    const written = await until('a block was written', () =>
+  it('of a write to the index has the first block and the number of blocks', async () => {
+    const written = await until('a span of written blocks', () =>
       collector.spans.find(
         ({ name, attributes }) => name === 'write blocks' && Number(attributes['floodgate.blocks']) > 0,
       ),
@@ -155,7 +154,7 @@ describe('a trace', () => {
     expect(written.isError).toBe(false);
   });
 
-  it('of the rules API is named by its route', async () => {
+  it('of a request to the rules API has its route, without the account id', async () => {
     const traceId = TRACE.replace('4b', '33');
     const path = `/client/v4/accounts/${WORDS.account}/network/advanced_dns_protection/configs/dns_protection/rules`;
     const headers = { traceparent: traceparent(traceId), authorization: `Bearer ${floodgate.token}` };
@@ -168,10 +167,10 @@ describe('a trace', () => {
     expect(span).toMatchObject({ kind: SERVER, parentSpanId: CLIENT, isError: false });
   });
 
-  it('of a message of a WebSocket begins with it', async () => {
+  it('of a WebSocket message begins with that message', async () => {
     const socket = await openWebSocket(floodgate.gatewayUrl);
     await socket.call('eth_gasPrice');
-    const message = await until('it is told', () =>
+    const message = await until('a span of a WebSocket message', () =>
       collector.spans.find(({ name }) => name === 'WebSocket message'),
     );
     const spans = await spansOf(message.traceId, 3);
@@ -183,7 +182,7 @@ describe('a trace', () => {
     socket.close();
   });
 
-  it('begins here where the header is not what the standard says', async () => {
+  it('begins at the gateway if the traceparent header is invalid', async () => {
     const before = asked.length;
     await post(request('eth_getCode', ADDRESS, 'latest'), { traceparent: traceparent(TRACE.toUpperCase()) });
     const sent = asked.slice(before).find(({ methods }) => methods === 'eth_getCode');
@@ -191,7 +190,7 @@ describe('a trace', () => {
     expect(sent?.headers['traceparent']).not.toContain(TRACE);
   });
 
-  it('has no text of a client, and is as OTLP has it', async () => {
+  it('contains no data from clients, and is valid OTLP', async () => {
     const traceId = TRACE.replace('4b', '44');
     await send(`${floodgate.url}/v1/${WORDS.account}?${WORDS.agent}`, {
       method: 'GET',
@@ -212,8 +211,8 @@ describe('a trace', () => {
   });
 });
 
-describe('where nothing is traced', () => {
-  it('a node is sent no header, and with ratio 0 that it is not', async () => {
+describe('a server that samples nothing', () => {
+  it('sends nodes no traceparent without spans, and flags 00 with ratio 0', async () => {
     const [off, none] = await Promise.all([
       startFloodgate({ upstream: node.url }),
       startFloodgate({
@@ -231,7 +230,7 @@ describe('where nothing is traced', () => {
     };
     expect(await traceparentOf(off, 1)).toBeUndefined();
     expect(await traceparentOf(none, 2)).toBe(traceparent(TRACE, '00'));
-    // The collector of this one is away: it answers as ever.
+    // This server responds although its collector is unreachable.
     expect((await call(none.gatewayUrl, 'eth_chainId')).status).toBe(200);
     await Promise.all([off.stop(), none.stop()]);
   });

@@ -10,7 +10,7 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { type LyingNode, startLyingNode } from '../traces/support/lyingNode.ts';
+import { type FaultyNode, startFaultyNode } from '../traces/support/faultyNode.ts';
 
 const BALANCE = {
   jsonrpc: '2.0',
@@ -22,11 +22,11 @@ const BALANCE = {
 describe('a graceful stop', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-stop-'));
   let chain: SharedChain;
-  let node: LyingNode;
+  let node: FaultyNode;
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    node = await startLyingNode(chain.anvil.url);
+    node = await startFaultyNode(chain.anvil.url);
   });
   afterAll(async () => {
     await node?.stop();
@@ -41,21 +41,21 @@ describe('a graceful stop', () => {
       body: JSON.stringify(BALANCE),
     });
 
-  it('finishes what runs, refuses what is new, closes the store and ends with code 0', async () => {
-    // No connection is waited for longer than its request: the stop does not run into its time limit.
+  it('finishes running requests, rejects new ones, closes the store and exits with 0', async () => {
+    // A stop that waited for idle connections would reach this time limit.
     const args = ['--stop-timeout-ms', '600000'];
     const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
     let hurry = (): void => undefined;
     const slow = new Promise<void>((resolve) => {
       hurry = resolve;
     });
-    // The call under way waits at the node until it is told to go on.
-    node.slowness = slow;
+    // The node delays the response to the call until `hurry` is called.
+    node.delay = slow;
     node.asked.clear();
     const underWay = post(floodgate.gatewayUrl);
-    await until('the node is asked', () => node.asked.has('eth_getBalance'));
+    await until('the request at the node', () => node.asked.has('eth_getBalance'));
     const stopped = floodgate.stop();
-    await until('what is new is refused', () =>
+    await until('new requests to be rejected', () =>
       fetch(`${floodgate.url}/healthz`).then(
         ({ status }) => status === 503,
         () => true,
@@ -67,53 +67,53 @@ describe('a graceful stop', () => {
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ id: 1, result: '0x0' });
     expect(await stopped).toBe(0);
-    node.slowness = undefined;
+    node.delay = undefined;
 
-    // The lock is gone, and the data is whole.
+    // The lock is released, and the data is intact.
     const next = await startFloodgateProcess({ upstream: node.url, dataDir });
     expect(await next.stop()).toBe(0);
     expect(next.output()).not.toContain('"level":40');
   });
 
-  it('operators see it while it stops, at a port of their own, to its end', async () => {
+  it('is visible at the operators’ port until the end', async () => {
     const args = ['--stop-timeout-ms', '600000', '--ops-port', '0'];
     const floodgate = await startFloodgate({ upstream: node.url, args, whenListening: true });
     const opsUrl = /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1];
-    await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
+    await until('a ready server', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
     let hurry = (): void => undefined;
-    node.slowness = new Promise<void>((resolve) => {
+    node.delay = new Promise<void>((resolve) => {
       hurry = resolve;
     });
     node.asked.clear();
     const underWay = post(floodgate.gatewayUrl);
-    await until('the node is asked', () => node.asked.has('eth_getBalance'));
+    await until('the request at the node', () => node.asked.has('eth_getBalance'));
     const stopped = floodgate.stop();
-    await until('it says so', async () => {
+    await until('"stopping" in /readyz', async () => {
       const answer = await fetch(`${opsUrl}/readyz`);
-      return answer.status === 503 && (await answer.text()).includes('it is stopping');
+      return answer.status === 503 && (await answer.text()).includes('stopping');
     });
     await expect(fetch(floodgate.gatewayUrl)).rejects.toThrow();
     expect((await fetch(`${opsUrl}/metrics`)).status).toBe(200);
     hurry();
-    node.slowness = undefined;
+    node.delay = undefined;
     expect((await underWay).status).toBe(200);
     expect(await stopped).toBe(0);
     await expect(fetch(`${opsUrl}/healthz`)).rejects.toThrow();
   });
 
-  it('does not wait for ever: after --stop-timeout-ms what still runs is cut off', async () => {
+  it('aborts requests that still run after --stop-timeout-ms', async () => {
     const args = ['--stop-timeout-ms', '100'];
     const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
-    node.fault = () => undefined; // the node never answers
+    node.replaceResponse = () => undefined; // the node never answers
     const underWay = post(floodgate.gatewayUrl).catch((error: unknown) => error);
     const code = await floodgate.stop();
-    node.fault = undefined;
+    node.replaceResponse = undefined;
     expect(code).toBe(0);
     await underWay;
   });
 });
 
-it('a half-sent request does not hold a stop', async () => {
+it('an incomplete request does not delay a stop', async () => {
   const floodgate = await startFloodgateProcess({ args: ['--stop-timeout-ms', '600000'] });
   const { hostname, port } = new URL(floodgate.url);
   const halves = [
@@ -126,7 +126,7 @@ it('a half-sent request does not hold a stop', async () => {
     socket.write(half);
     return socket;
   });
-  await until('all are there', async () => {
+  await until('three connections', async () => {
     const metrics = await (await fetch(`${floodgate.url}/metrics`)).text();
     return Number(/^floodgate_http_connections (\d+)/m.exec(metrics)?.[1]) >= halves.length;
   });
@@ -134,7 +134,7 @@ it('a half-sent request does not hold a stop', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-it('a stop during the start stops at once', async () => {
+it('SIGTERM during the start ends the server immediately', async () => {
   const asked: Socket[] = [];
   const silent = createServer((socket) => asked.push(socket.on('error', () => undefined)));
   await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
@@ -143,7 +143,7 @@ it('a stop during the start stops at once', async () => {
   const args = ['start', '--upstream', `http://127.0.0.1:${port}`, '--port', '0', '--data-dir', folder];
   const child = spawnGuarded(process.execPath, [PROGRAM, ...args], { env: cleanEnvironment() });
   const ended = once(child, 'exit');
-  await until('the node is asked', () => asked.length > 0);
+  await until('the request at the node', () => asked.length > 0);
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   expect(readdirSync(folder)).not.toContain('floodgate.lock');
@@ -152,9 +152,9 @@ it('a stop during the start stops at once', async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('with too few files to open the server says so', async () => {
+it('the server does not start and prints the reason if the limit of open files is too low', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-files-'));
-  const command = `ulimit -n 64 && exec "$0" "$1" start --rules-only --port 0 --data-dir "$2"`;
+  const command = `ulimit -n 64 && exec "$0" "$1" start --role rules --port 0 --data-dir "$2"`;
   const child = spawnGuarded('sh', ['-c', command, process.execPath, PROGRAM, folder], {
     env: cleanEnvironment(),
   });
@@ -163,7 +163,7 @@ it('with too few files to open the server says so', async () => {
     stderr += chunk;
   });
   expect(await once(child, 'close')).toEqual([1, null]);
-  expect(stderr).toContain('this process may have 64 files and connections open, and needs 128');
+  expect(stderr).toContain('the limit of open files is 64, at least 128 are needed');
   expect(stderr).not.toContain('    at ');
   rmSync(folder, { recursive: true, force: true });
 });

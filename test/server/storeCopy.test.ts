@@ -16,11 +16,10 @@ import { spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 
 const actor: Actor = { by: 'token-1', label: 'ünïcode', from: '192.0.2.1' };
-/** More than are read or written at once. */
+/** More rows than fit into one batch. */
 const MANY = 1_100;
-const copy = (from: string, to: string) => copyStore({ from, to, progress: () => undefined });
 
-describe.skipIf(postgresFolder === undefined)(`a store that is copied${WITHOUT_POSTGRES}`, () => {
+describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`, () => {
   let postgres: Postgres;
   let source: string;
   beforeAll(async () => {
@@ -39,13 +38,13 @@ describe.skipIf(postgresFolder === undefined)(`a store that is copied${WITHOUT_P
     await gateway.close();
   });
 
-  it('is the same there and back: ids, moments, tokens, lists, keys, audit, retry keys', async () => {
-    const there = await copy(source, postgres.url());
+  it('is identical after a copy to PostgreSQL and back: ids, timestamps, tokens, lists, keys, audit log, idempotency keys', async () => {
+    const there = await copyStore(source, postgres.url());
     const target = join(temporaryFolder(), 'new');
-    const back = await copy(postgres.url(), target);
-    expect(there.differences(back)).toEqual([]);
-    expect([there.count('rule'), there.count('key'), there.count('token')]).toEqual([3, 1, 1]);
-    expect(there.count('change')).toBeGreaterThan(MANY);
+    const back = await copyStore(postgres.url(), target);
+    expect(Object.fromEntries(back)).toEqual(Object.fromEntries(there));
+    expect(Object.fromEntries(there)).toMatchObject({ rules: 3, gatewayKeys: 1, tokens: 1, listEntries: 2 });
+    expect(there.get('audit')).toBeGreaterThan(MANY);
 
     const stores = [
       openRulesStorage(source),
@@ -54,7 +53,7 @@ describe.skipIf(postgresFolder === undefined)(`a store that is copied${WITHOUT_P
     ];
     const [first, ...others] = await Promise.all(stores.map(everything));
     for (const other of others) expect(other).toEqual(first);
-    // Each goes on where the first was: a retry is answered as there, and what comes now is later than all.
+    // A retry returns the first result, and a new change is later than all copied ones.
     for (const { rules } of stores) {
       const replayed = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
       expect(replayed.replayed).toBe(true);
@@ -68,69 +67,55 @@ describe.skipIf(postgresFolder === undefined)(`a store that is copied${WITHOUT_P
     await gateway.close();
   });
 
-  it('is not put where something is, nor taken from where a server runs', async () => {
-    await copy(source, postgres.url());
-    await expect(copy(source, postgres.url())).rejects.toThrow(/database of rules is not empty/);
-    await expect(copy(postgres.url(), source)).rejects.toThrow(/is not empty/);
-    await expect(copy(source, source)).rejects.toThrow(/the same store/);
-    // Keys alone are something, too.
+  it('is not copied into a store that is not empty', async () => {
+    await copyStore(source, postgres.url());
+    await expect(copyStore(source, postgres.url())).rejects.toThrow(/rules database is not empty/);
+    await expect(copyStore(postgres.url(), source)).rejects.toThrow(/is not empty/);
+    await expect(copyStore(source, source)).rejects.toThrow(/the same store/);
+    // A store that has only keys is not empty.
     const keys = temporaryFolder();
     const gateway = openGatewayStorage(keys, 1024 * 1024);
     await gateway.keys.add('a', { id: 'aaaa0001', name: 'one', createdOn: 'now' });
     await gateway.close();
-    await expect(copy(postgres.url(), keys)).rejects.toThrow(/is not empty/);
+    await expect(copyStore(postgres.url(), keys)).rejects.toThrow(/is not empty/);
     expect(existsSync(join(keys, 'rules'))).toBe(false);
   });
 
-  it('into a store that a server has opened and nobody has written is copied, and the server knows it', async () => {
+  it('is copied into an empty database that a server uses, and the server reads the copy', async () => {
     const storage = await openPostgresRules({ url: postgres.url() }, { log: QUIET });
     onTestFinished(() => storage.close());
     expect(await storage.rules.list('a')).toEqual([]);
     const heard: string[] = [];
     storage.rules.onChange((account) => heard.push(account));
-    await copy(source, postgres.url());
-    await until('it is heard of', () => heard.includes('a'));
+    await copyStore(source, postgres.url());
+    await until('the notification of the change', () => heard.includes('a'));
     expect(await storage.rules.list('a')).toHaveLength(2);
-    await until('keys are known', () => storage.shared?.keys.all().size === 1);
+    await until('the key in the server', () => storage.shared?.keys.all().size === 1);
   });
 
-  it('of which something is lost on the way is not there at all', async () => {
-    const storage = await openPostgresRules({ url: postgres.url() }, { log: QUIET });
-    await storage.close();
-    // A server that writes something else than it is given.
-    await postgres.query(`CREATE FUNCTION floodgate.lose() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN IF NEW.account = 'a' THEN RETURN NULL; END IF; RETURN NEW; END $$;
-      CREATE TRIGGER lose BEFORE INSERT ON floodgate.rules FOR EACH ROW EXECUTE FUNCTION floodgate.lose()`);
-    await expect(copy(source, postgres.url())).rejects.toThrow(/rule: 3 read, 1 found/);
-    await postgres.query('DROP TRIGGER lose ON floodgate.rules');
-    expect((await copy(source, postgres.url())).count('rule')).toBe(3);
-  });
-
-  it('and killed in between is not there, in a database, and is made anew, in a folder', async () => {
-    // The tables are there: what is held up is the copy.
+  it('can be copied again after the copy was killed', async () => {
+    // Creates the tables, so that the proxy holds the COMMIT of the copy.
     await (await openPostgresRules({ url: postgres.url() }, { log: QUIET })).close();
     const proxy = await CuttingProxy.start(postgres.port);
     onTestFinished(() => proxy.stop());
     const through = postgres.url({ port: proxy.port });
-    await kill(['--from', source, '--to', through], () => proxy.holdNext('COMMIT'));
+    await kill(['--from', source, '--to', through], () => proxy.stallNext('COMMIT'));
     const [held] = await postgres.query('SELECT count(*)::int AS count FROM floodgate.rules');
     expect(held).toEqual({ count: 0 });
-    await copy(source, postgres.url());
+    await copyStore(source, postgres.url());
 
     const target = temporaryFolder();
-    // When it has read the first records.
-    await kill(['--from', through, '--to', target], () => proxy.holdNext('FETCH', 2));
-    const tokens = await floodgate(['token', 'list', '--data-dir', target]);
-    expect(tokens.status).toBe(1);
-    expect(tokens.stderr).toMatch(/was broken off.*`floodgate store copy` again/);
+    // After the first rows.
+    await kill(['--from', through, '--to', target], () => proxy.stallNext('FETCH', 2));
+    expect(existsSync(join(target, 'rules'))).toBe(false);
     const again = await floodgate(['store', 'copy', '--from', postgres.url(), '--to', target]);
     expect(again.status, again.stderr).toBe(0);
-    expect(again.stdout).toMatch(/rules +3 +[0-9a-f]{16}/);
+    expect(again.stdout).toMatch(/rules +3\n/);
     expect(again.stdout + again.stderr).not.toContain('pass%2Fw');
     expect((await floodgate(['token', 'list', '--data-dir', target])).stdout).toContain('pipeline');
     expect(await verifyRules(join(target, 'rules'))).toEqual([]);
 
-    /** Kills a copy where the proxy holds it up. */
+    /** Starts a copy, and kills it when the proxy holds a message. */
     async function kill(args: readonly string[], hold: () => Promise<void>): Promise<void> {
       const held = hold();
       const child = spawnGuarded(process.execPath, [PROGRAM, 'store', 'copy', ...args]);

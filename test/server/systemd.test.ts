@@ -13,7 +13,10 @@ import { root } from './support/run.ts';
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 const UNIT = `${root}deploy/systemd/floodgate.service`;
 
-/** Prints what comes to a datagram socket, as systemd's: Node has none of these. */
+/**
+ * Python program that prints the messages at a Unix datagram socket like that of systemd. Node does not support
+ * these.
+ */
 const LISTENER = `
 import socket, sys
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -22,14 +25,14 @@ print("bound", flush=True)
 while True: print(listener.recv(4096).decode().replace("\\n", " "), flush=True)
 `;
 
-describe('the unit of systemd', () => {
+describe('deploy/systemd/floodgate.service', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'floodgate-systemd-'));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('leaves an exposure below 2.0, and has no line that systemd does not know', (ctx) => {
+  it('has an exposure level below 2.0 and no unknown settings', (ctx) => {
     if (!has('systemd-analyze')) ctx.skip('systemd-analyze is not installed');
     const args = ['security', '--offline=true', '--threshold=20', '--no-pager', UNIT];
     const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
@@ -37,19 +40,19 @@ describe('the unit of systemd', () => {
     expect(stderr).not.toMatch(/Unknown|Failed to parse/);
   });
 
-  it('has its start told once the server listens, and its stop', async (ctx) => {
+  it('has Type=notify, and the server reports READY=1 after it listens and STOPPING=1', async (ctx) => {
     if (!has('systemd-notify') || !has('python3')) ctx.skip('systemd-notify or python3 is not installed');
     expect(readFileSync(UNIT, 'utf8')).toMatch(/^Type=notify\nNotifyAccess=all$/m);
     const socket = join(folder, 'notify');
     const listener = spawnGuarded('python3', ['-c', LISTENER, socket]);
     const told: string[] = [];
     createInterface(listener.stdout).on('line', (line) => told.push(line));
-    await until('the socket is there', () => told.includes('bound'));
+    await until('the socket', () => told.includes('bound'));
     const server = await startFloodgateProcess({ env: { NOTIFY_SOCKET: socket } });
-    await until('its start is told', () => told.includes('READY=1'));
+    await until('READY=1', () => told.includes('READY=1'));
     expect(told).not.toContain('STOPPING=1');
     expect(await server.stop()).toBe(0);
-    await until('its stop is told', () => told.includes('STOPPING=1'));
+    await until('STOPPING=1', () => told.includes('STOPPING=1'));
     listener.kill();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, describe, vi } from 'vitest';
 
-// What holds of the rules API holds of one that workers answer: the same tests, loaded anew, against servers that have some.
+// Runs the tests of the rules API again, against servers with workers.
 vi.resetModules();
 vi.stubEnv('TEST_RULES_WITH_WORKERS', '2');
 afterAll(() => {
@@ -17,15 +17,15 @@ describe('with workers: errors', async () => {
 describe('with workers: access lists', async () => {
   await import('../rules/accessLists.test.ts');
 });
-describe('with workers: audit', async () => {
+describe('with workers: audit log', async () => {
   await import('../rules/auditApi.test.ts');
 });
 describe('with workers: tokens', async () => {
   await import('../rules/tokensApi.test.ts');
 });
-describe('with workers: live', async () => {
+describe('with workers: live stream', async () => {
   await import('../rules/live.test.ts');
 });
-describe('with workers: rates', async () => {
+describe('with workers: rate limits', async () => {
   await import('../rules/rateLimit.test.ts');
 });

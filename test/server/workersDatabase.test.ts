@@ -9,25 +9,25 @@ import { type RulesProcess, startServerWithWorkers } from '../rules/support/serv
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { canListProcesses, familyOf } from './support/processes.ts';
+import { canListProcesses, processTree } from './support/processes.ts';
 
 const TELL_PROCESS = fileURLToPath(new URL('../support/tellProcess.cjs', import.meta.url));
 const ENV = { NODE_OPTIONS: `--require ${TELL_PROCESS}` };
-/** Asked at once, each over a connection of its own. */
+/** Number of concurrent requests, each over a separate connection. */
 const AT_ONCE = 8;
 const ACCOUNTS = 4;
 const CHANGES = 15;
-/** As many as there may be, with those of the tests. */
+/** Together with the keys of the other tests, the maximum number of keys. */
 const MANY_KEYS = 9_900;
-/** Connections of one server, of however many processes. */
+/** Maximum number of database connections of one server, regardless of its workers. */
 const MAX_CONNECTIONS = 6;
 
 type Asked = Pick<RulesProcess, 'url' | 'process'>;
 
-const workersOf = ({ process }: Asked): number[] => familyOf(process.pid ?? 0).slice(1);
+const workersOf = ({ process }: Asked): number[] => processTree(process.pid ?? 0).slice(1);
 const maker = ({ headers }: Answer): number => Number(headers['x-made-by']);
 
-/** Asks the gateway, with what is no call: whether it is let in is decided before that is read. */
+/** Sends a body to the gateway that is not a call: authentication happens before it is parsed. */
 const ask = ({ url }: Asked, secret: string | null): Promise<Answer> =>
   send(
     { baseUrl: `${url}/v1` },
@@ -37,15 +37,15 @@ const ask = ({ url }: Asked, secret: string | null): Promise<Answer> =>
     },
   );
 
-/** Whoever is not let in hears this, and whoever is that. */
+/** Status for a rejected key, and for an accepted one (the body is invalid). */
 const [REFUSED, ADMITTED] = [401, 400];
 
-/** Asks until each worker that there is has answered: all answers that came. */
+/** Sends requests until each worker has answered. Returns the distinct statuses. */
 async function statusesOfAll(server: Asked, secret: string | null): Promise<number[]> {
   const statuses = new Set<number>();
   const makers = new Set<number>();
-  await until('each worker has answered', async () => {
-    // One that was killed just now takes its connections with it.
+  await until('a response from each worker', async () => {
+    // Requests fail if their worker is killed.
     const asked = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => ask(server, secret)));
     for (const one of asked) {
       if (one.status === 'rejected') continue;
@@ -58,11 +58,11 @@ async function statusesOfAll(server: Asked, secret: string | null): Promise<numb
   return [...statuses];
 }
 
-/** Kills each worker, and waits until another is in its place. */
+/** Kills each worker, and waits until it is replaced. */
 async function killWorkers(server: Asked): Promise<void> {
   for (const worker of workersOf(server)) {
     process.kill(worker, 'SIGKILL');
-    await until('another is there', async () => {
+    await until('the replacement of the worker', async () => {
       if (workersOf(server).includes(worker)) return false;
       const readyz = await fetch(`${server.url}/readyz`).catch(() => undefined);
       return (await readyz?.text())?.includes('"workers":"ok"');
@@ -71,7 +71,7 @@ async function killWorkers(server: Asked): Promise<void> {
 }
 
 describe.skipIf(!canListProcesses || postgresFolder === undefined)(
-  `workers of a server whose rules and keys are on a PostgreSQL${WITHOUT_POSTGRES}`,
+  `the workers of a server with rules and keys in PostgreSQL${WITHOUT_POSTGRES}`,
   () => {
     let postgres: Postgres;
     let server: RulesProcess;
@@ -82,24 +82,27 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       expect(made.status, made.text).toBe(200);
       return made.json.result;
     };
-    /** Keys as another instance has them. */
+    /** Returns the keys of another instance. */
     const elsewhere = async (): Promise<SharedKeys> => {
       const storage = await openPostgresRules({ url: postgres.url() }, { log: QUIET });
       onTestFinished(() => storage.close());
-      if (storage.shared === undefined) throw new Error('it has no keys');
+      if (storage.shared === undefined) throw new Error('the store has no keys');
       return new SharedKeys(storage.shared.keys);
     };
-    /** Asks without a key, all the time, over new connections. Tells who was let in. */
+    /**
+     * Sends requests without a key continuously. Returns a function that stops them and returns how many were
+     * accepted.
+     */
     const withoutKey = (): (() => Promise<number>) => {
-      let [letIn, isOver] = [0, false];
+      let [letIn, isFinished] = [0, false];
       const asking = Array.from({ length: 4 }, async () => {
-        while (!isOver) {
+        while (!isFinished) {
           const answer = await ask(server, null).catch(() => undefined);
           if (answer !== undefined && answer.status !== REFUSED) letIn++;
         }
       });
       return async () => {
-        isOver = true;
+        isFinished = true;
         await Promise.all(asking);
         return letIn;
       };
@@ -114,18 +117,18 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       await postgres?.remove();
     });
 
-    it('let everybody in until there is a key, which each accepts from the answer on and soon asks for', async () => {
+    it('accept all requests until there is a key; then all of them accept it immediately and soon require one', async () => {
       expect(await statusesOfAll(server, null)).toEqual([ADMITTED]);
       const { value } = await makeKey('first');
       expect(await statusesOfAll(server, value)).toEqual([ADMITTED]);
       await until(
-        'each asks for one',
+        'every worker to require a key',
         async () => String(await statusesOfAll(server, null)) === String([REFUSED]),
       );
       expect(await statusesOfAll(server, 'fgk_of_nobody')).toEqual([REFUSED]);
     });
 
-    it('accept a key from the answer on that made it, and refuse it from the one on that revoked it', async () => {
+    it('accept a key as soon as its creation returns, and reject it as soon as its revocation returns', async () => {
       for (let i = 0; i < 5; i++) {
         const { id, value } = await makeKey('one');
         expect(await statusesOfAll(server, value)).toEqual([ADMITTED]);
@@ -134,23 +137,23 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       }
     });
 
-    it('hear of what another instance makes and revokes', async () => {
+    it('apply keys that another instance creates and revokes', async () => {
       const others = await elsewhere();
       await others.add(hashOfSecret('fgk_other'), { id: 'other000', name: 'other', createdOn: 'now' });
       const all = async (status: number): Promise<boolean> =>
         String(await statusesOfAll(server, 'fgk_other')) === String([status]);
-      await until('each accepts it', () => all(ADMITTED));
+      await until('every worker to accept the key', () => all(ADMITTED));
       await others.revoke('other000', { revokedOn: 'now', revokedBy: 'tester' });
-      await until('each refuses it', () => all(REFUSED));
+      await until('every worker to reject the key', () => all(REFUSED));
     });
 
-    it('that are killed are open in no moment, and a key that is revoked while one starts is good in none', async () => {
+    it('never accept requests without a key after they were killed, and reject a key that was revoked during a restart', async () => {
       const over = withoutKey();
       const kept = await makeKey('kept');
       const revoked = await makeKey('revoked');
       const killing = killWorkers(server);
-      await until('it is revoked', async () => {
-        // The worker that brings it to the first process may be killed.
+      await until('the revocation', async () => {
+        // The worker that forwards the request to the first process may be killed.
         const answer = await operate(`/gateway/keys/${revoked.id}`, { method: 'DELETE' }).catch(
           () => undefined,
         );
@@ -164,18 +167,18 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       expect(await over()).toBe(0);
     });
 
-    it('that a reload puts in place have the keys before they listen', async () => {
+    it('have all keys before they listen after a reload', async () => {
       const { value } = await makeKey('reloaded');
       const before = workersOf(server);
       const over = withoutKey();
       server.process.kill('SIGHUP');
-      await until('it is reloaded', () => server.output().includes('the configuration is reloaded'));
+      await until('the log message of the reload', () => server.output().includes('configuration reloaded'));
       for (const worker of before) expect(workersOf(server)).not.toContain(worker);
       expect(await statusesOfAll(server, value)).toEqual([ADMITTED]);
       expect(await over()).toBe(0);
     });
 
-    it('that start while the database is away know the keys, as the first process does', async () => {
+    it('have all keys of the first process if they start during an outage of the database', async () => {
       const { value } = await makeKey('away');
       const over = withoutKey();
       await postgres.stop();
@@ -184,13 +187,13 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       expect((await operate('/gateway/keys', { method: 'POST', body: { name: 'b' } })).status).toBe(503);
       await postgres.restart();
       await until(
-        'it is back',
+        'the end of the outage',
         async () => (await operate('/gateway/keys', { method: 'POST', body: { name: 'b' } })).status === 200,
       );
       expect(await over()).toBe(0);
     });
 
-    it('have a change of a rule on the next request, whichever is asked, and no connection of their own', async () => {
+    it('return a change of a rule at the next request to any of them, and have no database connections', async () => {
       const first = server.process.pid ?? 0;
       const change = async (account: string): Promise<void> => {
         const list = rulesPath(account);
@@ -209,8 +212,8 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
         expect(gone[2]?.json.result).toEqual([]);
       };
       await Promise.all(Array.from({ length: ACCOUNTS }, (_, i) => change(`account-${i}`)));
-      // Those of other instances end a moment later than these.
-      await until('there are no more than of one process', async () => {
+      // Connections of the other instances close slightly later.
+      await until(`at most ${MAX_CONNECTIONS} database connections`, async () => {
         const [counted] = await postgres.query(
           `SELECT count(*)::int AS connections FROM pg_stat_activity WHERE application_name = 'floodgate'`,
         );
@@ -218,7 +221,7 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       });
     });
 
-    it('have keys of the database with the roles of a gateway alone, of another server', async () => {
+    it('use the keys of the database on a server without the rules role, too', async () => {
       const { id, value } = await makeKey('of all');
       const gateway = await startFloodgateProcess({
         upstream: 'http://127.0.0.1:9',
@@ -232,12 +235,12 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       expect(rules.status).toBe(404);
       expect((await operate(`/gateway/keys/${id}`, { method: 'DELETE' })).status).toBe(200);
       await until(
-        'each worker of the other refuses it',
+        'every worker of the other server to reject the key',
         async () => String(await statusesOfAll(gateway, value)) === String([REFUSED]),
       );
     });
 
-    it('know as many keys as there may be, also those that start then, and each further change', async () => {
+    it('have the maximum number of keys, even after a restart, and apply further changes', async () => {
       const secret = (i: number) => `fgk_many_${i}`;
       await postgres.query(
         `BEGIN;
@@ -251,17 +254,17 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       const over = withoutKey();
       const isKnown = async (): Promise<boolean> =>
         String(await statusesOfAll(server, secret(MANY_KEYS))) === String([ADMITTED]);
-      await until('they are known', isKnown);
+      await until('the last key to be accepted', isKnown);
       await killWorkers(server);
       for (const i of [1, MANY_KEYS]) expect(await statusesOfAll(server, secret(i))).toEqual([ADMITTED]);
-      const { id, value } = await makeKey('beside them');
+      const { id, value } = await makeKey('one more');
       expect(await statusesOfAll(server, value)).toEqual([ADMITTED]);
       expect((await operate(`/gateway/keys/${id}`, { method: 'DELETE' })).status).toBe(200);
       expect(await statusesOfAll(server, value)).toEqual([REFUSED]);
       expect(await over()).toBe(0);
     });
 
-    it('let nobody in where a database comes back without its keys, those that start then neither', async () => {
+    it('reject all requests if the database has lost its keys, even after a restart', async () => {
       const { value } = await makeKey('lost');
       const over = withoutKey();
       await postgres.query(
@@ -269,7 +272,7 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
          SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'floodgate'`,
       );
       await until(
-        'it is forgotten',
+        'the lost key to be rejected',
         async () => String(await statusesOfAll(server, value)) === String([REFUSED]),
       );
       await killWorkers(server);

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpServer, startHttpServer } from './httpServer.ts';
 
-/** An alert as a receiver reads it. */
+/** The JSON body of an alert. */
 export interface ReceivedAlert {
   readonly id: string;
   readonly incident: string;
@@ -21,15 +21,15 @@ export interface ReceivedRequest {
 }
 
 export interface AlertReceiver extends HttpServer {
-  /** Everything that came, in its order, taken or not. */
+  /** All requests in order, accepted or not. */
   readonly requests: ReceivedRequest[];
-  /** The same as alerts. */
+  /** Returns the requests, parsed as alerts. */
   alerts(): ReceivedAlert[];
 }
 
 type Respond = (response: ServerResponse, count: number) => void;
 
-/** Takes what comes, unless the test answers otherwise. */
+/** Starts a webhook receiver. By default it answers 204; tests may respond differently. */
 export async function startAlertReceiver(
   respond: Respond = (response) => void response.writeHead(204).end(),
 ): Promise<AlertReceiver> {
@@ -41,7 +41,10 @@ export async function startAlertReceiver(
   return { ...server, requests, alerts: () => requests.map(({ body }) => JSON.parse(body) as ReceivedAlert) };
 }
 
-/** Whether a request is signed with the secret, as the documentation tells a receiver to find out; with code of its own. */
+/**
+ * Returns whether a request has a valid signature. This follows the documentation for receivers and shares no code
+ * with the product.
+ */
 export function isSigned({ body, headers }: ReceivedRequest, secret: string, nowMs = Date.now()): boolean {
   const header = String(headers['x-floodgate-signature']);
   const fields = Object.fromEntries(header.split(',').map((field) => field.split('=', 2)));

@@ -3,11 +3,10 @@ import { Readers } from '../../src/platform/http/index.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Readers with room for whatever a test sends. */
+/** Returns a `Readers` with enough memory for any test. */
 export const anyReaders = (metrics = new Registry()): Readers =>
   new Readers({
     maxBytes: 128 * MEGABYTE,
-    maxBytesPerClient: 64 * MEGABYTE,
     sendTimeoutMs: 30_000,
     clientAddress: ({ socket }) => socket.remoteAddress ?? '',
     metrics,

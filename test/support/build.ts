@@ -12,8 +12,8 @@ import { spawnGuarded } from './spawn.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Black-box tests run what users run: the program as it is shipped. It is built once, before any test, and beside it the host
- * of the tests' servers.
+ * Builds the program and the host of the tests' servers once before all tests. Black-box tests run the program as it
+ * is shipped.
  */
 export default async function build(): Promise<void> {
   try {
@@ -21,7 +21,7 @@ export default async function build(): Promise<void> {
     run(process.execPath, 'scripts/bundle.js', 'dist/.tests', 'test/support/serverHost.ts');
     if (!isCompiled()) await compile();
   } catch (error) {
-    // No reporter is told of this.
+    // No reporter reports an error in the global setup.
     process.stdout.write(`\nNo test was run.\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
     throw error;
   }
@@ -32,7 +32,7 @@ function run(file: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`${args.join(' ')} failed: see the messages above`);
 }
 
-/** Whether the program was not bundled since its compiled code was kept. */
+/** Returns whether the stored compiled code is newer than the bundle. */
 function isCompiled(): boolean {
   const compiledMs = modifiedMs(PROGRAM);
   return ['dist/bundle/floodgate.js', 'dist/.tests/serverHost.js', 'test/support/codeCache.cjs'].every(
@@ -42,13 +42,13 @@ function isCompiled(): boolean {
 
 const modifiedMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Starts the program once and keeps what V8 compiled of it: half of the processor time of a start. */
+/** Starts the program once and stores the code that V8 compiled, which halves the processor time of a start. */
 async function compile(): Promise<void> {
   copyFileSync(`${root}test/support/codeCache.cjs`, PROGRAM);
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-test-build-'));
   const child = spawnGuarded(
     process.execPath,
-    [PROGRAM, 'start', '--rules-only', '--port', '0', '--data-dir', dataDir],
+    [PROGRAM, 'start', '--role', 'rules', '--port', '0', '--data-dir', dataDir],
     { env: { KEEP_COMPILED_CODE: '1' } },
   );
   const ended = once(child, 'exit');
@@ -57,5 +57,5 @@ async function compile(): Promise<void> {
     if (line.includes('"listening"')) child.kill('SIGTERM');
   const [status] = await ended;
   rmSync(dataDir, { recursive: true, force: true });
-  if (status !== 0) throw new Error(`the bundled program ended with ${status} when it was started`);
+  if (status !== 0) throw new Error(`the bundled program exited with ${status} at its first start`);
 }

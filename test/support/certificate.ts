@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** Whether certificates can be made here. */
+/** Whether `openssl` is installed, so that tests can create certificates. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-/** Behind the name of a test that needs one. */
+/** Suffix for names of tests that need openssl. */
 export const withOpenssl = hasOpenssl ? '' : ' (openssl is not installed)';
 
 export interface CertificateOptions {
@@ -12,7 +12,7 @@ export interface CertificateOptions {
   readonly days?: number;
 }
 
-/** Makes a certificate of its own for 127.0.0.1, and its key, in these files. */
+/** Creates a self-signed certificate for 127.0.0.1 and its key in these files. */
 export function makeCertificate({ cert, key, ...options }: CertificateOptions): void {
   const { commonName = 'floodgate', days = 30 } = options;
   const names = ['-subj', `/CN=${commonName}`, '-addext', 'subjectAltName=IP:127.0.0.1'];

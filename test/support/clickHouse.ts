@@ -4,20 +4,20 @@ import { join, resolve } from 'node:path';
 import { type GuardedChild, spawnGuarded } from './spawn.ts';
 import { until } from './until.ts';
 
-/** ClickHouse's engine as a library, where `.ci/run` installs it. Tests and benchmarks run in the repository's folder. */
+/** ClickHouse's engine as a library, installed by `.ci/run`. Tests and benchmarks run in the repository's folder. */
 const CHDB = resolve('.ci/clickhouse/node_modules/chdb');
 const BRIDGE = resolve('test/support/clickHouseBridge.cjs');
-/** With what a URL has to escape. */
+/** Contains characters that must be escaped in a URL. */
 const PASSWORD = 'pass/w@rd of tests';
 
 export const hasClickHouse = existsSync(CHDB);
 
-/** Behind the name of what is skipped without it. */
+/** Suffix for names of tests that are skipped without ClickHouse. */
 export const WITHOUT_CLICKHOUSE = hasClickHouse
   ? ''
   : ' (the engine of ClickHouse is not installed: npm install --ignore-scripts --no-package-lock --prefix .ci/clickhouse)';
 
-/** A ClickHouse of a test's own: the real engine, in a process of its own, behind HTTP of the tests. */
+/** The real ClickHouse engine in a separate process, with a small HTTP server of the tests. */
 export class ClickHouseServer {
   readonly #folder: string;
   #child: GuardedChild | undefined;
@@ -34,7 +34,7 @@ export class ClickHouseServer {
     return server;
   }
 
-  /** Starts it again on what it has and where it was, after `kill`. */
+  /** Starts the process, again after `kill`, with the existing data and on the same port. */
   async restart(): Promise<void> {
     const args = [CHDB, this.#folder, PASSWORD, String(this.port)];
     const child = spawnGuarded(process.execPath, [BRIDGE, ...args]);
@@ -44,14 +44,14 @@ export class ClickHouseServer {
       stream.on('data', (chunk) => {
         this.#log += chunk;
       });
-    this.port = await until('ClickHouse starts', () => {
+    this.port = await until('ClickHouse to start', () => {
       if (child.exitCode !== null) throw new Error(this.#log);
       const [, port] = /listening (\d+)/.exec(this.#log) ?? [];
       return port === undefined ? undefined : Number(port);
     });
   }
 
-  /** Of the process that has both the engine and its HTTP: of that is the main thread. */
+  /** Id of the process that runs the engine and the HTTP server. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
@@ -60,7 +60,7 @@ export class ClickHouseServer {
     return `clickhouse://floodgate:${encodeURIComponent(password)}@127.0.0.1:${port}/floodgate`;
   }
 
-  /** The text that a statement gives. */
+  /** Returns the text result of a statement. */
   async query(sql: string): Promise<string> {
     const response = await fetch(`http://127.0.0.1:${this.port}/`, {
       method: 'POST',
@@ -72,7 +72,7 @@ export class ClickHouseServer {
     return text.trim();
   }
 
-  /** As the out-of-memory killer would. */
+  /** Ends the process with SIGKILL, as the out-of-memory killer does. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {

@@ -1,6 +1,7 @@
-// ClickHouse's engine behind HTTP, as far as its client and our statements need it: a statement in `query=` or the body, param_NAME,
-// settings as parameters of the URL, errors with X-ClickHouse-Exception-Code. Started with: the folder of chdb, a folder for data, the
-// password of the user `floodgate`, a port (0 for any). Says "listening PORT".
+// Serves ClickHouse's engine over HTTP, as far as its client and the product's statements need: a statement in
+// `query=` or the body, param_NAME, settings as URL parameters, errors with X-ClickHouse-Exception-Code. Arguments:
+// the folder of chdb, a data folder, the password of the user `floodgate`, a port (0 for any). Prints "listening
+// PORT".
 const { createServer } = require('node:http');
 const { rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -9,7 +10,7 @@ const [, , chdb, folder, password, port] = process.argv;
 const { Session } = require(chdb);
 const session = new Session(join(folder, 'data'), { connectionArgs: ['--max_threads=2'] });
 
-/** Of HTTP alone; the engine does not know them. */
+/** Parameters of the HTTP interface, which the engine does not know. */
 const OF_HTTP = new Set([
   'query',
   'database',
@@ -21,7 +22,7 @@ const OF_HTTP = new Set([
   'wait_end_of_query',
 ]);
 const INSERT = /^\s*INSERT INTO (\w+) (\([\w, ]+\)) FORMAT (\w+)\s*$/;
-/** Statements that can say settings themselves, as a server takes them: at no cost to speak of. */
+/** Statements that can contain a SETTINGS clause, which is cheaper than SET statements. */
 const SELECT = /^\s*SELECT\b/;
 const AUTHENTICATION_FAILED = 516;
 
@@ -62,7 +63,7 @@ const assignment = ([name, value]) => `${name} = '${value.replaceAll(/[\\']/g, '
 const settingsOf = (wanted) =>
   wanted.size === 0 ? '' : ` SETTINGS ${[...wanted].map(assignment).join(', ')}`;
 
-/** They are the session's: what another statement had is not this one's. */
+/** Changes the settings of the session, and resets those of the previous statement. */
 async function setAll(wanted) {
   for (const name of [...sessionSettings.keys()].filter((known) => !wanted.has(known))) {
     await session.queryAsync(`SET ${name} = DEFAULT`);
@@ -104,7 +105,7 @@ const server = createServer({ maxHeaderSize: 4 * 1024 * 1024 }, async (request, 
       AUTHENTICATION_FAILED,
       `Code: ${AUTHENTICATION_FAILED}. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)`,
     );
-  // One session: one statement after the other.
+  // There is one session, so statements run one after another.
   const answered = turn.then(() => carryOut(url, Buffer.concat(pieces)));
   turn = answered.catch(() => undefined);
   try {

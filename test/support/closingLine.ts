@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Prints what was skipped, by the reason that the tests gave, and the plain closing line that CI reads. */
+/** Prints the skipped tests by reason, and the closing line that CI reads. */
 export default class ClosingLine implements Reporter {
   readonly #counts = { passed: 0, failed: 0, skipped: 0 };
   readonly #skipped: TestCase[] = [];
@@ -13,7 +13,7 @@ export default class ClosingLine implements Reporter {
   }
 
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
-    // A hook that fails breaks its describe, and a file may not load at all: one failure each.
+    // A failing hook fails its describe block, and a file may fail to load: each counts as one failure.
     const parts = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = parts.filter((part) => part.errors().length > 0).length;
     const failed = this.#counts.failed + broken + errors.length;
@@ -27,7 +27,7 @@ interface Counts {
   readonly skipped: number;
 }
 
-/** What a run ends with; also where it ends before there is anything to report. */
+/** Returns the last line of a run, also if it fails before any test. */
 export const closingLine = ({ passed, failed, skipped }: Counts): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
@@ -46,10 +46,12 @@ function byReason(tests: readonly TestCase[]): string[] {
 function reasonOf(test: TestCase): string {
   const result = test.result();
   if (result.state === 'skipped' && result.note !== undefined) return result.note;
-  // Vitest calls it skipped as well where a hook before it failed.
+  // Vitest also reports a test as skipped if a hook before it failed.
   for (let part = test.parent; part.type === 'suite'; part = part.parent)
     if (part.errors().length > 0) return 'because a hook before them failed';
-  return test.module.errors().length > 0 ? 'because a hook before them failed' : 'as their names say';
+  return test.module.errors().length > 0
+    ? 'because a hook before them failed'
+    : 'for the reason in their names';
 }
 
 const print = (lines: readonly string[]): void => {

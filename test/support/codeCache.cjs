@@ -1,5 +1,5 @@
-// Starts the program as it is shipped (test/support/build.ts puts this file in dist/.tests, under the name of PROGRAM) with the code
-// that V8 compiled of it in an earlier run. Where V8 does not take that code, it compiles anew.
+// Starts the shipped program with code that V8 compiled in an earlier run; test/support/build.ts copies this file
+// into dist/.tests under the name of PROGRAM. If V8 rejects the stored code, it compiles the source again.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join } = require('node:path');
@@ -22,13 +22,13 @@ Module.prototype._compile = function (content, filename) {
   return run.call(this.exports, this.exports, load, this, filename, dirname(filename));
 };
 
-// It keeps none of its own.
+// The program must not use Node's own compile cache.
 process.env['NODE_DISABLE_COMPILE_CACHE'] = '1';
 
-// At its end V8 has also compiled the functions that were called.
+// At exit, V8 has also compiled the functions that were called.
 if (process.env['KEEP_COMPILED_CODE'] !== undefined)
   process.once('exit', () => {
-    // As it was when the program was loaded: V8 takes no code that was kept under other flags.
+    // Restores the flag's value at load time, because V8 rejects code stored under other flags.
     setFlagsFromString('--heap-growing-percent=0');
     writeFileSync(
       CACHE,

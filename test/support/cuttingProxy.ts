@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What becomes of a connection whose client has sent a word: it is cut before the server sees that, or before the
- * client sees the answer; and in the last case nobody is let through from then on.
+ * When a connection is closed whose client sent the word: before the server receives it, or before the client
+ * receives the answer. The last case also rejects all later connections.
  */
 export type Cut = 'before' | 'after' | 'after, for good';
 
-/** Stands between clients and a server on this machine, and cuts connections when told. */
+/** A TCP proxy between clients and a local server that closes connections on request. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -17,9 +17,9 @@ export class CuttingProxy {
   #cut: Cut = 'before';
   #isClosed = false;
   #held: { readonly word: Buffer; times: number; readonly reached: () => void } | undefined;
-  /** What is passed on waits so long, each way. */
+  /** Delay in each direction, in milliseconds. */
   delayMs = 0;
-  /** Connections cut for their word. */
+  /** Number of connections closed because of their word. */
   cuts = 0;
 
   private constructor(server: Server) {
@@ -39,26 +39,26 @@ export class CuttingProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Cuts the next connection over which a client sends `word`. */
-  cutNext(word: string, cut: Cut): void {
+  /** Closes the next connection over which a client sends `word`. */
+  closeNext(word: string, cut: Cut): void {
     this.#word = Buffer.from(word);
     this.#cut = cut;
   }
 
-  /** Keeps back what a client sends from the so many'th time on that it sends `word`. Resolves when it has. */
-  holdNext(word: string, times = 1): Promise<void> {
+  /** Stops forwarding a client's data from the `times`th chunk with `word` on. Resolves when that happened. */
+  stallNext(word: string, times = 1): Promise<void> {
     return new Promise((reached) => {
       this.#held = { word: Buffer.from(word), times, reached };
     });
   }
 
-  /** Leads those who come from now on elsewhere, and cuts the others. */
-  leadTo(target: number): void {
+  /** Closes all connections, and forwards new ones to another port. */
+  redirectTo(target: number): void {
     this.#target = target;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Lets nobody through, or everybody again. */
+  /** Whether connections are closed and rejected. */
   set isClosed(isClosed: boolean) {
     this.#isClosed = isClosed;
     if (isClosed) for (const socket of this.#sockets) socket.destroy();

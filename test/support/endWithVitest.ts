@@ -3,14 +3,17 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll } from 'vitest';
 import { endAbandoned, isHost } from './runHosted.ts';
 
-/** What tests have started keeps their process alive: without this, past a killed vitest. */
+/** Exits when vitest is killed. Without this, processes started by tests would keep the worker running. */
 function endWithVitest(): void {
   process.exit(1);
 }
 if (!process.listeners('disconnect').some(({ name }) => name === endWithVitest.name))
   process.once('disconnect', endWithVitest);
 
-/** What the tests of a file started and did not end, as where a hook fails, ends with the file: the process goes on to others. */
+/**
+ * Processes started by the tests of a file. Those still running at its end, for example after a failed hook, are
+ * killed, because the worker continues with other files.
+ */
 const started = new Set<ChildProcess>();
 const note = (message: unknown): void => {
   started.add((message as { process: ChildProcess }).process); // as Node documents the channel
@@ -23,7 +26,7 @@ afterAll(() => {
   for (const child of started) {
     if (isHost(child) || child.exitCode !== null || child.signalCode !== null) continue;
     const [, , , leash] = child.stdio;
-    // What spawnGuarded started ends with all below it when its leash is dropped.
+    // Processes started by spawnGuarded end with all their descendants when this pipe is closed.
     if (leash) leash.destroy();
     else child.kill('SIGKILL');
   }

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
-/** Below what any system hands out for port 0, so that no other test is given the same in between; above what services use. */
+/**
+ * Below the ephemeral ports of any system, so that no other test receives the same port in between; above the ports
+ * of usual services.
+ */
 const FIRST_PORT = 12_000;
 const LAST_PORT = 31_999;
 
 /**
- * A port that is free over UDP and TCP, for a program that cannot be told to take any; also one to come back to.
- * Another may still ask for the same before it is used: where that matters, `startOnFreePort`.
+ * Returns a port that is free over UDP and TCP, for a program that cannot listen on port 0, or for a restart on the
+ * same port. Another process may take it before it is used; if that matters, use `startOnFreePort`.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -38,11 +41,11 @@ async function freeOverTcp(port: number): Promise<boolean> {
   return free;
 }
 
-/** What such programs say of a port that another has taken. */
+/** Error messages of such programs if the port is in use. */
 const TAKEN = /address already in use|can't bind|could not bind/i;
 const ATTEMPTS = 5;
 
-/** Starts what listens on ports chosen by `freePort`, again with others where those were taken in between. */
+/** Starts a program that listens on ports of `freePort`, and retries with others if they were taken in between. */
 export async function startOnFreePort<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -5,14 +5,14 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ACCOUNTS, type Node, NodeError, startProcess } from '../../src/devchain/index.ts';
+import { ACCOUNTS, type Node, NodeError, startProcess } from './anvil.ts';
 
-/** What anvil gives each of its accounts, in wei. */
+/** Initial balance of anvil's accounts, in wei. */
 const BALANCE = `0x${(10_000n * 10n ** 18n).toString(16)}`;
-/** geth mines a transaction within some milliseconds. */
+/** geth mines a transaction within a few milliseconds. */
 const POLL_MS = 2;
 
-/** The line that geth logs once its HTTP server listens. */
+/** geth logs this line when its HTTP server listens. */
 const LISTENING = /HTTP server started\s.*endpoint=(127\.0\.0\.1:\d+)/;
 
 export interface Geth {
@@ -21,8 +21,8 @@ export interface Geth {
 }
 
 /**
- * The path of a geth to test with: `FLOODGATE_TEST_GETH`, the one that `.ci/run` installs, or the one on the PATH.
- * Undefined where there is none; the tests that need it say so and are skipped.
+ * Returns the path of a geth for tests: `FLOODGATE_TEST_GETH`, the one that `.ci/run` installs, or the one on the
+ * PATH. Returns undefined if there is none; tests that need it are then skipped.
  */
 export function gethBinary(): string | undefined {
   const { FLOODGATE_TEST_GETH, XDG_CACHE_HOME, PATH } = process.env;
@@ -31,9 +31,9 @@ export function gethBinary(): string | undefined {
   return [installed, ...(PATH ?? '').split(delimiter)].map((folder) => join(folder, 'geth')).find(isProgram);
 }
 
-/** Why a test that needs geth is skipped. */
+/** Reason why tests that need geth are skipped. */
 export const NO_GETH =
-  'geth is not installed: run .ci/run where Go is present, or set FLOODGATE_TEST_GETH to its path';
+  'geth is not installed: run .ci/run with Go installed, or set FLOODGATE_TEST_GETH to its path';
 
 function isProgram(path: string): boolean {
   try {
@@ -45,8 +45,8 @@ function isProgram(path: string): boolean {
 }
 
 /**
- * Starts geth in developer mode on a chain with anvil's chain id, anvil's rules and anvil's accounts, as rich as they
- * are there. It mines a block as soon as a transaction comes in, keeps all states and answers `debug_` over HTTP.
+ * Starts geth in developer mode on a chain with anvil's chain id, fork rules, accounts and balances. It mines a block
+ * as soon as it receives a transaction, keeps all states and serves `debug_` methods over HTTP.
  */
 export async function startGeth(binary: string): Promise<Geth> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-geth-'));
@@ -64,8 +64,8 @@ export async function startGeth(binary: string): Promise<Geth> {
 }
 
 /**
- * geth's own developer genesis runs rules of the future, with other gas costs than anvil's. Ours stops at Osaka, and
- * holds the contracts that each block calls (EIP-4788, 2935, 7002 and 7251).
+ * geth's own developer genesis enables future forks with gas costs that differ from anvil's. This genesis stops at
+ * Osaka, and contains the system contracts that each block calls (EIP-4788, 2935, 7002 and 7251).
  */
 async function genesisWithAccounts(): Promise<object> {
   const genesis = JSON.parse(await readFile(new URL('gethGenesis.json', import.meta.url), 'utf8'));
@@ -78,7 +78,7 @@ export async function mined(node: Node, hash: string): Promise<void> {
   while (!(await hasReceipt(node, hash))) await pause(POLL_MS);
 }
 
-/** A geth that has just started cannot tell yet: it answers that its index of transactions is being built. */
+/** Error of a geth that has just started and still builds its index of transactions. */
 const STILL_INDEXING = /indexing is in progress/;
 
 async function hasReceipt(node: Node, hash: string): Promise<boolean> {
@@ -90,7 +90,7 @@ async function hasReceipt(node: Node, hash: string): Promise<boolean> {
   }
 }
 
-/** The layout that keeps every state for as long as the test runs. */
+/** This state scheme keeps every state for the whole test. */
 const STATE = ['--state.scheme', 'hash'];
 
 function flags(folder: string): string[] {

@@ -1,5 +1,5 @@
 /**
- * Nothing in a test takes as long, on a machine with a load of 30 either: what has not come by then never will. A clock
- * ends what hangs and says where; it is no measure of how fast anything is. The limits in vitest.config.ts are beyond it.
+ * Longer than any step of a test takes, even at a load of 30: a step that exceeds it hangs. The limit reports the
+ * hanging step; it does not measure speed. The timeouts in vitest.config.ts are longer.
  */
 export const HANG_MS = 5 * 60_000;

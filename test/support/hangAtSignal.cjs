@@ -1,4 +1,5 @@
-// Loaded before the program: a worker that gets SIGUSR2 hangs for good, without using the processor, and says so first.
+// Preloaded before the program: a worker that receives SIGUSR2 reports it and then blocks for good, without using the
+// processor.
 const { isWorker } = require('node:cluster');
 const { writeSync } = require('node:fs');
 

@@ -3,11 +3,14 @@ import type { Random } from './random.ts';
 import type { SyntheticBlock } from './syntheticChain.ts';
 import { framesOf, randomTree } from './syntheticTree.ts';
 
-// Casts in this file brand text that is of the right shape by construction.
+// Type assertions in this file brand text that has the right form by construction.
 
 const CALL_TYPES: readonly CallType[] = ['call', 'call', 'call', 'delegatecall', 'staticcall', 'callcode'];
 
-/** A block with call trees in which frames of every kind fail, move values of every size, and hold others. */
+/**
+ * Creates a block of random call trees: frames of every kind that fail, transfer values of every size, and have
+ * children.
+ */
 export function historyBlock(
   random: Random,
   addresses: readonly Address[],
@@ -82,7 +85,7 @@ function frame({ random, someone, value }: Draw, place: Place): Trace {
     return { action, blockHash, blockNumber, result: null, ...rest, type: 'suicide' };
   }
   const callType = random.pick(CALL_TYPES);
-  // A node gives a delegatecall the value of the call that it stands in.
+  // Nodes report for a delegatecall the value of the enclosing call.
   const action = {
     ...{ callType, from: someone(), gas, input: data, to: someone() },
     value: callType === 'staticcall' ? ('0x0' as Quantity) : value(),

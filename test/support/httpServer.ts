@@ -3,14 +3,14 @@ import { text } from 'node:stream/consumers';
 
 export interface HttpServer {
   readonly url: string;
-  /** Cuts every connection. */
+  /** Closes every connection and the server. */
   stop(): Promise<void>;
 }
 
-/** What a server does with a request, once that is there as a whole. */
+/** Handles a request after its body was received in full. */
 type Handler = (body: string, request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** Stands on a free port of loopback, for as long as a test plays the node that a gateway asks. */
+/** Starts an HTTP server on a free port of loopback, for example a fake node. */
 export async function startHttpServer(handle: Handler): Promise<HttpServer> {
   const server = createServer(async (request, response) => {
     await handle(await text(request), request, response);

@@ -1,8 +1,8 @@
-/** The log of a server that is started, and the addresses that it tells in it. */
-export class Listening {
-  /** All lines so far, each with its end. */
+/** Collects the log of a started server, and reads the addresses from it. */
+export class StartupLog {
+  /** All log lines so far, each with a line break. */
   written = '';
-  /** Where it listens, once it does. Rejects, with the log, where it ends before. */
+  /** Resolves with the addresses when the server listens. Rejects with the log if it ends before. */
   readonly listening: Promise<{ readonly url: string; readonly dnsPort: number }>;
   #listens!: (where: { url: string; dnsPort: number }) => void;
   #ended!: (error: Error) => void;

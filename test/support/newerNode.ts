@@ -2,13 +2,13 @@ import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The first line of Node that runs TypeScript as it is and can share a UDP port, both without a flag. */
+/** First major version of Node that runs TypeScript files and can share a UDP port, both without a flag. */
 const FIRST_MAJOR = 24;
 
-/** Why a test that needs a newer Node is skipped. */
-export const NO_NEWER_NODE = `Node ${FIRST_MAJOR} is not there: run .ci/install-node, or set FLOODGATE_TEST_NODE to its path`;
+/** Reason why tests that need a newer Node are skipped. */
+export const NO_NEWER_NODE = `Node ${FIRST_MAJOR} is not installed: run .ci/install-node, or set FLOODGATE_TEST_NODE to its path`;
 
-/** The path of a Node that is new enough: `FLOODGATE_TEST_NODE`, this one, or the one that `.ci/run` installs. */
+/** Returns the path of a recent Node: `FLOODGATE_TEST_NODE`, the running one, or the one that `.ci/run` installs. */
 export function newerNode(): string | undefined {
   const { FLOODGATE_TEST_NODE } = process.env;
   if (FLOODGATE_TEST_NODE) return FLOODGATE_TEST_NODE;
@@ -16,7 +16,7 @@ export function newerNode(): string | undefined {
   return installedNode(FIRST_MAJOR);
 }
 
-/** The path of the Node of a line that `.ci/install-node` installed, if it did. */
+/** Returns the path of the Node of this major version that `.ci/install-node` installed, or undefined. */
 export function installedNode(major: number): string | undefined {
   const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folder = major === FIRST_MAJOR ? 'node' : `node${major}`;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Ajv } from 'ajv';
 import { type HttpServer, startHttpServer } from './httpServer.ts';
 
-/** A span as the test reads it. */
+/** A received span, simplified. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -15,12 +15,12 @@ export interface CollectedSpan {
 
 export interface OtlpCollector extends HttpServer {
   readonly url: string;
-  /** All that came and was taken, in its order. */
+  /** All accepted spans, in order. */
   readonly spans: CollectedSpan[];
-  /** Bodies as they came, and the headers that came with the last. */
+  /** Bodies as received, and the headers of the last request. */
   readonly bodies: string[];
   readonly headers: Readonly<Record<string, unknown>>;
-  /** What is not as OTLP has it. */
+  /** Deviations from OTLP. */
   readonly faults: string[];
 }
 
@@ -28,7 +28,10 @@ const id = (digits: number) => ({ type: 'string', pattern: `^(?!0+$)[0-9a-f]{${d
 const text = { type: 'string', minLength: 1 };
 const nanoseconds = { type: 'string', pattern: '^[1-9][0-9]{17,18}$' };
 const list = (items: object) => ({ type: 'array', items });
-/** An object with these members and no others, as a misspelt one is dropped by collectors without a word. */
+/**
+ * Returns the schema of an object with these members and no others, because collectors silently drop misspelt
+ * members.
+ */
 const object = (properties: object, required: readonly string[]) => ({
   type: 'object',
   properties,
@@ -92,7 +95,7 @@ const take: Respond = (response) => {
   return true;
 };
 
-/** Takes OTLP over HTTP as JSON, as a collector would; `respond` says whether it takes what came. */
+/** Starts a collector of OTLP over HTTP as JSON. `respond` returns whether it accepted the request. */
 export async function startOtlpCollector(respond: Respond = take): Promise<OtlpCollector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
@@ -115,20 +118,20 @@ export async function startOtlpCollector(respond: Respond = take): Promise<OtlpC
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: its form was checked, or is told as a fault
+// biome-ignore lint/suspicious/noExplicitAny: the form was validated, or is reported as a fault
 const spansIn = (request: any): CollectedSpan[] =>
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // biome-ignore lint/suspicious/noExplicitAny: see above
   request.resourceSpans.flatMap((resource: any) =>
-    // biome-ignore lint/suspicious/noExplicitAny: as above
+    // biome-ignore lint/suspicious/noExplicitAny: see above
     resource.scopeSpans.flatMap((scope: any) => scope.spans.map(collected)),
   );
 
-// biome-ignore lint/suspicious/noExplicitAny: as above
+// biome-ignore lint/suspicious/noExplicitAny: see above
 const collected = ({ status, attributes: given, ...told }: any): CollectedSpan => ({
   ...told,
   isError: status?.code === 2,
   attributes: Object.fromEntries(
-    // biome-ignore lint/suspicious/noExplicitAny: as above
+    // biome-ignore lint/suspicious/noExplicitAny: see above
     given.map(({ key, value }: any) => [key, value.stringValue ?? Number(value.intValue)]),
   ),
 });

@@ -1,11 +1,29 @@
 import type { Trace, TraceFilter } from '../../src/ethereum/traces/index.ts';
 
 /**
- * trace_filter as one would write it with no index and no hurry: look at every trace of the range. It shares no code
- * with the index, so that the two can be compared.
+ * Reference implementation of trace_filter without an index: checks every trace of the range. It shares no code with
+ * the index, so that the results can be compared.
  */
-export function plainFilter(traces: readonly Trace[], filter: TraceFilter): Trace[] {
-  const { fromBlock, toBlock, mode, after, count } = filter;
+export const referenceFilter = (traces: readonly Trace[], filter: TraceFilter): Trace[] =>
+  matchesBehind(traces, filter).slice(0, filter.count);
+
+/** Returns the expected response to trace_filter without its id: the matches, or the error for too many. */
+export const plainAnswer = (traces: readonly Trace[], filter: TraceFilter): PlainAnswer =>
+  hasTooMany(traces, filter)
+    ? { error: { code: -32005, message: TOO_MANY, data: { limit: filter.count } } }
+    : { result: referenceFilter(traces, filter) };
+
+type PlainAnswer = { readonly result: Trace[] } | { readonly error: object };
+
+const TOO_MANY = 'more than 200 traces match: page with `count` and `after`';
+
+/** Returns whether a filter without `count` matches more traces than the limit. */
+export const hasTooMany = (traces: readonly Trace[], filter: TraceFilter): boolean =>
+  filter.wantsAll === true && matchesBehind(traces, filter).length > filter.count;
+
+/** Returns all matches after the first `after`. */
+function matchesBehind(traces: readonly Trace[], filter: TraceFilter): Trace[] {
+  const { fromBlock, toBlock, mode, after } = filter;
   const [senders, recipients] = [filter.fromAddresses, filter.toAddresses].map(
     (addresses) => new Set<string | undefined>(addresses),
   ) as [Set<string | undefined>, Set<string | undefined>];
@@ -20,7 +38,7 @@ export function plainFilter(traces: readonly Trace[], filter: TraceFilter): Trac
   return traces
     .filter((trace) => trace.blockNumber >= fromBlock && trace.blockNumber <= toBlock)
     .filter(matches)
-    .slice(after, after + count);
+    .slice(after);
 }
 
 export function senderOf(trace: Trace): string | undefined {

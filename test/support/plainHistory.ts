@@ -2,10 +2,10 @@ import type { HistoryFilter, HistoryQuery, HistorySummary, Trace } from '../../s
 import { recipientOf, senderOf } from './plainFilter.ts';
 
 /**
- * The whole history of addresses as one would write it with no index and no hurry: look at every trace, and at all others of
- * its transaction for what failed. It shares no code with the index, so that the two can be compared.
+ * Reference implementation of an address's history without an index: checks every trace, and the failures in its
+ * transaction. It shares no code with the index, so that the results can be compared.
  */
-export function plainHistory(
+export function referenceHistory(
   traces: readonly Trace[],
   { addresses, direction, order, filter }: Pick<HistoryQuery, 'addresses' | 'direction' | 'order' | 'filter'>,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
@@ -22,7 +22,7 @@ export function plainHistory(
   return order === 'asc' ? found : found.reverse();
 }
 
-/** What the history of an address comes to, counted and added up trace by trace. */
+/** Returns the summary of an address's history, counted trace by trace. */
 export function plainSummary(
   traces: readonly Trace[],
   address: string,
@@ -55,7 +55,7 @@ type Failures = ReadonlyMap<string, readonly string[]>;
 
 const known = new WeakMap<readonly Trace[], Failures>();
 
-/** Worked out once for each chain. */
+/** Returns the failures of a chain, computed once. */
 function failuresOf(traces: readonly Trace[]): Failures {
   const failures = known.get(traces) ?? failuresIn(traces);
   known.set(traces, failures);
@@ -95,7 +95,7 @@ function passes(
 
 const carriedValue = (trace: Trace): bigint => ('value' in trace.action ? BigInt(trace.action.value) : 0n);
 
-/** Wei that a trace moved. */
+/** Returns the wei that a trace transferred. */
 function movedValue(trace: Trace, failures: Failures): bigint {
   if (hasFailed(trace, failures)) return 0n;
   if (trace.type === 'call') return trace.action.callType === 'call' ? BigInt(trace.action.value) : 0n;

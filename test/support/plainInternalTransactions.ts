@@ -5,7 +5,7 @@ import type {
   SuicideTrace,
   Trace,
 } from '../../src/ethereum/traces/index.ts';
-import { plainHistory } from './plainHistory.ts';
+import { referenceHistory } from './plainHistory.ts';
 
 interface Asked {
   readonly address?: string | undefined;
@@ -13,7 +13,7 @@ interface Asked {
   readonly order: Order;
 }
 
-/** The internal transactions of a range as one would write it with no index and no hurry: out of whole traces. */
+/** Reference implementation of the internal transactions of a range, computed from full traces without an index. */
 export function plainInternalTransactions(
   traces: readonly Trace[],
   { address, direction, order }: Asked,
@@ -31,12 +31,12 @@ export function plainInternalTransactions(
     order,
   };
   const filter = { internal: true, callsCarryValue: true, kinds: ['call', 'create', 'suicide'] } as const;
-  const failed = new Set(plainHistory(traces, { ...whose, filter: { ...filter, failed: true } }, range));
-  return plainHistory(traces, { ...whose, filter }, range).map((trace) => ({
+  const failed = new Set(referenceHistory(traces, { ...whose, filter: { ...filter, failed: true } }, range));
+  return referenceHistory(traces, { ...whose, filter }, range).map((trace) => ({
     ...partsOf(trace),
     blockNumber: trace.blockNumber,
     timestamp: timestampOf(trace.blockNumber),
-    transactionHash: trace.transactionHash as never, // no reward is internal
+    transactionHash: trace.transactionHash as never, // a reward is not internal
     traceAddress: trace.traceAddress,
     hasFailed: failed.has(trace),
     error: trace.type === 'reward' ? undefined : trace.error,
@@ -46,7 +46,7 @@ export function plainInternalTransactions(
 type Parts = Pick<InternalTransaction, 'type' | 'from' | 'to' | 'created' | 'value' | 'gas' | 'gasUsed'>;
 
 function partsOf(trace: Trace): Parts {
-  if (trace.type === 'reward') throw new Error('no reward is internal');
+  if (trace.type === 'reward') throw new Error('a reward is not an internal transaction');
   if (trace.type === 'suicide') return destruction(trace);
   const { from, value, gas } = trace.action;
   const sums = {

@@ -18,12 +18,12 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 const DEBIAN = '/usr/lib/postgresql';
-/** Who PostgreSQL runs as where the tests are root's, for whom it does not run. */
+/** User for PostgreSQL if the tests run as root, because PostgreSQL refuses to run as root. */
 const OWNER = 'postgres';
-/** With what a URL has to escape. */
+/** Contains characters that must be escaped in a URL. */
 const PASSWORD = 'pass/w@rd of tests';
 
-/** Where PostgreSQL's programs are; undefined where there are none. */
+/** Folder of PostgreSQL's programs; undefined if it is not installed. */
 export const postgresFolder: string | undefined = [
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
     .sort((a, b) => Number(b) - Number(a))
@@ -31,10 +31,10 @@ export const postgresFolder: string | undefined = [
   ...(process.env['PATH'] ?? '').split(':'),
 ].find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
 
-/** Behind the name of what is skipped without it. */
+/** Suffix for names of tests that are skipped without PostgreSQL. */
 export const WITHOUT_POSTGRES = postgresFolder === undefined ? ' (PostgreSQL is not installed)' : '';
 
-/** A PostgreSQL of a test's own. */
+/** A PostgreSQL server for one test file. */
 export class Postgres {
   readonly #folder: string;
   readonly #settings: readonly string[];
@@ -47,14 +47,14 @@ export class Postgres {
     this.#settings = settings;
   }
 
-  /** On a free port, with settings such as `max_connections=10`, in a folder below `parent`. */
+  /** Starts a server on a free port, with settings such as `max_connections=10`, in a folder below `parent`. */
   static async start(settings: readonly string[] = [], parent = tmpdir()): Promise<Postgres> {
     const folder = mkdtempSync(join(parent, 'floodgate-postgres-'));
     const postgres = new Postgres(folder, settings);
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, PASSWORD);
     if (isRoot) for (const file of [folder, passwordFile]) chownSync(file, ...ownerIds());
-    // Small pieces of its log of changes: a folder may be small.
+    // Small WAL segments, because the file system of the folder may be small.
     const options = [
       '--no-sync',
       '--wal-segsize=1',
@@ -73,7 +73,7 @@ export class Postgres {
     return postgres;
   }
 
-  /** A standby that follows a primary. */
+  /** Starts a standby that replicates a primary. */
   static async follow(primary: Postgres): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'floodgate-postgres-'));
     if (isRoot) chownSync(folder, ...ownerIds());
@@ -89,7 +89,7 @@ export class Postgres {
     return standby;
   }
 
-  /** A file of the server's own, as PostgreSQL wants them. */
+  /** Creates a file with the owner and mode that PostgreSQL requires. */
   put(name: string, text: string): string {
     const file = join(this.#folder, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -109,7 +109,7 @@ export class Postgres {
     return this.#log;
   }
 
-  /** Starts it again on what it has, after `stop` or `kill`. */
+  /** Starts the server with its existing data, also after `stop` or `kill`. */
   async restart(): Promise<void> {
     const settings = [
       ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`],
@@ -120,8 +120,8 @@ export class Postgres {
       this.data,
       ...settings.flatMap((setting) => ['-c', setting]),
     ]);
-    // Processes of one that was killed may hold its memory for a moment.
-    await until('PostgreSQL starts', async () => {
+    // Processes of a killed server may use its shared memory for a moment, so the start is retried.
+    await until('PostgreSQL to start', async () => {
       this.#log = '';
       const child = spawnGuarded(file, args);
       for (const stream of [child.stdout, child.stderr])
@@ -129,7 +129,7 @@ export class Postgres {
           this.#log += chunk;
         });
       const ended = new Promise<boolean>((resolve) => child.once('exit', () => resolve(false)));
-      const ready = until('it is ready or has ended', () =>
+      const ready = until('PostgreSQL to be ready or to exit', () =>
         /database system is ready to accept (read-only )?connections/.test(this.#log) ||
         child.exitCode !== null
           ? { isReady: child.exitCode === null }
@@ -142,18 +142,18 @@ export class Postgres {
     });
   }
 
-  /** Whether it has ended, by itself or not. */
+  /** Whether the server has exited, for any reason. */
   get hasEnded(): boolean {
     const child = this.#child;
     return child === undefined || child.exitCode !== null || child.signalCode !== null;
   }
 
-  /** Its first process alone, as the out-of-memory killer would: the others end by themselves. */
+  /** Kills the main process, as the out-of-memory killer does; the others then end. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
 
-  /** Cuts all connections. */
+  /** Stops the server and closes all connections. */
   stop(): Promise<void> {
     return this.#end('SIGINT');
   }
@@ -163,7 +163,7 @@ export class Postgres {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Runs statements as the superuser. */
+  /** Runs statements as the superuser, and returns the rows of the last. */
   async query(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: this.url({ database }) });
     client.on('error', () => undefined);
@@ -188,7 +188,7 @@ export class Postgres {
 
 const isRoot = process.getuid?.() === 0;
 
-/** Without a shell and without a process in between: a signal reaches the server. */
+/** Returns the command without a shell or another process in between, so that signals reach the server. */
 function asOwner(program: string, args: readonly string[]): [string, ...string[]] {
   const file = join(postgresFolder ?? '', program);
   if (!isRoot) return [file, ...args];

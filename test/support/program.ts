@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * The program as it is shipped (`dist/bundle`), with what V8 made of it when `test/support/build.ts` started it once: so it starts in a
- * third of the processor time, and a run of all tests starts it hundreds of times.
+ * The shipped program (`dist/bundle`) with the code that V8 compiled when `test/support/build.ts` started it. This
+ * reduces the processor time of a start to a third; a full test run starts it hundreds of times.
  */
 export const PROGRAM = fileURLToPath(new URL('../../dist/.tests/main.cjs', import.meta.url));

@@ -1,49 +1,57 @@
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Listening } from './listening.ts';
+import type { Tuning } from '../../src/server/index.ts';
+import { StartupLog } from './listening.ts';
 import { PROGRAM } from './program.ts';
 import type { Running } from './runProgram.ts';
 import { type GuardedChild, spawnGuarded } from './spawn.ts';
 
-/** What `serverHost.ts` reads: a server to start, or the one to stop. */
+/** A line that `serverHost.ts` reads: start a server, or stop one. */
 export type HostRequest = { readonly id: number } & (
-  | { readonly start: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } }
+  | { readonly start: HostedServer }
   | { readonly stop: true }
 );
 
-/** What it writes: a line of a server's log, that it has stopped, or why it could not be started or stopped. */
+export interface HostedServer {
+  /** Arguments of `floodgate start`. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly tuning?: Tuning | undefined;
+}
+
+/** A line that `serverHost.ts` writes: a log line of a server, its stop, or why a start or stop failed. */
 export type HostAnswer = { readonly id: number } & (
   | { readonly line: string }
   | { readonly stopped: true }
   | { readonly failed: string }
 );
 
-/** `serverHost.ts`, bundled as the program is. */
+/** `serverHost.ts`, bundled like the program. */
 const HOST = join(dirname(PROGRAM), 'serverHost.js');
 
 interface Hosted {
-  readonly log: Listening;
+  readonly log: StartupLog;
   ended(failure?: string): void;
 }
 
-/** The process that a worker of vitest's starts its servers in, from the first one on. */
+/** The process in which a vitest worker starts its servers, after the first one. */
 let host: Host | undefined;
 
 /**
- * Starts a server with these arguments of `floodgate start`, and waits until it listens: in one process with all that this
- * worker starts so, since a process takes half a second of processor and a server a tenth. Tests of signals, of what a
- * process writes, weighs or leaves take `runProgram`.
+ * Starts a server and waits until it listens. All servers of a vitest worker run in one process, because a process
+ * takes 0.5 s of processor time and a server 0.1 s. Tests of signals, memory, output or files of a process use
+ * `runProgram`.
  */
-export async function runHosted(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Running> {
+export async function runHosted(server: HostedServer): Promise<Running> {
   if (host === undefined || host.hasEnded) host = new Host();
-  return host.start(args, env);
+  return host.start(server);
 }
 
-/** Whether this is the process of the servers, which goes on to the next file of tests. */
+/** Returns whether this is the process of the servers, which continues with the next test file. */
 export const isHost = (child: unknown): boolean => child === host?.child;
 
-/** Ends that process where tests left servers in it, as where a hook failed. */
+/** Ends the process of the servers if tests left servers running in it, for example after a failed hook. */
 export function endAbandoned(): void {
   if (host === undefined || host.isIdle) return;
   host.end();
@@ -57,7 +65,7 @@ class Host {
   #lastId = 0;
 
   constructor() {
-    // Away from any floodgate.yaml.
+    // A working folder without a floodgate.yaml.
     this.child = spawnGuarded(process.execPath, [HOST], { cwd: tmpdir(), stdin: 'pipe' });
     createInterface(this.child.stdout).on('line', (line) => this.#read(JSON.parse(line) as HostAnswer));
     let written = '';
@@ -67,13 +75,13 @@ class Host {
     this.child.once('close', (code) => {
       this.hasEnded = true;
       for (const server of this.#servers.values())
-        server.ended(`the process of the servers ended with ${code}: ${written}`);
+        server.ended(`the process of the servers exited with ${code}: ${written}`);
     });
   }
 
-  async start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Running> {
+  async start(server: HostedServer): Promise<Running> {
     const id = ++this.#lastId;
-    const log = new Listening();
+    const log = new StartupLog();
     let failure: string | undefined;
     const ended = new Promise<void>((resolve) => {
       this.#servers.set(id, {
@@ -86,7 +94,7 @@ class Host {
         },
       });
     });
-    this.#send({ id, start: { args, env } });
+    this.#send({ id, start: server });
     const stop = async (): Promise<number> => {
       if (this.#servers.has(id)) this.#send({ id, stop: true });
       await ended;

@@ -1,37 +1,37 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { Listening } from './listening.ts';
+import { StartupLog } from './listening.ts';
 import { PROGRAM } from './program.ts';
 import { spawnGuarded } from './spawn.ts';
 
 /** A started server. */
 export interface Running {
-  /** Where it listens: `http://127.0.0.1:PORT`. */
+  /** Address of the HTTP server: `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** Where it answers DNS; 0 without a guard. */
+  /** DNS port; 0 without a guard. */
   readonly dnsPort: number;
-  /** Everything it wrote so far, on both streams. */
+  /** Returns everything written so far on both streams. */
   output(): string;
-  /** Ends it as an operator would, and waits for its end; resolves with the exit code. */
+  /** Stops the server with SIGTERM, and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** A started server that has a process of its own. */
+/** A started server in a separate process. */
 export interface RunningProgram extends Running {
   readonly process: ChildProcess;
-  /** Ends it as a power cut would. */
+  /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
 }
 
 export interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** What runs it, left out: this Node and the program of this checkout. */
+  /** Command that runs the program. Default: this Node and the program of this checkout. */
   readonly command?: readonly [file: string, ...args: string[]];
 }
 
-/** Starts the compiled program, in a process of its own, and waits until it listens. */
+/** Starts the compiled program in a separate process, and waits until it listens. */
 export async function runProgram(
   args: readonly string[],
   { env, cwd, command: [file, ...first] = [process.execPath, PROGRAM] }: ProgramOptions,
@@ -41,10 +41,10 @@ export async function runProgram(
     ...(cwd !== undefined && { cwd }),
   });
   const ended = once(child, 'exit');
-  const log = new Listening();
+  const log = new StartupLog();
   for (const stream of [child.stdout, child.stderr])
     createInterface(stream).on('line', (line) => log.add(line));
-  child.once('close', (code) => log.ended(`Floodgate ended with ${code}`));
+  child.once('close', (code) => log.ended(`Floodgate exited with ${code}`));
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill(signal);

@@ -1,6 +1,6 @@
 /**
- * The program of a process in which many servers run, one for each test that needs no process of its own. `runHosted` starts
- * it and tells it, a JSON object a line, what to start and to stop.
+ * A process that runs many servers, for tests that need no separate process. `runHosted` starts it and sends it
+ * requests, one JSON object per line.
  */
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
@@ -8,9 +8,9 @@ import { pino } from 'pino';
 import { addConfigFlags, readConfig } from '../../src/cli/index.ts';
 import type { Config } from '../../src/config/index.ts';
 import { type Server, startServer } from '../../src/server/index.ts';
-import type { HostAnswer, HostRequest } from './runHosted.ts';
+import type { HostAnswer, HostedServer, HostRequest } from './runHosted.ts';
 
-/** In the order of their requests: a stop waits for the start before it. */
+/** Promises in order of requests: a stop waits for the start before it. */
 const servers = new Map<number, Promise<Server>>();
 
 createInterface(process.stdin).on('line', (line) => {
@@ -21,7 +21,7 @@ createInterface(process.stdin).on('line', (line) => {
 async function carryOut(request: HostRequest): Promise<void> {
   const { id } = request;
   if ('start' in request) {
-    const started = start(id, request.start.args, request.start.env);
+    const started = start(id, request.start);
     servers.set(id, started);
     await started;
     return;
@@ -31,20 +31,20 @@ async function carryOut(request: HostRequest): Promise<void> {
   tell({ id, stopped: true });
 }
 
-async function start(id: number, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server> {
+async function start(id: number, { args, env, tuning }: HostedServer): Promise<Server> {
   const config = configOf(args, env);
   const logger = pino(
     { level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { write: (line: string) => tell({ id, line }) },
   );
-  return startServer({ config, logger });
+  return startServer({ config, logger, tuning });
 }
 
 function tell(answer: HostAnswer): void {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
-/** As `floodgate start` reads it. */
+/** Reads the configuration in the same way as `floodgate start`. */
 function configOf(args: readonly string[], env: NodeJS.ProcessEnv): Config {
   const own = process.env;
   process.env = env;

@@ -1,4 +1,4 @@
-import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../../src/devchain/index.ts';
+import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from './anvil.ts';
 
 export interface SharedChain {
   readonly anvil: Anvil;
@@ -6,7 +6,7 @@ export interface SharedChain {
   readonly head: number;
 }
 
-/** A node with a short chain that has every shape of trace. Stop `anvil` when done. */
+/** Starts a node with a short chain that has every shape of trace. Stop `anvil` when done. */
 export async function startSharedChain(seed = 7): Promise<SharedChain> {
   const anvil = await startAnvil();
   const traffic = await createTraffic({ url: anvil.url, seed });

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext } from 'vitest';
 
-/** A folder that goes with the test. */
+/** Creates a folder that is removed at the end of the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-faults-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A file system of its own, or the test is skipped with the reason. */
+/** Mounts a small file system for the test; skips the test if that is not possible. */
 export function smallFileSystem(
   context: TestContext,
   bytes: number,
@@ -19,7 +19,7 @@ export function smallFileSystem(
   const folder = temporaryFolder();
   const mount = (...args: string[]) => spawnSync('mount', args, { encoding: 'utf8' });
   const { status, stderr, error } = mount('-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder);
-  if (status !== 0) context.skip(`a tmpfs cannot be mounted here: ${error?.message ?? stderr.trim()}`);
+  if (status !== 0) context.skip(`cannot mount a tmpfs: ${error?.message ?? stderr.trim()}`);
   onTestFinished(() => {
     spawnSync('umount', ['-l', folder]);
   });

@@ -1,5 +1,5 @@
 /**
- * Programs that tests run are started with this and not with node's own `spawn`: they end with the test that started them,
- * also where that fails in a hook, runs into its time, or is killed.
+ * Tests start programs with spawnGuarded instead of node's `spawn`, so that they end with the test, even if it fails
+ * in a hook, times out or is killed.
  */
 export { type GuardedChild, spawnGuarded } from '../../src/devchain/index.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import type { Tuning } from '../../src/server/index.ts';
 import { cleanEnvironment } from './cleanEnvironment.ts';
 import { HANG_MS } from './hang.ts';
 import { runHosted } from './runHosted.ts';
@@ -11,17 +12,20 @@ import { type Running, type RunningProgram, runProgram } from './runProgram.ts';
 const READY_POLL_MS = 20;
 
 export interface FloodgateOptions {
-  /** Nodes to stand in front of; none: `--rules-only`, unless a config file or `--role` says more. */
+  /**
+   * Ethereum nodes of the gateway. Default without `config` and `--role`: the rules API, and the guard if
+   * `--dns-account` is present.
+   */
   readonly upstream?: string | readonly string[];
-  /** Further flags. */
+  /** Additional command-line arguments. */
   readonly args?: readonly string[];
-  /** Further variables; the test's own FLOODGATE_ variables are not passed on. */
+  /** Additional environment variables; FLOODGATE_ variables of the test are not passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Becomes the configuration file. */
+  /** Content of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** A folder that outlives the server; a temporary one, removed when it ends, where left out. */
+  /** A data folder that outlives the server. Default: a temporary one, removed when the server stops. */
   readonly dataDir?: string;
-  /** Resolve when it listens, ready or not. */
+  /** Whether to resolve as soon as the server listens, even if it is not ready. */
   readonly whenListening?: boolean;
 }
 
@@ -35,18 +39,24 @@ export interface Floodgate extends Running {
 
 export type FloodgateProcess = Floodgate & RunningProgram;
 
-/** The token that a started server takes for every account. */
+/** The token that a started server accepts for every account. */
 export const TOKEN = 'fg_test_token_that_may_do_everything_0000';
 
-/** Starts a server on a free port and waits until `/readyz` says that it can do its work. */
-export async function startFloodgate(options: FloodgateOptions = {}): Promise<Floodgate> {
+export interface HostedOptions extends FloodgateOptions {
+  /** Replaces constants of the server. Not available in `startFloodgateProcess`. */
+  readonly tuning?: Tuning;
+}
+
+/** Starts a server on a free port and waits until `/readyz` reports that it is ready. */
+export async function startFloodgate(options: HostedOptions = {}): Promise<Floodgate> {
   const { args, env, ...place } = placeOf(options);
-  const floodgate = floodgateOf(await runHosted(args, env), place);
+  const { tuning } = options;
+  const floodgate = floodgateOf(await runHosted({ args, env, tuning }), place);
   if (options.whenListening !== true) await ready(floodgate);
   return floodgate;
 }
 
-/** As `startFloodgate`, in a process of its own. */
+/** Starts a server like `startFloodgate`, but in a separate process. */
 export async function startFloodgateProcess(options: FloodgateOptions = {}): Promise<FloodgateProcess> {
   const { args, env, ...place } = placeOf(options);
   const running = await runProgram(['start', ...args], { env });
@@ -61,7 +71,7 @@ export async function startFloodgateProcess(options: FloodgateOptions = {}): Pro
 
 interface Place {
   readonly dataDir: string;
-  /** Removes the folder, where it is a temporary one. */
+  /** Removes the data folder if it is temporary. */
   readonly remove: () => void;
 }
 
@@ -107,7 +117,8 @@ function argumentsOf(options: FloodgateOptions, dataDir: string): string[] {
   const upstreams = typeof upstream === 'string' ? [upstream] : upstream;
   const given = ['--port', '0', '--data-dir', dataDir];
   for (const url of upstreams) given.push('--upstream', url);
-  if (upstreams.length === 0 && config === undefined && !args.includes('--role')) given.push('--rules-only');
+  if (upstreams.length === 0 && config === undefined && !args.includes('--role'))
+    given.push('--role', args.includes('--dns-account') ? 'rules,guard' : 'rules');
   if (config !== undefined) {
     const file = join(dataDir, 'floodgate.yaml');
     writeFileSync(file, stringify(config));

@@ -7,8 +7,8 @@ import { startServer } from '../../src/server/index.ts';
 import { until } from './until.ts';
 
 /**
- * A whole server in the process of the test, on a free port and in a folder of its own, with parts that the compiled program
- * has no option for. Resolves once it is ready.
+ * Starts a whole server in the test process, on a free port and with a temporary folder, with parts that the compiled
+ * program has no option for. Resolves when it is ready.
  */
 export async function startInProcess(
   flags: ConfigSources['flags'],
@@ -17,7 +17,7 @@ export async function startInProcess(
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-test-'));
   const config = loadConfig({ environment: {}, flags: { port: '0', dataDir, ...flags } });
   const server = await startServer({ config, logger: pino({ level: 'silent' }) }, parts);
-  await until('the server is ready', () => server.readiness().ready);
+  await until('the server to be ready', () => server.readiness().ready);
   return {
     gatewayUrl: `${server.url}/v1/mainnet`,
     async stop() {

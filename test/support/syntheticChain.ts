@@ -1,7 +1,7 @@
 import type { Address, BlockHeader, Data, Hash, Quantity, Trace } from '../../src/ethereum/traces/index.ts';
 import type { Random } from './random.ts';
 
-/** A block made up for a test, with its traces in order. */
+/** A generated block with its traces in order. */
 export interface SyntheticBlock {
   readonly header: BlockHeader;
   readonly traces: readonly Trace[];
@@ -13,12 +13,12 @@ export interface ChainShape {
   readonly maxFrames: number;
 }
 
-// Casts in this file brand text that is of the right shape by construction.
+// Type assertions in this file brand text that has the right form by construction.
 
 export const syntheticAddresses = (count: number): Address[] =>
   Array.from({ length: count }, (_, i) => `0x${(i + 1).toString(16).padStart(40, 'a')}` as Address);
 
-/** Makes the block with this number, child of this parent where there is one, with traces of every type. */
+/** Generates the block with this number and parent, with traces of every type. */
 export function syntheticBlock(
   random: Random,
   shape: ChainShape,
@@ -61,7 +61,7 @@ type Place = Pick<
 >;
 
 function frameTrace(random: Random, shape: ChainShape, place: Place): Trace {
-  // Low addresses are hot: half of all sides are one of the first two.
+  // Low addresses are hot: half of all parties are one of the first two.
   const someone = (): Address =>
     random.chance(0.5) ? random.pick(shape.addresses.slice(0, 2)) : random.pick(shape.addresses);
   const gas = `0x${random.between(1, 2 ** 30).toString(16)}` as Quantity;

@@ -2,14 +2,14 @@ import type { Address, Data, Hash, Quantity, Trace } from '../../src/ethereum/tr
 import type { Random } from './random.ts';
 import type { SyntheticBlock } from './syntheticChain.ts';
 
-// Casts in this file brand text that is of the right shape by construction.
+// Type assertions in this file brand text that has the right form by construction.
 
-/** A call tree, as the children of each of its frames. */
+/** A call tree: the children of each frame. */
 export interface Tree {
   readonly children: Tree[];
 }
 
-/** A tree of so many frames: each new one is a child of one of the last `breadth` frames. */
+/** Returns a tree with this many frames; each new frame is a child of one of the last `breadth` frames. */
 export function randomTree(random: Random, frames: number, breadth: number): Tree {
   const root: Tree = { children: [] };
   const all = [root];
@@ -21,7 +21,7 @@ export function randomTree(random: Random, frames: number, breadth: number): Tre
   return root;
 }
 
-/** A block made up for a test: a transaction of calls for each tree, and a reward behind them. */
+/** Generates a block with one transaction of calls per tree, followed by a reward. */
 export function blockOfTrees(random: Random, number: number, trees: readonly Tree[]): SyntheticBlock {
   const blockHash = random.hex(32) as Hash;
   const transactionHashes = trees.map(() => random.hex(32) as Hash);
@@ -47,7 +47,10 @@ export function blockOfTrees(random: Random, number: number, trees: readonly Tre
   return { header: { number, hash: blockHash, parentHash, timestamp, transactionHashes }, traces };
 }
 
-/** The frames depth first, each before its children. Without recursion: a tree may be a thousand deep. */
+/**
+ * Yields the frames in depth-first order, each before its children. It is not recursive, because a tree may have a
+ * thousand levels.
+ */
 export function* framesOf(
   root: Tree,
   rootAddress: readonly number[],

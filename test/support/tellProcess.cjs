@@ -1,4 +1,5 @@
-// Loaded before the program: each answer over HTTP says which process made it, also where another has passed it on.
+// Preloaded before the program: adds a header with the id of the process that created the response, even if another
+// process forwards it.
 const { ServerResponse } = require('node:http');
 
 const NAME = 'x-made-by';

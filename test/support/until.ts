@@ -3,7 +3,10 @@ import { HANG_MS } from './hang.ts';
 
 const POLL_MS = 20;
 
-/** Waits until a condition holds; resolves with what it gave. Rejects where it hangs, saying what was awaited. */
+/**
+ * Waits until the condition returns neither undefined nor false, and returns that value. `what` names the awaited
+ * event in the error after HANG_MS, for example "the worker to restart".
+ */
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | false> | T | undefined | false,
@@ -12,7 +15,7 @@ export async function until<T>(
   for (;;) {
     const value = await condition();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
     await pause(POLL_MS);
   }
 }

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Address, HistoryFilter, Trace } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
-import { plainHistory, plainSummary } from '../support/plainHistory.ts';
+import { plainSummary, referenceHistory } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { ask } from './support/ask.ts';
-import { type Answer, askMethod } from './support/askMethod.ts';
+import { type Answer, callMethod } from './support/callMethod.ts';
+import { callTraceFilter } from './support/callTraceFilter.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 23);
-/** With the script's more than 64, so that the chain has final blocks. */
+/** With the scripted blocks more than 64, so that the chain has final blocks. */
 const RANDOM_BLOCKS = 70;
-const HISTORIES = inCi(60, { elsewhere: 20 });
+const HISTORIES = sizeInCi(60, { elsewhere: 20 });
 const REORGANISATIONS = 3;
 
 interface Page {
@@ -29,7 +29,7 @@ const ADDRESS = `0x${'ab'.repeat(20)}`;
 const addresses = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`);
 
-/** What cannot be answered: what the message must name. */
+/** Invalid parameters, with the texts that the error message must contain. */
 const REFUSED: readonly {
   readonly says: string;
   readonly param: unknown;
@@ -37,12 +37,12 @@ const REFUSED: readonly {
   readonly names: readonly string[];
   readonly data?: unknown;
 }[] = [
-  { says: 'no parameter object', param: 'x', names: ['params[0] (history)', '"x"'] },
-  { says: 'a list', param: [], names: ['params[0] (history)'] },
-  { says: 'no address', param: {}, names: ['address', 'missing'] },
+  { says: 'a string as parameter', param: 'x', names: ['params[0] (history)', '"x"'] },
+  { says: 'a list as parameter', param: [], names: ['params[0] (history)'] },
+  { says: 'a missing address', param: {}, names: ['address', 'missing'] },
   { says: 'an empty list of addresses', param: { address: [] }, names: ['address', '1 to 20'] },
   { says: 'a short address', param: { address: '0x12' }, names: ['address', '0x12'] },
-  { says: 'a bad second address', param: { address: [ADDRESS, 5] }, names: ['address[1]', '5'] },
+  { says: 'an invalid second address', param: { address: [ADDRESS, 5] }, names: ['address[1]', '5'] },
   {
     says: '21 addresses',
     param: { address: addresses(21) },
@@ -62,8 +62,8 @@ const REFUSED: readonly {
     param: { address: ADDRESS, types: ['swap'] },
     names: ['types[0]', 'swap', 'suicide'],
   },
-  { says: 'no types', param: { address: ADDRESS, types: [] }, names: ['types', '1 to 4'] },
-  { says: 'types that are a text', param: { address: ADDRESS, types: 'call' }, names: ['types', '"call"'] },
+  { says: 'an empty list of types', param: { address: ADDRESS, types: [] }, names: ['types', '1 to 4'] },
+  { says: 'a string as types', param: { address: ADDRESS, types: 'call' }, names: ['types', '"call"'] },
   {
     says: 'an unknown call type',
     param: { address: ADDRESS, callTypes: ['call', 'create2'] },
@@ -77,7 +77,7 @@ const REFUSED: readonly {
   },
   { says: 'a negative minValue', param: { address: ADDRESS, minValue: -1 }, names: ['minValue', '-1'] },
   {
-    says: 'internal as a text',
+    says: 'internal as a string',
     param: { address: ADDRESS, internal: 'true' },
     names: ['internal', 'true or false'],
   },
@@ -90,7 +90,11 @@ const REFUSED: readonly {
     names: ['limit', '200', '201'],
     data: { limit: 200, requested: 201 },
   },
-  { says: 'pending', param: { address: ADDRESS, toBlock: 'pending' }, names: ['toBlock', 'pending'] },
+  {
+    says: 'the pending block',
+    param: { address: ADDRESS, toBlock: 'pending' },
+    names: ['toBlock', 'pending'],
+  },
   {
     says: 'a reversed range',
     param: { address: ADDRESS, fromBlock: 5, toBlock: 4 },
@@ -104,12 +108,12 @@ const REFUSED: readonly {
   { says: 'a cursor that is a number', param: { address: ADDRESS, cursor: 5 }, names: ['cursor', '5'] },
   { says: 'an empty cursor', param: { address: ADDRESS, cursor: '' }, names: ['cursor'] },
   {
-    says: 'a made-up cursor',
+    says: 'an invalid cursor',
     param: { address: ADDRESS, cursor: 'AAAA' },
-    names: ['cursor', 'leave it out'],
+    names: ['cursor', 'omit it'],
   },
   {
-    says: 'a cursor of the right length',
+    says: 'an invalid cursor of the right length',
     param: { address: ADDRESS, cursor: 'AQ'.repeat(21) },
     names: ['cursor'],
   },
@@ -120,7 +124,7 @@ const REFUSED: readonly {
   },
 ];
 
-describe(`the history of addresses against a plain filter over what the node answers, seed ${SEED}`, () => {
+describe(`the history of an address compared with a plain filter over the node's traces, seed ${SEED}`, () => {
   const random = new Random(SEED);
   let anvil: Anvil;
   let floodgate: Floodgate;
@@ -140,12 +144,12 @@ describe(`the history of addresses against a plain filter over what the node ans
   });
 
   const page = (param: unknown): Promise<Answer<Page>> =>
-    askMethod<Page>(floodgate.gatewayUrl, 'floodgate_addressTraces', param);
+    callMethod<Page>(floodgate.gatewayUrl, 'floodgate_addressTraces', param);
 
   async function indexedChain(): Promise<NodeChain> {
     const chain = await readChain(anvil.url);
-    await until('the index has all blocks of the node', async () => {
-      const { result } = await ask(floodgate.gatewayUrl, { count: 1 });
+    await until('all blocks of the node to be indexed', async () => {
+      const { result } = await callTraceFilter(floodgate.gatewayUrl, { count: 1 });
       const first = await page({ address: ADDRESS });
       const isWhole = first.result?.range.fromBlock === 0 && first.result.missing.length === 0;
       return isWhole && result?.[0]?.blockHash === chain.hashes[chain.head];
@@ -153,7 +157,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     return chain;
   }
 
-  /** All pages of a history. */
+  /** Reads all pages of a history. */
   async function walk(asked: object): Promise<{ traces: Trace[]; pages: number }> {
     const traces: Trace[] = [];
     let cursor: string | null | undefined;
@@ -168,7 +172,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     }
   }
 
-  function randomHistory(chain: NodeChain): { asked: object; plain: Parameters<typeof plainHistory>[1] } {
+  function randomHistory(chain: NodeChain): { asked: object; plain: Parameters<typeof referenceHistory>[1] } {
     const known = addressesOf(chain.traces);
     const some = Array.from({ length: random.pick([1, 1, 2, 5]) }, () => random.pick([...known]) as Address);
     const direction = random.pick(['from', 'to', 'either'] as const);
@@ -207,7 +211,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     };
   }
 
-  it('is the same, page by page, and after reorganisations', async () => {
+  it('is identical page by page and after reorganisations', async () => {
     let found = 0;
     for (let round = 0; round <= REORGANISATIONS; round++) {
       const chain = await indexedChain();
@@ -215,7 +219,7 @@ describe(`the history of addresses against a plain filter over what the node ans
         const { asked, plain } = randomHistory(chain);
         const { traces } = await walk(asked);
         expect(traces, JSON.stringify(asked)).toEqual(
-          plainHistory(chain.traces, plain, { fromBlock: 0, toBlock: chain.head }),
+          referenceHistory(chain.traces, plain, { fromBlock: 0, toBlock: chain.head }),
         );
         found += traces.length;
       }
@@ -225,7 +229,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     expect(found).toBeGreaterThan(10 * HISTORIES);
   });
 
-  it('goes on while blocks are added, and tells of a block under the cursor that was replaced', async () => {
+  it('continues while blocks are added, and reports a replaced block at the cursor', async () => {
     const chain = await indexedChain();
     const [address = ''] = addressesOf(chain.traces);
     const newest = await page({ address, limit: 1 });
@@ -244,7 +248,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     expect(more.result?.range).toEqual({ fromBlock: 0, toBlock: chain.head });
   });
 
-  it('refuses a cursor that is cut, or of another question, and takes it with another limit', async () => {
+  it('rejects a truncated cursor and one of another query, and accepts a changed limit', async () => {
     const chain = await indexedChain();
     const [address = '', other] = addressesOf(chain.traces);
     const { result } = await page({ address, limit: 2 });
@@ -271,11 +275,11 @@ describe(`the history of addresses against a plain filter over what the node ans
     expect([...(result?.traces ?? []), ...(next.result?.traces ?? [])]).toEqual(whole?.traces);
   });
 
-  it('comes to what a plain sum does', async () => {
+  it('has a summary equal to a plain sum', async () => {
     const chain = await indexedChain();
     const [, ...known] = addressesOf(chain.traces);
     for (const address of [...known.slice(0, 12), ADDRESS]) {
-      const { result } = await askMethod<Record<string, unknown>>(
+      const { result } = await callMethod<Record<string, unknown>>(
         floodgate.gatewayUrl,
         'floodgate_addressSummary',
         { address },
@@ -305,7 +309,7 @@ describe(`the history of addresses against a plain filter over what the node ans
     }
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     it.each(REFUSED)('$says', async ({ param, code = -32602, names, data }) => {
       const { error } = await page(param);
       expect(error).toMatchObject({ code, ...(data !== undefined && { data }) });
@@ -313,7 +317,7 @@ describe(`the history of addresses against a plain filter over what the node ans
       expect(error?.message.length).toBeLessThan(400);
     });
 
-    it('of a summary what it does not know', async () => {
+    it('invalid parameters of a summary', async () => {
       for (const [param, name] of [
         [{}, 'address'],
         [{ address: [ADDRESS] }, 'address'],
@@ -321,7 +325,7 @@ describe(`the history of addresses against a plain filter over what the node ans
         [{ address: ADDRESS, fromBlock: 9, toBlock: 8 }, 'fromBlock 9'],
         [{ address: ADDRESS, toBlock: 1e9 }, 'head'],
       ] as const) {
-        const { error } = await askMethod(floodgate.gatewayUrl, 'floodgate_addressSummary', param);
+        const { error } = await callMethod(floodgate.gatewayUrl, 'floodgate_addressSummary', param);
         expect(error, JSON.stringify(param)).toMatchObject({ code: -32602 });
         expect(error?.message).toContain(name);
       }

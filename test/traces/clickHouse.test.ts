@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseTraces, TraceStoreUnavailable } from '../../src/ethereum/store/clickhouse/index.ts';
 import {
   type Address,
+  type Hash,
   indexBlock,
   JsonWriter,
   MAX_COUNT,
+  type Quantity,
+  type Trace,
   type TraceStore,
 } from '../../src/ethereum/traces/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
@@ -23,7 +26,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const FILTERS = Number(process.env['FLOODGATE_TEST_FILTERS'] ?? 400);
 const ROUNDS = 40;
 
-/** Where a change is cut off: before or after ClickHouse has its rows, before or after PostgreSQL says that they count. */
+/** Statements at which connections are cut while a change is written to ClickHouse or confirmed in PostgreSQL. */
 const CUTS = [
   { store: 'clickHouse', word: 'INSERT+INTO+trace_chunks' },
   { store: 'clickHouse', word: 'INSERT+INTO+by_address' },
@@ -67,7 +70,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       ...{ fromBlock, toBlock, fromAddresses: shape.addresses.slice(0, 1) as Address[], toAddresses: [] },
       ...{ mode: 'intersection' as const, after: 0, count: MAX_COUNT },
     });
-    /** It holds the lease of whoever has it for another, as a takeover does. */
+    /** Transfers the lease to another holder, as a takeover does. */
     const takeLease = (network: string) =>
       postgres.query(
         `UPDATE floodgate_traces.chains SET lease_token = lease_token + 1, lease_holder = 'another', lease_until = now() + interval '1 hour' WHERE network = '${network}'`,
@@ -75,13 +78,13 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     const endLease = (network: string) =>
       postgres.query(`UPDATE floodgate_traces.chains SET lease_until = now() WHERE network = '${network}'`);
 
-    it(`answers ${FILTERS} filters as a plain filter does, while blocks are replaced and changes are cut off anywhere`, async () => {
+    it(`returns the results of a plain filter for ${FILTERS} filters during reorganisations and cut connections`, async () => {
       const network = newNetwork();
       const random = new Random(52);
       const chain = new GrowingChain(random, 1000);
       const reader = await open(network);
       let writer = await openThroughProxies(network);
-      /** A change that failed is made again by an instance that knows nothing of it. */
+      /** Repeats a failed change with a new instance, which has no state of the first attempt. */
       const restarting = new Proxy(writer, {
         get: (_, name) =>
           name === 'apply'
@@ -100,7 +103,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await chain.grow(restarting, 5);
       for (let round = 0; round < ROUNDS; round++) {
         const { store, word } = random.pick([...CUTS]);
-        if (random.chance(0.6)) proxies[store].cutNext(word, random.pick(['before', 'after']));
+        if (random.chance(0.6)) proxies[store].closeNext(word, random.pick(['before', 'after']));
         const step = random.below(10);
         if (step < 5) await chain.grow(restarting, random.between(1, 25));
         else if (step < 8) await chain.reorganise(restarting);
@@ -109,12 +112,12 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       }
       expect(proxies.clickHouse.cuts + proxies.postgres.cuts).toBeGreaterThan(5);
       expect((await reader.head())?.number).toBe(chain.next - 1);
-      for (const proxy of Object.values(proxies)) proxy.cutNext('no such word', 'before');
+      for (const proxy of Object.values(proxies)) proxy.closeNext('no such word', 'before');
       await writer.close();
       await reader.close();
     });
 
-    it('keeps no row of a block that was replaced once its height is final', async () => {
+    it('deletes the rows of replaced blocks when their height becomes final', async () => {
       const network = newNetwork();
       const store = await open(network);
       const chain = new GrowingChain(new Random(53), 100);
@@ -136,7 +139,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await store.close();
     });
 
-    it('answers nothing where rows are missing on the machine that answers, or too many are there', async () => {
+    it('fails instead of answering if rows are missing or duplicated', async () => {
       const network = newNetwork();
       const store = await open(network);
       const chain = new GrowingChain(new Random(54), 100);
@@ -173,7 +176,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await store.close();
     });
 
-    it('reads the rows of the addresses that are asked for, and not those of the whole range', async () => {
+    it('reads only the rows of the requested addresses, not those of the whole range', async () => {
       const store = await open(newNetwork());
       const busy = { addresses: syntheticAddresses(400), maxTransactions: 100, maxFrames: 8 };
       const random = new Random(57);
@@ -183,7 +186,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await add(store, blocks);
       const [one, two] = busy.addresses.slice(200) as [Address, Address];
       const filter = { ...filterOf(100, 119), fromAddresses: [one] };
-      // Some 10,000 rows, of which the engine reads 1,024 at a time.
+      // The table has about 10,000 rows, which the engine reads in granules of 1,024.
       await clickHouse.query('SET max_rows_to_read = 5000');
       for (const asked of [filter, { ...filter, toAddresses: [two], mode: 'union' as const }])
         expect(await store.filter(asked, MAX_BYTES)).not.toHaveLength('[]'.length);
@@ -191,7 +194,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await store.close();
     });
 
-    it('lets one instance write, and the others wait until it has', async () => {
+    it('lets one instance write while others wait', async () => {
       const network = newNetwork();
       const [first, second] = [await open(network), await open(network)];
       const chain = new GrowingChain(new Random(55), 10);
@@ -207,7 +210,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
         `SELECT count(*)::int AS rows FROM floodgate_traces.blocks JOIN floodgate_traces.chains c ON chain = c.id WHERE network = '${network}'`,
       );
       expect(rows).toBe(4);
-      // It says goodbye: another goes on at once.
+      // close() releases the lease, so another instance can write at once.
       await first.close();
       chain.put(next);
       chain.next = 14;
@@ -216,7 +219,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await second.close();
     });
 
-    it('lets another take over from one that is gone, without its goodbye', async () => {
+    it('lets another instance take over from one that disappeared without releasing its lease', async () => {
       const network = newNetwork();
       const gone = await openThroughProxies(network);
       const chain = new GrowingChain(new Random(56), 10);
@@ -230,7 +233,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await gone.close();
     });
 
-    it('lets one that was stopped in the middle of a change, and goes on after another took over, change nothing', async () => {
+    it('discards the change of an instance that was paused while another took over', async () => {
       const network = newNetwork();
       const chain = new GrowingChain(new Random(57), 10);
       const held = new HoldingProxy(clickHouse.port);
@@ -241,7 +244,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       const stale = syntheticBlock(chain.random, shape, { number: 15, parentHash });
       held.hold('INSERT+INTO+by_address');
       const written = add(old, [stale]).catch((error: unknown) => error);
-      await until('its rows are on the way', () => held.isHolding);
+      await until('the rows to be sent', () => held.isHolding);
       await takeLease(network);
       await endLease(network);
       await chain.grow(other, 4);
@@ -255,7 +258,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await held.close();
     });
 
-    it('answers nothing where one of the two databases was lost, and is indexed anew', async () => {
+    it('fails after the loss of one database, and can be indexed again', async () => {
       const [network, urlOf] = [newNetwork(), (database: string) => postgres.url({ database })];
       const opened = (database: string) =>
         openClickHouseTraces({ url: clickHouse.url(), postgres: urlOf(database), network }, { log: QUIET });
@@ -264,7 +267,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       const chain = new GrowingChain(new Random(60), 100);
       await chain.grow(store, 10);
       await store.close();
-      // Without PostgreSQL's tables nothing says that the rows count, nor do they when their blocks come again.
+      // Without PostgreSQL's tables the rows are not valid, and stay invalid when their blocks are indexed again.
       const anew = await opened('after');
       expect(await anew.head()).toBeUndefined();
       expect(await anew.filter(filterOf(100, 109), MAX_BYTES)).toBeUndefined();
@@ -279,7 +282,50 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await anew.close();
     });
 
-    it('takes an error inside of an answer that began well for an error, and tells no password', async () => {
+    it('returns the block written after PostgreSQL lost its newest commit, not the lost block', async () => {
+      const network = newNetwork();
+      const store = await open(network);
+      const chain = new GrowingChain(new Random(62), 100);
+      await chain.grow(store, 10);
+      const tables = ['chains', 'blocks', 'segments'];
+      for (const table of tables)
+        await postgres.query(`CREATE TABLE saved_${table} AS TABLE floodgate_traces.${table}`);
+      const lost = syntheticBlock(new Random(63), shape, {
+        number: chain.next,
+        parentHash: chain.blocks.get(chain.next - 1)?.header.hash,
+      });
+      await add(store, [lost]);
+      await store.close();
+      for (const table of tables)
+        await postgres.query(
+          `TRUNCATE floodgate_traces.${table}; INSERT INTO floodgate_traces.${table} TABLE saved_${table}; DROP TABLE saved_${table}`,
+        );
+      // Has as many rows as the lost block, so that a row count cannot distinguish them.
+      const hash = `0x${'0b'.repeat(32)}` as const;
+      const replaced: SyntheticBlock = {
+        header: { ...lost.header, hash: hash as Hash },
+        traces: lost.traces.map((trace) => ({
+          ...trace,
+          blockHash: hash as Hash,
+          ...(trace.type === 'call' && { action: { ...trace.action, gas: '0x7' as Quantity } }),
+        })) as Trace[],
+      };
+      expect(replaced.traces).not.toEqual(lost.traces.map((trace) => ({ ...trace, blockHash: hash })));
+      const after = await open(network);
+      // An attempt with rows of both blocks is rejected; the indexer retries.
+      await add(after, [replaced]).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(TraceStoreUnavailable);
+        return add(after, [replaced]);
+      });
+      chain.put(replaced);
+      chain.next++;
+      await compareSome(after, chain, 30);
+      const bytes = await after.blockTraces(replaced.header.number, MAX_BYTES);
+      expect(JSON.parse(Buffer.from(bytes ?? []).toString())).toEqual(replaced.traces);
+      await after.close();
+    });
+
+    it('detects an error within a started response, and does not expose the password', async () => {
       const network = newNetwork();
       const store = await open(network);
       await new GrowingChain(new Random(58), 10).grow(store, 3);
@@ -307,7 +353,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(`${refused} ${JSON.stringify(refused)}`).not.toContain('secret');
     });
 
-    it('makes its tables on a release that knows nothing of statistics that are made by themselves', async () => {
+    it('creates its tables on a ClickHouse release without automatic statistics', async () => {
       const older = await ClickHouseServer.start();
       const proxy = new HoldingProxy(older.port);
       await proxy.listen();
@@ -325,7 +371,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await older.remove();
     });
 
-    it('changes nothing where a change comes twice', async () => {
+    it('ignores a change that is applied twice', async () => {
       const network = newNetwork();
       const store = await open(network);
       const block = syntheticBlock(new Random(59), shape, { number: 5 });
@@ -340,7 +386,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
   },
 );
 
-/** Stands before ClickHouse, and keeps what it is told to on the way until it is let go, or refuses a setting. */
+/** A proxy of ClickHouse that can delay a request until `release`, or reject a setting as unknown. */
 class HoldingProxy {
   readonly #target: number;
   readonly #server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {

@@ -1,34 +1,39 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
+import { MAX_COUNT, type TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { plainAnswer, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { ask, askAll, type FilterAnswer } from './support/ask.ts';
+import {
+  callTraceFilter,
+  callTraceFilterAll,
+  type FilterAnswer,
+  withoutId,
+} from './support/callTraceFilter.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf, type Query, randomQuery } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
-/** A failure is repeated with the seed that it prints: `FLOODGATE_TEST_SEED=… npx vitest run test/traces/differential`. */
+/** Repeat a failure with the printed seed: `FLOODGATE_TEST_SEED=… npx vitest run test/traces/differential`. */
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 20);
-/** With the 8 blocks of the script: more than 64, so that the chain has final blocks, and reorganisations stay above. */
+/** With the 8 scripted blocks enough for final blocks (64 below the head) and for reorganisations above them. */
 const RANDOM_BLOCKS = 92;
-const QUERIES = inCi(2_000, { elsewhere: 500 });
-/** One of each kind at least: of the same length, shorter, longer. */
-const REORGANISATIONS = inCi(8, { elsewhere: 3 });
-const QUERIES_AFTER_EACH = inCi(250, { elsewhere: 100 });
-const REORGANISATIONS_UNDER_LOAD = inCi(5, { elsewhere: 2 });
+const QUERIES = sizeInCi(2_000, { elsewhere: 500 });
+/** At least one of each kind: a new branch of the same length, a shorter one and a longer one. */
+const REORGANISATIONS = sizeInCi(8, { elsewhere: 3 });
+const QUERIES_AFTER_EACH = sizeInCi(250, { elsewhere: 100 });
+const REORGANISATIONS_UNDER_LOAD = sizeInCi(5, { elsewhere: 2 });
 const ASKING_AT_ONCE = 8;
 const ASKING_REST_MS = 5;
 
-describe(`trace_filter against a plain filter over what the node answers, seed ${SEED}`, () => {
+describe(`trace_filter compared with a plain filter over the node's traces, seed ${SEED}`, () => {
   const random = new Random(SEED);
   let anvil: Anvil;
   let floodgate: Floodgate;
-  /** What was final once stays so for Floodgate, though anvil counts from a head that it took back. */
+  /** Highest final block so far: Floodgate never lowers it, while anvil derives it from the current head. */
   let finalized = 0;
 
   beforeAll(async () => {
@@ -45,12 +50,12 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
     await anvil?.stop();
   });
 
-  /** The node's chain, once the index holds it to its last block. */
+  /** Returns the node's chain after the index contains its last block. */
   async function indexedChain(): Promise<NodeChain> {
     const chain = await readChain(anvil.url);
     finalized = Math.max(finalized, chain.tags.finalized);
-    await until('the index has the last block of the node', async () => {
-      const { result } = await ask(floodgate.gatewayUrl, { count: 1 });
+    await until('the last block of the node to be indexed', async () => {
+      const { result } = await callTraceFilter(floodgate.gatewayUrl, { count: 1 });
       return result?.[0]?.blockHash === chain.hashes[chain.head];
     });
     return chain;
@@ -59,7 +64,7 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
   async function compare(chain: NodeChain, count: number): Promise<number> {
     const addresses = addressesOf(chain.traces);
     const queries = Array.from({ length: count }, () => randomQuery(random, chain, addresses));
-    const answers = await askAll(
+    const answers = await callTraceFilterAll(
       floodgate.gatewayUrl,
       queries.map(({ asked }) => asked),
     );
@@ -70,15 +75,15 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
     return found;
   }
 
-  it(`is the same for ${QUERIES} random filters on a chain of every shape of trace`, async () => {
+  it(`returns identical results for ${QUERIES} random filters on a chain with every kind of trace`, async () => {
     const chain = await indexedChain();
     expect(new Set(chain.traces.map(shapeOf))).toEqual(SHAPES);
     const found = await compare(chain, QUERIES);
-    // The filters are no empty exercise.
+    // The filters must match traces.
     expect(found).toBeGreaterThan(10 * QUERIES);
   });
 
-  it('is the same after each of several reorganisations, the chain shortened and lengthened too', async () => {
+  it('returns identical results after reorganisations that keep, shorten and lengthen the chain', async () => {
     for (let i = 0; i < REORGANISATIONS; i++) {
       const depth = i === 0 ? 1 : i === 1 ? 20 : random.between(1, 20);
       const blocks = Math.max(
@@ -90,7 +95,7 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
     }
   });
 
-  it('answers from one chain, the old or the new one, while blocks are replaced', async () => {
+  it('returns results of either the old or the new chain during a reorganisation', async () => {
     let answered = 0;
     for (let i = 0; i < REORGANISATIONS_UNDER_LOAD; i++) {
       const before = await indexedChain();
@@ -100,13 +105,13 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
       const asking = Promise.all(
         Array.from({ length: ASKING_AT_ONCE }, async () => {
           while (!replaced) {
-            seen.push(...(await askAll(floodgate.gatewayUrl, tailQueries(wholeTail))));
-            // The node that replaces its blocks needs the processor, too.
+            seen.push(...(await callTraceFilterAll(floodgate.gatewayUrl, tailQueries(wholeTail))));
+            // Leaves CPU time to the node that replaces its blocks.
             await pause(ASKING_REST_MS);
           }
         }),
       );
-      // Once as deep as it can be: down to the block behind the finalized one.
+      // The first reorganisation has the maximum depth: down to the block after the finalized one.
       const depth = i === 0 ? before.head - finalized : random.between(1, 20);
       await rebuildTail(anvil.url, { depth, blocks: depth + 2, seed: SEED + 100 + i });
       const after = await indexedChain();
@@ -114,10 +119,10 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
       await asking;
 
       const [old, now] = [before, after].map((chain) =>
-        tailQueries(wholeTail).map((asked) => JSON.stringify(plainFilter(chain.traces, meant(asked)))),
+        tailQueries(wholeTail).map((asked) => JSON.stringify(referenceFilter(chain.traces, meant(asked)))),
       );
       for (const { id, result, error } of seen) {
-        // While the chain is shorter than the range its end is past the head; no part of it is given then.
+        // While the chain is shorter than the range, the response is an error and never a part of the range.
         if (error !== undefined) {
           expect([-32602, -32001], error.message).toContain(error.code);
           continue;
@@ -135,26 +140,27 @@ interface TailQuery {
   readonly fromBlock: number;
   readonly toBlock: number;
   readonly after: number;
+  readonly count: number;
 }
 
-/** The pages of all traces of a range: together they hold traces of each of its blocks. */
+/** Pages of all traces of a range; together they contain traces of each block. */
 const tailQueries = (range: { fromBlock: number; toBlock: number }): TailQuery[] =>
-  [0, 100, 200, 300, 400].map((after) => ({ ...range, after }));
+  [0, 100, 200, 300, 400].map((after) => ({ ...range, after, count: MAX_COUNT }));
 
 const meant = (asked: TailQuery): TraceFilter => ({
   ...asked,
   fromAddresses: [],
   toAddresses: [],
   mode: 'intersection',
-  count: 200,
 });
 
-/** Checks an answer to the letter, order of members included; resolves with how many traces it has. */
+/** Compares a response with the expected JSON, including the order of members; returns the number of traces. */
 function expectPlain(chain: NodeChain, { asked, meant }: Query, answer: FilterAnswer | undefined): number {
-  const expected = plainFilter(chain.traces, meant);
-  if (JSON.stringify(answer?.result) !== JSON.stringify(expected))
-    expect({ asked, answer: answer?.error ?? answer?.result }).toEqual({ asked, answer: expected });
-  return expected.length;
+  const expected = plainAnswer(chain.traces, meant);
+  const given = answer && withoutId(answer);
+  if (JSON.stringify(given) !== JSON.stringify(expected))
+    expect({ asked, given }).toEqual({ asked, given: expected });
+  return 'result' in expected ? expected.result.length : 0;
 }
 
 type Shaped = NodeChain['traces'][number];
@@ -166,7 +172,7 @@ function shapeOf(trace: Shaped): string {
   return trace.type + failure;
 }
 
-/** Every kind of frame that Ethereum has had since its proof of stake, each failed too where it can fail. */
+/** All kinds of frames since proof of stake, successful and (except selfdestruct) failed. */
 const SHAPES = new Set(
   ['call', 'delegatecall', 'staticcall', 'callcode', 'create', 'create2'].flatMap((kind) => [
     kind,

@@ -1,4 +1,3 @@
-/** A full disk below the store of traces: a change is refused, nothing else breaks, and it goes on when there is room. */
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,7 +9,7 @@ import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../supp
 
 const shape = { addresses: syntheticAddresses(20), maxTransactions: 40, maxFrames: 8 };
 
-it('a full disk refuses blocks, again and again, and takes them when there is room', async (context) => {
+it('the trace store rejects blocks while the disk is full and accepts them when space is freed', async (context) => {
   const { folder } = smallFileSystem(context, 24 * 1024 * 1024);
   const filler = join(folder, 'filler');
   const { bavail, bsize } = statfsSync(folder);

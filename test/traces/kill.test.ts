@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { inCi } from '../support/search.ts';
+import { sizeInCi } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { ask, askAll } from './support/ask.ts';
+import { callTraceFilter, callTraceFilterAll } from './support/callTraceFilter.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
-const KILLS = inCi(20, { elsewhere: 5 });
+const KILLS = sizeInCi(20, { elsewhere: 5 });
 const SEED = 9;
-/** The chain loses its last blocks to others in this share of the steps. */
+/** Share of the steps that replace the last blocks. */
 const REORGANISED_SHARE = 0.05;
 const FOLLOW_CLOSELY = ['--index-from', '0', '--index-poll-interval-ms', '50'];
 const ACCOUNT = 'kill';
 const PAGE = 200;
 
-/** What the server has promised: rules by their ids, as it last acknowledged them. */
-interface Promised {
+/** State that the server has acknowledged. */
+interface AcknowledgedState {
   readonly rules: Map<string, Rule>;
-  /** Changes sent and not acknowledged: after a kill they may be there or not. */
-  readonly open: Map<string, Rule>;
+  /** Changes sent but not acknowledged: after a kill they may or may not be stored. */
+  readonly unacknowledged: Map<string, Rule>;
 }
 
 interface Rule {
@@ -35,7 +35,7 @@ interface Rule {
   readonly mode: string;
 }
 
-describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are written`, () => {
+describe(`kill -9 during ingest and rule changes (${KILLS} times)`, () => {
   const random = new Random(SEED);
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-kill-'));
   let anvil: Anvil;
@@ -54,8 +54,8 @@ describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are writt
   const start = (): Promise<FloodgateProcess> =>
     startFloodgateProcess({ upstream: anvil.url, args: FOLLOW_CLOSELY, dataDir });
 
-  it('loses no acknowledged rule, and leaves an index that equals one built from scratch', async () => {
-    const promised: Promised = { rules: new Map(), open: new Map() };
+  it('loses no acknowledged rule and leaves an index equal to one built from scratch', async () => {
+    const promised: AcknowledgedState = { rules: new Map(), unacknowledged: new Map() };
     floodgate = await start();
     let interrupted = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -65,24 +65,26 @@ describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are writt
         ...[1, 2, 3].map(() => writeRules(floodgate, promised)),
       ];
       const enough = promised.rules.size + random.between(1, 12);
-      await until('rules are written', () => promised.rules.size >= enough);
-      await until('blocks are ingested', async () => (await indexHead(floodgate)) !== head);
+      await until('rules to be written', () => promised.rules.size >= enough);
+      await until('blocks to be ingested', async () => (await indexHead(floodgate)) !== head);
       await floodgate.kill();
       for (const one of work) one.stop();
       await Promise.all(work.map(({ ended }) => ended));
-      if (promised.open.size > 0) interrupted++;
+      if (promised.unacknowledged.size > 0) interrupted++;
 
       floodgate = await start();
-      await expectPromised(floodgate, promised);
+      await expectAcknowledged(floodgate, promised);
       await expectIndexOf(floodgate, await readChain(anvil.url));
     }
-    // Otherwise no kill came while a rule was being written.
+    // Enough kills must happen while a rule is written.
     expect(interrupted).toBeGreaterThan(KILLS / 4);
 
     const scratch = await startFloodgateProcess({ upstream: anvil.url, args: FOLLOW_CLOSELY });
     try {
       const queries = queriesOver(await readChain(anvil.url));
-      expect(await askAll(floodgate.gatewayUrl, queries)).toEqual(await askAll(scratch.gatewayUrl, queries));
+      expect(await callTraceFilterAll(floodgate.gatewayUrl, queries)).toEqual(
+        await callTraceFilterAll(scratch.gatewayUrl, queries),
+      );
     } finally {
       await scratch.stop();
     }
@@ -94,7 +96,7 @@ interface Work {
   readonly ended: Promise<void>;
 }
 
-/** Repeats a step until it is stopped. */
+/** Repeats a step until `stop` is called. */
 function repeat(step: () => Promise<void>): Work {
   let stopped = false;
   const run = async (): Promise<void> => {
@@ -106,7 +108,7 @@ function repeat(step: () => Promise<void>): Work {
   return { stop, ended: run() };
 }
 
-/** Blocks as fast as the node makes them, the last few replaced by others now and then. */
+/** Mines blocks without pause and sometimes replaces the last ones. */
 function growChain(url: string, random: Random, seed: number): Work {
   const traffic = createTraffic({ url, seed });
   let steps = 0;
@@ -118,8 +120,8 @@ function growChain(url: string, random: Random, seed: number): Work {
   });
 }
 
-/** Creates a rule, changes it, and so on, one request after the other. A request that the kill broke off is open. */
-function writeRules(floodgate: FloodgateProcess, promised: Promised): Work {
+/** Creates and changes rules, one request after the other. Requests interrupted by a kill stay in `promised.open`. */
+function writeRules(floodgate: FloodgateProcess, promised: AcknowledgedState): Work {
   const collection = `${floodgate.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
   const send = async (method: string, url: string, body: object): Promise<Rule | undefined> => {
     try {
@@ -128,23 +130,23 @@ function writeRules(floodgate: FloodgateProcess, promised: Promised): Work {
       const { success, result } = (await response.json()) as { success: boolean; result: Rule };
       return success ? result : undefined;
     } catch {
-      return undefined; // the server was killed: nothing was promised
+      return undefined; // the server was killed before it acknowledged the change
     }
   };
   let counter = 0;
   const work = repeat(async () => {
     const name = `rule-${process.hrtime.bigint()}-${counter++}`;
-    promised.open.set(name, { id: '', name, mode: 'enabled' });
+    promised.unacknowledged.set(name, { id: '', name, mode: 'enabled' });
     const created = await send('POST', collection, ruleNamed(name));
     if (created === undefined) return work.stop();
-    promised.open.delete(name);
+    promised.unacknowledged.delete(name);
     promised.rules.set(created.id, created);
 
     const changed = { ...created, mode: 'monitoring' };
-    promised.open.set(created.id, changed);
+    promised.unacknowledged.set(created.id, changed);
     const answer = await send('PATCH', `${collection}/${created.id}`, { mode: 'monitoring' });
     if (answer === undefined) return work.stop();
-    promised.open.delete(created.id);
+    promised.unacknowledged.delete(created.id);
     promised.rules.set(created.id, answer);
   });
   return work;
@@ -159,8 +161,8 @@ const ruleNamed = (name: string): object => ({
   burst_sensitivity: 'low',
 });
 
-/** Every acknowledged rule is there as it was acknowledged; what was not acknowledged is there whole, or not at all. */
-async function expectPromised(floodgate: FloodgateProcess, promised: Promised): Promise<void> {
+/** Checks that acknowledged rules are unchanged, and other changes are stored completely or not at all. */
+async function expectAcknowledged(floodgate: FloodgateProcess, promised: AcknowledgedState): Promise<void> {
   const response = await fetch(
     `${floodgate.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`,
     { headers: { authorization: `Bearer ${floodgate.token}` } },
@@ -170,31 +172,31 @@ async function expectPromised(floodgate: FloodgateProcess, promised: Promised): 
   for (const [id, rule] of promised.rules) {
     const now = held.get(id);
     expect(now, `the acknowledged rule ${id} is lost`).toBeDefined();
-    if (promised.open.has(id)) expect([rule.mode, 'monitoring']).toContain(now?.mode);
+    if (promised.unacknowledged.has(id)) expect([rule.mode, 'monitoring']).toContain(now?.mode);
     else expect(now).toEqual(rule);
   }
   for (const rule of result) {
     if (!promised.rules.has(rule.id))
-      expect(promised.open.has(rule.name), `${rule.name} is nobody's`).toBe(true);
+      expect(promised.unacknowledged.has(rule.name), `${rule.name} was never requested`).toBe(true);
     promised.rules.set(rule.id, rule);
   }
-  promised.open.clear();
+  promised.unacknowledged.clear();
 }
 
 async function indexHead({ gatewayUrl }: FloodgateProcess): Promise<string | undefined> {
-  return (await ask(gatewayUrl, { count: 1 })).result?.[0]?.blockHash;
+  return (await callTraceFilter(gatewayUrl, { count: 1 })).result?.[0]?.blockHash;
 }
 
-/** The index holds this chain and answers as a plain filter over it does: everything, and by each of its addresses. */
+/** Checks that the index returns the results of a plain filter over the chain, for all traces and by address. */
 async function expectIndexOf(floodgate: FloodgateProcess, chain: NodeChain): Promise<void> {
   await until(
-    'the index has the last block',
+    'the last block to be indexed',
     async () => (await indexHead(floodgate)) === chain.hashes[chain.head],
   );
   const queries = queriesOver(chain);
-  const answers = await askAll(floodgate.gatewayUrl, queries);
+  const answers = await callTraceFilterAll(floodgate.gatewayUrl, queries);
   queries.forEach((query, i) => {
-    const expected = plainFilter(chain.traces, meaningOf(query));
+    const expected = referenceFilter(chain.traces, meaningOf(query));
     if (JSON.stringify(answers[i]?.result) !== JSON.stringify(expected))
       expect({ query, result: answers[i]?.error ?? answers[i]?.result }).toEqual({ query, result: expected });
   });
@@ -203,14 +205,15 @@ async function expectIndexOf(floodgate: FloodgateProcess, chain: NodeChain): Pro
 interface AskedPage {
   readonly fromBlock: number;
   readonly toBlock: number;
+  readonly count: number;
   readonly after?: number;
   readonly fromAddress?: TraceFilter['fromAddresses'];
   readonly toAddress?: TraceFilter['toAddresses'];
 }
 
-/** All pages of all blocks, and the first page of each address on each side. */
+/** Returns queries for all pages of all blocks, and for the first page of each address as sender and as receiver. */
 function queriesOver({ head, traces }: NodeChain): AskedPage[] {
-  const range = { fromBlock: 0, toBlock: head };
+  const range = { fromBlock: 0, toBlock: head, count: PAGE };
   const pages = Array.from({ length: Math.ceil(traces.length / PAGE) }, (_, i) => ({
     ...range,
     after: i * PAGE,
@@ -225,6 +228,7 @@ function queriesOver({ head, traces }: NodeChain): AskedPage[] {
 const meaningOf = ({
   fromBlock,
   toBlock,
+  count,
   after = 0,
   fromAddress = [],
   toAddress = [],
@@ -232,7 +236,7 @@ const meaningOf = ({
   fromBlock,
   toBlock,
   after,
-  count: PAGE,
+  count,
   fromAddresses: fromAddress,
   toAddresses: toAddress,
   mode: 'intersection',

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, MAX_COUNT, type Trace } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
-import { lateStore } from '../support/lateStore.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { delayedStore } from '../support/delayedStore.ts';
+import { plainAnswer, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
 import { startInProcess } from '../support/startInProcess.ts';
 import { until } from '../support/until.ts';
-import { ask, askAll } from './support/ask.ts';
+import { callTraceFilter, callTraceFilterAll, withoutId } from './support/callTraceFilter.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf, randomQuery } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 21);
-/** More than 64 in all, so that the chain has final blocks. */
+/** With the scripted blocks more than 64, so that the chain has final blocks. */
 const RANDOM_BLOCKS = 67;
 const QUERIES = 200;
 const REORGANISATIONS = 4;
@@ -30,8 +30,8 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** The whole server over an engine whose reads take turns of the event loop, as those of a remote one do. */
-describe(`an index that answers late, seed ${SEED}`, () => {
+/** Runs the server on an index with asynchronous reads, like a remote store. */
+describe(`an index with asynchronous reads, seed ${SEED}`, () => {
   const random = new Random(SEED);
   let anvil: Anvil;
   let server: Awaited<ReturnType<typeof startInProcess>>;
@@ -42,7 +42,7 @@ describe(`an index that answers late, seed ${SEED}`, () => {
     await traffic.run({ steps: SCRIPT_BLOCKS + RANDOM_BLOCKS });
     server = await startInProcess(
       { upstream: [anvil.url], 'index.from': '0', 'index.pollIntervalMs': '50' },
-      { openTraceStore: (folder, options) => lateStore(openTraceStore(folder, options), random) },
+      { openTraceStore: (folder, options) => delayedStore(openTraceStore(folder, options), random) },
     );
   });
   afterAll(async () => {
@@ -52,8 +52,8 @@ describe(`an index that answers late, seed ${SEED}`, () => {
 
   async function indexedChain(): Promise<NodeChain> {
     const chain = await readChain(anvil.url);
-    await until('the index has the last block of the node', async () => {
-      const { result } = await ask(server.gatewayUrl, { count: 1 });
+    await until('the last block of the node to be indexed', async () => {
+      const { result } = await callTraceFilter(server.gatewayUrl, { count: 1 });
       return result?.[0]?.blockHash === chain.hashes[chain.head];
     });
     return chain;
@@ -63,29 +63,32 @@ describe(`an index that answers late, seed ${SEED}`, () => {
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(server.gatewayUrl, { method: 'POST', headers, body });
-    return (await response.json()) as Answer[]; // a batch is answered by a list
+    return (await response.json()) as Answer[]; // a batch returns a list
   }
 
-  it(`trace_filter answers ${QUERIES} random filters as a plain filter does`, async () => {
+  it(`returns the results of a plain filter for ${QUERIES} random trace_filter calls`, async () => {
     const chain = await indexedChain();
     const addresses = addressesOf(chain.traces);
     const queries = Array.from({ length: QUERIES }, () => randomQuery(random, chain, addresses));
-    const answers = await askAll(
+    const answers = await callTraceFilterAll(
       server.gatewayUrl,
       queries.map(({ asked }) => asked),
     );
     queries.forEach(({ asked, meant }, i) => {
-      expect({ asked, answer: answers[i]?.result }).toEqual({
+      const answer = answers[i];
+      expect({ asked, answer: answer && withoutId(answer) }).toEqual({
         asked,
-        answer: plainFilter(chain.traces, meant),
+        answer: plainAnswer(chain.traces, meant),
       });
     });
-    // Alone each is sent from the memory that it was written into.
+    // Results of single requests are sent from the buffer that they were written to.
     for (const { asked, meant } of queries.slice(0, 20))
-      expect((await ask(server.gatewayUrl, asked)).result).toEqual(plainFilter(chain.traces, meant));
+      expect(withoutId(await callTraceFilter(server.gatewayUrl, asked))).toEqual(
+        plainAnswer(chain.traces, meant),
+      );
   });
 
-  it('every method answers of one chain, the old or the new one, while blocks come and go', async () => {
+  it('returns results of either the old or the new chain from every method during reorganisations', async () => {
     const seen = new Map<string, number>();
     for (let i = 0; i < REORGANISATIONS; i++) {
       const before = await indexedChain();
@@ -106,13 +109,13 @@ describe(`an index that answers late, seed ${SEED}`, () => {
       answers.push(...(await askEach(calls)));
       for (const { id, result, error } of answers) {
         const call = calls[id];
-        if (call === undefined) throw new Error(`nothing was asked as ${id}`);
+        if (call === undefined) throw new Error(`no call has id ${id}`);
         if (error !== undefined) {
           expect([-32602, -32001], `${call.method}: ${error.message}`).toContain(error.code);
           continue;
         }
         seen.set(call.method, (seen.get(call.method) ?? 0) + 1);
-        const expected = [before, after].map((chain) => plainAnswer(chain, call));
+        const expected = [before, after].map((chain) => plainResult(chain, call));
         expect(expected, JSON.stringify(call)).toContainEqual(result);
       }
     }
@@ -121,7 +124,7 @@ describe(`an index that answers late, seed ${SEED}`, () => {
   });
 });
 
-/** Calls about the tail of a chain, which is replaced. */
+/** Calls about the last blocks of a chain, which are replaced. */
 function callsOf({ head, traces }: NodeChain): Call[] {
   const fromBlock = head - TAIL_BLOCKS;
   const tail = traces.filter(({ blockNumber }) => blockNumber > fromBlock);
@@ -129,7 +132,7 @@ function callsOf({ head, traces }: NodeChain): Call[] {
   return [
     ...[0, 100, 200].map((after) => ({
       method: 'trace_filter',
-      params: [{ fromBlock, toBlock: head, after }],
+      params: [{ fromBlock, toBlock: head, after, count: MAX_COUNT }],
     })),
     ...[head, head - 3, fromBlock].map((block) => ({ method: 'trace_block', params: [block] })),
     ...[first, last].flatMap((trace) => [
@@ -139,16 +142,16 @@ function callsOf({ head, traces }: NodeChain): Call[] {
   ];
 }
 
-/** What a method would answer that looks at every trace of the chain. */
-function plainAnswer({ traces }: NodeChain, { method, params }: Call): unknown {
+/** Computes the expected result of a call by a scan over all traces of the chain. */
+function plainResult({ traces }: NodeChain, { method, params }: Call): unknown {
   const [first, second] = params;
   if (method === 'trace_filter')
-    return plainFilter(traces, {
+    return referenceFilter(traces, {
       ...{ fromAddresses: [], toAddresses: [], mode: 'union', count: MAX_COUNT },
-      ...(first as { fromBlock: number; toBlock: number; after: number }), // as callsOf made it
+      ...(first as { fromBlock: number; toBlock: number; after: number }), // created by callsOf
     });
   if (method === 'trace_block') return traces.filter(({ blockNumber }) => blockNumber === first);
-  const ofHash = traces.filter(({ transactionHash }) => transactionHash === (first as Hash)); // as callsOf made it
+  const ofHash = traces.filter(({ transactionHash }) => transactionHash === (first as Hash)); // created by callsOf
   if (method === 'trace_transaction') return ofHash.length === 0 ? null : ofHash;
   const isAsked = ({ traceAddress }: Trace): boolean => traceAddress.join() === String(second);
   return ofHash.find(isAsked) ?? null;

@@ -8,15 +8,15 @@ import { type Anvil, connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
-/** Blocks that a transaction stands in, each with one; anvil takes the block 64 below its head for final. */
+/** Number of blocks, each with one transaction. anvil's `finalized` block is 64 below its head. */
 const BLOCKS = 90;
 const LEFT = 10;
 
-describe('a development chain that is set back', () => {
+describe('a development chain that is reverted', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-reverted-'));
   let anvil: Anvil;
   let floodgate: Floodgate;
-  /** Polls its node once a minute: nothing that it says can come from a poll. */
+  /** A server that polls its node once per minute, so that none of its responses depend on a poll. */
   let seldom: Floodgate;
   let snapshot: string;
   let address: string;
@@ -56,7 +56,7 @@ describe('a development chain that is set back', () => {
     const head = await headOfNode();
     for (const server of [floodgate, seldom])
       await until(
-        'the index has the head',
+        'the head to be indexed',
         async () => (await atLatest(server)).result?.[0]?.blockHash === head.hash,
       );
   });
@@ -67,11 +67,11 @@ describe('a development chain that is set back', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('has one head for trace_filter and eth_blockNumber, before another block comes', async () => {
+  it('has the same lower head in trace_filter and eth_blockNumber before the next block', async () => {
     const { transactionHash } = (await atLatest(seldom)).result[0];
     await node().call('evm_revert', snapshot);
     const { gatewayUrl } = seldom;
-    // From what the gateway says first of the new head on, no answer is of a block above it.
+    // After the gateway has reported the lower head once, no response contains a block above it.
     expect((await call(gatewayUrl, 'eth_blockNumber')).json.result).toBe(`0x${LEFT.toString(16)}`);
     expect((await atLatest(seldom)).result[0].blockNumber).toBe(LEFT);
     const range = { fromBlock: `0x${BLOCKS.toString(16)}`, toBlock: `0x${BLOCKS.toString(16)}` };
@@ -79,13 +79,13 @@ describe('a development chain that is set back', () => {
     expect((await call(gatewayUrl, 'trace_transaction', transactionHash)).json.result).toBe(null);
     expect((await call(gatewayUrl, 'trace_get', transactionHash, [])).json.result).toBe(null);
     await until(
-      'the gateway says that the head has gone down',
+      'the lower head',
       async () =>
         (await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result === `0x${LEFT.toString(16)}`,
     );
-    // A single node is asked for its number, and for its head once in a poll's interval.
+    // With a single node, eth_blockNumber is relayed, while the head is polled once per interval.
     await until(
-      'the last block is that of the node',
+      'the last block of the node to be served',
       async () => (await atLatest()).result?.[0]?.blockNumber === LEFT,
     );
     const above = await call(floodgate.gatewayUrl, 'trace_block', `0x${BLOCKS.toString(16)}`);
@@ -93,11 +93,11 @@ describe('a development chain that is set back', () => {
     expect((await call(floodgate.gatewayUrl, 'trace_transaction', transactionHash)).json.result).toBe(null);
   });
 
-  it('is followed on its new way, though it went back below what the node called final', async () => {
+  it('is indexed on its new branch although final blocks were reverted', async () => {
     await mine(BLOCKS - LEFT + 5);
     const head = await headOfNode();
     await until(
-      'the index has the new head',
+      'the new head to be indexed',
       async () => (await atLatest()).result?.[0]?.blockHash === head.hash,
     );
     const filter = { fromBlock: '0x0', toBlock: 'latest', fromAddress: [address] };
@@ -113,7 +113,13 @@ describe('a development chain that is set back', () => {
     expect(result).toHaveLength(BLOCKS + 5);
   });
 
-  it('can be rewound by hand, while no server runs', async () => {
+  it('can be rewound by floodgate index --rewind while no server runs', async () => {
+    // Responses at the head may come from the node before its blocks are indexed.
+    await until('the head to be indexed', async () =>
+      (await (await fetch(`${floodgate.url}/metrics`)).text()).includes(
+        `floodgate_index_head_block{network="mainnet"} ${BLOCKS + 5}\n`,
+      ),
+    );
     await floodgate.stop();
     const rewound = await run(['index', '--rewind', '20', '--data-dir', dataDir]);
     expect(rewound).toMatchObject({
@@ -122,8 +128,6 @@ describe('a development chain that is set back', () => {
     });
     const again = await run(['index', '--rewind', '20', '--data-dir', dataDir]);
     expect(again.stdout).toBe('The index has no block above 20.\n');
-    expect((await run(['index', '--data-dir', dataDir])).stderr).toMatch(
-      /--from BLOCK, or .* --rewind BLOCK/,
-    );
+    expect((await run(['index', '--data-dir', dataDir])).stderr).toMatch(/--from BLOCK or .* --rewind BLOCK/);
   });
 });

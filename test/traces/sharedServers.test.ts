@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floodgate } from '../rules/support/command.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
-import { plainFilter } from '../support/plainFilter.ts';
+import { plainAnswer } from '../support/plainFilter.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { ask, askAll } from './support/ask.ts';
+import { callTraceFilter, callTraceFilterAll, withoutId } from './support/callTraceFilter.ts';
 import { readChain } from './support/nodeChain.ts';
 import { addressesOf, randomQuery } from './support/randomQuery.ts';
 
 const QUERIES = 25;
 
 describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
-  `servers that share an index on ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+  `servers with a shared index on ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
   () => {
     const random = new Random(61);
     let anvil: Anvil;
@@ -33,7 +33,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       const traffic = await createTraffic({ url: anvil.url, seed: 61 });
       await traffic.run({ steps: 20 });
       [postgres, clickHouse] = await Promise.all([Postgres.start(['fsync=off']), ClickHouseServer.start()]);
-      // One with an index of its own for the newest blocks, and one without.
+      // The first server has a local index of the newest blocks, the second has none.
       for (const recent of ['8', '0'])
         servers.push(
           await startFloodgateProcess({
@@ -61,25 +61,27 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
 
     async function expectExact(server: FloodgateProcess): Promise<void> {
       const chain = await readChain(anvil.url);
-      await until('the index has the last block of the node', async () => {
-        const { result } = await ask(server.gatewayUrl, { count: 1 });
+      await until('the last block of the node to be indexed', async () => {
+        const { result } = await callTraceFilter(server.gatewayUrl, { count: 1 });
         return result?.[0]?.blockHash === chain.hashes[chain.head];
       });
       const addresses = addressesOf(chain.traces);
       const queries = Array.from({ length: QUERIES }, () => randomQuery(random, chain, addresses));
-      const answers = await askAll(
+      const answers = await callTraceFilterAll(
         server.gatewayUrl,
         queries.map(({ asked }) => asked),
       );
-      for (const [i, { meant }] of queries.entries())
-        expect(answers[i]?.result, JSON.stringify(meant)).toEqual(plainFilter(chain.traces, meant));
+      for (const [i, { meant }] of queries.entries()) {
+        const answer = answers[i];
+        expect(answer && withoutId(answer), JSON.stringify(meant)).toEqual(plainAnswer(chain.traces, meant));
+      }
     }
 
-    it('answer alike, and as the node', async () => {
+    it('return identical results that match the node', async () => {
       for (const server of servers) await expectExact(server);
     });
 
-    it('go on when the one that writes is killed', async () => {
+    it('continue when the writing server is killed', async () => {
       const [killed, left] = servers.splice(0) as [FloodgateProcess, FloodgateProcess];
       servers.push(left);
       await killed.kill();
@@ -88,7 +90,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectExact(left);
     });
 
-    it('are filled by a command, out of the index of a data folder', async () => {
+    it('are filled by floodgate index --to-store from the index of a data folder', async () => {
       await postgres.query('CREATE DATABASE filled');
       const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-fill-'));
       try {
@@ -110,7 +112,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       }
     });
 
-    it('say in one line that a database cannot be reached', async () => {
+    it('report an unreachable database in one line', async () => {
       const away = 'postgres://a:secret@127.0.0.1:1/b';
       const stores = ['--trace-store', clickHouse.url(), '--trace-store-postgres', away];
       const { status, stderr } = await floodgate([
@@ -126,7 +128,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(stderr).not.toContain('secret');
     });
 
-    it('does not start without a PostgreSQL, and tells no password', async () => {
+    it('do not start without PostgreSQL and do not print the password', async () => {
       const { status, stderr } = await floodgate([
         'start',
         '--upstream',

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 const GENESIS = `0x${'9'.repeat(64)}` as Hash; // 32 bytes
 const HEAD = 1_500;
 
-/** Stands for a node that reorganises deeply and knows no finality, or takes back what it called final: none of ours does. */
+/** Fake node with deep reorganisations, without finality or below its final block, unlike the real test nodes. */
 class RevertedNode {
   readonly knownHeads = undefined;
   readonly #random = new Random(5);
@@ -42,7 +42,7 @@ class RevertedNode {
       );
   }
 
-  /** Goes back to a block, and on by another way to `to`. */
+  /** Reverts to the block `last` and grows another branch up to `to`. */
   revert(last: number, to = last): void {
     this.#blocks = this.#blocks.slice(0, last + 1);
     this.grow(to);
@@ -50,7 +50,7 @@ class RevertedNode {
 
   hash = (number: number) => this.#blocks[number]?.header.hash;
   #ref(number: number): HeadBlock {
-    return this.#blocks[number]?.header as HeadBlock; // asked for blocks that there are
+    return this.#blocks[number]?.header as HeadBlock; // callers pass existing blocks
   }
 
   chain = async () => ({ chainId: this.chainId, genesisHash: GENESIS });
@@ -63,7 +63,7 @@ class RevertedNode {
   freshHeads = () => this.heads();
 }
 
-describe('the index of a chain that went back', () => {
+describe('the index of a reverted chain', () => {
   let folder: string;
   let store: TraceStore;
   let indexer: Indexer | undefined;
@@ -87,6 +87,8 @@ describe('the index of a chain that went back', () => {
       failed: (error: unknown) => failures.push(error),
       recovered: nothing,
       filled: nothing,
+      unavailable: nothing,
+      available: nothing,
       gapClosed: nothing,
     };
     const options = { pollIntervalMs: 10, ...(finality && { finality }) };
@@ -96,12 +98,12 @@ describe('the index of a chain that went back', () => {
   }
 
   const followed = (node: RevertedNode) =>
-    until('the index has the head of the node', async () => {
+    until('the head of the node to be indexed', async () => {
       const head = await store.head();
       return head?.number === node.head && head.hash === node.hash(node.head);
     });
 
-  /** Every block that the index holds must be one of the node's. */
+  /** Checks that every indexed block is a block of the node. */
   async function expectOneChain(node: RevertedNode): Promise<void> {
     for (
       let block = await store.lastBlock(node.head);
@@ -113,7 +115,7 @@ describe('the index of a chain that went back', () => {
     }
   }
 
-  it('holds no block of the dead chain below a gap, where no block is final', async () => {
+  it('contains no block of the old branch below a gap if no block is final', async () => {
     const node = new RevertedNode(1);
     const followedBy = follow(node);
     await followed(node);
@@ -129,7 +131,7 @@ describe('the index of a chain that went back', () => {
     ]);
   });
 
-  it('follows on from the head, and does not fetch what was dropped until it is asked for', async () => {
+  it('continues from the head and fetches removed blocks only on demand', async () => {
     const node = new RevertedNode(1);
     const followedBy = follow(node);
     await followed(node);
@@ -142,14 +144,14 @@ describe('the index of a chain that went back', () => {
     await expectOneChain(node);
   });
 
-  it('follows a development chain that went back below its final block', async () => {
+  it('follows a development chain reverted below its final block', async () => {
     const node = new RevertedNode(31_337);
     node.finalized = HEAD - 64;
     follow(node);
     await followed(node);
     node.finalized = HEAD - 300;
     node.revert(HEAD - 200, HEAD - 190);
-    await until('the shorter chain is followed', async () => {
+    await until('the shorter chain to be indexed', async () => {
       const block = await store.block(node.head);
       return block?.hash === node.hash(node.head);
     });
@@ -159,29 +161,29 @@ describe('the index of a chain that went back', () => {
     expect(failures).toEqual([]);
   });
 
-  it('refuses the same of a real network, and says how to go on', async () => {
+  it('rejects a revert below the final block on a real network and names the remedy', async () => {
     const node = new RevertedNode(1);
     node.finalized = HEAD - 64;
     follow(node);
     await followed(node);
-    await until('the final block is known', () => store.finalizedNumber());
+    await until('the final block to be known', () => store.finalizedNumber());
     node.finalized = undefined;
     node.revert(HEAD - 200, HEAD + 10);
-    await until('it is refused', () => failures.length > 0);
+    await until('the failure', () => failures.length > 0);
     expect(failures[0]).toBeInstanceOf(FinalityError);
     expect(String(failures[0])).toMatch(/floodgate index --rewind BLOCK/);
     expect((await store.head())?.number).toBe(HEAD);
   });
 
-  it('takes blocks at a depth for final where it is told to', async () => {
+  it('treats blocks at a configured depth as final', async () => {
     const node = new RevertedNode(31_337);
     follow(node, { depth: 100 });
     await followed(node);
-    await until('blocks are final', async () => (await store.finalizedNumber()) === HEAD - 100);
+    await until('blocks to be final', async () => (await store.finalizedNumber()) === HEAD - 100);
     node.revert(HEAD - 90, HEAD + 1);
     await followed(node);
     expect(failures).toEqual([]);
     node.revert(HEAD - 150, HEAD + 20);
-    await until('it is refused', () => failures.some((error) => error instanceof FinalityError));
+    await until('the finality failure', () => failures.some((error) => error instanceof FinalityError));
   });
 });

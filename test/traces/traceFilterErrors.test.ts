@@ -2,20 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { ask, type FilterAnswer } from './support/ask.ts';
+import { callTraceFilter, type FilterAnswer } from './support/callTraceFilter.ts';
 
-/** What a `trace_filter` gets that cannot be answered: `params` as the JSON text that is sent. */
+/** An invalid `trace_filter` request and its expected error; `params` is the JSON text that is sent. */
 interface Row {
   readonly says: string;
   readonly params: string;
   readonly code: -32602 | -32005;
-  /** What the message must name: the member at fault, what came, what is allowed. */
+  /** Texts that the message must contain: the member, the value, the allowed values. */
   readonly names: readonly string[];
   readonly data?: unknown;
 }
 
+const HASH = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
-/** Block of the last of the shared chain's blocks: the script's length. */
+/** Head of the shared chain: the number of scripted blocks. */
 const HEAD = 8;
 const PAST_HEAD = HEAD + 1;
 
@@ -40,7 +41,7 @@ const pastHead = (says: string, members: string, ...names: string[]): Row => ({
 const addresses = (count: number): string =>
   JSON.stringify(Array.from({ length: count }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`));
 
-/** Every quantity member refuses the same values. */
+/** Invalid values of every quantity member. */
 const QUANTITIES = ['fromBlock', 'toBlock', 'after', 'count'].flatMap((member) =>
   (
     [
@@ -66,30 +67,39 @@ const QUANTITIES = ['fromBlock', 'toBlock', 'after', 'count'].flatMap((member) =
 const ROWS: readonly Row[] = [
   { says: 'two filters', params: '[{},{}]', code: -32602, names: ['params', '2'] },
   { says: 'a list as the filter', params: '[[]]', code: -32602, names: ['params[0]'] },
-  { says: 'a text as the filter', params: '["latest"]', code: -32602, names: ['params[0]'] },
+  { says: 'a string as the filter', params: '["latest"]', code: -32602, names: ['params[0]'] },
   { says: 'null as the filter', params: '[null]', code: -32602, names: ['params[0]'] },
   { says: 'params by name', params: '{"fromBlock":"0x1"}', code: -32602, names: ['params'] },
-  { says: 'params that are a text', params: '"0x1"', code: -32602, names: ['params'] },
+  { says: 'a string as params', params: '"0x1"', code: -32602, names: ['params'] },
 
   bad('an unknown member', '"fromAdress":[]', 'fromAdress', 'fromAddress'),
   bad('several unknown members', '"a":1,"b":2', '"a"', '"b"'),
   bad('a member named __proto__', '"__proto__":{"count":1}', '__proto__'),
   bad('a member named constructor', '"constructor":1', 'constructor'),
-  bad('blockHash, which no decision allows', '"blockHash":"0x00"', 'blockHash'),
+  bad('a short block hash', '"blockHash":"0x00"', 'blockHash', '0x00'),
+  bad('a tag as block hash', '"blockHash":"latest"', 'blockHash'),
+  bad('a block hash with fromBlock', `"blockHash":"${HASH}","fromBlock":"0x1"`, 'blockHash', 'fromBlock'),
+  bad('a block hash with toBlock', `"toBlock":"latest","blockHash":"${HASH}"`, 'blockHash', 'toBlock'),
+  bad(
+    'a block hash with a bound, before a limit',
+    `"blockHash":"${HASH}","toBlock":1,"count":201`,
+    'toBlock',
+  ),
 
   ...QUANTITIES,
   bad('pending as fromBlock', '"fromBlock":"pending"', 'fromBlock', 'pending', 'latest'),
   bad('pending as toBlock', '"toBlock":"pending"', 'toBlock', 'pending'),
-  bad('a block hash as toBlock', `"toBlock":"0x${'1f'.repeat(32)}"`, 'toBlock'),
+  bad('a block hash as fromBlock', `"fromBlock":"${HASH}"`, 'fromBlock'),
+  bad('a block hash as toBlock', `"toBlock":"${HASH}"`, 'toBlock'),
   bad('an unknown tag', '"toBlock":"newest"', 'toBlock', 'newest', 'finalized'),
 
   bad('a short address', '"fromAddress":["0x12"]', 'fromAddress[0]', '0x12'),
   bad('an address without 0x', `"toAddress":["${ADDRESS.slice(2)}00"]`, 'toAddress[0]'),
-  bad('a second address that is none', `"toAddress":["${ADDRESS}","${ADDRESS}0"]`, 'toAddress[1]'),
+  bad('an invalid second address', `"toAddress":["${ADDRESS}","${ADDRESS}0"]`, 'toAddress[1]'),
   bad('null in a list of addresses', '"toAddress":[null]', 'toAddress[0]', 'null'),
   bad('a number as address', '"fromAddress":5', 'fromAddress', '5'),
   bad('an object as addresses', '"fromAddress":{}', 'fromAddress'),
-  bad('an empty text as address', '"fromAddress":""', 'fromAddress'),
+  bad('an empty string as address', '"fromAddress":""', 'fromAddress'),
 
   bad('an unknown mode', '"mode":"or"', 'mode', 'or', 'intersection', 'union'),
   bad('a mode in capitals', '"mode":"UNION"', 'mode', 'UNION'),
@@ -97,7 +107,12 @@ const ROWS: readonly Row[] = [
   bad('a number as mode', '"mode":1', 'mode'),
 
   bad('a range that ends before it starts', '"fromBlock":"0x5","toBlock":"0x4"', 'fromBlock 5', 'toBlock 4'),
-  bad('only toBlock, as fromBlock is the latest then', '"toBlock":"0x2"', 'fromBlock', 'toBlock 2'),
+  bad(
+    'only toBlock, because fromBlock is then the latest block',
+    '"toBlock":"0x2"',
+    'fromBlock',
+    'toBlock 2',
+  ),
   bad(
     'earliest as the end of a range',
     '"fromBlock":"latest","toBlock":"earliest"',
@@ -113,15 +128,16 @@ const ROWS: readonly Row[] = [
   ),
   pastHead('a range past the head', '"fromBlock":"0x3e8","toBlock":"0x3e9"', 'fromBlock', '1000'),
   pastHead(
-    'only a fromBlock past the head: up to the latest is reversed',
+    'only a fromBlock past the head, because the range is then reversed',
     `"fromBlock":${PAST_HEAD}`,
     'fromBlock',
   ),
 
   overLimit(800, 801)('801 blocks', '"fromBlock":0,"toBlock":800', 'fromBlock', 'toBlock'),
   overLimit(800, 801)('801 blocks past the head', '"fromBlock":"0xf4240","toBlock":"0xf4560"'),
-  overLimit(800, 2 ** 53 - 1)('the widest range there is', '"fromBlock":0,"toBlock":9007199254740990'),
+  overLimit(800, 2 ** 53 - 1)('the maximum range', '"fromBlock":0,"toBlock":9007199254740990'),
   overLimit(200, 201)('a count of 201', '"count":201', 'count'),
+  overLimit(200, 201)('a count of 201 of one block', `"blockHash":"${HASH}","count":201`, 'count'),
   overLimit(200, 201)('a count of 201 in hex', '"count":"0xc9"', 'count'),
   overLimit(1000, 1001)('1,001 senders', `"fromAddress":${addresses(1001)}`, 'fromAddress'),
   overLimit(1000, 1001)('1,001 recipients', `"toAddress":${addresses(1001)}`, 'toAddress'),
@@ -132,8 +148,8 @@ const ROWS: readonly Row[] = [
   ),
 
   bad('an unknown member before a limit', '"count":201,"x":1', 'x'),
-  bad('a bad address before a limit', '"count":201,"toAddress":"0x"', 'toAddress'),
-  bad('a bad quantity before a width', '"fromBlock":0,"toBlock":800,"after":-1', 'after'),
+  bad('an invalid address before a limit', '"count":201,"toAddress":"0x"', 'toAddress'),
+  bad('an invalid quantity before the width of a range', '"fromBlock":0,"toBlock":800,"after":-1', 'after'),
   overLimit(200, 201)('a limit before the head', `"toBlock":${PAST_HEAD},"fromBlock":1,"count":201`),
   overLimit(200, 201)('a limit before a range that is reversed', '"fromBlock":5,"toBlock":4,"count":201'),
 ];
@@ -141,23 +157,23 @@ const ROWS: readonly Row[] = [
 interface Answered {
   readonly says: string;
   readonly members: object;
-  /** Numbers of the blocks that the answer has traces of. */
+  /** Numbers of the blocks in the result. */
   readonly blocks: readonly number[];
 }
 
-/** What looks odd and is answered all the same. */
+/** Unusual but valid filters. */
 const ANSWERED: readonly Answered[] = [
-  { says: 'nothing, which is the latest block', members: {}, blocks: [HEAD] },
+  { says: 'an empty filter, which selects the latest block', members: {}, blocks: [HEAD] },
   { says: 'leading zeros', members: { fromBlock: '0x0003', toBlock: `0x${'0'.repeat(80)}3` }, blocks: [3] },
   { says: 'hex in capitals', members: { fromBlock: '0x3', toBlock: '0x3', count: '0xC8' }, blocks: [3] },
   { says: 'a JSON integer written 3.0', members: { fromBlock: 3, toBlock: 3 }, blocks: [3] },
-  { says: 'earliest', members: { fromBlock: 'earliest', toBlock: 'earliest' }, blocks: [] },
+  { says: 'earliest as both bounds', members: { fromBlock: 'earliest', toBlock: 'earliest' }, blocks: [] },
   { says: 'null in place of every member', members: nulls(), blocks: [HEAD] },
-  { says: 'empty lists', members: { fromAddress: [], toAddress: [] }, blocks: [HEAD] },
+  { says: 'empty lists of addresses', members: { fromAddress: [], toAddress: [] }, blocks: [HEAD] },
   { says: 'a count of 0', members: { fromBlock: 0, toBlock: HEAD, count: 0 }, blocks: [] },
   { says: 'an after past all traces', members: { fromBlock: 0, after: Number.MAX_SAFE_INTEGER }, blocks: [] },
   {
-    says: 'an after past all traces, in hex',
+    says: 'an after past all traces in hex',
     members: { fromBlock: 0, after: '0x1fffffffffffff' },
     blocks: [],
   },
@@ -191,7 +207,7 @@ describe('trace_filter', () => {
     return { status: response.status, text: await response.text() };
   }
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     it.each(ROWS)('$says', async ({ params, code, names, data }) => {
       const { status, text } = await send(params);
       const answer = JSON.parse(text) as FilterAnswer;
@@ -202,26 +218,26 @@ describe('trace_filter', () => {
         error: { code, message: expect.any(String), ...(data !== undefined && { data }) },
       });
       for (const name of names) expect(answer.error?.message).toContain(name);
-      // What came is quoted, and cut: an answer never grows with the request.
+      // The quoted value is truncated, so the response does not grow with the request.
       expect(text.length).toBeLessThan(600);
     });
   });
 
-  describe('answers', () => {
+  describe('accepts', () => {
     it.each(ANSWERED)('$says', async ({ members, blocks }) => {
-      const { result, error } = await ask(floodgate.gatewayUrl, members);
+      const { result, error } = await callTraceFilter(floodgate.gatewayUrl, members);
       expect(error).toBeUndefined();
       expect([...new Set(result?.map(({ blockNumber }) => blockNumber))]).toEqual(blocks);
     });
 
-    it('params left out, null and empty, which ask for the latest block', async () => {
+    it('null, [] and [{}] as params, which select the latest block', async () => {
       for (const params of ['null', '[]', '[{}]']) {
         const { text } = await send(params);
         expect(JSON.parse(text).result?.[0]?.blockNumber, params).toBe(HEAD);
       }
     });
 
-    it('with the published shape, member by member and in its order', async () => {
+    it('a filter for one transfer and returns the published members in their order', async () => {
       const recipient = `0x${'70997970C51812dc3A010C7d01b50e0d17dc79C8'}`;
       const { node, number } = await oneTransfer(recipient);
       const [block] = await node.batch<{ hash: string; transactions: string[] }>([
@@ -239,8 +255,8 @@ describe('trace_filter', () => {
       );
     });
 
-    it('with members in one order in every trace: error behind blockNumber, the rest by the alphabet', async () => {
-      const { result = [] } = await ask(floodgate.gatewayUrl, { fromBlock: 0, toBlock: HEAD });
+    it('a filter for all blocks and returns sorted members and lower-case hex in every trace', async () => {
+      const { result = [] } = await callTraceFilter(floodgate.gatewayUrl, { fromBlock: 0, toBlock: HEAD });
       expect(result.length).toBeGreaterThan(100);
       for (const trace of result) {
         expect(Object.keys(trace)).toEqual(Object.keys(trace).sort());
@@ -262,8 +278,8 @@ describe('trace_filter', () => {
   }
 
   async function untilIndexed(number: number): Promise<void> {
-    // A number past the index's head but not past the node's is waited for.
-    const { error } = await ask(floodgate.gatewayUrl, { fromBlock: number, toBlock: number });
+    // A request for a block between the heads of index and node waits until it is indexed.
+    const { error } = await callTraceFilter(floodgate.gatewayUrl, { fromBlock: number, toBlock: number });
     expect(error).toBeUndefined();
   }
 });

@@ -1,5 +1,5 @@
 /** Tokens of the rules API, and API keys of the gateway. */
-import { type Answer, type Call, call } from './client.ts';
+import { type ApiRequest, type ApiResponse, call } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
@@ -7,10 +7,10 @@ export type ApiToken = Schemas['ApiToken'];
 export type ApiTokenCreation = Schemas['ApiTokenCreation'];
 export type GatewayKey = Schemas['GatewayKey'];
 export type GatewayKeyCreation = Schemas['GatewayKeyCreation'];
-/** What an answer to a creation has, and nothing else ever. */
+/** The only response that contains the secret of a created token or key. */
 export type WithSecret<T> = T & { readonly value: string };
 
-/** More than may be valid at once; of those before, revoked and expired ones are left out. */
+/** Lists are read in pages of 1,000 entries, up to 10,000 entries. */
 const PER_PAGE = 1_000;
 const MAX_PAGES = 10;
 
@@ -28,8 +28,8 @@ async function all<T>(path: string): Promise<Outcome<readonly T[]>> {
 export const listTokens = (): Promise<Outcome<readonly ApiToken[]>> => all('/user/tokens');
 export const listKeys = (): Promise<Outcome<readonly GatewayKey[]>> => all('/gateway/keys');
 
-/** Sent again with the same words it makes no second one. */
-const creation = (path: string, body: object, retryKey: string): Call => ({
+/** Returns a creation request. Retries with the same body and `retryKey` create nothing again. */
+const creation = (path: string, body: object, retryKey: string): ApiRequest => ({
   method: 'POST',
   path,
   body,
@@ -39,20 +39,20 @@ const creation = (path: string, body: object, retryKey: string): Call => ({
 export const createToken = (
   body: ApiTokenCreation,
   retryKey: string,
-): Promise<Outcome<Answer<WithSecret<ApiToken>>>> => call(creation('/user/tokens', body, retryKey));
+): Promise<Outcome<ApiResponse<WithSecret<ApiToken>>>> => call(creation('/user/tokens', body, retryKey));
 
 export const createKey = (
   body: GatewayKeyCreation,
   retryKey: string,
-): Promise<Outcome<Answer<WithSecret<GatewayKey>>>> => call(creation('/gateway/keys', body, retryKey));
+): Promise<Outcome<ApiResponse<WithSecret<GatewayKey>>>> => call(creation('/gateway/keys', body, retryKey));
 
-export const revokeToken = (id: string): Promise<Outcome<Answer<ApiToken>>> =>
+export const revokeToken = (id: string): Promise<Outcome<ApiResponse<ApiToken>>> =>
   call({ method: 'DELETE', path: `/user/tokens/${encodeURIComponent(id)}` });
 
-export const revokeKey = (id: string): Promise<Outcome<Answer<GatewayKey>>> =>
+export const revokeKey = (id: string): Promise<Outcome<ApiResponse<GatewayKey>>> =>
   call({ method: 'DELETE', path: `/gateway/keys/${encodeURIComponent(id)}` });
 
-/** Random, also where the page is not of a secure origin. */
+/** 32 random hex digits. `crypto.randomUUID` requires a secure context. */
 export function newRetryKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

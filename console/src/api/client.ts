@@ -1,11 +1,12 @@
-/** The REST API, typed by its OpenAPI document. Each call gives a value or a failure in words; it never throws. */
-import { token as currentToken, refusal } from './credentials.ts';
-import { type Failure, failureOf, failureWithoutAnswer, type Outcome } from './failure.ts';
+/** Client of the REST API, typed by its OpenAPI document. Calls return a value or a failure; they never throw. */
+import { token as currentToken, tokenRejection } from './credentials.ts';
+import { curlCommand } from './curl.ts';
+import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
 
 export const API = '/client/v4';
 
-/** An answer with its tag, for `If-Match`. */
-export interface Answer<T> {
+/** A successful response, with its ETag for `If-Match`. */
+export interface ApiResponse<T> {
   readonly result: T;
   readonly etag: string | undefined;
   readonly messages: readonly string[];
@@ -18,26 +19,25 @@ export interface PageInfo {
   readonly cursor?: string;
 }
 
-export interface Call {
+export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined;
-  /** Left out: {@link API}. */
+  /** Default: {@link API}. */
   readonly base?: '/operations';
-  /** Below the base, with what is in it encoded; made with {@link pathOf}. */
+  /** Percent-encoded path below the base; see {@link pathOf}. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Of who signs in; that of the session where left out. */
   readonly token?: string;
 }
 
-/** A path of parts that come from outside: none of them can make another path. */
+/** Template tag for paths. Percent-encodes the values, so that untrusted values cannot address another resource. */
 export function pathOf(strings: TemplateStringsArray, ...values: readonly string[]): string {
   return strings.reduce((path, text, i) => path + encodeURIComponent(values[i - 1] ?? '') + text);
 }
 
-export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
+export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<T>>> {
   let response: Response;
   let body: unknown;
   try {
@@ -50,10 +50,10 @@ export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
     });
     body = await response.json();
   } catch {
-    return { failure: failureWithoutAnswer() };
+    return { failure: unreachableFailure() };
   }
-  if (!response.ok) return { failure: noteFailure(failureOf(response.status, body), request) };
-  // The document says so, and the server is held to it by its tests.
+  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body), request) };
+  // The OpenAPI document specifies this shape, and tests of the server check it.
   const {
     result,
     messages = [],
@@ -67,38 +67,36 @@ export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
-export const headersOf = ({
+const headersOf = ({
   headers,
   body,
   token = currentToken.value ?? '',
-}: Call): Record<string, string> => ({
+}: ApiRequest): Record<string, string> => ({
   authorization: `Bearer ${token}`,
   ...(body !== undefined && { 'content-type': 'application/json' }),
   ...headers,
 });
 
-export function urlOf({ base, path, query = {} }: Call): string {
+function urlOf({ base, path, query = {} }: ApiRequest): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return `${base ?? API}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
-/** The same call for a shell, with the token as a variable. */
-export function curlOf(request: Call): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const { authorization: _, ...others } = headersOf(request);
-  return [
-    'curl',
-    ...(request.method === undefined || request.method === 'GET' ? [] : ['-X', request.method]),
-    quote(location.origin + urlOf(request)),
-    '-H "Authorization: Bearer $FLOODGATE_TOKEN"',
-    ...Object.entries(others).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(request.body === undefined ? [] : ['--data', quote(JSON.stringify(request.body))]),
-  ].join(' ');
-}
+/** Returns the call as a curl command, with the token as a variable. */
+export const curlOf = (request: ApiRequest): string =>
+  curlCommand(
+    {
+      method: request.method ?? 'GET',
+      url: urlOf(request),
+      headers: headersOf(request),
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    },
+    'FLOODGATE_TOKEN',
+  );
 
-/** A token that is valid no more signs out, with the reason. */
-function noteFailure(failure: Failure, { token }: Call): Failure {
-  if (failure.status === 401 && token === undefined) refusal.value = failure;
+/** Ends the session if the server rejects its token with 401. */
+function signOutOn401(failure: Failure, { token }: ApiRequest): Failure {
+  if (failure.status === 401 && token === undefined) tokenRejection.value = failure;
   return failure;
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Failure } from './failure.ts';
 
-/** The token that is sent; undefined while nobody is signed in. */
+/** Token of the session; undefined while signed out. */
 export const token = signal<string | undefined>();
-/** Set where the server takes that token no more. */
-export const refusal = signal<Failure | undefined>();
+/** Set when the server rejects the token. */
+export const tokenRejection = signal<Failure | undefined>();

@@ -1,14 +1,16 @@
-/** One message of Server-Sent Events. */
 export interface StreamEvent {
   readonly id: string | undefined;
   readonly data: string;
 }
 
-/** A server that never ends a message must not fill the memory. */
+/** Limit of the buffer. A longer message ends the stream. */
 const MAX_CHARACTERS = 4_000_000;
 
-/** The messages of a stream of Server-Sent Events, as far as our own server writes them: lines end with \n. */
-export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+/** Yields Server-Sent Events with lines that end with \n, as Floodgate's do. Calls `onBytes` for every chunk. */
+export async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<StreamEvent> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader();
@@ -17,6 +19,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onBytes();
       text += value;
       if (text.length > MAX_CHARACTERS) return;
       const blocks = text.split('\n\n');

@@ -1,11 +1,11 @@
-/** An error as it is shown: what happened, what is still true, what to do. */
+/** An error for the user: what happened, what is still true, and what to do. */
 export interface Failure {
   readonly what: string;
   readonly still: string;
   readonly todo: string;
-  /** Of HTTP; undefined where no answer came. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** What the server says of each fault, with the field where it names one. */
+  /** Error messages of the server, with the field if the server names one. */
   readonly faults: readonly { readonly field: string | undefined; readonly message: string }[];
 }
 
@@ -21,62 +21,66 @@ const UNCHANGED = 'Nothing was changed.';
 
 const BY_STATUS: Readonly<Record<number, Words>> = {
   400: {
-    what: 'The server does not take what was sent.',
+    what: 'The server rejected the request.',
     still: UNCHANGED,
-    todo: 'Mend what is named below and send it again.',
+    todo: 'Correct the errors below, then send it again.',
   },
   401: {
-    what: 'The token is not valid: it is unknown, has expired or was revoked.',
-    still: 'Rules and traffic are as they were.',
-    todo: 'Sign in with another token: `floodgate token create` makes one.',
+    what: 'The token is not valid: it is unknown, expired or revoked.',
+    still: 'Rules and traffic have not changed.',
+    todo: 'Sign in with another token: `floodgate token create` creates one.',
   },
   403: {
     what: 'The token does not allow this.',
     still: UNCHANGED,
-    todo: 'Sign in with a token that has the permission that is named below.',
+    todo: 'Sign in with a token that has the permission below.',
   },
   404: {
-    what: 'It is not there (any more).',
+    what: 'It was not found.',
     still: UNCHANGED,
-    todo: 'Go back to the list: somebody may have deleted it.',
+    todo: 'Go back to the list: it may have been deleted.',
   },
-  409: { what: 'The account is full.', still: UNCHANGED, todo: 'Delete what is not needed, then try again.' },
+  409: {
+    what: 'The maximum number of entries is reached.',
+    still: UNCHANGED,
+    todo: 'Delete entries that you do not need, then try again.',
+  },
   412: {
-    what: 'Somebody changed it in the meantime.',
-    still: 'Their change holds, and what you wrote is still here.',
-    todo: 'Compare below, then send yours again or drop it.',
+    what: 'Another client changed it in the meantime.',
+    still: 'That change was saved. Your input is still here.',
+    todo: 'Compare both versions below, then save or discard yours.',
   },
   429: {
     what: 'Too many requests with this token.',
     still: UNCHANGED,
-    todo: 'Wait some seconds, then try again.',
+    todo: 'Wait a few seconds, then try again.',
   },
   503: {
-    what: 'The server cannot write now: its store is away or its disk is full.',
-    still: 'The guard goes on with the rules that it has.',
-    todo: 'Look at /readyz, or try again in a moment.',
+    what: 'The server cannot write now: its store is unavailable or its disk is full.',
+    still: 'The guard continues with its current rules.',
+    todo: 'Check /readyz, or try again later.',
   },
 };
 
 const ANY: Words = {
-  what: 'The server could not answer.',
-  still: 'Whether anything was changed is not known.',
-  todo: 'Look before you try again. The number of the request is in the server’s log.',
+  what: 'The server could not process the request.',
+  still: 'It is not known whether anything was changed.',
+  todo: 'Check the current state before you try again. The request id is in the log of the server.',
 };
 
 const NO_ANSWER: Words = {
   what: 'The server cannot be reached.',
-  still: 'It may go on without this page; what you see is from the last answer.',
-  todo: 'Wait until the dot at the top says live again, or look whether the server runs.',
+  still: 'It may still be running. This page shows the data that it received last.',
+  todo: 'Wait until the page is live again, or check whether the server is running.',
 };
 
-export const failureWithoutAnswer = (): Failure => ({ ...NO_ANSWER, status: undefined, faults: [] });
+export const unreachableFailure = (): Failure => ({ ...NO_ANSWER, status: undefined, faults: [] });
 
 export function failureOf(status: number, body: unknown): Failure {
   return { ...(BY_STATUS[status] ?? ANY), status, faults: faultsOf(body) };
 }
 
-/** Those of the envelope `{errors: [{message, source: {pointer}, error_chain: [{message}]}]}`, or of `{error}`. */
+/** Reads the errors of `{error}` or `{errors: [{message, source: {pointer}, error_chain: [{message}]}]}`. */
 function faultsOf(body: unknown): Failure['faults'] {
   if (typeof body !== 'object' || body === null) return [];
   if ('errors' in body && Array.isArray(body.errors))

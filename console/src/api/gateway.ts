@@ -4,11 +4,11 @@ import { call } from './client.ts';
 import type { Failure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** The gateway beside the console; undefined until it is known. Where there is none it has no network. */
+/** The gateway of this server; undefined until it is read. The list of networks is empty if no gateway runs. */
 export const gateway = signal<Schemas['Gateway'] | undefined>();
 export const gatewayFailure = signal<Failure | undefined>();
 
-/** Asked once for each who signs in: networks are what the server was started with. */
+/** Read once per sign-in, because the networks are fixed at server start. */
 effect(() => {
   gateway.value = undefined;
   gatewayFailure.value = undefined;

@@ -1,5 +1,5 @@
 import { account } from '../session.ts';
-import { type Answer, type Call, call, pathOf } from './client.ts';
+import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Attack, AttackSummary, FleetInstance, Schemas } from './types.ts';
 
@@ -9,10 +9,11 @@ export type WhatIf = Schemas['WhatIf'];
 const guardPath = (): string =>
   pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection`;
 
-export const readRates = (): Promise<Outcome<Answer<Rates>>> => call({ path: `${guardPath()}/rates` });
-export const readWhatIf = (): Promise<Outcome<Answer<WhatIf>>> => call({ path: `${guardPath()}/what-if` });
+export const readRates = (): Promise<Outcome<ApiResponse<Rates>>> => call({ path: `${guardPath()}/rates` });
+export const readWhatIf = (): Promise<Outcome<ApiResponse<WhatIf>>> =>
+  call({ path: `${guardPath()}/what-if` });
 
-export const readFleet = (): Promise<Outcome<Answer<readonly FleetInstance[]>>> =>
+export const readFleet = (): Promise<Outcome<ApiResponse<readonly FleetInstance[]>>> =>
   call({ path: `${guardPath()}/fleet` });
 
 export interface AttackQuery {
@@ -22,12 +23,12 @@ export interface AttackQuery {
 }
 
 export const ATTACKS_PER_PAGE = 25;
-const attacksCall = ({ page = 1, since, until }: AttackQuery): Call => ({
+const attacksCall = ({ page = 1, since, until }: AttackQuery): ApiRequest => ({
   path: `${guardPath()}/attacks`,
   query: { page, per_page: ATTACKS_PER_PAGE, since, until },
 });
-export const listAttacks = (query: AttackQuery): Promise<Outcome<Answer<readonly AttackSummary[]>>> =>
+export const listAttacks = (query: AttackQuery): Promise<Outcome<ApiResponse<readonly AttackSummary[]>>> =>
   call(attacksCall(query));
 
-export const attackCall = (id: string): Call => ({ path: guardPath() + pathOf`/attacks/${id}` });
-export const readAttack = (id: string): Promise<Outcome<Answer<Attack>>> => call(attackCall(id));
+export const attackCall = (id: string): ApiRequest => ({ path: guardPath() + pathOf`/attacks/${id}` });
+export const readAttack = (id: string): Promise<Outcome<ApiResponse<Attack>>> => call(attackCall(id));

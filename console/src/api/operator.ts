@@ -1,5 +1,5 @@
-/** What operators see and do of the server itself. */
-import { type Answer, call } from './client.ts';
+/** Health of the server, and operations on nodes. */
+import { type ApiResponse, call } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
@@ -8,18 +8,19 @@ export type HealthMinute = Schemas['HealthMinute'];
 export type NetworkHealth = Schemas['NetworkHealth'];
 export type NodeHealth = Schemas['NodeHealth'];
 
-export const readHealth = (signal: AbortSignal): Promise<Outcome<Answer<Health>>> =>
+export const readHealth = (signal: AbortSignal): Promise<Outcome<ApiResponse<Health>>> =>
   call({ path: '/health', signal });
 
-export const readHealthHistory = (signal: AbortSignal): Promise<Outcome<Answer<readonly HealthMinute[]>>> =>
-  call({ path: '/health/history', signal });
+export const readHealthHistory = (
+  signal: AbortSignal,
+): Promise<Outcome<ApiResponse<readonly HealthMinute[]>>> => call({ path: '/health/history', signal });
 
-/** Takes a node out of service, or back into it. */
+/** Takes a node out of service (`drain`) or returns it to service (`resume`). */
 export const setNode = (
   network: string,
   node: string,
   action: 'drain' | 'resume',
-): Promise<Outcome<Answer<unknown>>> =>
+): Promise<Outcome<ApiResponse<unknown>>> =>
   call({
     method: 'POST',
     base: '/operations',

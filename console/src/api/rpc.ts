@@ -1,14 +1,15 @@
-/** Calls of the gateway beside the console. Each gives a value or a failure in words; it never throws. */
+/** JSON-RPC calls to the gateway of this server. Calls return a value or a failure; they never throw. */
 import { signal } from '@preact/signals';
 import { isRemembered } from '../session.ts';
-import { type Failure, failureWithoutAnswer } from './failure.ts';
+import { curlCommand } from './curl.ts';
+import { type Failure, unreachableFailure } from './failure.ts';
 
 const STORED = 'floodgate.key';
 
-/** The API key that is sent to the gateway; undefined where none was given. Kept as long as the token is. */
+/** API key for the gateway, if the user entered one. Remembered as long as the token. */
 export const gatewayKey = signal<string | undefined>(sessionStorage.getItem(STORED) ?? undefined);
 
-export function keepKey(key: string | undefined): void {
+export function storeGatewayKey(key: string | undefined): void {
   gatewayKey.value = key;
   if (key !== undefined && isRemembered.value) sessionStorage.setItem(STORED, key);
   else sessionStorage.removeItem(STORED);
@@ -27,12 +28,17 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** A failure of the gateway, with what it answered. */
+/** A failure, with the JSON-RPC error if the gateway returned one. */
 export interface RpcFailure extends Failure {
   readonly error: RpcError | undefined;
 }
 
 export type RpcOutcome<T> = { readonly value: T } | { readonly failure: RpcFailure };
+
+const rpcHeaders = (): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  ...(gatewayKey.value !== undefined && { authorization: `Bearer ${gatewayKey.value}` }),
+});
 
 export const pathOfNetwork = (network: string): string => `/v1/${encodeURIComponent(network)}`;
 
@@ -41,7 +47,7 @@ export async function rpc<T>({ network, method, params, signal: abort }: RpcCall
   return answer ?? { failure: noAnswer() };
 }
 
-/** Several at once, answered in their order. */
+/** Sends the calls as one batch, and returns their outcomes in the order of the calls. */
 export async function rpcBatch<T>(
   network: string,
   calls: readonly Pick<RpcCall, 'method' | 'params'>[],
@@ -53,10 +59,7 @@ export async function rpcBatch<T>(
   try {
     const response = await fetch(pathOfNetwork(network), {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(gatewayKey.value !== undefined && { authorization: `Bearer ${gatewayKey.value}` }),
-      },
+      headers: rpcHeaders(),
       body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
       cache: 'no-store',
       ...(abort && { signal: abort }),
@@ -66,7 +69,7 @@ export async function rpcBatch<T>(
   } catch {
     return calls.map(() => ({ failure: noAnswer() }));
   }
-  const answers = (Array.isArray(body) ? body : [body]) as RpcAnswer<T>[]; // the gateway answers in the form of JSON-RPC
+  const answers = (Array.isArray(body) ? body : [body]) as RpcAnswer<T>[]; // the gateway returns JSON-RPC responses
   const byId = new Map(answers.map((answer) => [answer.id, answer]));
   const whole = answers.length === 1 ? answers[0] : undefined;
   return calls.map((_, id) => {
@@ -82,7 +85,7 @@ interface RpcAnswer<T> {
   readonly error?: RpcError;
 }
 
-const noAnswer = (): RpcFailure => ({ ...failureWithoutAnswer(), error: undefined });
+const noAnswer = (): RpcFailure => ({ ...unreachableFailure(), error: undefined });
 
 function rpcFailure(status: number, error: RpcError): RpcFailure {
   const words = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;
@@ -95,71 +98,70 @@ const reasonOf = ({ data }: RpcError): unknown =>
   typeof data === 'object' && data !== null && 'reason' in data ? data.reason : undefined;
 
 const ANY: Words = {
-  what: 'The gateway could not answer.',
+  what: 'The gateway could not process the call.',
   still: 'Nothing was changed.',
-  todo: 'What it says is below.',
+  todo: 'See its message below.',
 };
 
 const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, Words])[] = [
   [
     (status) => status === 401,
     {
-      what: 'The gateway wants an API key.',
+      what: 'The gateway requires an API key.',
       still: 'You stay signed in.',
-      todo: 'Give one above: `floodgate key create`, or the page Access, makes it.',
+      todo: 'Enter one above. Create it with `floodgate key create`, or on the page Access.',
     },
   ],
   [
     (_, error) => reasonOf(error) === 'noNode',
     {
-      what: 'No node can answer now.',
-      still: 'What is in the index is still answered.',
-      todo: 'Look at the page Nodes, then try again.',
+      what: 'No node is available.',
+      still: 'Calls that the index can answer still work.',
+      todo: 'Check the page Nodes, then try again.',
     },
   ],
   [
     (_, error) => reasonOf(error) === 'blockReplaced',
     {
-      what: 'The chain was reorganised: the block in which this list ended was replaced.',
-      still: 'What is shown above was so when it was read.',
-      todo: 'Begin the list anew.',
+      what: 'The chain was reorganised: the last block of this list was replaced.',
+      still: 'The traces above were valid when they were read.',
+      todo: 'Reload the page.',
     },
   ],
   [
     (status) => status === 429,
-    { what: 'Too many calls.', still: 'Nothing was changed.', todo: 'Wait some seconds, then try again.' },
+    { what: 'Too many calls.', still: 'Nothing was changed.', todo: 'Wait a few seconds, then try again.' },
   ],
   [
     (status) => status === 403,
     {
-      what: 'The gateway does not serve this method here.',
-      still: 'Other methods are served.',
-      todo: 'Another key may be allowed to call it; `gateway.methods` says what is served.',
+      what: 'The gateway does not allow this method.',
+      still: 'Other methods still work.',
+      todo: 'Use an API key that may call it, or add it to `gateway.methods`.',
     },
   ],
   [
     (_, { code }) => code === -32001,
     {
-      what: 'The block is not in the index, and no node can give it now.',
-      still: 'Other blocks are answered.',
-      todo: 'Look at the page Nodes. With the server stopped `floodgate index` brings old blocks in.',
+      what: 'The block is not in the index, and no node can return it now.',
+      still: 'Other blocks are available.',
+      todo: 'Check the page Nodes. To index old blocks, stop the server and run `floodgate index`.',
     },
   ],
 ];
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** Returns the call as a curl command, with the key as a variable if one is sent. */
+export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
+  curlCommand(
+    {
+      method: 'POST',
+      url: pathOfNetwork(network),
+      headers: rpcHeaders(),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    },
+    'FLOODGATE_KEY',
+  );
 
-/** The same call for a shell, with the key as a variable where one is sent. */
-export function curlOfRpc({ network, method, params }: RpcCall): string {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  return [
-    `curl ${quote(location.origin + pathOfNetwork(network))} -H 'Content-Type: application/json'`,
-    ...(gatewayKey.value === undefined ? [] : ['-H "Authorization: Bearer $FLOODGATE_KEY"']),
-    `--data ${quote(body)}`,
-  ].join(' ');
-}
-
-/** The same call with viem. */
 export function viemOfRpc({ network, method, params }: RpcCall): string {
   const url = JSON.stringify(location.origin + pathOfNetwork(network));
   const transport =

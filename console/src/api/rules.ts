@@ -1,5 +1,5 @@
 import { account } from '../session.ts';
-import { type Answer, type Call, call, pathOf } from './client.ts';
+import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Rule, RuleChange, RuleCreation, RulePatch } from './types.ts';
 
@@ -7,14 +7,14 @@ const rulesPath = (): string =>
   pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/rules`;
 const rulePath = (id: string): string => rulesPath() + pathOf`/${id}`;
 
-/** A rule as it was read, with the tag by which a change of it is tied to that state. */
+/** A rule with its ETag, which ties a change to the version that was read. */
 export interface TaggedRule {
   readonly rule: Rule;
   readonly etag: string;
 }
 
-async function tagged(
-  request: Call,
+async function requestRule(
+  request: ApiRequest,
 ): Promise<Outcome<TaggedRule & { readonly messages: readonly string[] }>> {
   const answer = await call<Rule>(request);
   if ('failure' in answer) return answer;
@@ -22,28 +22,31 @@ async function tagged(
   return { value: { rule: result, etag, messages } };
 }
 
-export const listRules = (): Promise<Outcome<Answer<readonly Rule[]>>> => call({ path: rulesPath() });
-export const ruleCall = (id: string): Call => ({ path: rulePath(id) });
-export const readRule = (id: string) => tagged(ruleCall(id));
+export const listRules = (): Promise<Outcome<ApiResponse<readonly Rule[]>>> => call({ path: rulesPath() });
+export const ruleCall = (id: string): ApiRequest => ({ path: rulePath(id) });
+export const readRule = (id: string) => requestRule(ruleCall(id));
 
-/** The same creation twice, as where an answer was lost, makes one rule. */
+/** Creates a rule. Retries with the same `key`, for example after a lost response, create no second rule. */
 export const createRule = (rule: RuleCreation, key: string) =>
-  tagged({ method: 'POST', path: rulesPath(), body: rule, headers: { 'idempotency-key': key } });
+  requestRule({ method: 'POST', path: rulesPath(), body: rule, headers: { 'idempotency-key': key } });
 
-/** Only where the rule is still as it was read: 412 otherwise. */
+/** Changes the rule if it is still the version that was read; otherwise the status is 412. */
 export const updateRule = ({ rule: { id }, etag }: TaggedRule, patch: RulePatch) =>
-  tagged({ method: 'PATCH', path: rulePath(id), body: patch, headers: { 'if-match': etag } });
+  requestRule({ method: 'PATCH', path: rulePath(id), body: patch, headers: { 'if-match': etag } });
 
-export const deleteRule = ({ rule: { id }, etag }: TaggedRule): Promise<Outcome<Answer<null>>> =>
+export const deleteRule = ({ rule: { id }, etag }: TaggedRule): Promise<Outcome<ApiResponse<null>>> =>
   call({ method: 'DELETE', path: rulePath(id), headers: { 'if-match': etag } });
 
-export const changesOfRule = (id: string, cursor?: string): Promise<Outcome<Answer<readonly RuleChange[]>>> =>
+export const changesOfRule = (
+  id: string,
+  cursor?: string,
+): Promise<Outcome<ApiResponse<readonly RuleChange[]>>> =>
   call({
     path: rulesPath().replace(/rules$/, 'audit'),
     query: { rule_id: id, per_page: 100, cursor },
   });
 
-/** What a rule did, in the last hour where nothing is said. */
+/** Counts of a rule by outcome. Default period: the last hour. */
 export interface Analytics {
   readonly totals: Counts;
   readonly minutes: readonly (Counts & { readonly start: string; readonly rate_per_second: number })[];
@@ -72,17 +75,16 @@ export interface Explanation {
   readonly verdict: string;
 }
 
-const analyticsCall = (id: string, query: Readonly<Record<string, string>> = {}): Call => ({
+const analyticsCall = (id: string, query: Readonly<Record<string, string>> = {}): ApiRequest => ({
   path: `${rulePath(id)}/analytics`,
   query,
 });
 export const readAnalytics = (
   id: string,
   query?: Readonly<Record<string, string>>,
-): Promise<Outcome<Answer<Analytics>>> => call(analyticsCall(id, query));
+): Promise<Outcome<ApiResponse<Analytics>>> => call(analyticsCall(id, query));
 
-/** Of those that would have been refused, how many were for names that the guard knows. */
-export function wouldRefuse({ would_drop, reasons }: Counts): {
+export function wouldDropCounts({ would_drop, reasons }: Counts): {
   readonly all: number;
   readonly known: number;
 } {

@@ -1,9 +1,19 @@
-import type { Session } from '../session.ts';
 import { call } from './client.ts';
-import { failureOf, failureWithoutAnswer, type Outcome } from './failure.ts';
+import { failureOf, type Outcome, unreachableFailure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** Who has this token, and what it allows. */
+/** A token that the server accepted, with its permissions. */
+export interface Session {
+  readonly token: string;
+  readonly tokenId: string;
+  readonly label: string | undefined;
+  readonly accounts: 'all' | readonly string[];
+  readonly permissions: readonly string[];
+  readonly expiresOn: string | undefined;
+  /** Account of the guard on this server; undefined without a guard or if the token may not read that account. */
+  readonly guarded: string | undefined;
+}
+
 export async function verifyToken(token: string): Promise<Outcome<Session>> {
   const answer = await call<Schemas['CurrentToken']>({ path: '/user/tokens/current', token });
   if ('failure' in answer) return answer;
@@ -19,7 +29,7 @@ export async function verifyToken(token: string): Promise<Outcome<Session>> {
   };
 }
 
-/** The token for the one-time code of the link that the server printed. */
+/** Exchanges the one-time code of the printed link for a token. */
 export async function tokenForCode(code: string): Promise<Outcome<string>> {
   try {
     const response = await fetch('/console/sign-in', {
@@ -31,12 +41,12 @@ export async function tokenForCode(code: string): Promise<Outcome<string>> {
     if (response.ok && body.token !== undefined) return { value: body.token };
     return { failure: { ...failureOf(response.status, body), ...CODE_REFUSED } };
   } catch {
-    return { failure: failureWithoutAnswer() };
+    return { failure: unreachableFailure() };
   }
 }
 
 const CODE_REFUSED = {
-  what: 'The link that brought you here is not valid any more: it works once, for ten minutes.',
-  still: 'The server runs, and nothing was changed.',
-  todo: 'Sign in with a token, or start the server again for a new link.',
+  what: 'This sign-in link is no longer valid: it works once, within ten minutes.',
+  still: 'The server is running, and nothing was changed.',
+  todo: 'Sign in with a token, or restart the server to get a new link.',
 };

@@ -1,4 +1,4 @@
-/** What the gateway pushes over a WebSocket, over lost connections. */
+/** Subscriptions of the gateway over a WebSocket that reconnects. */
 import { gatewayKey, pathOfNetwork } from './rpc.ts';
 
 const RETRY_MS = 1_000;
@@ -6,11 +6,10 @@ const MAX_RETRY_MS = 30_000;
 
 export interface SubscriptionHandlers<T> {
   readonly pushed: (value: T) => void;
-  /** `lost`: what came meanwhile is not told. */
+  /** `lost`: events are not delivered until the next `open`. */
   readonly state: (state: 'open' | 'lost') => void;
 }
 
-/** Subscribes until the function that it returns is called. */
 export function subscribe<T>(
   network: string,
   params: readonly unknown[],
@@ -63,7 +62,7 @@ function readMessage<T>(data: unknown): Message<T> | undefined {
   }
 }
 
-/** A browser sends no headers with a WebSocket: the key goes into the query. */
+/** Returns the WebSocket URL. Browsers cannot set headers of a WebSocket, so the query contains the key. */
 function urlOf(network: string): string {
   const url = new URL(pathOfNetwork(network), location.href);
   url.protocol = url.protocol.replace('http', 'ws');

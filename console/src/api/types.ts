@@ -1,4 +1,4 @@
-/** The names by which the console calls what the OpenAPI document describes; `node scripts/consoleTypes.js` writes schema.d.ts. */
+/** Short names for the schemas of the OpenAPI document. `node scripts/consoleTypes.js` generates schema.d.ts. */
 import type { components } from './schema.d.ts';
 
 export type Schemas = components['schemas'];

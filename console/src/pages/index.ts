@@ -1,4 +1,4 @@
-/** The pages, in the order of the bar. The only place that knows all of them. */
+/** All pages, in the order of the navigation bar. */
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { may } from '../session.ts';
@@ -8,17 +8,16 @@ import { Nodes } from './nodes/index.tsx';
 import { Now } from './now.tsx';
 import { Rules } from './rules.tsx';
 import { Traces } from './traces/index.tsx';
-import { TryIt } from './tryIt/index.tsx';
+import { TryItPage } from './tryIt.tsx';
 
 export interface Page {
-  /** Below /console. What it shows besides is in what follows: `/attacks/ID`, and in the query. */
+  /** Path below /console. The rest of the URL selects the content of the page: `/attacks/ID`, and the query. */
   readonly path: string;
   readonly title: string;
-  /** `g` and this letter lead to it. */
+  /** Letter that opens the page after `g`. */
   readonly key: string;
-  /** Whoever lacks it is not shown the page. */
+  /** Permission that the page requires; hidden without it. Undefined: the page requires none. */
   readonly permission: string | undefined;
-  /** Or has this one in its place. */
   readonly orPermission?: string;
   readonly component: ComponentType;
 }
@@ -33,10 +32,10 @@ export const pages: readonly Page[] = [
     ...{ path: '/access', title: 'Access', key: 'c', component: Access },
     ...{ permission: 'tokens:read', orPermission: 'keys:read' },
   },
-  { path: '/try', title: 'Try', key: 'y', permission: undefined, component: TryIt },
+  { path: '/try', title: 'Try', key: 'y', permission: undefined, component: TryItPage },
 ];
 
-export const shownPages = computed(() =>
+export const visiblePages = computed(() =>
   pages.filter(
     ({ permission, orPermission }) => may(permission) || (orPermission !== undefined && may(orPermission)),
   ),

@@ -6,10 +6,9 @@ import { Banner } from './now/banner.tsx';
 import { Explain } from './now/explain.tsx';
 import { InForce } from './now/inForce.tsx';
 import { RatesGraph } from './now/ratesGraph.tsx';
-import { RefusedBy } from './now/refusedBy.tsx';
+import { TopLimited } from './now/topLimited.tsx';
 import { WhatIfs } from './now/whatIfs.tsx';
 
-/** Is there an attack? */
 export function Now() {
   if (!hasGuard.value && connection.value === 'live') return <NoGuard />;
   return (
@@ -23,8 +22,8 @@ export function Now() {
         <WhatIfs />
         <Explain />
       </div>
-      {/* Last, as it grows where an attack begins. */}
-      <RefusedBy />
+      {/* Last, because it grows when an attack begins. */}
+      <TopLimited />
     </div>
   );
 }
@@ -32,12 +31,12 @@ export function Now() {
 function NoGuard() {
   return (
     <EmptyState
-      title={`No guard runs here for the account ${account.value}`}
+      title={`No guard runs here for account ${account.value}`}
       lines={`floodgate start --dns-account ${account.value} --dns-listen 0.0.0.0:53 --dns-servers 192.0.2.53:53 --dns-zones example.com=/etc/zones/example.com`}
     >
       {may('dns_protection:write')
-        ? 'Its rules can be managed all the same. A guard stands in front of your DNS servers and carries the rules out:'
-        : 'A guard stands in front of the DNS servers and carries out the rules:'}
+        ? 'You can manage its rules anyway. A guard in front of your DNS servers enforces them:'
+        : 'A guard in front of the DNS servers enforces the rules:'}
     </EmptyState>
   );
 }

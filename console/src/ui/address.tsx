@@ -3,14 +3,14 @@ import { Copy } from './copy.tsx';
 const SHOWN_CHARACTERS = 6;
 const CELLS = 6;
 
-/** An address or hash of Ethereum: short in the middle, whole on focus and where it is copied, with a mark made of its bytes. */
+/** Address or hash, shortened in the middle. Focus and copying show all of it. The mark visualises its digits. */
 export function Address({ value, copies = true }: { readonly value: string; readonly copies?: boolean }) {
   const isHex = /^0x[0-9a-fA-F]{16,64}$/.test(value);
   const short = isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value;
   return (
     <span class="address">
       {isHex && <Mark hex={value.slice(2).toLowerCase()} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it shows the whole address on focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the whole address is shown on focus */}
       <code tabIndex={0} title={value}>
         <span class="short">{short}</span>
         <span class="whole">{value}</span>
@@ -20,7 +20,7 @@ export function Address({ value, copies = true }: { readonly value: string; read
   );
 }
 
-/** Six bars, whose heights are the first digits of the value, in a colour of the next: the eye finds it again. */
+/** Six bars that visualise a value: the first six digits are the heights, the next two the colour. */
 function Mark({ hex }: { readonly hex: string }) {
   const hue = Number.parseInt(hex.slice(CELLS, CELLS + 2), 16) % 12;
   return (

@@ -1,49 +1,52 @@
 import { signal, useSignal } from '@preact/signals';
 import { Dialog } from './dialog.tsx';
-import { Plain } from './plain.tsx';
+import { TextInput } from './textInput.tsx';
+import { UntrustedText } from './untrustedText.tsx';
 
 export interface Question {
-  /** Names the thing: `Delete the rule for lax?` */
+  /** Question that names the object: `Delete the rule for lax?` */
   readonly title: string;
-  /** What would be then: `Queries there fall back to the rule for WNAM.` */
+  /** Consequence: `Queries there fall back to the rule for WNAM.` */
   readonly text: string;
-  /** What the button says: `Delete`. */
   readonly action: string;
   readonly isHarmful?: boolean;
-  /** Must be typed first: the name of what would be gone for good. */
+  /** Object name, which the user must type if the action cannot be undone. */
   readonly typed?: string;
 }
 
-const asked = signal<
+const pendingQuestion = signal<
   { readonly question: Question; readonly answer: (isWanted: boolean) => void } | undefined
 >();
 
-/** Asks once; false where it was closed. */
+/** Shows a confirmation dialog. Resolves to false if the user closes it, or if another question replaces it. */
 export function confirm(question: Question): Promise<boolean> {
-  asked.value?.answer(false);
+  pendingQuestion.value?.answer(false);
   return new Promise((resolve) => {
-    asked.value = {
+    pendingQuestion.value = {
       question,
       answer(isWanted) {
-        asked.value = undefined;
+        pendingQuestion.value = undefined;
         resolve(isWanted);
       },
     };
   });
 }
 
-export function ConfirmPlace() {
-  if (asked.value === undefined) return null;
-  const { question, answer } = asked.value;
-  return <Asked key={question.title} question={question} answer={answer} />;
+export function ConfirmHost() {
+  if (pendingQuestion.value === undefined) return null;
+  const { question, answer } = pendingQuestion.value;
+  return <ConfirmDialog key={question.title} question={question} answer={answer} />;
 }
 
-interface AskedProps {
+interface ConfirmDialogProps {
   readonly question: Question;
   readonly answer: (isWanted: boolean) => void;
 }
 
-function Asked({ question: { title, text, action, isHarmful = false, typed }, answer }: AskedProps) {
+function ConfirmDialog({
+  question: { title, text, action, isHarmful = false, typed },
+  answer,
+}: ConfirmDialogProps) {
   const written = useSignal('');
   const isReady = typed === undefined || written.value.trim() === typed;
   return (
@@ -55,26 +58,18 @@ function Asked({ question: { title, text, action, isHarmful = false, typed }, an
         }}
       >
         <p>
-          <Plain text={text} />
+          <UntrustedText text={text} />
         </p>
         {typed !== undefined && (
           <label>
             <span>
-              Write{' '}
+              Type{' '}
               <strong>
-                <Plain text={typed} />
+                <UntrustedText text={typed} />
               </strong>{' '}
-              to go on
+              to continue
             </span>
-            <input
-              name="typed"
-              autocomplete="off"
-              spellcheck={false}
-              value={written.value}
-              onInput={(event) => {
-                written.value = event.currentTarget.value;
-              }}
-            />
+            <TextInput name="typed" text={written} />
           </label>
         )}
         <div class="actions">

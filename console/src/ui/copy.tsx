@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 
-const TOLD_MS = 2_000;
+const FEEDBACK_MS = 2_000;
 
-/** Copies; says so in its own place, so that nothing moves. Without leave for the clipboard it says that, too. */
+/** Reports success, or a denied clipboard permission, in its own space, so that nothing moves. */
 export function Copy({
   text,
   label = 'Copy',
@@ -20,9 +20,9 @@ export function Copy({
     }
     setTimeout(() => {
       told.value = undefined;
-    }, TOLD_MS);
+    }, FEEDBACK_MS);
   };
-  const said = { copied: '✓ Copied', refused: '✕ Not allowed here' };
+  const said = { copied: '✓ Copied', refused: '✕ Not allowed' };
   return (
     <button type="button" class="copy" onClick={copy}>
       <span class={told.value && 'away'}>{label}</span>

@@ -3,12 +3,12 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 
 export interface DialogProps {
   readonly title: string;
-  /** Called when it is closed in any way. */
+  /** Called when the dialog is closed, by any means. */
   readonly close: () => void;
   readonly children: ComponentChildren;
 }
 
-/** The browser's own dialog: it keeps the focus, closes by Escape, and gives the focus back. */
+/** A modal `<dialog>`. The browser traps the focus, closes the dialog on Escape, and restores the focus. */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

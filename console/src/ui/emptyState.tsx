@@ -3,13 +3,12 @@ import { Copy } from './copy.tsx';
 
 export interface EmptyStateProps {
   readonly title: string;
-  /** What to do about it. */
   readonly children?: ComponentChildren;
-  /** Lines for a shell that would fill it. */
+  /** Shell commands that would add an entry. */
   readonly lines?: string;
 }
 
-/** There is nothing yet, and this is how there would be something. */
+/** Replaces an empty list, and explains how to fill it. */
 export function EmptyState({ title, children, lines }: EmptyStateProps) {
   return (
     <section class="empty">

@@ -1,7 +1,6 @@
 import type { Failure } from '../api/failure.ts';
-import { Plain } from './plain.tsx';
+import { UntrustedText } from './untrustedText.tsx';
 
-/** What happened, what is still true, what to do; and what the server says, field by field. */
 export function ErrorBox({ failure, retry }: { readonly failure: Failure; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
@@ -14,10 +13,10 @@ export function ErrorBox({ failure, retry }: { readonly failure: Failure; readon
             <li key={`${field} ${message}`}>
               {field !== undefined && !message.startsWith(field) && (
                 <code>
-                  <Plain text={field} />
+                  <UntrustedText text={field} />
                 </code>
               )}{' '}
-              <Plain text={message} />
+              <UntrustedText text={message} />
             </li>
           ))}
         </ul>

@@ -1,36 +1,36 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import { numberText } from './quantity.tsx';
+import { formatNumber } from './quantity.tsx';
 
 export interface Series {
   readonly title: string;
-  /** The name of a colour of style.css, without the dashes. */
+  /** Name of a colour in style.css, without the dashes. */
   readonly colour: string;
-  /** `area` stands on the one before it; `line` is for itself. */
+  /** `area` is stacked on the previous area; `line` is not stacked. */
   readonly form: 'area' | 'line';
-  /** As many as there are times; null where there is none. */
+  /** One value per time; null if a time has no value. */
   readonly values: readonly (number | null)[];
 }
 
 export interface GraphProps {
-  /** What it shows, for who does not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Seconds that stand out: those of an attack. */
+  /** Times with a highlighted background: during an attack. */
   readonly isShaded?: readonly boolean[];
-  /** The time that is shown ends with the last value and is so long; all of it where left out. */
+  /** Length of the time axis, which ends with the last value. Default: all values. */
   readonly spanSeconds?: number;
 }
 
-/** The axis grows at once, and shrinks only where less was needed for so long. */
+/** The value axis grows immediately, and shrinks after this time with smaller values. */
 const SHRINK_AFTER_MS = 60_000;
-const LEAST_TOP = 10;
-/** Half of `22:10:30`, which may stand at the end of the axis. */
+const MIN_TOP = 10;
+/** Half the width of a label such as `22:10:30`, which may be at the end of the axis. */
 const TIME_HALF_PX = 24;
 
-/** Time series: areas that stand on each other, and lines over them. */
+/** Time series as stacked areas, with lines in front of them. */
 export function Graph(props: GraphProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>();
@@ -39,7 +39,7 @@ export function Graph(props: GraphProps) {
     const made = new Plot(place.current, props);
     plot.current = made;
     return () => made.destroy();
-    // made once; what changes is set below
+    // The plot is created once; the next effect updates it.
   }, []);
   useEffect(() => plot.current?.show(props));
   return (
@@ -62,7 +62,7 @@ class Plot {
   readonly #resized: ResizeObserver;
   readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
   #shown: GraphProps;
-  #top = LEAST_TOP;
+  #top = MIN_TOP;
   #neededMs = 0;
 
   constructor(place: HTMLElement, props: GraphProps) {
@@ -133,11 +133,11 @@ class Plot {
     const stroke = () => this.#colour(colour);
     if (form === 'line')
       return { stroke, width: 1.5, dash: [6, 4], points: { show: false }, spanGaps: false };
-    // Without an edge: that of an area without height would be a line where there is nothing, red where nothing is refused.
+    // No stroke, because it would draw an area of height zero as a red line.
     return { stroke, fill: stroke, width: 0, points: { show: false }, spanGaps: false };
   }
 
-  /** The upper edge of an area is filled down to that of the one before it. */
+  /** Fills each area down to the upper edge of the previous one. */
   #bands(): UPlot.Band[] {
     const areas = this.#shown.series.flatMap(({ form }, i) => (form === 'area' ? [i + 1] : []));
     return areas.slice(1).map((upper, i) => ({ series: [upper, areas[i] ?? upper] as [number, number] }));
@@ -165,7 +165,7 @@ class Plot {
   }
 
   #topFor(most: number | null): number {
-    const needed = Math.max(LEAST_TOP, niceAbove((most ?? 0) * 1.05));
+    const needed = Math.max(MIN_TOP, roundUpNicely((most ?? 0) * 1.05));
     const nowMs = performance.now();
     if (needed >= this.#top || nowMs - this.#neededMs > SHRINK_AFTER_MS) {
       this.#top = needed;
@@ -201,13 +201,13 @@ function clock(seconds: number): string {
   return date.getSeconds() === 0 ? text : `${text}:${two(date.getSeconds())}`;
 }
 
-/** 1, 2 or 5 times a power of ten. */
-function niceAbove(value: number): number {
+/** Smallest of 1, 2, 3, 4, 5, 6 and 8 times a power of ten that is at least `value`. */
+function roundUpNicely(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * power >= value) ?? 10) * power;
 }
 
 function shortNumber(value: number): string {
   if (value >= 1_000_000) return `${value / 1_000_000} M`;
-  return value >= 10_000 ? `${value / 1000} k` : numberText(value);
+  return value >= 10_000 ? `${value / 1000} k` : formatNumber(value);
 }

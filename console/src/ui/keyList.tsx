@@ -1,5 +1,5 @@
 import { isKeyListOpen } from '../keyboard.ts';
-import { shownPages } from '../pages/index.ts';
+import { visiblePages } from '../pages/index.ts';
 import { Dialog } from './dialog.tsx';
 
 export function KeyList() {
@@ -7,13 +7,13 @@ export function KeyList() {
     isKeyListOpen.value = false;
   };
   const rows = [
-    ...shownPages.value.map(({ key, title }) => [['g', key], `go to ${title}`] as const),
-    [['/'], 'search on this page'] as const,
-    [['?'], 'this list'] as const,
-    [['Esc'], 'close what is open'] as const,
+    ...visiblePages.value.map(({ key, title }) => [['g', key], `Go to ${title}`] as const),
+    [['/'], 'Search this page'] as const,
+    [['?'], 'Show this list'] as const,
+    [['Esc'], 'Close the dialog'] as const,
   ];
   return (
-    <Dialog title="Keys" close={close}>
+    <Dialog title="Keyboard shortcuts" close={close}>
       <dl class="keys">
         {rows.map(([keys, what]) => (
           <div key={what}>

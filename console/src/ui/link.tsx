@@ -2,15 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { goTo, hrefOf } from '../navigate.ts';
 
 export interface LinkProps {
-  /** Below /console; may have a query. */
+  /** Path below /console; may have a query. */
   readonly to: string;
   readonly class?: string;
-  /** Whether it leads to where one is. */
   readonly current?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A link to another view, with the account that is looked at. */
+/** A link to another view that keeps the selected account. */
 export function Link({ to, class: className, current = false, children }: LinkProps) {
   return (
     <a

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { connection, lastMessageMs, whyNotLive } from '../live.ts';
-import { durationOf } from './time.tsx';
+import { connection, lastMessageMs, streamRejection, unknownSince } from '../live.ts';
+import { formatDuration } from './time.tsx';
 
 const SECOND_MS = 1_000;
 
-/** Whether what is shown is live; since when not, where it is not. */
+/** Shows whether the page is live, and otherwise the age of the last update. */
 export function LiveDot() {
   const nowMs = useSignal(performance.now());
   useEffect(() => {
@@ -14,17 +14,21 @@ export function LiveDot() {
     }, SECOND_MS);
     return () => clearInterval(timer);
   }, [nowMs]);
-  const ago =
-    lastMessageMs.value === 0 ? '' : `, last update ${durationOf(nowMs.value - lastMessageMs.value)} ago`;
+  const sinceMs = nowMs.value - lastMessageMs.value;
   const words = {
     off: 'not live',
     connecting: 'connecting',
     live: 'live',
-    reconnecting: whyNotLive.value === undefined ? `reconnecting${ago}` : `too many listen${ago}`,
+    reconnecting: streamRejection.value === undefined ? 'reconnecting' : 'too many streams',
   };
+  const isSilent = connection.value === 'live' && unknownSince.value !== undefined;
+  const state = isSilent ? 'reconnecting' : connection.value;
   return (
-    <span class={`live-dot ${connection.value}`} role="status" title={whyNotLive.value}>
-      <span aria-hidden="true">{connection.value === 'live' ? '●' : '○'}</span> {words[connection.value]}
+    <span class={`live-dot ${state}`} role="status" title={streamRejection.value}>
+      <span aria-hidden="true">{state === 'live' ? '●' : '○'}</span> {words[state]}
+      {state === 'reconnecting' && lastMessageMs.value > 0 && (
+        <span class="ago">, last update {formatDuration(sinceMs)} ago</span>
+      )}
     </span>
   );
 }

@@ -3,24 +3,23 @@ import type { ComponentChildren } from 'preact';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand to the right. */
   readonly isNumber?: boolean;
 }
 
 export interface TableProps<Row> {
-  /** What is in the table, for who does not see where it stands. */
+  /** Content of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** A row that stands out: the effective rule. */
+  /** Whether to highlight a row, such as the rule in force. */
   readonly isMarked?: (row: Row) => boolean;
-  /** Whether a search finds a row: where not it stays, hidden, as to make hundreds anew takes longer than a key should. */
-  readonly isFound?: (row: Row) => boolean;
+  /** Hides other rows but keeps them in the DOM, because rendering hundreds of rows delays a key press. */
+  readonly isMatch?: (row: Row) => boolean;
 }
 
-/** In a narrow window each row becomes a block, with the titles of the columns in front of the cells. */
-export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isFound }: TableProps<Row>) {
+/** In a narrow window each row becomes a block, with the column titles in front of the cells. */
+export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isMatch }: TableProps<Row>) {
   return (
     <table>
       <caption class="unseen">{caption}</caption>
@@ -38,7 +37,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isFound }:
           <tr
             key={keyOf(row)}
             class={isMarked?.(row) ? 'marked' : undefined}
-            aria-hidden={isFound?.(row) === false || undefined}
+            aria-hidden={isMatch?.(row) === false || undefined}
           >
             <Cells row={row} columns={columns} />
           </tr>
@@ -53,10 +52,7 @@ interface CellsProps<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
-/**
- * A component, so that cells that read signals are drawn anew where one of them or of these members changes, and not with
- * every other row: with 500 of them that is what a key costs.
- */
+/** Cells of one row, rendered only when its props or signals change. Rendering all 500 rows would delay key presses. */
 function Cells<Row>({ row, columns }: CellsProps<Row>) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A moment in local time; UTC on hover and where it is copied from. */
+/** A time in the local time zone. The tooltip shows UTC. */
 export function Time({
   at,
   form = 'moment',
@@ -23,10 +23,10 @@ const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short',
 const FORMS = {
   /** `22 Nov 2026, 03:12:45` */
   moment: (date: Date) => `${day.format(date)}, ${clock(date)}`,
-  /** `03:12:45`, with the day where it is not today. */
+  /** `03:12:45`, with the date unless it is today. */
   clock: (date: Date) =>
     date.toDateString() === new Date().toDateString() ? clock(date) : `${day.format(date)}, ${clock(date)}`,
-  ago: (date: Date) => `${durationOf(Date.now() - date.getTime())} ago`,
+  ago: (date: Date) => `${formatDuration(Date.now() - date.getTime())} ago`,
 };
 
 const SPANS = [
@@ -36,8 +36,8 @@ const SPANS = [
   [1_000, 's'],
 ] as const;
 
-/** `3 min 20 s`, the two largest units that it has. */
-export function durationOf(ms: number): string {
+/** Formats a duration by its two largest units: `3 min 20 s`. */
+export function formatDuration(ms: number): string {
   let rest = Math.max(0, ms);
   const parts: string[] = [];
   for (const [spanMs, unit] of SPANS) {

@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
 
 export interface Loaded<T> {
-  /** What came last; kept while it is read again, and where that fails. */
+  /** Last value. Kept during the next read, and if that fails. */
   readonly value: T | undefined;
   readonly failure: Failure | undefined;
 }
 
 /**
- * Reads at once, and again when one of `on` changes; an answer that was overtaken is dropped.
- * Not where `isHeld`, as of what is just being deleted; what changed meanwhile is read behind it.
+ * Reads immediately, and again when a value of `on` changes. Drops results that a later read overtook. Does not read
+ * while `isHeld`, for example while the object is being deleted; reads afterwards.
  */
 export function useLoaded<T>(
   read: () => Promise<Outcome<T>>,
@@ -28,7 +28,7 @@ export function useLoaded<T>(
         ? { value: loaded.peek().value, failure: outcome.failure }
         : { value: outcome.value, failure: undefined };
   };
-  // the caller says what it depends on
+  // `on` lists the dependencies of `read`.
   useEffect(() => {
     if (!isHeld) void again();
     return () => {

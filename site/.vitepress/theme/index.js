@@ -1,4 +1,4 @@
-// The default look, with the fonts of the reader's system: nothing is loaded from elsewhere.
+// The default theme with system fonts, so that nothing is loaded from other origins.
 import Theme from 'vitepress/theme-without-fonts';
 import './style.css';
 

@@ -4,23 +4,23 @@ import { ConfigError } from '../../config/index.ts';
 import { alertOf, bodyOf, sendAlert } from '../../platform/alerts/index.ts';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
-import { print } from '../print.ts';
+import { print } from '../output/print.ts';
 
 const OPTIONS = ['alerts.webhooks', 'alerts.secret', 'alerts.allowPrivate'];
 
-/** `floodgate alerts test`: whether alerts would arrive. Needs no running server. */
+/** `floodgate alerts test`. Needs no running server. */
 export function registerAlerts(program: Command): void {
-  const group = program.command('alerts').description('the alerts of a server');
+  const group = program.command('alerts').description('test the alerts of a server');
   const command = group
     .command('test')
-    .description('send a test alert to every webhook of the configuration, once; no server is needed');
+    .description('send one test alert to each configured webhook; needs no running server');
   addOwnConfigFlags(command, OPTIONS).action(async () => {
     const { webhooksOf } = await import('../../server/index.ts');
     const config = readConfig(command);
     const webhooks = webhooksOf(config);
     if (webhooks.length === 0)
       throw new ConfigError(
-        'no webhook is configured: name one with alerts.webhooks in the file, or FLOODGATE_ALERTS_WEBHOOKS',
+        'no webhook is configured: set alerts.webhooks in the file, or FLOODGATE_ALERTS_WEBHOOKS',
       );
     const { secret, allowPrivate } = config.alerts;
     const alert = testAlert();
@@ -31,7 +31,7 @@ export function registerAlerts(program: Command): void {
       await print(`${webhook.name} (${webhook.url.host}, ${webhook.form}): ${outcome}`);
       if (failure !== undefined) process.exitCode = EXIT_CODES.failed;
     }
-    if (secret === undefined) await print('Nothing is signed: alerts.secret is not set.');
+    if (secret === undefined) await print('Alerts are not signed: alerts.secret is not set.');
   });
 }
 
@@ -40,6 +40,6 @@ const testAlert = () =>
     { id: randomUUID(), incident: randomUUID(), at: new Date().toISOString() },
     {
       ...{ kind: 'test', state: 'firing', subject: 'floodgate alerts test' },
-      text: 'This is a test: alerts of Floodgate arrive here.',
+      text: 'This is a test. Alerts of Floodgate are delivered to this webhook.',
     },
   );

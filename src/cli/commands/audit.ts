@@ -6,13 +6,12 @@ import {
   ruleFormat,
   wallClock,
 } from '../../rules/index.ts';
-import { print } from '../print.ts';
+import { print } from '../output/print.ts';
+import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
+import { readMoment } from './access/tokenTime.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
-import { formatTable } from './rulesTable.ts';
-import { addRulesStoreFlags, withStorage } from './tokenStorage.ts';
-import { readMoment } from './tokenTime.ts';
+import { formatTable } from './rules/rulesTable.ts';
 
-/** Entries that are shown where no number is asked for: a few screens. */
 const DEFAULT_LIMIT = 100;
 
 interface AuditOptions {
@@ -25,18 +24,23 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** `floodgate audit`: reads the data folder itself, beside a running server. */
+/** `floodgate audit`: reads the data folder directly, even while a server runs. */
 export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('show who changed which rule, list or token, when, from where, before and after')
+    .description(
+      'show changes of rules, access lists and tokens: time, actor, source address, old and new values',
+    )
     .option('--account <id>', 'only rules and lists of this account', readAccountId)
     .option('--rule <id>', 'only this rule', readRuleId)
-    .option('--since <when>', 'a span ago (24h, 7d) or a date (2026-11-20T12:00:00Z)')
-    .option('--until <when>', 'likewise')
-    .option('--limit <number>', `the latest so many (default ${DEFAULT_LIMIT})`, readLimit)
-    .option('--all', 'every entry')
-    .option('--json', 'print a JSON object a line, whole')
+    .option(
+      '--since <when>',
+      'start of the period: a duration ago (24h, 7d) or a date (2026-11-20T12:00:00Z)',
+    )
+    .option('--until <when>', 'end of the period, in the same form')
+    .option('--limit <number>', `number of latest entries (default ${DEFAULT_LIMIT})`, readLimit)
+    .option('--all', 'all entries')
+    .option('--json', 'print one complete JSON object per line')
     .action(showAudit);
   addRulesStoreFlags(audit);
 }
@@ -51,7 +55,7 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
   };
   const limit = options.all ? Number.POSITIVE_INFINITY : (options.limit ?? DEFAULT_LIMIT);
   await withStorage(command, async ({ audit }) => {
-    // Without a limit entries are printed as they are read: an audit may be longer than memory.
+    // Without a limit, entries are printed as they are read, because the audit log may exceed memory.
     if (limit === Number.POSITIVE_INFINITY && options.json) {
       for await (const entry of audit.read(filter)) await print(JSON.stringify(entry));
       return;

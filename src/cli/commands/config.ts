@@ -1,41 +1,39 @@
 import type { Command } from 'commander';
 import {
+  displayValue,
   type EffectiveOption,
   effectiveOptions,
   loadConfig,
   rolesOf,
-  shownValue,
-  strayVariables,
+  unknownVariables,
 } from '../../config/index.ts';
 import { addHiddenConfigFlags, sourcesOf } from '../configFlags.ts';
-import { print } from '../print.ts';
-import { formatTable } from './rulesTable.ts';
+import { print } from '../output/print.ts';
+import { formatTable } from './rules/rulesTable.ts';
 
-/** `floodgate config check|print`: what `floodgate start` would go by, from the file, the variables and the flags. */
+/** `floodgate config check|print`: the effective configuration of `floodgate start`. */
 export function registerConfig(program: Command): void {
   const group = program
     .command('config')
-    .description('what `floodgate start` would go by; takes the options of start too');
+    .description('show or check the effective configuration of `floodgate start`; accepts its options');
 
   addHiddenConfigFlags(
     group
       .command('check')
-      .description(
-        'say whether file, variables and flags are as they must be, and which variables are ignored',
-      ),
+      .description('check file, variables and flags, and list variables that are ignored'),
   ).action(async (_flags: object, command: Command) => {
     const sources = sourcesOf(command);
     const set = effectiveOptions(sources).filter(({ from }) => from !== undefined);
     rolesOf(loadConfig(sources));
-    for (const { variable, advice } of strayVariables(process.env))
+    for (const { variable, advice } of unknownVariables(process.env))
       process.stderr.write(`warning: ${variable}: ${advice}\n`);
-    await print(`The configuration can be used: ${set.length} of its options are set.`);
+    await print(`The configuration is valid: ${set.length} options are set.`);
   });
 
   addHiddenConfigFlags(
-    group.command('print').description('show every option, its value, and where that comes from; no secrets'),
+    group.command('print').description('print each option with its value and its source, without secrets'),
   )
-    .option('--json', 'print a JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const options = effectiveOptions(sourcesOf(command));
       if (json) for (const one of options) await print(JSON.stringify(viewOf(one)));
@@ -45,12 +43,12 @@ export function registerConfig(program: Command): void {
 
 const viewOf = (one: EffectiveOption): object => ({
   option: one.option.path,
-  value: shownValue(one) ?? null,
+  value: displayValue(one) ?? null,
   from: one.from ?? 'default',
 });
 
 function rowOf(one: EffectiveOption): string[] {
-  const value = shownValue(one);
+  const value = displayValue(one);
   const text = typeof value === 'string' ? value : value === undefined ? '-' : JSON.stringify(value);
   return [one.option.path, text, one.from ?? 'default'];
 }

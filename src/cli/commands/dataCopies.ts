@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../configFlags.ts';
 import { OperatorError } from '../operatorError.ts';
-import { print } from '../print.ts';
-import { addDataDirFlags } from './tokenStorage.ts';
+import { print } from '../output/print.ts';
+import { addDataDirFlags } from './access/tokenStorage.ts';
 
 interface VerifyFlags {
   readonly json?: boolean;
@@ -14,14 +14,14 @@ interface VerifyFlags {
   readonly store?: string;
 }
 
-/** `floodgate backup DIR`: a copy of all stores, while the server runs. */
+/** `floodgate backup DIR`: copies all stores, even while the server runs. */
 export function registerBackup(program: Command): void {
   const command = program
     .command('backup')
     .description(
-      'copy all stores of the data folder, each whole, into a new folder; the server may be running',
+      'copy a snapshot of each store of the data folder into a new folder; the server may be running',
     )
-    .argument('<folder>', 'where to; it must be empty or not exist');
+    .argument('<folder>', 'target folder; it must be empty or not exist');
   addDataDirFlags(command).action(async (target: string) => {
     const { backupData } = await import('../../server/index.ts');
     const stores = await backupData(readConfig(command).dataDir, resolve(target));
@@ -29,12 +29,14 @@ export function registerBackup(program: Command): void {
   });
 }
 
-/** `floodgate restore DIR`: a backup into an empty data folder. */
+/** `floodgate restore DIR`: copies a backup into a data folder without stores. */
 export function registerRestore(program: Command): void {
   const command = program
     .command('restore')
-    .description('verify a backup and put it into a data folder that has no stores; no server may run on it')
-    .argument('<folder>', 'what `floodgate backup` made');
+    .description(
+      'verify a backup and copy it into a data folder without stores; no server may use the folder',
+    )
+    .argument('<folder>', 'folder created by `floodgate backup`');
   addDataDirFlags(command).action(async (backup: string) => {
     const { restoreData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
@@ -43,20 +45,20 @@ export function registerRestore(program: Command): void {
   });
 }
 
-/** `floodgate verify`: whether the stores are whole; a copy that is may be opened from then on. */
+/** `floodgate verify`: checks all stores. Servers may open a copied store only after it passed. */
 export function registerVerify(program: Command): void {
   const command = program
     .command('verify')
     .description(
-      'read all stores of the data folder and check them: structure, counts, chain, audit against rules. A copy of a data ' +
-        'folder is opened by the server only after this has passed',
+      'check all stores of the data folder: structure, counts, chain, audit against rules. A server opens a copied ' +
+        'data folder only after it has passed this check',
     )
-    .option('--json', 'print a JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .addOption(new Option('--in-process <folder>').hideHelp())
     .addOption(new Option('--store <name>').hideHelp());
   addDataDirFlags(command).action(async () => {
     const { inProcess, store, json } = command.opts<VerifyFlags>();
-    if (inProcess !== undefined && store !== undefined) return verifyHere(inProcess, store);
+    if (inProcess !== undefined && store !== undefined) return verifyInProcess(inProcess, store);
     const { verifyData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
@@ -66,24 +68,25 @@ export function registerVerify(program: Command): void {
     }
     if ([...problems.values()].some((found) => found.length > 0))
       throw new OperatorError(
-        `${dataDir} is damaged. Restore a backup, or remove what can be made again: traces, gateway (but for API keys), dns`,
+        `${dataDir} is damaged. Restore a backup, or remove the stores that can be rebuilt: traces, gateway (except API keys), dns`,
       );
   });
 }
 
-async function verifyHere(folder: string, store: string): Promise<void> {
+async function verifyInProcess(folder: string, store: string): Promise<void> {
   const { verifyStore } = await import('../../server/index.ts');
   const problems = await verifyStore(folder, store, (line) => process.stderr.write(`${line}\n`));
   await print(JSON.stringify(problems));
 }
 
-/** Verifies a store in a process of its own: reading a torn file may end it. */
+/** Uses a child process, because reading a torn LMDB file may crash it. */
 async function verifyInChild(folder: string, store: string): Promise<readonly string[]> {
   const args = ['verify', '--in-process', folder, '--store', store];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [written, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  if (code !== 0) return [`reading it ended the process (${signal ?? `exit code ${code}`}): it is torn`];
-  return JSON.parse(written) as string[]; // verifyHere wrote it
+  if (code !== 0)
+    return [`reading it crashed the process (${signal ?? `exit code ${code}`}): the file is torn`];
+  return JSON.parse(written) as string[]; // printed by verifyHere
 }

@@ -8,14 +8,13 @@ import type { DevelopmentChain } from '../../devchain/index.ts';
 import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
-import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
+import { logStartup } from '../logStartup.ts';
 import { OperatorError } from '../operatorError.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
-import { tellStart } from '../tellStart.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
-/** The chain's head is followed closely, so that what was just sent is found at once. */
+/** Settings for the development chain: a short poll interval, so that a new transaction is visible at once. */
 const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'], 'console.enabled': true };
 const DEV_DEFAULTS = {
   dataDir: 'floodgate-data/dev',
@@ -23,39 +22,41 @@ const DEV_DEFAULTS = {
   'index.from': 0,
   ...DEV_DNS,
 };
-/** With a node of one's own in place of the development chain: another chain, so another folder. */
+/** Another chain needs another data folder. */
 const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream', ...DEV_DNS };
 
-/** `floodgate dev`: everything on this machine, with a development chain unless a node is named. */
+const DEV_ROLES = ['all', 'rules', 'rules,guard'];
+
+/** `floodgate dev`: runs all roles, with a development chain unless a node is configured. */
 export function registerDev(program: Command): void {
   const command = program
     .command('dev')
     .description(
-      'try Floodgate: like start, with a development chain that makes its own traffic unless --upstream is given',
+      'try Floodgate: like start, with a development chain and generated traffic unless --upstream is given',
     );
   addConfigFlags(command, DEV_DEFAULTS).action(async () => {
     const asked = readConfig(command);
-    if (asked.role !== 'all')
+    if (!DEV_ROLES.includes(asked.role))
       throw new ConfigError(
-        `role (FLOODGATE_ROLE, --role) is "${asked.role}"; allowed for floodgate dev: all. floodgate start takes the others`,
+        `role (FLOODGATE_ROLE, --role) is "${asked.role}"; allowed for floodgate dev: ${DEV_ROLES.join('; ')}. floodgate start accepts the others`,
       );
     if (asked.workers !== 1)
       throw new ConfigError(
-        `workers (FLOODGATE_WORKERS, --workers) is ${asked.workers}; allowed for floodgate dev: 1. floodgate start takes more`,
+        `workers (FLOODGATE_WORKERS, --workers) is ${asked.workers}; allowed for floodgate dev: 1. floodgate start accepts more`,
       );
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
     const { logger, droppedLines } = await createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
-    // Loaded here, so that other commands start without the server's libraries.
+    // Imported here so that other commands start without the server's libraries.
     const { lockDataDir } = await import('../../server/index.ts');
-    tellStart(settings, logger);
+    logStartup(settings, logger);
     const lock = lockDataDir(settings.dataDir);
     try {
       await runUntil(stopped, {
         ...{ settings, logger, droppedLines, lock },
-        needsChain: !ownNode && !settings.rulesOnly,
+        needsChain: !ownNode && settings.role === 'all',
       });
     } finally {
       lock.release();
@@ -76,8 +77,7 @@ async function runUntil(
   stopped: Promise<unknown>,
   { settings, logger, droppedLines, lock, needsChain }: DevRun,
 ): Promise<void> {
-  const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
-  const { SignInCode } = await import('../../console/index.ts');
+  const { setAsideForeignIndex, SignInCode, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
   const zone = settings.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
   let chain: DevelopmentChain | undefined;
@@ -93,13 +93,14 @@ async function runUntil(
       ...withZone(settings, zone),
       apiToken,
       upstream: chain ? [chain.url] : settings.upstream,
-      rulesOnly: settings.rulesOnly || (needsChain && chain === undefined),
+      role: needsChain && chain === undefined ? 'rules,guard' : settings.role,
     };
     const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock, signInCode });
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
-    process.stdout.write(welcome(server, config, { example: chain?.example, code: signInCode?.text }));
-    loaded();
+    const hasRules = await server.hasRules(EXAMPLE_ACCOUNT);
+    const shown = { example: chain?.example, code: signInCode?.text, hasRules };
+    process.stdout.write(welcome(server, config, shown));
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {
     await server?.stop();
@@ -108,31 +109,31 @@ async function runUntil(
   }
 }
 
-/** The development chain; without one where there is no anvil, which the log tells with how to get it. */
+/** Returns no chain if anvil is missing, and logs how to install it. */
 async function startChain(dataDir: string, logger: Logger): Promise<{ readonly chain?: DevelopmentChain }> {
-  // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
+  // Imported here so that other commands start without it.
   const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');
   try {
     return { chain: await startDevelopmentChain({ dataDir, logger }) };
   } catch (error) {
     if (!(error instanceof NoAnvilError)) throw error;
-    logger.warn(`there is no gateway, only rules and the guard: ${error.message}`);
+    logger.warn(`starting without a gateway: ${error.message}`);
     return {};
   }
 }
 
-/** The guard in front of the example zone, which it knows from its file. */
+/** Puts the guard in front of the example zone and seeds it from the zone file. */
 function withZone(config: Config, zone: ExampleZone | undefined): Config {
   if (zone === undefined) return config;
   const servers = [`${zone.server.host}:${zone.server.port}`];
   return { ...config, dns: { ...config.dns, servers, zones: [`${EXAMPLE_ZONE}=${zone.file}`] } };
 }
 
-/** A token that stays the same from run to run, so that a command in the shell's history still works. */
+/** Returns the API token in the data folder, or creates it. Commands in the shell history thus work after a restart. */
 function devToken(dataDir: string): string {
   const file = join(dataDir, 'api-token');
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  // An empty file is what a power cut leaves of the write below. Anything that `apiToken` may be is kept.
+  // The file may be empty after a power failure during the write below. A token that `apiToken` accepts is kept.
   if (/^[\x21-\x7e]{16,256}$/.test(kept)) return kept;
   const token = `fg_${randomBytes(30).toString('base64url')}`;
   mkdirSync(dataDir, { recursive: true });
@@ -143,6 +144,6 @@ function devToken(dataDir: string): string {
 function chainFailure(chain: DevelopmentChain | undefined): Promise<never> {
   if (chain === undefined) return new Promise(() => undefined);
   return chain.failed.catch((error: Error): never => {
-    throw new OperatorError(`${error.message}. Start again: the chain goes on from where it was last saved`);
+    throw new OperatorError(`${error.message}. Start again: the chain continues from its last saved state`);
   });
 }

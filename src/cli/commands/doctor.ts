@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { MAINNET, networksOf, nodesOf } from '../../config/index.ts';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
-import { print } from '../print.ts';
+import { print } from '../output/print.ts';
 
 interface DoctorFlags {
   readonly json?: boolean;
@@ -10,16 +10,15 @@ interface DoctorFlags {
   readonly upstream?: readonly string[];
 }
 
-/** `floodgate doctor`: what each node is and offers; exit code 0 where all of them can be indexed from. */
+/** `floodgate doctor`: examines each node. Exits with 0 if traces can be indexed from all of them. */
 export function registerDoctor(program: Command): void {
   const command = program
     .command('doctor')
     .description(
-      'say in plain words what each node is, which traces it gives, how far back, and what will not be exact: the nodes of ' +
-        '--upstream, or all that are configured',
+      'check nodes: client, trace support, history depth, known inaccuracies. Default: all configured nodes',
     )
-    .option('--json', 'print a JSON object a line')
-    .option('--network <name>', 'only the nodes of this network, as the configuration file names it');
+    .option('--json', 'print one JSON object per line')
+    .option('--network <name>', 'only nodes of this network, by its name in the configuration file');
   addOwnConfigFlags(command, ['upstream']).action(async () => {
     const { examineNode } = await import('../../server/index.ts');
     const { json } = command.opts<DoctorFlags>();
@@ -34,18 +33,18 @@ export function registerDoctor(program: Command): void {
         if (chain !== undefined) chains.set(node, chain);
       }
       if (new Set(chains.values()).size <= 1) continue;
-      // Beside a list that a program reads it is told on standard error.
+      // With --json standard output is for programs.
       const tell = json ? (text: string) => process.stderr.write(`${text}\n`) : print;
       await tell(
-        `The nodes of ${network} are on different chains, and the server will not start in front of them: ` +
-          `${[...chains].map(([node, chain]) => `${node} is on ${chain}`).join('; ')}. Name nodes of one chain a network`,
+        `The nodes of ${network} are on different chains, so the server would not start: ` +
+          `${[...chains].map(([node, chain]) => `${node} is on ${chain}`).join('; ')}. Use nodes of one chain per network`,
       );
       process.exitCode = EXIT_CODES.failed;
     }
   });
 }
 
-/** The nodes that the flags name, else all that are configured, or those of one network. Throws ConfigError. */
+/** Returns the nodes of the flags, else the configured ones of one or all networks. Throws ConfigError. */
 function nodesToLookAt(command: Command): ReadonlyArray<readonly [string, readonly string[]]> {
   const { network, upstream = [] } = command.opts<DoctorFlags>();
   const config = readConfig(command);

@@ -6,9 +6,9 @@ import type { Address, Trace } from '../../ethereum/traces/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { networkFlag } from '../networkFlag.ts';
 import { OperatorError } from '../operatorError.ts';
-import { CSV_HEADER, csvRow } from '../traceCsv.ts';
+import { CSV_HEADER, csvRow } from '../output/traceCsv.ts';
+import { addDataDirFlags } from './access/tokenStorage.ts';
 import { readBlockNumber } from './indexBlocks.ts';
-import { addDataDirFlags } from './tokenStorage.ts';
 
 const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 
@@ -19,9 +19,10 @@ interface ExportFlags {
   readonly format: (typeof FORMATS)[number];
   readonly out?: string;
   readonly network: string;
+  readonly skipUnavailable?: boolean;
 }
 
-/** `floodgate export`: traces of a range of any length, read beside a running server. */
+/** `floodgate export`: exports traces of a block range of any length, even while a server runs. */
 export function registerExport(program: Command): void {
   const command = program
     .command('export')
@@ -31,26 +32,34 @@ export function registerExport(program: Command): void {
     .addOption(networkFlag())
     .option('--address <address>', 'only traces from or to this address', readAddress)
     .addOption(
-      new Flag('--format <format>', 'one JSON object a line, or a table as text or as Apache Parquet')
+      new Flag('--format <format>', 'one JSON object per line, or a table as CSV or Apache Parquet')
         .choices(FORMATS)
         .default('ndjson'),
     )
-    .option('--out <file>', 'file to write; left out: standard output')
+    .option(
+      '--skip-unavailable',
+      'skip blocks that no node can trace, and list them on standard error; default: fail at such a block',
+    )
+    .option('--out <file>', 'output file; default: standard output')
     .action(writeTraces);
   addDataDirFlags(command);
 }
 
 async function writeTraces(
-  { from, to, address, format, out, network }: ExportFlags,
+  { from, to, address, format, out, network, skipUnavailable = false }: ExportFlags,
   command: Command,
 ): Promise<void> {
   if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
   const { dataDir } = readConfig(command);
-  const { exportTraces } = await import('../../server/index.ts');
+  const { exportTraces, namedBlocks } = await import('../../server/index.ts');
   if (format === 'parquet' && out === undefined && process.stdout.isTTY)
-    throw new OperatorError('a Parquet file is no text for a terminal: name a file with --out');
-  const pages = exportTraces({ dataDir, network, fromBlock: from, toBlock: to, address });
-  // The first page tells whether the range is there: a file is made only then.
+    throw new OperatorError('Parquet is a binary format and is not printed on a terminal: use --out FILE');
+  const pages = exportTraces({
+    ...{ dataDir, network, fromBlock: from, toBlock: to, address, skipUnavailable },
+    skipped: (blocks) =>
+      process.stderr.write(`floodgate: skipped, because no node can trace them: ${namedBlocks(blocks)}\n`),
+  });
+  // The first page shows whether the range is indexed, so the file is created only after it.
   const first = await pages.next();
   const pieces = Readable.from(await piecesOf(allOf(first, pages), format));
   if (out === undefined) await pipeline(pieces, process.stdout, { end: false });
@@ -71,7 +80,7 @@ async function piecesOf(
 ): Promise<AsyncIterable<string | Uint8Array>> {
   if (format === 'ndjson') return linesOf(pages, (trace) => `${JSON.stringify(trace)}\n`);
   if (format === 'csv') return linesOf(pages, (trace) => `${csvRow(trace)}\r\n`, `${CSV_HEADER}\r\n`);
-  const { parquetOf } = await import('../traceParquet.ts');
+  const { parquetOf } = await import('../output/traceParquet.ts');
   return parquetOf(pages);
 }
 
@@ -86,5 +95,5 @@ async function* linesOf(
 
 function readAddress(value: string): Address {
   if (!/^0x[0-9a-f]{40}$/i.test(value)) throw new InvalidArgumentError('It must be 0x and 40 hex digits.');
-  return value.toLowerCase() as Address; // just tested
+  return value.toLowerCase() as Address; // checked above
 }

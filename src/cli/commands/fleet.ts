@@ -1,27 +1,27 @@
 import type { Command } from 'commander';
 import type { Instance } from '../../dns/fleet/index.ts';
 import { OperatorError } from '../operatorError.ts';
-import { print } from '../print.ts';
-import { addConnectionFlags, connect } from './rulesConnection.ts';
-import { formatTable } from './rulesTable.ts';
+import { print } from '../output/print.ts';
+import { addConnectionFlags, connect } from './rules/rulesConnection.ts';
+import { formatTable } from './rules/rulesTable.ts';
 
 const HEADINGS = [
   ...['region', 'datacenter', 'state', 'last seen (UTC)', 'rule', 'mode', 'since (UTC)', 'version', 'id'],
 ];
 
-/** `floodgate fleet`: the guards of an account. */
+/** `floodgate fleet`: lists the guards of an account. */
 export function registerFleet(program: Command): void {
   addConnectionFlags(
     program
       .command('fleet')
-      .description('list the guards of an account: where each stands, which rule it enforces and since when'),
+      .description('list the guards of an account with location, state, rule in force and its start'),
   )
-    .option('--json', 'print a JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const told = await connect(command).client.fleet();
       if (!Array.isArray(told))
-        throw new OperatorError('The answer is not what Floodgate gives; check the URL');
-      const instances: readonly Instance[] = told; // what this server's version answers
+        throw new OperatorError('The response is not from a Floodgate server; check the URL');
+      const instances: readonly Instance[] = told; // the format of this server's version
       if (json) for (const instance of instances) await print(JSON.stringify(instance));
       else if (instances.length === 0) await print('No guard of the account was seen in the last 7 days.');
       else await print(formatTable(HEADINGS, instances.map(rowOf)));

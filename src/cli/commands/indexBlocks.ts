@@ -3,8 +3,8 @@ import { type Config, ConfigError, networksOf, nodesOf } from '../../config/inde
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { networkFlag } from '../networkFlag.ts';
-import { print } from '../print.ts';
-import { ProgressBar } from '../progressBar.ts';
+import { print } from '../output/print.ts';
+import { ProgressBar } from '../output/progressBar.ts';
 
 interface IndexFlags {
   readonly from?: number;
@@ -13,18 +13,19 @@ interface IndexFlags {
   readonly network: string;
   readonly upstream?: readonly string[];
   readonly toStore?: true;
+  readonly retryUnavailable?: true;
 }
 
-/** `floodgate index`: fills the index while no server runs on the data folder. */
+/** `floodgate index`: fills the index while no server uses the data folder. */
 export function registerIndex(program: Command): void {
   const command = program
     .command('index')
     .description(
-      'index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed ' +
-        'at any point: run it again and it continues. With --rewind: remove the blocks above one instead',
+      'index a range of blocks of --upstream into the data folder, while no server uses it. After an interruption, run it ' +
+        'again to continue. With --rewind: remove all blocks above a block instead',
     )
     .option('--from <block>', 'first block', readBlockNumber)
-    .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber)
+    .option('--to <block>', 'last block; default: the newest final block', readBlockNumber)
     .addOption(
       new Option(
         '--rewind <block>',
@@ -36,23 +37,39 @@ export function registerIndex(program: Command): void {
     .addOption(
       new Option(
         '--to-store',
-        'into the index that instances share (--trace-store): out of the data folder, where that has an index, and from --upstream',
+        'write to the shared index (--trace-store): copy from the index in the data folder, if any, and fetch the rest from --upstream',
       ).conflicts(['rewind']),
     )
+    .addOption(
+      new Option(
+        '--retry-unavailable',
+        'retry the blocks that no node could trace; with --to-store: those of the shared index',
+      ).conflicts(['from', 'to', 'rewind']),
+    )
     .addOption(networkFlag());
-  const options = ['dataDir', 'upstream', 'traceStore', 'traceStorePostgres', 'rules.store'];
+  const options = [
+    'dataDir',
+    'upstream',
+    'traceStore',
+    'traceStorePostgres',
+    'rules.store',
+    'index.maxBlockBytes',
+  ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
-    const { from, to, rewind, network, upstream, toStore } = command.opts<IndexFlags>();
+    const { from, to, rewind, network, upstream, toStore, retryUnavailable } = command.opts<IndexFlags>();
+    if (retryUnavailable) return retry(config, command.opts<IndexFlags>());
     if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
     if (from === undefined)
-      throw new ConfigError('say which blocks to index, --from BLOCK, or which to remove, --rewind BLOCK');
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+      throw new ConfigError(
+        'the blocks are missing: use --from BLOCK or --retry-unavailable to index, or --rewind BLOCK to remove',
+      );
+    const stop = stopAtSignal();
     const { fillIndex, fillSharedIndex } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
     const { dataDir } = config;
-    const fill = { dataDir, network, fromBlock: from, toBlock: to, signal: stop.signal, progress };
+    const { maxBlockBytes } = config.index;
+    const fill = { dataDir, network, fromBlock: from, toBlock: to, maxBlockBytes, signal: stop, progress };
     const filled = toStore
       ? fillSharedIndex({ ...fill, stores: config, upstream: upstreamOf(config, network, upstream) })
       : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
@@ -60,10 +77,34 @@ export function registerIndex(program: Command): void {
     await print(
       complete
         ? progress.summary()
-        : `${progress.summary()} Stopped before the end: run the same command again to go on.`,
+        : `${progress.summary()} Stopped before the end: run the same command again to continue.`,
     );
     if (!complete) process.exitCode = EXIT_CODES.interrupted;
   });
+}
+
+function stopAtSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+/** Retries unavailable blocks. Exits with code 1 if some are still unavailable. */
+async function retry(config: Config, { network, upstream = [], toStore }: IndexFlags): Promise<void> {
+  const { namedBlocks, retryUnavailable } = await import('../../server/index.ts');
+  const { indexed, unavailable } = await retryUnavailable({
+    maxBlockBytes: config.index.maxBlockBytes,
+    ...{ dataDir: config.dataDir, network, signal: stopAtSignal() },
+    upstream: nodesOf(config, network, upstream),
+    stores: toStore && config,
+    trouble: (message) => process.stderr.write(`${message}\n`),
+  });
+  const left =
+    unavailable.length === 0
+      ? 'No block is unavailable.'
+      : `Still unavailable: ${unavailable.length}, because no node can trace them: ${namedBlocks(unavailable)}.`;
+  await print(`Indexed ${indexed} of ${indexed + unavailable.length} unavailable blocks. ${left}`);
+  if (unavailable.length > 0) process.exitCode = EXIT_CODES.failed;
 }
 
 async function rewound(dataDir: string, network: string, lastBlock: number): Promise<string> {
@@ -73,7 +114,7 @@ async function rewound(dataDir: string, network: string, lastBlock: number): Pro
   return `Removed the blocks above ${lastBlock}, up to ${from}. The highest block of the index is now ${to ?? 'none'}.`;
 }
 
-/** Those that are named or configured; none where there are none, as an index may be copied without. */
+/** Returns the named, else the configured nodes. May be empty, because an index can be copied without a node. */
 function upstreamOf(config: Config, network: string, named: readonly string[] = []): readonly string[] {
   return named.length > 0 || networksOf(config).has(network) ? nodesOf(config, network, named) : [];
 }

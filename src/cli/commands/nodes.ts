@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { Transport } from '../../rules/client/index.ts';
 import { OperatorError } from '../operatorError.ts';
-import { print } from '../print.ts';
-import { readToken, TOKEN_FILE_VARIABLE } from './clientToken.ts';
-import { formatTable } from './rulesTable.ts';
+import { print } from '../output/print.ts';
+import { readToken, TOKEN_FILE_VARIABLE } from './access/clientToken.ts';
+import { formatTable } from './rules/rulesTable.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420';
 
@@ -16,11 +16,11 @@ interface NodeView {
   readonly in_flight: number;
 }
 
-/** `floodgate nodes`: the Ethereum nodes of a running server. What is set aside is back at the next start. */
+/** `floodgate nodes`: the Ethereum nodes of a running server. A drained node is used again after a restart. */
 export function registerNodes(program: Command): void {
-  const group = program.command('nodes').description('the Ethereum nodes of a running server');
+  const group = program.command('nodes').description('manage the Ethereum nodes of a running server');
   addFlags(group.command('list').description('list the nodes with their health'))
-    .option('--json', 'print a JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const nodes = await send(command, 'GET', '/nodes');
       if (json === true) for (const node of nodes) await print(JSON.stringify(node));
@@ -30,12 +30,12 @@ export function registerNodes(program: Command): void {
         );
     });
   for (const [name, description] of [
-    ['drain', 'set a node aside: it is asked nothing more, and finishes what it was asked'],
-    ['resume', 'put a node back'],
+    ['drain', 'stop sending requests to a node; running requests finish'],
+    ['resume', 'send requests to a drained node again'],
   ] as const)
     addFlags(group.command(name).description(description))
-      .argument('<node>', 'as `floodgate nodes list` names it')
-      .option('--network <name>', 'its network', 'mainnet')
+      .argument('<node>', 'name from `floodgate nodes list`')
+      .option('--network <name>', 'network of the node', 'mainnet')
       .action(async (node: string, { network }: { network: string }, command: Command) => {
         const path = `/nodes/${encodeURIComponent(network)}/${encodeURIComponent(node)}/${name}`;
         const [view] = await send(command, 'POST', path);
@@ -47,25 +47,24 @@ function addFlags(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'URL of the server').env('FLOODGATE_URL').default(DEFAULT_URL))
     .addOption(
-      new Option(
-        '--token-file <file>',
-        'file with the API token, in place of the variable FLOODGATE_TOKEN',
-      ).env(TOKEN_FILE_VARIABLE),
+      new Option('--token-file <file>', 'file with the API token; overrides FLOODGATE_TOKEN').env(
+        TOKEN_FILE_VARIABLE,
+      ),
     );
 }
 
 async function send(command: Command, method: 'GET' | 'POST', path: string): Promise<NodeView[]> {
   const { url, tokenFile } = command.opts<{ url: string; tokenFile?: string }>();
-  // The variable may name the rules API, which is of the same server.
-  if (!URL.canParse(url)) throw new OperatorError(`--url is no URL; write one such as ${DEFAULT_URL}`);
+  // FLOODGATE_URL may contain the path of the rules API, so only its origin is used.
+  if (!URL.canParse(url)) throw new OperatorError(`--url is not a URL; use one such as ${DEFAULT_URL}`);
   const answer = await new Transport({
     baseUrl: `${new URL(url).origin}/operations`,
     token: readToken(tokenFile),
   }).send(method, path);
   const { envelope } = answer;
   if (typeof envelope === 'object' && envelope !== null && 'result' in envelope)
-    return [envelope.result].flat() as NodeView[]; // what this server's version answers
-  throw new OperatorError('The answer is not what Floodgate gives; check the URL');
+    return [envelope.result].flat() as NodeView[]; // the format of this server's version
+  throw new OperatorError('The response is not from a Floodgate server; check the URL');
 }
 
 const rowOf = ({ network, node, host, health, head_block, in_flight }: NodeView): string[] => [

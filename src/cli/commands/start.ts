@@ -2,58 +2,51 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
-import { startThreadsAhead } from '../../dns/dataplane/embedded/threads/index.ts';
+import { prestartThreads } from '../../dns/dataplane/embedded/threads/index.ts';
+import { inBackground } from '../../platform/background/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
-import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
+import { logStartup } from '../logStartup.ts';
+import { notifySystemd } from '../notifySystemd.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
-import { tellStart } from '../tellStart.ts';
-import { tellSystemd } from '../tellSystemd.ts';
-import { growNewSpaceBy, USUAL_FACTOR } from '../v8Flags.ts';
 
-/** `floodgate start`: for real use. */
+/** `floodgate start`: runs a server in production. */
 export function registerStart(program: Command): void {
   const command = program
     .command('start')
-    .description(
-      'run Floodgate in front of your own servers: the rules API, and the gateway in front of --upstream',
-    );
+    .description('run Floodgate in front of your servers: the rules API, and the gateway for --upstream');
   addConfigFlags(command).action(async () => {
     if (cluster.isWorker) {
       const { runWorker } = await import('../../server/index.ts');
-      // What ends the primary by a signal of the terminal or of systemd is for that one to answer.
+      // Terminal and systemd signals also reach the workers, but only the first process handles them.
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
       process.on('disconnect', () => process.exit());
-      const worker = runWorker(
+      return runWorker(
         {
           send: (message) => process.send?.(message),
           onMessage: (listener) => process.on('message', listener),
         },
         createLogger,
       );
-      loaded();
-      return worker;
     }
     const config = readConfig(command);
     const roles = rolesOf(config);
     const needsNodes = roles.includes('gateway') || roles.includes('ingest');
     if (needsNodes && config.upstream.length === 0 && Object.keys(config.networks).length === 0)
       throw new ConfigError(
-        'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
-          'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
+        'no Ethereum node is configured: set --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
+          'with --role rules. To try Floodgate without a node, run `floodgate dev`',
       );
-    const { account, dnsdistConsoles, workers } = config.dns;
+    const { account, dnsdistConsoles, threads: wantedThreads } = config.dns;
     const receivesDns = roles.includes('guard') && account !== undefined && dnsdistConsoles.length === 0;
-    // They take as long to start as the server takes to be loaded, and load parts of Node meanwhile.
-    const threads = receivesDns ? startThreadsAhead(workers) : [];
-    if (threads.length > 0) growNewSpaceBy(USUAL_FACTOR);
+    // Threads need as long to start as the server needs to load, so both run at the same time.
+    const threads = receivesDns ? prestartThreads(wantedThreads) : [];
     const { logger, droppedLines } = await createLogger(config.log.level);
     const stopped = untilSignal(logger);
-    // Loaded here, so that other commands start without the server's libraries.
+    // Imported here so that other commands start without the server's libraries.
     const { lockDataDir, startServer } = await import('../../server/index.ts');
     await Promise.all(threads);
-    growNewSpaceBy(1);
-    tellStart(config, logger);
+    logStartup(config, logger);
     const lock = lockDataDir(config.dataDir);
     try {
       const server = await unlessStopped(
@@ -61,10 +54,9 @@ export function registerStart(program: Command): void {
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
       if (server?.reload) reloadAtHangup(server.reload, { read: () => readConfig(command), logger });
-      if (server) tellSystemd('READY=1');
-      loaded();
+      if (server) notifySystemd('READY=1');
       await stopped;
-      tellSystemd('STOPPING=1');
+      notifySystemd('STOPPING=1');
       await server?.stop();
     } finally {
       lock.release();
@@ -74,26 +66,26 @@ export function registerStart(program: Command): void {
 }
 
 interface ReloadAtHangupOptions {
-  /** Throws ConfigError. */
   readonly read: () => Config;
   readonly logger: Logger;
 }
 
-/** SIGHUP has what is configured read again. Without workers it ends the process, as any that does not ask for it. */
+/** Reloads the configuration at SIGHUP. Only with workers; otherwise SIGHUP ends the process, the default. */
 function reloadAtHangup(
   reload: (config: Config) => Promise<void>,
   { read, logger }: ReloadAtHangupOptions,
 ): void {
-  process.on('SIGHUP', async () => {
+  const reloadNow = async (): Promise<void> => {
     logger.info('reloading the configuration');
     try {
       await reload(read());
-      logger.info('the configuration is reloaded');
+      logger.info('configuration reloaded');
     } catch (error) {
       logger.error(
         { reason: error instanceof Error ? error.message : String(error) },
-        'the configuration is not reloaded',
+        'configuration reload failed',
       );
     }
-  });
+  };
+  process.on('SIGHUP', () => inBackground('reload of the configuration', reloadNow));
 }

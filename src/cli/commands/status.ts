@@ -1,30 +1,31 @@
 import { type Command, Option } from 'commander';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { OperatorError } from '../operatorError.ts';
-import { print } from '../print.ts';
+import { print } from '../output/print.ts';
 import { type DnsStatus, type NetworkStatus, type ServerStatus, statusOf } from '../serverStatus.ts';
-import { printable } from './rulesTable.ts';
+import { printable } from './rules/rulesTable.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420';
-/** A server that takes longer is of no use to who asks. */
 const TIMEOUT_MS = 5_000;
-/** The metrics of hundreds of nodes and rules. */
+/** Enough for the metrics of hundreds of nodes and rules. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** `floodgate status`: a running server on one screen, without a token; the exit code says whether it is ready. */
+/** `floodgate status`: shows a running server on one screen, without a token. The exit code reports readiness. */
 export function registerStatus(program: Command): void {
   program
     .command('status')
-    .description('show whether a running server can do its work, and how its parts are; needs no token')
+    .description('show readiness and status of a running server; needs no token')
     .addOption(new Option('--url <url>', 'URL of the server').env('FLOODGATE_URL').default(DEFAULT_URL))
     .option('--json', 'print a JSON object')
     .action(async ({ url, json }: { url: string; json?: boolean }) => {
-      if (!URL.canParse(url)) throw new OperatorError(`--url is no URL; write one such as ${DEFAULT_URL}`);
-      // The variable may name the rules API, which is of the same server.
+      if (!URL.canParse(url)) throw new OperatorError(`--url is not a URL; use one such as ${DEFAULT_URL}`);
+      // FLOODGATE_URL may contain the path of the rules API, so only its origin is used.
       const { origin } = new URL(url);
       const status = await ask(origin).catch((error: unknown) => reasonOf(error));
       if (typeof status === 'string') {
-        process.stderr.write(`floodgate: ${origin} gives no status: ${status}. --url names another server\n`);
+        process.stderr.write(
+          `floodgate: no status from ${origin}: ${status}. Use --url for another server\n`,
+        );
         process.exitCode = EXIT_CODES.unavailable;
         return;
       }
@@ -37,7 +38,7 @@ async function ask(origin: string): Promise<ServerStatus> {
   const [readiness, metrics] = await Promise.all([get(`${origin}/readyz`), get(`${origin}/metrics`)]);
   const { status, roles = [], checks } = JSON.parse(readiness.text) as Readonly<Record<string, unknown>>;
   if (typeof status !== 'string' || !isTexts(checks) || !isTexts(roles))
-    throw new Error('what answers there is not Floodgate');
+    throw new Error('the server is not Floodgate');
   return statusOf(
     { ready: readiness.status === 200, roles: Object.values(roles), checks },
     metrics.status === 200 ? metrics.text : '',
@@ -50,7 +51,7 @@ async function get(url: string): Promise<{ readonly status: number; readonly tex
   let bytes = 0;
   for await (const chunk of answer.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`its response has more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return { status: answer.status, text: Buffer.concat(chunks).toString('utf8') };
@@ -60,7 +61,7 @@ const isTexts = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'what answers there is not Floodgate';
+  if (error instanceof SyntaxError) return 'the server is not Floodgate';
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
 }
@@ -81,7 +82,7 @@ const row = (name: string, text: string): string => `  ${printable(name).padEnd(
 
 function networkLine({ nodes, nodesUp, indexHead, lagBlocks }: NetworkStatus): string {
   const index = indexHead === null || indexHead < 0 ? 'no block indexed yet' : `index at block ${indexHead}`;
-  const lag = lagBlocks === null ? '' : `, ${lagBlocks} behind its nodes`;
+  const lag = lagBlocks === null ? '' : `, ${lagBlocks} blocks behind its nodes`;
   return `${nodesUp} of ${nodes} nodes up, ${index}${lag}`;
 }
 

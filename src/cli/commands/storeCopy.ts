@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { RecordKind, StoreSummary } from '../../rules/index.ts';
-import { needFolder } from '../needFolder.ts';
-import { print } from '../print.ts';
-import { formatTable } from './rulesTable.ts';
+import { print } from '../output/print.ts';
+import { requireStore } from '../requireStore.ts';
+import { formatTable } from './rules/rulesTable.ts';
 
 interface CopyFlags {
   readonly from: string;
@@ -10,64 +9,33 @@ interface CopyFlags {
   readonly json?: boolean;
 }
 
-/** A terminal is drawn on this often; elsewhere a line is written this often. */
-const DRAW_INTERVAL_MS = 100;
-const LINE_INTERVAL_MS = 5_000;
+const TABLES = [
+  ['rules', 'rules'],
+  ['listEntries', 'access list entries'],
+  ['tokens', 'tokens'],
+  ['gatewayKeys', 'API keys'],
+  ['audit', 'audit entries'],
+  ['firstAnswers', 'retry keys'],
+] as const;
 
-/** As operators know what each kind of record is; those beside them serve the store itself. */
-const NAMES: readonly (readonly [RecordKind, string])[] = [
-  ['rule', 'rules'],
-  ['entry', 'access list entries'],
-  ['token', 'tokens'],
-  ['key', 'API keys'],
-  ['change', 'audit entries'],
-  ['answer', 'retry keys'],
-];
-const DIGITS_SHOWN = 16;
-
-/** `floodgate store copy`: everything of a store of rules into another. */
+/** `floodgate store copy`: copies a rules store into an empty one. */
 export function registerStoreCopy(store: Command): void {
   store
     .command('copy')
     .description(
       'copy rules, access lists, tokens, API keys and the audit from a data folder into a database, or back, unchanged; ' +
-        'the target must be empty, no server may run on either. What was written is read back and compared. It may be killed: ' +
-        'run it again',
+        'the target must be empty, and no server may use either. After an interruption, run it again',
     )
-    .requiredOption('--from <store>', 'data folder, or postgres://… (a password is better in ~/.pgpass)')
-    .requiredOption('--to <store>', 'likewise; a data folder that is missing is made')
+    .requiredOption('--from <store>', 'data folder, or postgres://… (prefer a password in ~/.pgpass)')
+    .requiredOption('--to <store>', 'data folder, created if missing, or postgres://…')
     .option('--json', 'print a JSON object')
     .action(async ({ from, to, json }: CopyFlags) => {
-      if (!/^postgres(ql)?:/.test(from)) needFolder(from, 'rules');
+      if (!/^postgres(ql)?:/.test(from)) requireStore(from, 'rules');
       const { copyStore } = await import('../../server/index.ts');
-      const { progress, end } = drawn(process.stderr);
-      const copied = await copyStore({ from, to, progress }).finally(end);
-      if (json) return print(JSON.stringify(asObject(copied)));
-      const rows = NAMES.map(([kind, name]) => [
-        ...[name, String(copied.count(kind)), copied.digest(kind).slice(0, DIGITS_SHOWN)],
-      ]);
-      await print(`${formatTable(['copied', 'number', 'digest'], rows)}\nThe target has the same.`);
+      const counts = await copyStore(from, to);
+      const rows = TABLES.map(([table, name]) => [name, String(counts.get(table) ?? 0)] as const);
+      if (!json) return print(formatTable(['copied', 'number'], rows));
+      const members = rows.map(([name, count]) => [name.toLowerCase().replaceAll(' ', '_'), Number(count)]);
+      await print(JSON.stringify(Object.fromEntries(members)));
     });
-}
-
-const asObject = (copied: StoreSummary): object =>
-  Object.fromEntries(
-    NAMES.map(([kind, name]) => [
-      name.replaceAll(' ', '_').toLowerCase(),
-      { count: copied.count(kind), digest: copied.digest(kind) },
-    ]),
-  );
-
-function drawn(stream: NodeJS.WriteStream): { progress: (read: StoreSummary) => void; end: () => void } {
-  let lastMs = Date.now();
-  const intervalMs = stream.isTTY ? DRAW_INTERVAL_MS : LINE_INTERVAL_MS;
-  return {
-    progress(read) {
-      if (Date.now() - lastMs < intervalMs) return;
-      lastMs = Date.now();
-      const line = `${read.total} records copied, ${read.count('change')} of them of the audit`;
-      stream.write(stream.isTTY ? `\r\x1b[K${line}` : `${line}\n`);
-    },
-    end: () => void (stream.isTTY && stream.write('\r\x1b[K')),
-  };
 }

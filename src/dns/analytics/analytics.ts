@@ -1,15 +1,15 @@
-/** The answer to `GET …/rules/{rule_id}/analytics`: what guards did under a rule, and how the one of this server stands now. */
+/** Answers `GET …/rules/{rule_id}/analytics` with all guards' counts under a rule and this process's guard status. */
 
-import { type Place, StoreUnavailable } from '../../rules/index.ts';
+import { type GuardLocation, StoreUnavailable } from '../../rules/index.ts';
 import { type AttackDetector, type Explanation, explain } from '../detector/index.ts';
 import { BadNameError, typeNumber } from '../protocol/index.ts';
 import { type AnalyticsQuery, InvalidAnalyticsQuery, readAnalyticsQuery } from './analyticsQuery.ts';
 import { type Counts, countsOf } from './counts.ts';
-import { MinuteSums, type PlaceCounts } from './minuteSums.ts';
-import { isAt, type MinutesQuery, type PlacedMinute } from './placedMinute.ts';
+import { type DetectorStatus, detectorStatusOf, sinceStart } from './detectorStatus.ts';
+import { type GuardMinute, type MinutesQuery, matchesLocation } from './guardMinute.ts';
+import { type LocationCounts, MinuteSums } from './minuteSums.ts';
 import { type MinuteRecord, mergeMinutes, type QueryStats } from './queryStats.ts';
 import type { QueryStatsStore } from './queryStatsStore.ts';
-import { type Standing, sinceStart, standingOf } from './standing.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -26,52 +26,50 @@ export interface Analytics {
   readonly since: string;
   readonly until: string;
   readonly totals: Counts;
-  /** False where other guards' counts cannot be read now: the database is away. */
+  /** False if the counts of other guards cannot be read because the database is unreachable. */
   readonly complete: boolean;
-  readonly places: readonly PlaceCounts[];
-  /** How the guard of this server stands; left out where it guards another account, or nothing. */
-  readonly now?: Standing & {
-    /** Whether this rule is the one in force at this guard. */
+  readonly places: readonly LocationCounts[];
+  /** Status of this server's guard. Absent if this server has no guard, or its guard protects another account. */
+  readonly now?: DetectorStatus & {
     readonly in_force: boolean;
-    /** What came of queries under this rule since the guard was started. */
+    /** Query counts under this rule since the guard started. */
     readonly since_start: Counts;
   };
-  /** Only where `name` was asked about. */
+  /** Set if the query has `name`. */
   readonly explanation?: Explanation;
   readonly minutes: readonly AnalyticsMinute[];
 }
 
-/** The guard of this server. */
-export interface OwnGuard {
+export interface LocalGuard {
   readonly account: string;
   readonly instance: string;
-  readonly place: Place;
+  readonly place: GuardLocation;
   readonly detector: AttackDetector;
   readonly stats: QueryStats;
   readonly store: QueryStatsStore;
 }
 
-/** What all guards have told so far. */
-export interface ToldMinutes {
-  /** Throws `StoreUnavailable`, and `InvalidAnalyticsQuery` where there are too many. */
-  minutes(query: MinutesQuery): AsyncIterable<PlacedMinute>;
-  /** From this minute on the own guard may not have told all; undefined where that is not known. */
-  toldUntil(): number | undefined;
+/** Minutes that all guards have reported to the shared database. */
+export interface ReportedMinutes {
+  /** Throws `StoreUnavailable`, and `InvalidAnalyticsQuery` if the range has too many minutes. */
+  minutes(query: MinutesQuery): AsyncIterable<GuardMinute>;
+  /** First minute that this guard may not have reported completely. Undefined: unknown. */
+  reportedUntil(): number | undefined;
 }
 
 export interface AnalyticsParts {
-  readonly own: OwnGuard | undefined;
-  /** None where the own guard is the only one. */
-  readonly told?: ToldMinutes | undefined;
+  readonly own: LocalGuard | undefined;
+  /** Default: this guard is the only one. */
+  readonly reported?: ReportedMinutes | undefined;
   readonly now: () => number;
 }
 
 /**
- * Makes the handler. The query may have `since` and `until` (RFC 3339; the last hour where left out, at most the
- * seven days that are kept), `region` and `datacenter`, and `name` with `type` (A where left out) to be explained. Throws
- * `InvalidAnalyticsQuery`. The last minute is the one that lasts, with what the own guard has of it so far.
+ * Returns the handler. Query parameters: `since` and `until` (RFC 3339; default: the last hour; at most seven days),
+ * `region`, `datacenter`, and `name` with `type` (default: A) for an explanation. The last minute is the running one,
+ * with this guard's counts so far. Throws `InvalidAnalyticsQuery`.
  */
-export function analyticsOf({ own: guard, told, now }: AnalyticsParts) {
+export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsParts) {
   return async (
     { account, ruleId }: { readonly account: string; readonly ruleId: string },
     query: Readonly<Record<string, unknown>>,
@@ -79,16 +77,17 @@ export function analyticsOf({ own: guard, told, now }: AnalyticsParts) {
     const nowMs = now();
     const asked = readAnalyticsQuery(query, nowMs);
     const own = guard?.account === account ? guard : undefined;
-    const explanation = asked.name === undefined ? undefined : explained(own, asked, nowMs);
-    // Looked at first: what is told meanwhile would be there twice otherwise.
-    const toldUntil = told?.toldUntil() ?? Number.NEGATIVE_INFINITY;
-    const isNotOurs = ({ instance, record }: PlacedMinute): boolean =>
+    const explanation = asked.name === undefined ? undefined : explainName(own, asked, nowMs);
+    // Read before the database: minutes reported during that read would otherwise be counted twice.
+    const toldUntil = reported?.reportedUntil() ?? Number.NEGATIVE_INFINITY;
+    const isNotOurs = ({ instance, record }: GuardMinute): boolean =>
       instance !== own?.instance || record.minute < toldUntil;
-    const found = await toldOf(told, { account, ruleId, ...asked }, isNotOurs);
-    if (found === undefined && own === undefined) throw new StoreUnavailable('What guards counted is away');
+    const found = await sumReportedMinutes(reported, { account, ruleId, ...asked }, isNotOurs);
+    if (found === undefined && own === undefined)
+      throw new StoreUnavailable('The database with the counts of the guards is unreachable');
     const sums = found ?? new MinuteSums();
     const localFrom = found === undefined ? asked.fromMinute : Math.max(asked.fromMinute, toldUntil);
-    if (own !== undefined && isAt(asked, own.place))
+    if (own !== undefined && matchesLocation(asked, own.place))
       for (const record of recordsOf(own, ruleId, { ...asked, fromMinute: localFrom, nowMs }))
         sums.add({ place: own.place, instance: own.instance, record });
     const minutes = sums.minutes();
@@ -102,7 +101,7 @@ export function analyticsOf({ own: guard, told, now }: AnalyticsParts) {
       ...(own && {
         now: {
           in_force: own.detector.rule?.id === ruleId,
-          ...standingOf(own.detector, nowMs),
+          ...detectorStatusOf(own.detector, nowMs),
           since_start: sinceStart(own.stats, nowMs, ruleId),
         },
       }),
@@ -112,11 +111,10 @@ export function analyticsOf({ own: guard, told, now }: AnalyticsParts) {
   };
 }
 
-/** Undefined where it cannot be read now. */
-async function toldOf(
-  told: ToldMinutes | undefined,
+async function sumReportedMinutes(
+  told: ReportedMinutes | undefined,
   query: MinutesQuery,
-  counts: (minute: PlacedMinute) => boolean,
+  counts: (minute: GuardMinute) => boolean,
 ): Promise<MinuteSums | undefined> {
   const sums = new MinuteSums();
   if (told === undefined) return sums;
@@ -135,14 +133,14 @@ interface Span {
   readonly nowMs: number;
 }
 
-/** What is stored here, and the minute that lasts: what an earlier run stored of that is a part of it. */
+/** Returns stored minutes and the running one. Merges the part of the running minute that an earlier run stored. */
 function recordsOf(
-  { store, stats }: OwnGuard,
+  { store, stats }: LocalGuard,
   ruleId: string,
   { fromMinute, toMinute, nowMs }: Span,
 ): MinuteRecord[] {
   const records = [...store.range(ruleId, fromMinute, toMinute)];
-  for (const record of stats.running(nowMs)) {
+  for (const record of stats.currentMinute(nowMs)) {
     if (record.ruleId !== ruleId || record.minute < fromMinute || record.minute >= toMinute) continue;
     const last = records.at(-1);
     if (last?.minute === record.minute) records[records.length - 1] = mergeMinutes(last, record);
@@ -151,13 +149,20 @@ function recordsOf(
   return records;
 }
 
-function explained(own: OwnGuard | undefined, { name, type }: AnalyticsQuery, nowMs: number): Explanation {
+function explainName(
+  own: LocalGuard | undefined,
+  { name, type }: AnalyticsQuery,
+  nowMs: number,
+): Explanation {
   if (own === undefined)
-    throw new InvalidAnalyticsQuery('name', 'name is explained by a guard of the account, and here is none');
+    throw new InvalidAnalyticsQuery(
+      'name',
+      'name cannot be explained: this server has no guard for the account',
+    );
   const typeText = typeof type === 'string' ? type.toUpperCase() : 'A';
   const number = typeNumber(typeText);
   if (number === undefined)
-    throw new InvalidAnalyticsQuery('type', 'type is no query type; write A, AAAA, TXT or TYPE65');
+    throw new InvalidAnalyticsQuery('type', 'type must be a query type, for example A, AAAA, TXT or TYPE65');
   try {
     return explain(own.detector, { name: String(name), type: { name: typeText, number } }, nowMs);
   } catch (error) {

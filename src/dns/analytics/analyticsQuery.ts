@@ -1,11 +1,10 @@
-import { KEPT_MINUTES } from './queryStatsStore.ts';
+import { RETENTION_MINUTES } from './queryStatsStore.ts';
 
 const MINUTE_MS = 60_000;
-/** The last hour, where the caller does not say. */
 const DEFAULT_SPAN_MINUTES = 60;
 const PARAMETERS = ['since', 'until', 'name', 'type', 'region', 'datacenter'];
 
-/** A query that cannot be answered; the message names the parameter and what it may be. */
+/** Rejects a query parameter. The message contains the name and the allowed values. */
 export class InvalidAnalyticsQuery extends Error {
   override readonly name = 'InvalidAnalyticsQuery';
   readonly parameter: string;
@@ -16,7 +15,6 @@ export class InvalidAnalyticsQuery extends Error {
   }
 }
 
-/** What is asked for: a span, a place, a name to be explained. */
 export interface AnalyticsQuery {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -32,14 +30,11 @@ export interface AnalyticsQuery {
 export function readAnalyticsQuery(query: Readonly<Record<string, unknown>>, nowMs: number): AnalyticsQuery {
   for (const name of Object.keys(query))
     if (!PARAMETERS.includes(name))
-      throw new InvalidAnalyticsQuery(
-        name,
-        `${name} is no parameter here; there are ${PARAMETERS.join(', ')}`,
-      );
+      throw new InvalidAnalyticsQuery(name, `${name} is not a parameter; allowed: ${PARAMETERS.join(', ')}`);
   const untilMs = moment('until', query['until'], nowMs);
   const sinceMs = moment('since', query['since'], untilMs - DEFAULT_SPAN_MINUTES * MINUTE_MS);
-  if (sinceMs > untilMs) throw new InvalidAnalyticsQuery('since', 'since lies after until');
-  const oldest = Math.floor(nowMs / MINUTE_MS) - KEPT_MINUTES;
+  if (sinceMs > untilMs) throw new InvalidAnalyticsQuery('since', 'since must not be after until');
+  const oldest = Math.floor(nowMs / MINUTE_MS) - RETENTION_MINUTES;
   return {
     sinceMs,
     untilMs,
@@ -56,11 +51,14 @@ function moment(name: string, value: unknown, fallbackMs: number): number {
   if (value === undefined) return fallbackMs;
   const ms = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms))
-    throw new InvalidAnalyticsQuery(name, `${name} is no date and time; write 2026-11-21T10:00:00Z`);
+    throw new InvalidAnalyticsQuery(
+      name,
+      `${name} must be an RFC 3339 date and time, for example 2026-11-21T10:00:00Z`,
+    );
   return ms;
 }
 
 function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
-  throw new InvalidAnalyticsQuery(name, `${name} is there more than once`);
+  throw new InvalidAnalyticsQuery(name, `${name} must occur only once`);
 }

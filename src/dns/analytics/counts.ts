@@ -1,31 +1,36 @@
-import { type Outcome, outcomeOf, outcomes, reasonOf, type Verdict } from '../detector/index.ts';
+import { type Outcome, outcomeOf, outcomes, reasonOf, type Verdict, verdictOf } from '../detector/index.ts';
 
-/** What came of queries. */
 export interface Counts {
   readonly passed: number;
+  /** Queries allowed by an access list; included in `passed`. */
+  readonly allowed: number;
   readonly paid: number;
   readonly would_drop: number;
   readonly dropped: number;
   readonly truncated: number;
-  /** Those that had to pay, by why and by what came of it: `{"unknownName": {"dropped": 7}}`. */
+  /** Queries that needed a rate-limit token, by reason and outcome: `{"unknownName": {"dropped": 7}}`. */
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+const ALLOWED = verdictOf('passed', 'accessList');
+
 export function countsOf(verdicts: readonly (readonly [number, number])[]): Counts {
-  const totals = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>; // its keys are outcomes
+  const totals = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>; // keys: outcomes
   const byReason: Record<string, Record<string, number>> = {};
+  let allowed = 0;
   for (const [number, queries] of verdicts) {
-    const verdict = number as Verdict; // stored as it was given
+    const verdict = number as Verdict; // numbers are stored verdicts
     const outcome = outcomeOf(verdict);
     const reason = reasonOf(verdict);
     totals[outcome] += queries;
+    if (verdict === ALLOWED) allowed += queries;
     if (reason === 'none' || queries === 0) continue;
     byReason[reason] ??= {};
     const counts = byReason[reason];
     counts[wireName[outcome]] = (counts[wireName[outcome]] ?? 0) + queries;
   }
   const { passed, paid, wouldDrop, dropped, truncated } = totals;
-  return { passed, paid, would_drop: wouldDrop, dropped, truncated, reasons: byReason };
+  return { passed, allowed, paid, would_drop: wouldDrop, dropped, truncated, reasons: byReason };
 }
 
 const wireName: Readonly<Record<Outcome, string>> = {

@@ -1,34 +1,32 @@
-import type { Place } from '../../rules/index.ts';
+import type { GuardLocation } from '../../rules/index.ts';
 import { type Counts, countsOf } from './counts.ts';
-import type { PlacedMinute } from './placedMinute.ts';
+import type { GuardMinute } from './guardMinute.ts';
 import { type MinuteRecord, mergeMinutes } from './queryStats.ts';
 
-/** Places that are told, the busiest first. */
-const MAX_PLACES_TOLD = 1000;
+/** Maximum number of locations in a response; the busiest are listed first. */
+const MAX_LOCATIONS = 1000;
 
-/** What the guards at one place did. */
-export interface PlaceCounts {
+export interface LocationCounts {
   readonly region?: string | undefined;
   readonly datacenter?: string | undefined;
-  /** Guards there that counted something in that time. */
+  /** Guards at this location that counted a query in the time span. */
   readonly instances: number;
   readonly totals: Counts;
 }
 
-interface AtPlace {
-  readonly place: Place;
+interface LocationSums {
+  readonly place: GuardLocation;
   readonly instances: Set<string>;
   readonly verdicts: Map<number, number>;
 }
 
-/** Minutes of several guards, added up: by minute, and by place. */
 export class MinuteSums {
   readonly #minutes = new Map<number, MinuteRecord>();
-  readonly #places = new Map<string, AtPlace>();
+  readonly #places = new Map<string, LocationSums>();
 
-  add({ place, instance, record }: PlacedMinute): void {
+  add({ place, instance, record }: GuardMinute): void {
     const other = this.#minutes.get(record.minute);
-    this.#minutes.set(record.minute, other === undefined ? record : together(other, record));
+    this.#minutes.set(record.minute, other === undefined ? record : mergeGuards(other, record));
     const key = JSON.stringify([place.region, place.datacenter]);
     const at = this.#places.get(key) ?? { place, instances: new Set(), verdicts: new Map() };
     this.#places.set(key, at);
@@ -41,11 +39,12 @@ export class MinuteSums {
     return [...this.#minutes.values()].sort((a, b) => a.minute - b.minute);
   }
 
-  places(): PlaceCounts[] {
-    const queriesOf = ({ verdicts }: AtPlace): number => [...verdicts.values()].reduce((a, b) => a + b, 0);
+  places(): LocationCounts[] {
+    const queriesOf = ({ verdicts }: LocationSums): number =>
+      [...verdicts.values()].reduce((a, b) => a + b, 0);
     return [...this.#places.values()]
       .sort((a, b) => queriesOf(b) - queriesOf(a))
-      .slice(0, MAX_PLACES_TOLD)
+      .slice(0, MAX_LOCATIONS)
       .map(({ place: { region, datacenter }, instances, verdicts }) => ({
         ...(region !== undefined && { region }),
         ...(datacenter !== undefined && { datacenter }),
@@ -55,8 +54,8 @@ export class MinuteSums {
   }
 }
 
-/** Counts are added; a bucket and a profile are each guard's own: the largest is told. */
-function together(one: MinuteRecord, other: MinuteRecord): MinuteRecord {
+/** Adds the counts of two guards. Bucket and profile sizes are per guard, so the larger value is kept. */
+function mergeGuards(one: MinuteRecord, other: MinuteRecord): MinuteRecord {
   return {
     ...mergeMinutes(one, other),
     profileNames: Math.max(one.profileNames, other.profileNames),

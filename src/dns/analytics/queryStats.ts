@@ -1,27 +1,26 @@
-/** What the guard saw, rule by rule and minute by minute: for the analytics, the metrics and the terminal. */
+/** Counts queries by rule and minute, for analytics, metrics and the terminal view. */
 import { type AttackDetector, VERDICTS } from '../detector/index.ts';
 
-/** One minute of one rule. */
 export interface MinuteRecord {
-  /** The rule in force; empty for none. */
+  /** Id of the rule in force; empty if there is none. */
   readonly ruleId: string;
   /** Minutes since 1970. */
   readonly minute: number;
-  /** Queries by verdict: its number and how many, without zeros. */
+  /** Pairs of verdict number and query count; zero counts are omitted. */
   readonly verdicts: readonly (readonly [verdict: number, queries: number])[];
   readonly profileNames: number;
-  /** The bucket in force. */
+  /** Size of the token bucket in force. */
   readonly ratePerSecond: number;
   readonly burst: number;
-  /** Zones under attack at any time of the minute. */
+  /** Zones that were attacked at any time in this minute. */
   readonly attackedZones: readonly string[];
 }
 
 const MINUTE_MS = 60_000;
-/** A minute that names more zones than these names the first of them: the record stays small. */
+/** Maximum attacked zones per record, to keep records small. */
 const MAX_ZONES_NAMED = 100;
 
-/** Two records of the same rule and minute as one: a restart in the middle of a minute loses nothing. */
+/** Merges two records of one rule and minute, so that a restart within a minute loses no counts. */
 export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRecord {
   const counts = new Map(older.verdicts);
   for (const [verdict, queries] of newer.verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + queries);
@@ -33,7 +32,7 @@ export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRe
 }
 
 export class QueryStats {
-  /** Queries by verdict since the start, for each rule that was in force. */
+  /** Queries by verdict since the start, by rule. */
   readonly totals = new Map<string, Float64Array>();
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;
@@ -41,15 +40,15 @@ export class QueryStats {
   readonly #thisMinute = new Map<string, { counts: Float64Array; zones: Set<string> }>();
   #minute: number;
 
-  /** `verdicts` are the counts so far, by the verdict's number; the detector's where left out. */
+  /** `verdicts` returns the counts so far, indexed by verdict number. Default: the detector's counts. */
   constructor(detector: AttackDetector, nowMs: number, verdicts = () => detector.verdicts) {
     this.#detector = detector;
     this.#verdicts = verdicts;
     this.#minute = Math.floor(nowMs / MINUTE_MS);
   }
 
-  /** Notes what was decided since the last call, for the rule in force; call it every second and before a rule changes. */
-  note(nowMs: number): void {
+  /** Adds the verdicts since the last call to the rule in force. Call every second and before each rule change. */
+  collect(nowMs: number): void {
     const ruleId = this.#detector.rule?.id ?? '';
     const minute = this.#of(ruleId);
     const total = this.totals.get(ruleId) ?? new Float64Array(VERDICTS);
@@ -64,24 +63,23 @@ export class QueryStats {
       this.#before[verdict] = now;
     }
     for (const zone of this.#detector.zones.all())
-      if (zone.noticed(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
+      if (zone.isReported(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
 
-  /** Notes, and returns the records of the minute that is over; none while it lasts. */
+  /** Calls {@link collect}. Returns the records of a finished minute, or an empty list while the minute is running. */
   tick(nowMs: number): MinuteRecord[] {
-    this.note(nowMs);
+    this.collect(nowMs);
     return Math.floor(nowMs / MINUTE_MS) === this.#minute ? [] : this.flush(nowMs);
   }
 
-  /** The records so far of the minute that lasts. */
-  running(nowMs: number): MinuteRecord[] {
-    this.note(nowMs);
+  currentMinute(nowMs: number): MinuteRecord[] {
+    this.collect(nowMs);
     return [...this.#thisMinute].map(([ruleId, { counts, zones }]) => this.#record(ruleId, counts, zones));
   }
 
-  /** As {@link running}; the minute begins anew. */
+  /** Returns the records like {@link currentMinute} and starts a new minute. */
   flush(nowMs: number): MinuteRecord[] {
-    const records = this.running(nowMs);
+    const records = this.currentMinute(nowMs);
     this.#thisMinute.clear();
     this.#minute = Math.floor(nowMs / MINUTE_MS);
     return records;

@@ -20,7 +20,7 @@ function rates() {
   return { detector, recent, count };
 }
 
-it('tells queries by what came of them, second by second, and who had to pay', () => {
+it('RecentRates counts queries by outcome and second, and the queries that had to pay', () => {
   const { recent, count } = rates();
   expect(recent.seconds().series.passed).toEqual([]);
   count('passed', 'none', 300);
@@ -29,42 +29,43 @@ it('tells queries by what came of them, second by second, and who had to pay', (
   count('truncated', 'aboveUsual', 5);
   count('dropped', 'clientRate', 7);
   count('dropped', 'accessList', 2);
-  recent.note(NOW + 1000);
+  count('passed', 'accessList', 40);
+  recent.sample(NOW + 1000);
   count('wouldDrop', 'unknownType', 8);
-  recent.note(NOW + 2000);
+  recent.sample(NOW + 2000);
   const { series, endSecond } = recent.seconds();
   expect(endSecond).toBe(NOW / 1000 + 2);
   expect(series).toMatchObject({
-    ...{ passed: [300, 0], paid: [100, 0], refused: [64, 0], would_refuse: [0, 8] },
+    ...{ passed: [340, 0], allowed: [40, 0], paid: [100, 0], refused: [64, 0], would_refuse: [0, 8] },
     ...{ paying: [155, 8], paying_known: [5, 8] },
     ...{ bucket_per_second: [0, 0], attack: [0, 0] },
   });
 });
 
-it('spreads what a late look finds over the seconds that it missed, and looks twice in a second for once', () => {
+it('RecentRates spreads queries over the seconds since the last call, and ignores a second call within a second', () => {
   const { recent, count } = rates();
   count('passed', 'none', 10);
-  recent.note(NOW + 500);
-  recent.note(NOW + 999);
+  recent.sample(NOW + 500);
+  recent.sample(NOW + 999);
   expect(recent.seconds().series.passed).toEqual([]);
   count('passed', 'none', 20);
-  recent.note(NOW + 3100);
+  recent.sample(NOW + 3100);
   expect(recent.seconds().series.passed).toEqual([10, 10, 10]);
 });
 
-it('keeps ten minutes, also over a clock that jumps', () => {
+it('RecentRates keeps ten minutes, even if the clock jumps', () => {
   const { recent, count } = rates();
   for (let second = 1; second <= KEPT_SECONDS + 10; second++) {
     count('passed', 'none', second);
-    recent.note(NOW + second * 1000);
+    recent.sample(NOW + second * 1000);
   }
   const { passed } = recent.seconds().series;
   expect(passed).toHaveLength(KEPT_SECONDS);
   expect([passed[0], passed.at(-1)]).toEqual([11, KEPT_SECONDS + 10]);
   count('passed', 'none', 5);
-  recent.note(NOW + 24 * 3_600_000);
+  recent.sample(NOW + 24 * 3_600_000);
   expect(recent.seconds().series.passed).toHaveLength(KEPT_SECONDS);
   count('passed', 'none', 3);
-  recent.note(NOW + 1000);
+  recent.sample(NOW + 1000);
   expect(recent.seconds().series.passed.at(-1)).toBe(3);
 });

@@ -1,4 +1,4 @@
-/** Queries a second in the last ten minutes, second by second: for graphs, and for what another sensitivity would have done. */
+/** Query rates of the last ten minutes by second, for graphs and for the what-if calculation of sensitivities. */
 import {
   type AttackDetector,
   type Outcome,
@@ -12,9 +12,13 @@ import {
 export const KEPT_SECONDS = 600;
 const MS_PER_SECOND = 1000;
 
-/** What is kept of each second. `paying`: those that had to pay; `paying_known`: for names that the guard knows. */
+/**
+ * Time series. `allowed`: by an access list, part of `passed`. `paying`: needed a token. `paying_known`: for known
+ * names.
+ */
 const MEMBERS = [
   'passed',
+  'allowed',
   'paid',
   'refused',
   'would_refuse',
@@ -25,17 +29,17 @@ const MEMBERS = [
 ] as const;
 type Member = (typeof MEMBERS)[number];
 
-/** Series of the same length, the oldest second first. */
+/** Time series of equal length, oldest second first. */
 export type RateSeries = Readonly<Record<Member, readonly number[]>>;
 
 export interface RecentSeconds {
-  /** When the last of them ended, in seconds since 1970. */
+  /** End of the last second, as Unix time in seconds. */
   readonly endSecond: number;
   readonly series: RateSeries;
 }
 
-/** Reasons that only a name has which the guard knows. */
-const OF_KNOWN_NAMES = new Set(['unknownType', 'aboveUsual']);
+/** Reasons that apply to known names only. */
+const KNOWN_NAME_REASONS = new Set(['unknownType', 'aboveUsual']);
 
 const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
   passed: 'passed',
@@ -45,30 +49,32 @@ const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
   truncated: 'refused',
 };
 
-/** Whom a list refuses, or a limit of clients, could not have paid. */
-const PAYS_NEVER: ReadonlySet<Reason> = new Set(['accessList', 'clientRate', 'newClient']);
+/** Reasons without payment: queries limited by an access list or by a client limit cannot pay a rate-limit token. */
+const REASONS_WITHOUT_PAYMENT: ReadonlySet<Reason> = new Set(['accessList', 'clientRate', 'newClient']);
 
-/** Which members a query counts in, by its verdict. */
+/** Series in which a query is counted, indexed by its verdict. */
 const MEMBERS_OF: readonly (readonly Member[])[] = Array.from({ length: VERDICTS }, (_, number): Member[] => {
-  const outcome = outcomeOf(number as Verdict); // each number below VERDICTS is one
+  const outcome = outcomeOf(number as Verdict); // each number below VERDICTS is a verdict
   const reason = reasonOf(number as Verdict);
-  const pays = outcome !== 'passed' && !PAYS_NEVER.has(reason);
+  const pays = outcome !== 'passed' && !REASONS_WITHOUT_PAYMENT.has(reason);
+  const isAllowed = outcome === 'passed' && reason === 'accessList';
   return [
     MEMBER_OF[outcome],
+    ...(isAllowed ? (['allowed'] as const) : []),
     ...(pays ? (['paying'] as const) : []),
-    ...(pays && OF_KNOWN_NAMES.has(reason) ? (['paying_known'] as const) : []),
+    ...(pays && KNOWN_NAME_REASONS.has(reason) ? (['paying_known'] as const) : []),
   ];
 });
 
-/** Call {@link note} each second: 38 KB, and a few additions. */
+/** Ring buffers of one value per second and series, 43 KB in total. Call {@link sample} each second. */
 export class RecentRates {
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;
   readonly #before = new Float64Array(VERDICTS);
   readonly #series = Object.fromEntries(
     MEMBERS.map((member) => [member, new Float64Array(KEPT_SECONDS)]),
-  ) as Record<Member, Float64Array>; // its keys are the members
-  /** The second that is noted next, and the first that was. */
+  ) as Record<Member, Float64Array>; // keys: MEMBERS
+  /** First second that the next {@link sample} writes, and first second ever written. */
   #next: number;
   readonly #first: number;
 
@@ -79,10 +85,10 @@ export class RecentRates {
     this.#first = this.#next;
   }
 
-  /** Spreads what was decided since the last call over the whole seconds since then; a part of a second waits for the next call. */
-  note(nowMs: number): void {
+  /** Spreads the verdicts since the last call evenly over the complete seconds since then. */
+  sample(nowMs: number): void {
     const end = Math.floor(nowMs / MS_PER_SECOND);
-    // The clock was set back: go on from there, with what is in the ring.
+    // The clock was set back: continue from the new time and keep the ring's contents.
     if (end < this.#next - 1) this.#next = end - 1;
     const seconds = end - this.#next;
     if (seconds <= 0) return;
@@ -95,7 +101,6 @@ export class RecentRates {
     this.#next = end;
   }
 
-  /** The seconds that were watched, 600 of them at most. */
   seconds(): RecentSeconds {
     const from = Math.max(this.#first, this.#next - KEPT_SECONDS);
     const length = Math.max(0, this.#next - from);
@@ -104,12 +109,12 @@ export class RecentRates {
         member,
         Array.from({ length }, (_, i) => this.#series[member][(from + i) % KEPT_SECONDS] ?? 0),
       ]),
-    ) as Record<Member, number[]>; // its keys are the members
+    ) as Record<Member, number[]>; // keys: MEMBERS
     return { endSecond: this.#next, series };
   }
 
   #take(seconds: number): Record<Member, number> {
-    const rates = Object.fromEntries(MEMBERS.map((member) => [member, 0])) as Record<Member, number>; // its keys are the members
+    const rates = Object.fromEntries(MEMBERS.map((member) => [member, 0])) as Record<Member, number>; // keys: MEMBERS
     const counted = this.#verdicts();
     for (let verdict = 0; verdict < VERDICTS; verdict++) {
       const now = counted[verdict] ?? 0;

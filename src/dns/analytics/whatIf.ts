@@ -1,6 +1,6 @@
-/** What other sensitivities would have done with the traffic of the last minute: decided about again from what was recorded. */
+/** Calculates how other sensitivities would affect the last minute's traffic, by replaying recorded samples. */
 import type { ProfileSensitivity, Sensitivity } from '../../rules/index.ts';
-import { type AttackDetector, DecideAgain, type DecidedAgain } from '../detector/index.ts';
+import { type AttackDetector, PolicyReplay, type ReplayResult } from '../detector/index.ts';
 
 const SPAN_MS = 60_000;
 const MS_PER_SECOND = 1000;
@@ -11,66 +11,64 @@ const PROFILE_LEVELS = [
   'high',
   'very_high',
 ] as const satisfies readonly ProfileSensitivity[];
-/** Without a rule, as if there were one with these. */
-const USUAL = {
+/** Assumed sensitivities if no rule is in force. */
+const DEFAULT_SENSITIVITIES = {
   profile_sensitivity: 'medium',
   rate_sensitivity: 'medium',
   burst_sensitivity: 'medium',
 } as const;
 
-/** What a rule would have done, had it been enabled. */
-interface Done {
-  /** Queries that would have had to pay. */
+interface RuleEffect {
+  /** Queries that needed a rate-limit token. */
   readonly paying: number;
-  /** Of these, how many would have found no token, and of those, for names that the guard knows. */
+  /** Paying queries that found no rate-limit token; `known_refused`: those for known names. */
   readonly refused: number;
   readonly known_refused: number;
-  /** Queries that would not have had to pay, above the limit of one client: sent to TCP. */
+  /** Queries that need no token but exceed the client limit; truncated, so that the client retries over TCP. */
   readonly client_limited: number;
 }
 
-export interface WhatIfs {
+export interface WhatIfResult {
   readonly seconds: number;
   readonly queries: number;
-  /** So many of them were recorded, and are what all of this was worked out from. */
+  /** Recorded samples, from which all other values are extrapolated. */
   readonly recorded: number;
-  /** Rate and burst sensitivity together, under the profile sensitivity of the rule. */
-  readonly levels: readonly (Done & {
+  /** Rate and burst sensitivity at the same level, with the rule's profile sensitivity. */
+  readonly levels: readonly (RuleEffect & {
     readonly sensitivity: Sensitivity;
     readonly rate_per_second: number;
     readonly burst: number;
   })[];
-  /** The profile sensitivity, under the others of the rule. */
-  readonly profile_levels: readonly (Done & { readonly profile_sensitivity: ProfileSensitivity })[];
+  /** Profile sensitivities, with the rule's rate and burst sensitivity. */
+  readonly profile_levels: readonly (RuleEffect & { readonly profile_sensitivity: ProfileSensitivity })[];
 }
 
 export interface WhatIfOptions {
-  /** For how long the guard has watched. */
   readonly watchedSeconds: number;
   readonly nowMs: number;
-  /** Waited for before each step, which takes some milliseconds: what else is to be done comes first. */
+  /** Awaited before each calculation of some milliseconds, so that other work runs first. */
   readonly pause: () => Promise<void>;
 }
 
 export async function whatIf(
   detector: AttackDetector,
   { watchedSeconds, nowMs, pause }: WhatIfOptions,
-): Promise<WhatIfs> {
+): Promise<WhatIfResult> {
   const recorded = detector.decisions(nowMs, Math.min(SPAN_MS, watchedSeconds * MS_PER_SECOND));
-  const again = new DecideAgain(detector, recorded);
-  const { profile_sensitivity, rate_sensitivity, burst_sensitivity } = detector.rule ?? USUAL;
-  const levels: WhatIfs['levels'][number][] = [];
+  const again = new PolicyReplay(detector, recorded);
+  const { profile_sensitivity, rate_sensitivity, burst_sensitivity } = detector.rule ?? DEFAULT_SENSITIVITIES;
+  const levels: WhatIfResult['levels'][number][] = [];
   for (const sensitivity of LEVELS) {
     await pause();
     const rates = { rate_sensitivity: sensitivity, burst_sensitivity: sensitivity };
     const { ratePerSecond, burst } = detector.bucketSize(rates);
-    const done = doneOf(again.under({ ...rates, profile_sensitivity }));
+    const done = doneOf(again.replay({ ...rates, profile_sensitivity }));
     levels.push({ sensitivity, rate_per_second: ratePerSecond, burst, ...done });
   }
-  const profileLevels: WhatIfs['profile_levels'][number][] = [];
+  const profileLevels: WhatIfResult['profile_levels'][number][] = [];
   for (const profile of PROFILE_LEVELS) {
     await pause();
-    const done = doneOf(again.under({ profile_sensitivity: profile, rate_sensitivity, burst_sensitivity }));
+    const done = doneOf(again.replay({ profile_sensitivity: profile, rate_sensitivity, burst_sensitivity }));
     profileLevels.push({ profile_sensitivity: profile, ...done });
   }
   return {
@@ -82,6 +80,6 @@ export async function whatIf(
   };
 }
 
-const doneOf = ({ paying, refused, knownRefused, clientLimited }: DecidedAgain): Done => ({
+const doneOf = ({ paying, refused, knownRefused, clientLimited }: ReplayResult): RuleEffect => ({
   ...{ paying, refused, known_refused: knownRefused, client_limited: clientLimited },
 });

@@ -1,8 +1,8 @@
 import type { NoticedBy } from '../detector/index.ts';
 import type { HeavyHitter } from './spaceSaving.ts';
 
-/** The settings of a rule that an attack met. */
-export interface MetRule {
+/** Settings of the rule in force during an attack. */
+export interface AttackRule {
   readonly id: string;
   readonly mode: string;
   readonly profile_sensitivity: string;
@@ -10,70 +10,78 @@ export interface MetRule {
   readonly burst_sensitivity: string;
 }
 
-/** What changed while an attack lasted; `peak`: it became twice as large as when it was told of last. */
+/**
+ * A change during an attack. `rule`: another rule. `peak`: a rate of at least twice the last reported peak. `zone`:
+ * another attacked zone. `restart`: the guard restarted.
+ */
 export interface AttackChange {
   readonly at: string;
   readonly kind: 'rule' | 'peak' | 'zone' | 'restart';
-  /** The rule in force from then on; left out where there is none. */
-  readonly rule?: MetRule | undefined;
+  /** The new rule in force. Absent if no rule is in force. */
+  readonly rule?: AttackRule | undefined;
   readonly zone?: string;
   readonly queries_per_second?: number;
 }
 
-/** Queries a second in the attacked zones. */
 export interface AttackRates {
   readonly queries: number;
   readonly unknown_names: number;
-  /** Refused, or that would have been were the rule enabled. */
+  /** Queries per second that were dropped or truncated. */
   readonly refused: number;
+  /** Queries per second that passed only because the rule monitors instead of limiting. */
+  readonly would_refuse: number;
 }
 
 export interface SampledName {
-  /** As the guard writes names: whatever is not a letter, digit, `_`, `*`, `/` or `-` as `\\ddd`. */
+  /** Name in presentation form: bytes other than letters, digits, `_`, `*`, `/` and `-` are escaped as `\\ddd`. */
   readonly name: string;
   readonly type: string;
   readonly network: string;
 }
 
-/** An attack without its lists. */
+/** Summary of an attack, without the lists of names, networks and changes. */
 export interface AttackSummary {
   readonly id: string;
-  /** Which guard saw it, and where that stands; left out where there is only one. */
+  /** The guard that detected the attack, and its location. Absent if there is only one guard. */
   readonly instance?: string | undefined;
   readonly region?: string | undefined;
   readonly datacenter?: string | undefined;
   readonly state: 'active' | 'ended';
-  /** The attacked zones, at most {@link MAX_ZONES_NAMED}; an empty name is what lies outside every known zone. */
+  /** Attacked zones, at most {@link MAX_ZONES_NAMED}. Empty names mean names outside every known zone. */
   readonly zones: readonly string[];
   readonly zone_count: number;
   readonly noticed_by: NoticedBy;
-  /** The rule in force; left out where there is none. */
-  readonly rule?: MetRule | undefined;
+  readonly rule?: AttackRule | undefined;
   readonly started_on: string;
-  /** When it was an attack the last time. */
+  /** Time at which the attack was last active. */
   readonly last_seen_on: string;
-  /** Left out while it lasts. */
+  /** Time at which the attack ended. Absent while the attack is active. */
   readonly ended_on?: string | undefined;
-  /** In the last second that was looked at, and the highest of each. */
+  /** Rates in the last evaluated second, and the highest value of each rate during the attack. */
   readonly now: AttackRates;
   readonly peak: AttackRates;
-  /** Queries in the attacked zones while they were attacked. */
+  /** Number of queries in the attacked zones during the attack. */
   readonly queries: number;
   readonly unknown_names: number;
   readonly refused: number;
   readonly would_refuse: number;
-  /** `refused` of `queries`. */
+  /** `refused` divided by `queries`. */
   readonly refused_share: number;
-  /** Of queries for names that the guard knows: those of users. */
-  readonly known_names: { readonly asked: number; readonly answered: number; readonly refused: number };
+  /** Number of user queries (for known names), by outcome. */
+  readonly known_names: {
+    readonly asked: number;
+    readonly answered: number;
+    readonly refused: number;
+    readonly would_refuse: number;
+  };
 }
 
-/** An attack as it is stored and told. */
+/** An attack in the form in which it is stored and reported. */
 export interface Attack extends AttackSummary {
-  /** Answers of the servers to what passed, by response code; `NODATA` beside `NOERROR`. */
+  /** Number of answers that the servers sent, by response code. `NODATA` is counted separately from `NOERROR`. */
   readonly response_codes: Readonly<Record<string, number>>;
   readonly top: {
-    /** Queries that the tops were made of, and how many they stand for. */
+    /** Number of sampled queries in the lists, and number of limited queries that they represent. */
     readonly sampled: number;
     readonly weight: number;
     readonly names: readonly HeavyHitter[];
@@ -86,17 +94,31 @@ export interface Attack extends AttackSummary {
 
 export const MAX_ZONES_NAMED = 100;
 
-/** Heavy hitters of each list that are told. */
-const TOLD = 20;
+/** Maximum number of values in each list of a reported attack. */
+const MAX_REPORTED = 20;
 
-/** An attack as it is told: the counters behind the first ones only serve to count on. */
-export function toldAttack(attack: Attack): Attack {
+/** Returns lists of at most MAX_REPORTED values. The stored lists are longer, to continue after a restart. */
+export function reportedAttack(attack: Attack): Attack {
   const { names, types, networks, ...counts } = attack.top;
-  const first = (list: readonly HeavyHitter[]) => list.slice(0, TOLD);
+  const first = (list: readonly HeavyHitter[]) => list.slice(0, MAX_REPORTED);
   return {
     ...attack,
     top: { ...counts, names: first(names), types: first(types), networks: first(networks) },
   };
+}
+
+/**
+ * Converts a stored attack of any version to the current form. Older versions count `would_refuse` in `refused`. If the
+ * attack's total of `refused` is 0, the counts are moved to `would_refuse`; otherwise they stay.
+ */
+export function upgradeStoredAttack(stored: Attack): Attack {
+  const { now, peak, known_names } = stored;
+  if ('would_refuse' in now) return stored;
+  const split = <T extends { readonly refused: number }>(counts: T) =>
+    stored.refused === 0
+      ? { ...counts, refused: 0, would_refuse: counts.refused }
+      : { ...counts, would_refuse: 0 };
+  return { ...stored, now: split(now), peak: split(peak), known_names: split(known_names) };
 }
 
 export function summaryOf(attack: Attack): AttackSummary {
@@ -104,8 +126,8 @@ export function summaryOf(attack: Attack): AttackSummary {
   return summary;
 }
 
-/** What is told of a rule. */
-export function ruleMet(rule: MetRule | undefined): MetRule | undefined {
+/** Returns the members of a rule that are reported with an attack. */
+export function attackRuleOf(rule: AttackRule | undefined): AttackRule | undefined {
   if (rule === undefined) return undefined;
   const { id, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity } = rule;
   return { id, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity };

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
-import { AttackDetector, FIRST_UNPAID, RefusedSamples } from '../detector/index.ts';
+import {
+  AttackDetector,
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
+  LimitedSamples,
+  UserEnd,
+} from '../detector/index.ts';
 import { nameToWire, queryPacket, questionOf, questionOfWire, typeBit } from '../protocol/index.ts';
-import { type AttackEvent, AttackLog, HOLD_MS, MAX_A_DAY, MAX_OPEN } from './attackLog.ts';
+import { type AttackEvent, AttackLog, HOLD_MS, MAX_OPEN, MAX_PER_DAY } from './attackLog.ts';
 
 const KEY = { high: 0x1234, low: 0x5678 };
 const NOW = Date.UTC(2026, 10, 21, 3);
@@ -20,10 +26,10 @@ const RULE: Rule = {
 };
 const KNOWN = 20;
 
-/** A detector that knows zones by their files, and the log of its attacks, second by second. */
+/** A detector with seeded zones, and its attack log, advanced second by second. */
 class Guarded {
   readonly detector = new AttackDetector(KEY, {}, NOW - SECOND_MS);
-  readonly samples = new RefusedSamples();
+  readonly samples = new LimitedSamples();
   readonly events: AttackEvent[] = [];
   log: AttackLog;
   nowMs = NOW;
@@ -46,7 +52,7 @@ class Guarded {
     return new AttackLog(options, { detector: this.detector, newId: () => `id-${this.#ids++}` });
   }
 
-  /** A second in which so many random names are asked for in each zone, and every known one. */
+  /** One second in which each zone gets `random` random names and one query for each known name. */
   second(zones: readonly string[], random = 1500): AttackEvent[] {
     for (const zone of zones) {
       for (let n = 0; n < random; n++) this.#ask(`x${(this.#randoms++).toString(36)}q.${zone}`, false);
@@ -55,19 +61,19 @@ class Guarded {
     return this.pass(SECOND_MS);
   }
 
-  /** A threshold that rests on traffic, of an earlier run. */
+  /** Restores a threshold that was learned from traffic by an earlier run. */
   rests(): void {
     const rates = [[Math.floor(this.nowMs / 60_000) - 1, 20]] as const;
     this.detector.restore({ ...this.detector.learned(this.nowMs), rates }, this.nowMs);
   }
 
-  /** A second in which a zone's known names alone are asked for, this often in all. */
+  /** One second of queries for known names of one zone only. */
   known(zone: string, queries: number, client?: string): AttackEvent[] {
     for (let n = 0; n < queries; n++) this.#ask(`h${n % KNOWN}.${zone}`, true, client);
     return this.pass(SECOND_MS);
   }
 
-  /** Nothing is asked for so long. */
+  /** Advances the clock without any query. */
   pass(ms: number): AttackEvent[] {
     this.nowMs += ms;
     this.detector.tick(this.nowMs);
@@ -81,10 +87,16 @@ class Guarded {
     const wire = nameToWire(name);
     const question = questionOfWire(wire, 1, KEY);
     const verdict = this.detector.decide(question, this.nowMs, client);
-    if (verdict >= FIRST_UNPAID) {
+    if (verdict >= FIRST_LIMITED) {
       const packet = queryPacket(wire, 1);
-      if (this.detector.samplesRefusals) this.samples.note(packet, packet.length, '198.51.100.9');
-    } else this.detector.learn(question, { kind: isKnown ? 0 : 3, network: 1 }, this.nowMs);
+      if (this.detector.samplesLimited) this.samples.note(packet, packet.length, '198.51.100.9');
+    }
+    this.detector.countUser(
+      this.detector.userZone,
+      verdict < FIRST_NOT_FORWARDED ? UserEnd.answered : UserEnd.limited,
+    );
+    if (verdict < FIRST_LIMITED)
+      this.detector.learn(question, { kind: isKnown ? 0 : 3, network: 1 }, this.nowMs);
   }
 }
 
@@ -92,8 +104,8 @@ const kinds = (events: readonly AttackEvent[]): string[] => events.map(({ kind }
 const of = (guarded: Guarded, kind: AttackEvent['kind']) =>
   guarded.events.filter((event) => event.kind === kind).map(({ attack }) => attack);
 
-describe('what is known of an attack', () => {
-  it('is where, since when, by what, how large, what was refused, and that users are unharmed', () => {
+describe('attack log', () => {
+  it('reports zones, start, criterion, rates, limited queries and users of an attack', () => {
     const guarded = new Guarded(['example.test', 'other.test']);
     expect(guarded.second(['example.test'], 20)).toEqual([]);
     const [started] = guarded.second(['example.test']);
@@ -109,17 +121,17 @@ describe('what is known of an attack', () => {
     });
     for (let second = 0; second < 4; second++) guarded.second(['example.test', 'other.test'].slice(0, 1));
     const [attack] = guarded.log.open();
-    if (attack === undefined) throw new Error('the attack lasts');
+    if (attack === undefined) throw new Error('no active attack');
     expect(attack.queries).toBe(5 * 1520);
     expect(attack.unknown_names).toBe(5 * 1500);
-    // All that the bucket did not let pass, from the query on at which the attack was noticed.
+    // Every query that the bucket did not let pass, from the detection of the attack on.
     expect(attack.refused).toBeGreaterThan(5500);
     expect(attack.refused_share).toBeGreaterThan(0.7);
     expect(attack.would_refuse).toBe(0);
-    expect(attack.known_names.asked).toBe(5 * KNOWN);
-    expect(attack.known_names.refused).toBe(0);
-    expect(attack.known_names.answered).toBeGreaterThanOrEqual(4 * KNOWN);
-    expect(attack.response_codes).toMatchObject({ NOERROR: attack.known_names.answered });
+    expect(attack.known_names).toEqual({
+      ...{ asked: 5 * KNOWN, answered: 5 * KNOWN, refused: 0, would_refuse: 0 },
+    });
+    expect(attack.response_codes['NOERROR']).toBeGreaterThanOrEqual(4 * KNOWN);
     expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
     expect(attack.top.types).toMatchObject([{ value: 'A' }]);
     expect(attack.top.networks).toMatchObject([{ value: '198.51.100.0/24' }]);
@@ -128,7 +140,7 @@ describe('what is known of an attack', () => {
     expect(attack.peak.refused).toBeGreaterThan(1300);
   });
 
-  it('is also told of a rule that only watches, of a changed one, and without any', () => {
+  it('reports attacks under monitoring, and changes of the rule during an attack', () => {
     const guarded = new Guarded(['example.test'], { ...RULE, mode: 'monitoring' });
     guarded.second(['example.test']);
     guarded.second(['example.test']);
@@ -143,20 +155,60 @@ describe('what is known of an attack', () => {
     expect(attack?.changes).toMatchObject([{ kind: 'rule', rule: { mode: 'enabled' } }, { kind: 'rule' }]);
   });
 
-  it('is also told where known names are refused, and of none where one client is sent to TCP', () => {
+  it('counts each query by the mode in which it was decided when the mode changes', () => {
+    const guarded = new Guarded(['example.test'], { ...RULE, mode: 'monitoring' });
+    for (let second = 0; second < 3; second++) guarded.second(['example.test']);
+    const [watched] = guarded.log.open();
+    expect(watched?.now).toMatchObject({ refused: 0, would_refuse: watched?.peak.would_refuse });
+    expect(watched?.now.would_refuse).toBeGreaterThan(1000);
+    guarded.detector.setRule(RULE, guarded.nowMs);
+    for (let second = 0; second < 2; second++) guarded.second(['example.test']);
+    const [enabled] = guarded.log.open();
+    expect(enabled?.now).toMatchObject({ refused: enabled?.peak.refused, would_refuse: 0 });
+    expect(enabled?.now.refused).toBeGreaterThan(1000);
+    expect(enabled?.would_refuse).toBe(watched?.would_refuse);
+    expect(enabled?.peak.would_refuse).toBe(watched?.peak.would_refuse);
+    guarded.detector.setRule({ ...RULE, mode: 'monitoring' }, guarded.nowMs);
+    guarded.second(['example.test']);
+    const [again] = guarded.log.open();
+    expect(again?.now.refused).toBe(0);
+    expect(again?.refused).toBe(enabled?.refused);
+    expect(again?.would_refuse).toBeGreaterThan(enabled?.would_refuse ?? 0);
+  });
+
+  it('counts queries of users in the second in which they ended, including pending ones', () => {
+    const guarded = new Guarded(['example.test']);
+    guarded.second(['example.test']);
+    const zone = guarded.detector.zones.get('example.test')?.number ?? 0;
+    const before = guarded.log.open()[0]?.known_names.asked ?? 0;
+    const www = questionOf('h1.example.test', 1, KEY);
+    for (let n = 0; n < 10; n++) guarded.detector.decide(www, guarded.nowMs);
+    expect(guarded.detector.userZone).toBe(zone + 1);
+    guarded.pass(SECOND_MS);
+    expect(guarded.log.open()[0]?.known_names.asked).toBe(before);
+    for (let n = 0; n < 7; n++) guarded.detector.countUser(zone + 1, UserEnd.answered);
+    for (let n = 0; n < 3; n++) guarded.detector.countUser(zone + 1, UserEnd.unanswered);
+    guarded.detector.countUser(0, UserEnd.unanswered);
+    guarded.pass(SECOND_MS);
+    expect(guarded.log.open()[0]?.known_names).toMatchObject({ asked: before + 10, answered: before + 7 });
+    guarded.detector.decide(questionOf('nobody.example.test', 1, KEY), guarded.nowMs);
+    expect(guarded.detector.userZone).toBe(0);
+  });
+
+  it('reports limited queries for known names, but not a single client that is sent to TCP', () => {
     const strict = { ...RULE, profile_sensitivity: 'very_high' } as const;
     for (const [rule, isFounded, client, noticed] of [
       [strict, true, undefined, ['known_refused']],
       [{ ...strict, mode: 'monitoring' }, true, undefined, ['known_refused']],
-      // Without a threshold that rests on traffic nothing of it is refused.
+      // Nothing is dropped before a threshold is learned from traffic.
       [strict, false, undefined, []],
-      // Its names are asked for no more than is usual.
+      // Queries for these names stay within their usual rate.
       [RULE, true, '198.51.100.9', []],
     ] as const) {
       const guarded = new Guarded(['example.test'], rule);
       if (isFounded) guarded.rests();
       for (let second = 0; second < 3; second++) guarded.known('example.test', 5_000, client);
-      const unpaid = guarded.detector.verdicts.slice(FIRST_UNPAID).reduce((sum, count) => sum + count);
+      const unpaid = guarded.detector.verdicts.slice(FIRST_LIMITED).reduce((sum, count) => sum + count);
       expect(unpaid).toBeGreaterThan(5_000);
       expect(
         guarded.log.open().map(({ noticed_by }) => noticed_by),
@@ -165,8 +217,10 @@ describe('what is known of an attack', () => {
       const [attack] = guarded.log.open();
       if (attack === undefined) continue;
       expect(attack.unknown_names).toBe(0);
-      expect(attack.known_names.refused).toBe(attack.refused + attack.would_refuse);
-      expect(attack.known_names.refused).toBeGreaterThan(5_000);
+      const { refused, would_refuse } = attack;
+      expect(attack.known_names).toMatchObject({ refused, would_refuse });
+      expect(rule.mode === 'enabled' ? refused : would_refuse).toBeGreaterThan(5_000);
+      expect(rule.mode === 'enabled' ? would_refuse : refused).toBe(0);
       expect(attack.top.weight).toBeGreaterThan(5_000);
       guarded.known('example.test', 90);
       for (let second = 0; second < 31; second++) guarded.known('example.test', 90);
@@ -174,7 +228,7 @@ describe('what is known of an attack', () => {
     }
   });
 
-  it('ends with its last moment, once nothing was attacked for a while', () => {
+  it('ends an attack at the time it was last seen, after the hold time without an attack', () => {
     const guarded = new Guarded(['example.test']);
     guarded.second(['example.test']);
     for (let second = 0; second < 60; second++) guarded.pass(SECOND_MS);
@@ -182,7 +236,7 @@ describe('what is known of an attack', () => {
     guarded.pass(HOLD_MS);
     const [ended] = of(guarded, 'ended');
     expect(ended).toMatchObject({ state: 'ended', now: { queries: 0 } });
-    // The detector holds an attack for 30 s.
+    // The detector keeps an attack active for 30 s.
     expect(Date.parse(ended?.ended_on ?? '') - NOW).toBeLessThan(35_000);
     expect(guarded.log.open()).toEqual([]);
     guarded.pass(SECOND_MS);
@@ -190,12 +244,12 @@ describe('what is known of an attack', () => {
     expect(of(guarded, 'started')).toHaveLength(2);
   });
 
-  it('goes on as the same one after a restart, with all that was counted', () => {
+  it('continues an attack with its counts after a restart', () => {
     const guarded = new Guarded(['example.test']);
     guarded.second(['example.test']);
     const [before] = guarded.log.open();
-    if (before === undefined) throw new Error('the attack lasts');
-    guarded.log = guarded.newLog({ open: [structuredClone(before)], begun: [NOW] });
+    if (before === undefined) throw new Error('no active attack');
+    guarded.log = guarded.newLog({ open: [structuredClone(before)], startTimes: [NOW] });
     expect(kinds(guarded.second(['example.test']))).toEqual([]);
     const [after] = guarded.log.open();
     expect(after).toMatchObject({
@@ -204,7 +258,7 @@ describe('what is known of an attack', () => {
       changes: [{ kind: 'restart' }],
     });
     expect(after?.top.weight).toBeGreaterThan(before.top.weight);
-    // One that was over when the guard came back has ended when it was seen last.
+    // An attack that ended while the guard was down ends at the time it was last seen.
     const other = new Guarded(['example.test']);
     other.log = other.newLog({ open: [before] });
     expect(other.pass(10 * HOLD_MS)).toMatchObject([
@@ -213,8 +267,8 @@ describe('what is known of an attack', () => {
   });
 });
 
-describe('attacks without end', () => {
-  it('of one zone that flaps are few', () => {
+describe('bounds on the number of attacks', () => {
+  it('a zone that flaps has one attack', () => {
     const guarded = new Guarded(['example.test']);
     for (let burst = 0; burst < 40; burst++) {
       guarded.second(['example.test'], 150);
@@ -224,19 +278,19 @@ describe('attacks without end', () => {
     expect(guarded.log.open()).toHaveLength(1);
   });
 
-  it('one after the other have room in a day, and then are told together', () => {
+  it('attacks above the daily maximum share one joint attack', () => {
     const guarded = new Guarded(['example.test']);
-    for (let attack = 0; attack < 3 * MAX_A_DAY; attack++) {
+    for (let attack = 0; attack < 3 * MAX_PER_DAY; attack++) {
       guarded.second(['example.test'], 150);
       guarded.pass(31 * SECOND_MS);
       guarded.pass(HOLD_MS);
     }
-    // 300 in 27 hours: a hundred, one for what came until the day was over, and those of the second day.
-    expect(of(guarded, 'started').length).toBeLessThanOrEqual(2 * MAX_A_DAY + 24);
+    // 300 attacks in 27 hours: 100 of the first day, one joint attack for the rest of it, and those of the second day.
+    expect(of(guarded, 'started').length).toBeLessThanOrEqual(2 * MAX_PER_DAY + 24);
     expect(guarded.log.open().length).toBeLessThanOrEqual(1);
   });
 
-  it('of many zones at once are some of their own and one for the others', () => {
+  it('attacks on many zones at once are MAX_OPEN separate ones and one joint attack', () => {
     const zones = Array.from({ length: 150 }, (_, n) => `z${n}.test`);
     const guarded = new Guarded(zones);
     guarded.second(zones, 210);

@@ -1,22 +1,22 @@
 /**
- * Which attacks there are, from second to second. An attack that pauses is one attack, and a day has room for so many: ten
- * thousand short ones make neither ten thousand records nor as many lines of log. docs/dns-protection.md has the numbers.
+ * Tracks attacks from second to second. A resumed attack is one attack. The attacks per day are bounded, so that ten
+ * thousand short attacks cause neither as many records nor as many log lines. See docs/dns-protection.md.
  */
 import { type AttackDetector, type SampleBatch, samplesIn, type Zone } from '../detector/index.ts';
 import { questionOfWire } from '../protocol/index.ts';
-import { type Attack, ruleMet } from './attack.ts';
+import { type Attack, attackRuleOf } from './attack.ts';
 import { OpenAttack } from './openAttack.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** An attack is over when its zone was not attacked for so long: what comes back before goes on. */
+/** An attack ends after this time without an attack on its zone. A flood that resumes earlier continues it. */
 export const HOLD_MS = 5 * MINUTE_MS;
-/** Zones that have an attack of their own at once; those beyond are together in one. */
+/** Maximum number of active attacks with one zone each. Further attacked zones are added to one joint attack. */
 export const MAX_OPEN = 16;
-/** Attacks that may begin within 24 hours; those beyond are together in one, too, */
-export const MAX_A_DAY = 100;
-/** which goes on for longer: there are at most 24 of these a day. */
-const TOGETHER_HOLD_MS = 60 * MINUTE_MS;
+/** Maximum number of new attacks within 24 hours. Further attacked zones are added to the joint attack. */
+export const MAX_PER_DAY = 100;
+/** The joint attack ends after this time without an attack on its zones: at most 24 joint attacks per day. */
+const JOINT_HOLD_MS = 60 * MINUTE_MS;
 
 export interface AttackEvent {
   readonly kind: 'started' | 'changed' | 'ended';
@@ -24,9 +24,9 @@ export interface AttackEvent {
 }
 
 export interface AttackLogOptions {
-  /** What an earlier run left unfinished, and when those of the last day began. */
+  /** Attacks that were active before a restart, and the start times of all attacks of the last 24 hours. */
   readonly open?: readonly Attack[];
-  readonly begun?: readonly number[];
+  readonly startTimes?: readonly number[];
 }
 
 export interface AttackLogDependencies {
@@ -40,37 +40,36 @@ export class AttackLog {
   readonly #newId: () => string;
   readonly #random: () => number;
   readonly #open = new Map<string, OpenAttack>();
-  /** The attack of each zone that has one; the same one for those that are together. */
+  /** The active attack of each attacked zone. All zones of the joint attack map to the joint attack. */
   readonly #byZone = new Map<Zone, OpenAttack>();
-  #together: OpenAttack | undefined;
-  #begun: number[];
+  #jointAttack: OpenAttack | undefined;
+  #startTimes: number[];
 
-  constructor({ open = [], begun = [] }: AttackLogOptions, dependencies: AttackLogDependencies) {
+  constructor({ open = [], startTimes = [] }: AttackLogOptions, dependencies: AttackLogDependencies) {
     this.#detector = dependencies.detector;
     this.#newId = dependencies.newId;
     this.#random = dependencies.random ?? Math.random;
-    this.#begun = [...begun];
+    this.#startTimes = [...startTimes];
     for (const stored of open) this.#restore(stored);
   }
 
-  /** How the attacks stand that have not ended. */
   open(): Attack[] {
-    return [...this.#open.values()].map((attack) => attack.told());
+    return [...this.#open.values()].map((attack) => attack.toAttack());
   }
 
   get(id: string): Attack | undefined {
-    return this.#open.get(id)?.told();
+    return this.#open.get(id)?.toAttack();
   }
 
-  /** Call it every second, when the detector has looked after its zones. Tells what began, changed or ended. */
+  /** Returns the attacks that started, changed or ended. Call every second, after the detector's tick. */
   tick(nowMs: number, samples: readonly SampleBatch[]): AttackEvent[] {
     const detector = this.#detector;
     const started = new Set<OpenAttack>();
     const changed = new Set<OpenAttack>();
     if (!detector.attack && this.#open.size === 0) return [];
-    for (const zone of detector.zones.all()) this.#look(zone, nowMs, { started, changed });
+    for (const zone of detector.zones.all()) this.#updateZone(zone, nowMs, { started, changed });
     for (const batch of samples) this.#sample(batch);
-    const rule = ruleMet(detector.rule);
+    const rule = attackRuleOf(detector.rule);
     for (const attack of this.#open.values()) {
       if (attack.endSecond()) {
         attack.noteChange({ kind: 'peak', queries_per_second: attack.peakQueries }, nowMs);
@@ -83,22 +82,22 @@ export class AttackLog {
       changed.add(attack);
     }
     return [
-      ...[...started].map((attack) => ({ kind: 'started' as const, attack: attack.told() })),
+      ...[...started].map((attack) => ({ kind: 'started' as const, attack: attack.toAttack() })),
       ...[...changed]
         .filter((attack) => !started.has(attack))
-        .map((attack) => ({ kind: 'changed' as const, attack: attack.told() })),
+        .map((attack) => ({ kind: 'changed' as const, attack: attack.toAttack() })),
       ...this.#end(nowMs),
     ];
   }
 
-  #look(
+  #updateZone(
     zone: Zone,
     nowMs: number,
     { started, changed }: Record<'started' | 'changed', Set<OpenAttack>>,
   ): void {
     let attack = this.#byZone.get(zone);
     if (attack === undefined) {
-      if (!zone.noticed(nowMs)) return;
+      if (!zone.isReported(nowMs)) return;
       const before = this.#open.size;
       attack = this.#attackFor(zone, nowMs);
       this.#byZone.set(zone, attack);
@@ -112,18 +111,18 @@ export class AttackLog {
     attack.addCounts(zone, nowMs);
   }
 
-  /** One that an earlier run left, a new one, or the one that is for all that there is no room for. */
+  /** Returns an attack from before a restart, a new one, or the joint attack if a limit is reached. */
   #attackFor(zone: Zone, nowMs: number): OpenAttack {
     for (const attack of this.#open.values()) if (attack.hasZone(zone.name)) return attack;
-    this.#begun = this.#begun.filter((beganMs) => beganMs > nowMs - DAY_MS);
-    const own = this.#open.size - (this.#together === undefined ? 0 : 1);
-    const hasRoom = own < MAX_OPEN && this.#begun.length < MAX_A_DAY;
-    if (!hasRoom && this.#together !== undefined) return this.#together;
+    this.#startTimes = this.#startTimes.filter((beganMs) => beganMs > nowMs - DAY_MS);
+    const own = this.#open.size - (this.#jointAttack === undefined ? 0 : 1);
+    const hasRoom = own < MAX_OPEN && this.#startTimes.length < MAX_PER_DAY;
+    if (!hasRoom && this.#jointAttack !== undefined) return this.#jointAttack;
     const { noticedBy } = zone;
     const attack = new OpenAttack({ id: this.#newId(), noticedBy, startedMs: nowMs }, this.#random);
     this.#open.set(attack.id, attack);
-    if (hasRoom) this.#begun.push(nowMs);
-    else this.#together = attack;
+    if (hasRoom) this.#startTimes.push(nowMs);
+    else this.#jointAttack = attack;
     return attack;
   }
 
@@ -139,14 +138,14 @@ export class AttackLog {
   #end(nowMs: number): AttackEvent[] {
     const ended: AttackEvent[] = [];
     for (const attack of this.#open.values()) {
-      // A clock that was set back does not make it last until then.
+      // After the clock was set back, `lastSeenMs` is in the future and would delay the end of the attack.
       attack.lastSeenMs = Math.min(attack.lastSeenMs, nowMs);
-      const holdMs = attack === this.#together ? TOGETHER_HOLD_MS : HOLD_MS;
+      const holdMs = attack === this.#jointAttack ? JOINT_HOLD_MS : HOLD_MS;
       if (nowMs - attack.lastSeenMs < holdMs) continue;
       this.#open.delete(attack.id);
-      if (attack === this.#together) this.#together = undefined;
+      if (attack === this.#jointAttack) this.#jointAttack = undefined;
       for (const [zone, other] of this.#byZone) if (other === attack) this.#byZone.delete(zone);
-      ended.push({ kind: 'ended', attack: attack.told(attack.lastSeenMs) });
+      ended.push({ kind: 'ended', attack: attack.toAttack(attack.lastSeenMs) });
     }
     return ended;
   }
@@ -156,7 +155,7 @@ export class AttackLog {
     const attack = new OpenAttack(start, this.#random, stored);
     attack.noteChange({ kind: 'restart' }, attack.lastSeenMs);
     this.#open.set(attack.id, attack);
-    // Only the one of many zones has more than one.
-    if (stored.zone_count > 1) this.#together = attack;
+    // The joint attack is the only one that can have several zones.
+    if (stored.zone_count > 1) this.#jointAttack = attack;
   }
 }

@@ -1,24 +1,23 @@
 import type { Attack } from './attack.ts';
 
-/** Which attacks are looked for, and which page of them: the one that began last first. */
+/** Filter and page for a list of attacks. The list is sorted by start time, newest first. */
 export interface AttackQuery {
-  /** Those that began from then on, and before then. */
+  /** Range of the attacks' start times: inclusive lower bound, exclusive upper bound. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
   readonly page: number;
   readonly perPage: number;
 }
 
-/** Keeps attacks until they are forgotten: {@link KEPT_DAYS} days after they began. */
+/** Stores attacks for {@link RETENTION_DAYS} days after their start. */
 export interface AttackStore {
-  /** Stores attacks as they stand now, in place of what was stored of them. */
   putAttacks(attacks: readonly Attack[]): Promise<void>;
-  /** Forgets those that began before then and have ended. */
-  forgetAttacks(beforeMs: number): Promise<void>;
+  /** Deletes ended attacks that started before this time. */
+  deleteAttacks(beforeMs: number): Promise<void>;
   attack(id: string): Attack | undefined;
   attacks(query: AttackQuery): { readonly result: readonly Attack[]; readonly total: number };
-  /** Those that had not ended, and how many began since then. */
+  /** Returns the attacks that have not ended, and the start times of all attacks since `sinceMs`. */
   unfinished(sinceMs: number): { readonly open: readonly Attack[]; readonly begun: readonly number[] };
 }
 
-export const KEPT_DAYS = 90;
+export const RETENTION_DAYS = 90;

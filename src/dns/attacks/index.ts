@@ -1,12 +1,13 @@
-/** Attacks as they are told of: which zone, since when, how large, who is refused and for what, and whether users are unharmed. */
+/** Records and reports attacks: zones, start, size, limited clients and names, and whether users are affected. */
 export {
   type Attack,
   type AttackChange,
+  type AttackRule,
   type AttackSummary,
-  type MetRule,
-  ruleMet,
+  attackRuleOf,
+  reportedAttack,
   summaryOf,
-  toldAttack,
+  upgradeStoredAttack,
 } from './attack.ts';
 export { type AttackEvent, AttackLog } from './attackLog.ts';
-export { type AttackQuery, type AttackStore, KEPT_DAYS } from './attackStore.ts';
+export { type AttackQuery, type AttackStore, RETENTION_DAYS } from './attackStore.ts';

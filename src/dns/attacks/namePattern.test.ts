@@ -9,13 +9,13 @@ const zone = detector.zones.add('example.test');
 for (const name of ['www.example.test', 'api.example.test']) {
   detector.profile.seed(questionOfWire(nameToWire(name), 1, KEY), typeBit(1));
 }
-if (zone === undefined) throw new Error('there is room for a zone');
+if (zone === undefined) throw new Error('the zone was not added');
 
 const patternOf = (wire: Uint8Array, within: { readonly name: string } = zone): string =>
   namePattern(wire, questionOfWire(wire, 1, KEY), { detector, zone: within });
 const ofText = (name: string): string => patternOf(nameToWire(name));
 
-it('shows what is known, and of the rest only its kind and length', () => {
+it('a name pattern shows the known suffix, and only class and length of other labels', () => {
   expect(ofText('x8fk2.example.test')).toBe('[0-9a-z]{5-8}.example.test');
   expect(ofText('deadbeef01.example.test')).toBe('[0-9a-f]{9-16}.example.test');
   expect(ofText('12345.WWW.example.test')).toBe('[0-9]{5-8}.www.example.test');
@@ -28,7 +28,7 @@ it('shows what is known, and of the rest only its kind and length', () => {
   expect(patternOf(Uint8Array.of(0), { name: '' })).toBe('.');
 });
 
-it('is one line for random names, and a few for any that somebody makes up', () => {
+it('random names share few patterns, whatever an attacker chooses', () => {
   const patterns = new Set<string>();
   for (let i = 0; i < 2000; i++)
     patterns.add(ofText(`x${(i * 7919 + 60_466_176).toString(36)}q.example.test`));
@@ -40,7 +40,7 @@ it('is one line for random names, and a few for any that somebody makes up', () 
   expect(patterns.size).toBeLessThanOrEqual(30);
 });
 
-it('holds no byte that a terminal, a log or a page takes for more than text', () => {
+it('a name pattern contains no control characters, markup or bidirectional overrides', () => {
   const labels = ['\x1b[2J', '\r\nlevel=50', '<script>', '\0\x7f', '\u202e'.repeat(3), 'x'.repeat(63)];
   const wire = labels.flatMap((label) => {
     const bytes = Buffer.from(label);
@@ -52,7 +52,7 @@ it('holds no byte that a terminal, a log or a page takes for more than text', ()
     );
 });
 
-it('reads the longest name there can be, and one of labels alone', () => {
+it('name patterns support names of maximum length and of many labels', () => {
   const longest = nameToWire(`${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`);
   expect(patternOf(longest, { name: '' })).toBe(
     '**.[a-z]{33-63}.[a-z]{33-63}.[a-z]{33-63}'.replaceAll('[a-z]', '[0-9a-f]'),

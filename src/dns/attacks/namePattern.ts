@@ -1,13 +1,13 @@
 /**
- * The pattern of a refused name, so that a million random names are one line: what the guard knows of it in letters, the labels
- * in front as their kind and length. Nothing of a pattern is chosen by whoever asks but the kind and the length.
+ * Converts limited names to patterns: the known suffix as text, the labels before it as character class and length. A
+ * million random names become one line, and an attacker controls only class and length.
  */
 import type { AttackDetector, Zone } from '../detector/index.ts';
 import { nameToText, type Question, questionOfWire } from '../protocol/index.ts';
 
-/** Labels in front of what is known that are shown; those beyond are `**`. */
+/** Maximum number of labels that a pattern shows before the known suffix. Further labels are shown as `**`. */
 const SHOWN_LABELS = 3;
-/** Suffixes of a name that are looked up: names of users are not deeper. */
+/** Maximum number of suffixes of a name that are looked up in the profile. Names that users query have fewer labels. */
 const MOST_LOOKED_UP = 8;
 const LENGTHS = [4, 8, 16, 32, 63];
 const KINDS: readonly (readonly [RegExp, string])[] = [
@@ -23,7 +23,7 @@ export interface PatternParts {
   readonly zone: Pick<Zone, 'name'>;
 }
 
-/** `[0-9a-z]{9-16}.www.example.com`; the name itself where it is known. `question` was made of the name. */
+/** Returns a pattern such as `[0-9a-z]{9-16}.www.example.com`, or the name if known. `question` is for that name. */
 export function namePattern(name: Uint8Array, question: Question, { detector, zone }: PatternParts): string {
   const offsets = labelOffsets(name);
   const zoneLabels = zone.name === '' ? 0 : zone.name.split('.').length;
@@ -49,7 +49,7 @@ function labelOffsets(name: Uint8Array): number[] {
   return offsets;
 }
 
-/** `[0-9a-z]{9-16}`: of what characters, and how long about. */
+/** Returns the character class and the range of lengths of a label, such as `[0-9a-z]{9-16}`. */
 function shapeOf(name: Uint8Array, at: number): string {
   const length = name[at] ?? 0;
   const text = String.fromCharCode(...name.subarray(at + 1, at + 1 + length)).toLowerCase();

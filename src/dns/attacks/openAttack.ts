@@ -1,19 +1,26 @@
-/** An attack that lasts: what is added to it second by second, and how it stands. */
+/** An active attack, updated every second. */
 
-import type { NoticedBy, RefusedQuery, Zone } from '../detector/index.ts';
+import type { LimitedQuery, NoticedBy, Zone } from '../detector/index.ts';
 import { AnswerKind } from '../protocol/index.ts';
-import { type Attack, type AttackChange, type AttackRates, MAX_ZONES_NAMED, type MetRule } from './attack.ts';
-import { type AskedIn, RefusedTop } from './refusedTop.ts';
+import {
+  type Attack,
+  type AttackChange,
+  type AttackRates,
+  type AttackRule,
+  MAX_ZONES_NAMED,
+} from './attack.ts';
+import { LimitedTop, type SampleContext } from './limitedTop.ts';
 
-/** Changes that are kept: those in the middle of an attack that has many are left out. */
+/** Maximum number of changes stored per attack. The first ones and the newest one are stored. */
 const MAX_CHANGES = 50;
-/** Of each list, once the attack is over. */
+/** Maximum length of each list of most frequent values after the attack has ended. */
 const TOP_WHEN_ENDED = 20;
 const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 const OTHER_KINDS: Readonly<Record<number, string>> = {
   [AnswerKind.noData]: 'NODATA',
   [AnswerKind.denial]: 'NXDOMAIN',
   [AnswerKind.truncated]: 'TRUNCATED',
+  [AnswerKind.badVersion]: 'BADVERS',
 };
 
 export interface AttackStart {
@@ -22,7 +29,7 @@ export interface AttackStart {
   readonly startedMs: number;
 }
 
-/** What is counted of it. */
+/** Totals over the duration of an attack. */
 type Counted = Pick<Attack, 'queries' | 'unknown_names' | 'refused' | 'would_refuse' | 'known_names'>;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
 
@@ -30,19 +37,18 @@ export class OpenAttack {
   readonly id: string;
   readonly startedMs: number;
   lastSeenMs: number;
-  rule: MetRule | undefined;
+  rule: AttackRule | undefined;
   readonly #noticedBy: NoticedBy;
   readonly #zones: Set<string>;
   readonly #counted: Mutable<Counted>;
   readonly #codes: Record<string, number>;
   readonly #changes: AttackChange[];
-  readonly #top: RefusedTop;
+  readonly #top: LimitedTop;
   #zoneCount: number;
   #now: AttackRates;
   #peak: AttackRates;
-  #toldPeak: number;
-  /** What this second adds. */
-  #second = { queries: 0, unknown_names: 0, refused: 0, seconds: 0 };
+  #reportedPeak: number;
+  #second = { ...NO_RATES, seconds: 0 };
 
   constructor(start: AttackStart, random: () => number, stored?: Attack) {
     const { id, noticedBy, startedMs } = start;
@@ -58,14 +64,14 @@ export class OpenAttack {
       unknown_names: stored?.unknown_names ?? 0,
       refused: stored?.refused ?? 0,
       would_refuse: stored?.would_refuse ?? 0,
-      known_names: { ...(stored?.known_names ?? { asked: 0, answered: 0, refused: 0 }) },
+      known_names: { ...(stored?.known_names ?? { asked: 0, answered: 0, refused: 0, would_refuse: 0 }) },
     };
     this.#codes = { ...stored?.response_codes };
     this.#changes = [...(stored?.changes ?? [])];
-    this.#now = NOTHING;
-    this.#peak = stored?.peak ?? NOTHING;
-    this.#toldPeak = this.#peak.queries;
-    this.#top = new RefusedTop(stored, random);
+    this.#now = NO_RATES;
+    this.#peak = stored?.peak ?? NO_RATES;
+    this.#reportedPeak = this.#peak.queries;
+    this.#top = new LimitedTop(stored, random);
   }
 
   get zoneCount(): number {
@@ -76,61 +82,56 @@ export class OpenAttack {
     return this.#zones.has(name);
   }
 
-  /** A zone more that it is about. One beyond those that are named is only counted. */
+  /** Stores the names of at most {@link MAX_ZONES_NAMED} zones; further zones are only counted. */
   addZone(name: string): void {
     if (this.#zones.has(name)) return;
     this.#zoneCount++;
     if (this.#zones.size < MAX_ZONES_NAMED) this.#zones.add(name);
   }
 
-  /** Adds what came in a zone of it since the last time. */
+  /** Adds an attacked zone's counts since the last call for the zone. */
   addCounts(zone: Zone, nowMs: number): void {
-    const { seconds, queries, unknown, knownAnswered, refusals, answers } = zone.attackCounts.take();
+    const { seconds, queries, unknown, users, refusals, answers } = zone.attackCounts.take();
     const counted = this.#counted;
     counted.queries += queries;
     counted.unknown_names += unknown;
     counted.refused += refusals.refused;
     counted.would_refuse += refusals.wouldRefuse;
-    counted.known_names.asked += queries - unknown;
-    counted.known_names.answered += knownAnswered;
-    counted.known_names.refused += refusals.known;
+    // Users' queries are counted in the second in which they ended, so that pending queries do not count as unanswered.
+    counted.known_names.asked += users.answered + users.limited + users.unanswered;
+    counted.known_names.answered += users.answered;
+    counted.known_names.refused += users.limited;
+    counted.known_names.would_refuse += refusals.knownWouldRefuse;
     for (const [kind, many] of answers.entries())
       if (many > 0) this.#codes[codeOf(kind)] = (this.#codes[codeOf(kind)] ?? 0) + many;
     const second = this.#second;
     second.queries += queries;
     second.unknown_names += unknown;
-    second.refused += refusals.refused + refusals.wouldRefuse;
+    second.refused += refusals.refused;
+    second.would_refuse += refusals.wouldRefuse;
     second.seconds = Math.max(second.seconds, seconds);
-    if (zone.noticed(nowMs)) this.lastSeenMs = nowMs;
+    if (zone.isReported(nowMs)) this.lastSeenMs = nowMs;
   }
 
-  addSample(query: RefusedQuery, asked: AskedIn): void {
+  addSample(query: LimitedQuery, asked: SampleContext): void {
     this.#top.add(query, asked);
   }
 
-  /** Ends the second; true where it has become twice as large as when it was told of last. */
+  /** Ends the current second. Returns whether the peak rate is at least twice the last reported peak. */
   endSecond(): boolean {
-    const { queries, unknown_names, refused, seconds } = this.#second;
-    const by = Math.max(1, seconds);
-    this.#now = {
-      queries: Math.round(queries / by),
-      unknown_names: Math.round(unknown_names / by),
-      refused: Math.round(refused / by),
-    };
-    this.#second = { queries: 0, unknown_names: 0, refused: 0, seconds: 0 };
-    this.#peak = {
-      queries: Math.max(this.#peak.queries, this.#now.queries),
-      unknown_names: Math.max(this.#peak.unknown_names, this.#now.unknown_names),
-      refused: Math.max(this.#peak.refused, this.#now.refused),
-    };
-    if (this.#toldPeak > 0 && this.#peak.queries < 2 * this.#toldPeak) return false;
-    const isChange = this.#toldPeak > 0;
-    this.#toldPeak = this.#peak.queries;
+    const { seconds, ...counts } = this.#second;
+    this.#now = ratesFrom((rate) => Math.round(counts[rate] / Math.max(1, seconds)));
+    this.#second = { ...NO_RATES, seconds: 0 };
+    this.#peak = ratesFrom((rate) => Math.max(this.#peak[rate], this.#now[rate]));
+    if (this.#reportedPeak > 0 && this.#peak.queries < 2 * this.#reportedPeak) return false;
+    const isChange = this.#reportedPeak > 0;
+    this.#reportedPeak = this.#peak.queries;
     return isChange;
   }
 
   noteChange(change: Omit<AttackChange, 'at'>, nowMs: number): void {
-    // The first ones tell how it began, the last one how it is now.
+    // Replace the newest change if the list is full. The first changes show how the attack started, the last one its
+    // current state.
     if (this.#changes.length >= MAX_CHANGES) this.#changes.pop();
     this.#changes.push({ at: new Date(nowMs).toISOString(), ...change });
   }
@@ -139,8 +140,8 @@ export class OpenAttack {
     return this.#peak.queries;
   }
 
-  /** How it stands; with `endedMs` as it ended. */
-  told(endedMs?: number): Attack {
+  /** Returns the attack for reports. `endedMs`: time at which the attack ended; undefined while it is active. */
+  toAttack(endedMs?: number): Attack {
     const counted = this.#counted;
     return {
       id: this.id,
@@ -152,18 +153,24 @@ export class OpenAttack {
       started_on: new Date(this.startedMs).toISOString(),
       last_seen_on: new Date(this.lastSeenMs).toISOString(),
       ended_on: endedMs === undefined ? undefined : new Date(endedMs).toISOString(),
-      now: endedMs === undefined ? this.#now : NOTHING,
+      now: endedMs === undefined ? this.#now : NO_RATES,
       peak: this.#peak,
       ...counted,
       known_names: { ...counted.known_names },
       refused_share: counted.queries === 0 ? 0 : Math.min(1, counted.refused / counted.queries),
       response_codes: { ...this.#codes },
-      ...this.#top.told(endedMs === undefined ? undefined : TOP_WHEN_ENDED),
+      ...this.#top.toLists(endedMs === undefined ? undefined : TOP_WHEN_ENDED),
       changes: [...this.#changes],
     };
   }
 }
 
-const NOTHING: AttackRates = { queries: 0, unknown_names: 0, refused: 0 };
+const ratesFrom = (of: (rate: keyof AttackRates) => number): AttackRates => ({
+  queries: of('queries'),
+  unknown_names: of('unknown_names'),
+  refused: of('refused'),
+  would_refuse: of('would_refuse'),
+});
+const NO_RATES = ratesFrom(() => 0);
 
 const codeOf = (kind: number): string => OTHER_KINDS[kind] ?? RCODES[kind] ?? `RCODE${kind}`;

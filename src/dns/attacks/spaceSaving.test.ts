@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SpaceSaving } from './spaceSaving.ts';
 
-it('keeps what is more than its share of any stream, and never counts it too low', () => {
+it('SpaceSaving keeps every value above its share of a stream, and never counts too low', () => {
   const stream = fc.array(
     fc.record({ value: fc.integer({ min: 0, max: 40 }).map(String), weight: fc.integer({ min: 1, max: 9 }) }),
     { maxLength: 400 },
@@ -29,14 +29,14 @@ it('keeps what is more than its share of any stream, and never counts it too low
   );
 });
 
-it('is not made to forget the real top by values that come once', () => {
+it('SpaceSaving keeps the top value in a flood of one-time values', () => {
   const counters = new SpaceSaving(128);
   for (let i = 0; i < 10_000; i++) counters.add(i % 50 === 0 ? 'real' : `made up ${i}`, 1);
   expect(counters.top(1)[0]).toMatchObject({ value: 'real' });
   expect(counters.top(1000)).toHaveLength(128);
 });
 
-it('goes on with what was stored of it', () => {
+it('SpaceSaving continues stored counts', () => {
   const before = new SpaceSaving(4);
   for (const value of ['a', 'a', 'b']) before.add(value, 2);
   const after = new SpaceSaving(4, before.top(4));

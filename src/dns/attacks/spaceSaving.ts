@@ -1,12 +1,12 @@
 /**
- * The most frequent of a stream, in bounded memory: Space-Saving (Metwally, Agrawal and El Abbadi, 2005). With `capacity`
- * counters and a stream of weight N everything that is more than N / capacity of it is counted here, whatever else comes: a flood
- * of values that come once takes turns in the smallest counters. A count is never too small, and too large by its `error` at most.
+ * Finds the most frequent values of a stream in bounded memory: Space-Saving (Metwally, Agrawal and El Abbadi, 2005).
+ * With N as the total weight, every value above N / `capacity` has a counter. A count is never too low, and is too high
+ * by at most its `error`.
  */
 export interface HeavyHitter {
   readonly value: string;
   readonly count: number;
-  /** So much of the count may be that of values whose counter it took over. */
+  /** Maximum part of the count that belongs to other values, which used the same counter earlier. */
   readonly error: number;
 }
 
@@ -27,7 +27,7 @@ export class SpaceSaving {
     else this.#takeOver(value, weight);
   }
 
-  /** The most frequent, at most so many, the first the most frequent. */
+  /** Returns at most `most` of the most frequent values, in descending order of their counts. */
   top(most: number): HeavyHitter[] {
     return [...this.#counters]
       .map(([value, { count, error }]) => ({ value, count, error }))

@@ -1,4 +1,4 @@
-/** The authority: reads zone files and serves small zones. In front of it `npm start` shows the guard working. */
+/** Small authoritative DNS server for zone files: the backend for `npm start` and for tests. */
 export { respond } from './respond.ts';
 export { type AuthorityServer, serveZones } from './server.ts';
 export { ZoneData } from './zoneData.ts';

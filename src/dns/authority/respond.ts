@@ -1,6 +1,5 @@
 /**
- * Written by hand, as the question goes back byte for byte: dns-packet reads labels as text in UTF-8 and changes those that are
- * none.
+ * Builds answers without dns-packet, which decodes labels as UTF-8, because the question must be copied byte for byte.
  */
 import { HEADER_BYTES, nameToText, Question, ReadResult, readQuery, readUint16 } from '../protocol/index.ts';
 import type { Lookup, ZoneData, ZoneRecord } from './zoneData.ts';
@@ -14,14 +13,14 @@ const FLAG = {
   recursionDesired: 0x0100,
 } as const;
 const OPT_TYPE = 41;
-/** Without EDNS (RFC 1035, 4.2.1), and what passes every path unfragmented with it (DNS flag day 2020). */
+/** UDP answer sizes: 512 without EDNS (RFC 1035, 4.2.1); 1232 with it, never fragmented (DNS flag day 2020). */
 const PLAIN_UDP_BYTES = 512;
 const EDNS_UDP_BYTES = 1232;
 const TCP_BYTES = 0xffff;
 const OPT = Uint8Array.of(0, 0, OPT_TYPE, EDNS_UDP_BYTES >> 8, EDNS_UDP_BYTES & 0xff, 0, 0, 0, 0, 0, 0);
 const POINTER_TO_QUESTION = Uint8Array.of(0xc0, HEADER_BYTES);
 
-/** The answer of the zones to a query, undefined for what deserves none. `tcp` lifts the limit on the size. */
+/** Answers a query from `zones`. Undefined if it must not be answered. `tcp` lifts the UDP size limit. */
 export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: boolean): Uint8Array | undefined {
   const question = new Question();
   const result = readQuery(query, NO_KEY, question);
@@ -54,7 +53,7 @@ export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: bool
   ]);
 }
 
-/** Asks the zone with the longest name that contains this one. */
+/** Looks the name up in the most specific zone that contains it. */
 function lookUp(zones: readonly ZoneData[], name: string, type: number): Lookup {
   const inside = zones.filter((zone) => zone.lookup(name, type).rcode !== 'REFUSED');
   inside.sort((one, other) => other.name.length - one.name.length);
@@ -76,7 +75,7 @@ function header(
   return bytes;
 }
 
-/** Answers carry the name that was asked for, whatever the wildcard or the case in the zone. */
+/** The owner of an answer record is the queried name, because the zone file's may be a wildcard or differ in case. */
 function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   const fixed = new Uint8Array(10);
   const view = new DataView(fixed.buffer);
@@ -87,7 +86,7 @@ function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   return Buffer.concat([isAnswer ? POINTER_TO_QUESTION : record.owner, fixed, record.data]);
 }
 
-/** The size that the query's OPT record offers; undefined where the first additional record is no OPT. */
+/** Returns the UDP size in the query's OPT record, or undefined if the first additional record is not OPT. */
 function ednsSize(query: Uint8Array, questionEnd: number): number | undefined {
   const hasAdditional = readUint16(query, 10) > 0 && readUint16(query, 6) === 0 && readUint16(query, 8) === 0;
   if (!hasAdditional || query[questionEnd] !== 0) return undefined;

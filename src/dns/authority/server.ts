@@ -12,10 +12,10 @@ export interface AuthorityServer {
 
 const LENGTH_BYTES = 2;
 const TCP_IDLE_MS = 10_000;
-/** A TCP port that is free may be taken over UDP: so many ports are tried before giving up. */
+/** Ports to try if the configured port is 0: a free TCP port may be in use for UDP. */
 const PORT_ATTEMPTS = 20;
 
-/** Serves zones over UDP and TCP on one port; port 0 takes a free one. For `npm start` and for tests. */
+/** Serves zones over UDP and TCP on one port. Port 0 picks a free port. For `npm start` and tests. */
 export async function serveZones(
   zones: readonly ZoneData[],
   host: string,
@@ -46,10 +46,10 @@ async function serveUdp(zones: readonly ZoneData[], host: string, port: number):
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.bind(port, host);
   await once(socket, 'listening');
-  // A client that closed its port: nobody is left to tell.
+  // Ignores send errors, which occur if a client has closed its port.
   socket.on('error', () => {});
   socket.on('message', (query, client) => {
-    // Nothing can be sent to port 0, and nobody waits there for an answer (RFC 768).
+    // No answer can be sent to port 0 (RFC 768).
     if (client.port === 0) return;
     const answer = respond(zones, query, false);
     if (answer !== undefined) socket.send(answer, client.port, client.address);

@@ -1,4 +1,4 @@
-/** A zone in memory and what it answers: exact names, wildcards, empty non-terminals, delegations, nothing. */
+/** A zone in memory and its lookup: exact names, wildcards, empty non-terminals, delegations. */
 import { nameToText, nameToWire, QueryType, typeNumber } from '../protocol/index.ts';
 import { MasterFileError, readMasterFile, recordData } from '../zones/index.ts';
 
@@ -9,7 +9,6 @@ export interface ZoneRecord {
   readonly data: Uint8Array;
 }
 
-/** `synthesized` is set where the answer's owner is the name asked for. */
 export interface Lookup {
   readonly rcode: 'NOERROR' | 'NXDOMAIN' | 'REFUSED';
   readonly authoritative: boolean;
@@ -20,20 +19,19 @@ export interface Lookup {
 const REFUSED: Lookup = { rcode: 'REFUSED', authoritative: false, answers: [], authority: [] };
 
 export class ZoneData {
-  /** The zone's name in lower-case text. */
+  /** Name of the zone, lower case, in the form of `nameToText`. */
   readonly name: string;
-  /** By owner and type. An owner without types is an empty non-terminal. */
+  /** Record sets by owner and type. An owner without types is an empty non-terminal. */
   readonly #names = new Map<string, Map<number, ZoneRecord[]>>();
   readonly #soa: ZoneRecord;
 
-  /** Throws `MasterFileError` for what it cannot serve. */
+  /** Throws `MasterFileError` for an unsupported type, a name outside the zone, or a missing SOA record. */
   constructor(text: string, origin: string) {
     this.name = nameToText(nameToWire(origin));
     for (const record of readMasterFile(text, origin)) {
       const type = typeNumber(record.type);
       const owner = nameToText(record.owner);
-      if (!this.#contains(owner))
-        throw new MasterFileError(record.line, `${owner} lies outside ${this.name}`);
+      if (!this.#contains(owner)) throw new MasterFileError(record.line, `${owner} is outside ${this.name}`);
       if (type === undefined) throw new MasterFileError(record.line, `${record.type} records are not served`);
       this.#add(owner, {
         owner: record.owner,
@@ -47,7 +45,7 @@ export class ZoneData {
     this.#soa = soa;
   }
 
-  /** What the zone answers to a name (lower-case text, as `nameToText` makes it) and type. */
+  /** The name must have the form that `nameToText` returns. */
   lookup(name: string, type: number): Lookup {
     if (!this.#contains(name)) return REFUSED;
     const delegation = this.#delegationOf(name);
@@ -81,7 +79,7 @@ export class ZoneData {
     types.set(record.type, set);
   }
 
-  /** The NS records of the highest cut at or above the name, the zone's own apart. */
+  /** NS records of the topmost delegation at or above the name. NS records at the apex are not a delegation. */
   #delegationOf(name: string): ZoneRecord[] | undefined {
     let found: ZoneRecord[] | undefined;
     for (let at = name; at !== this.name && at !== '.'; at = parent(at))
@@ -89,7 +87,7 @@ export class ZoneData {
     return found;
   }
 
-  /** The wildcard at the closest encloser, the one place where it counts (RFC 4592). */
+  /** Records of the wildcard directly below the name's closest existing ancestor. No other one applies (RFC 4592). */
   #wildcardFor(name: string): Map<number, ZoneRecord[]> | undefined {
     let encloser = name;
     while (encloser !== this.name && !this.#names.has(encloser)) encloser = parent(encloser);
@@ -97,7 +95,7 @@ export class ZoneData {
   }
 }
 
-/** The name without its first label. Names come from `nameToText`: a dot in a label is written `\046`. */
+/** The first dot always ends the first label, because `nameToText` writes a dot within a label as `\046`. */
 const parent = (name: string): string => {
   const dot = name.indexOf('.');
   return dot === -1 ? '.' : name.slice(dot + 1);

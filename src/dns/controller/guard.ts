@@ -1,39 +1,38 @@
 /**
- * The life cycle of the guard, whichever data plane carries DNS: what an earlier run learned, the rule in force, the zones, a
- * look at everything each second, and what is stored at the end.
+ * Guard life cycle, independent of the data plane: restores the learned state, applies the rule in force, seeds zones,
+ * runs the work of each second, and stores the learned state at the end.
  */
 
+import { inBackground } from '../../platform/background/index.ts';
 import { type Log, QUIET } from '../../platform/logging/index.ts';
-import type { Place } from '../../rules/index.ts';
+import type { GuardLocation } from '../../rules/index.ts';
 import { QueryStats, type QueryStatsStore, RecentRates } from '../analytics/index.ts';
 import type { AttackEvent, AttackStore } from '../attacks/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
 import { seedZones, type ZoneSeeding, type ZoneSource } from '../zones/index.ts';
-import { type AccessListSource, followAccessLists } from './followAccessLists.ts';
-import { type Attacks, followAttacks } from './followAttacks.ts';
-import { followRules, type RuleSource } from './followRules.ts';
-import { persistProfile, restoredDetector } from './persistProfile.ts';
+import { persistProfile, restoreDetector } from './persistProfile.ts';
 import { storeMinutes } from './storeMinutes.ts';
+import { type AttackTracker, trackAttacks } from './trackAttacks.ts';
+import { type AccessListSource, watchAccessLists } from './watchAccessLists.ts';
+import { type RuleSource, watchRules } from './watchRules.ts';
 
 export interface GuardOptions {
-  /** Which rules apply here. */
-  readonly place: Place;
+  /** Location of the guard, which selects the rules that apply. */
+  readonly place: GuardLocation;
   readonly detector?: Partial<DetectorOptions>;
-  /** Zones whose names are read at the start, while DNS is answered already. */
+  /** Zones to seed at the start. DNS is already answered during seeding. */
   readonly zones?: readonly ZoneSource[];
 }
 
 export interface GuardDependencies<P extends DataPlane = DataPlane> {
   readonly dataPlane: MakeDataPlane<P>;
   readonly rules: RuleSource;
-  /** None where left out. */
   readonly lists?: AccessListSource;
-  /** Where what is learned and counted is kept; nowhere where left out. */
+  /** Stores of learned state and counts. Default: nothing is persisted. */
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
   readonly attackStore?: AttackStore;
-  /** Hears of attacks that begin, change or end. */
   readonly onAttack?: ((event: AttackEvent) => void) | undefined;
   readonly log?: Log;
 }
@@ -42,17 +41,18 @@ export interface Guard<P extends DataPlane = DataPlane> {
   readonly detector: AttackDetector;
   readonly stats: QueryStats;
   readonly rates: RecentRates;
-  readonly attacks: Attacks;
-  /** How far the zones are whose names are known from the start. */
+  readonly attacks: AttackTracker;
   readonly seeding: ZoneSeeding;
   readonly dataPlane: P;
-  /** Stops answering and stores what was learned. */
+  /** Stops answering and stores the learned state. */
   stop(): Promise<void>;
 }
 
 const TICK_MS = 1000;
 
-/** Rejects where the data plane cannot start, or the rules cannot be read the first time: then nothing is left running. */
+/**
+ * Starts the guard. Stops everything and rejects if the data plane or the first read of rules or access lists fails.
+ */
 export async function startGuard<P extends DataPlane>(
   { place, detector: detectorOptions, zones = [] }: GuardOptions,
   {
@@ -66,12 +66,12 @@ export async function startGuard<P extends DataPlane>(
     log = QUIET,
   }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
-  const detector = restoredDetector(detectorOptions, { profileStore, log });
+  const detector = restoreDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
   const verdicts = () => dataPlane.verdicts?.() ?? detector.verdicts;
   const stats = new QueryStats(detector, Date.now(), verdicts);
   const rates = new RecentRates(detector, Date.now(), verdicts);
-  const attacks = followAttacks({ detector, attackStore, log, onAttack });
+  const attacks = trackAttacks({ detector, attackStore, log, onAttack });
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
     detector,
@@ -82,9 +82,9 @@ export async function startGuard<P extends DataPlane>(
   let stopRules = (): void => {};
   let stopLists = (): void => {};
   try {
-    stopRules = await followRules(place, { rules, detector, stats, log, onRule: policyChanged });
+    stopRules = await watchRules(place, { rules, detector, stats, log, onRule: policyChanged });
     if (lists !== undefined)
-      stopLists = await followAccessLists({ lists, detector, log, onLists: policyChanged });
+      stopLists = await watchAccessLists({ lists, detector, log, onLists: policyChanged });
     await dataPlane.start();
   } catch (error) {
     stopRules();
@@ -92,16 +92,16 @@ export async function startGuard<P extends DataPlane>(
     await dataPlane.stop();
     throw error;
   }
-  // Behind everything that answers: neither a server nor a zone that is away keeps DNS waiting.
+  // Seeding starts last, so that an unreachable server or zone does not delay DNS.
   seeding.start();
   const profile = persistProfile(detector, { profileStore, log });
   const timer = setInterval(() => {
     const nowMs = Date.now();
     detector.tick(nowMs);
     dataPlane.tick(nowMs);
-    rates.note(nowMs);
+    rates.sample(nowMs);
     attacks.tick(nowMs, dataPlane.takeSamples());
-    void storeMinutes(stats.tick(nowMs), { queryStatsStore, log });
+    inBackground('DNS analytics', () => storeMinutes(stats.tick(nowMs), { queryStatsStore, log }));
   }, TICK_MS);
   return {
     detector,

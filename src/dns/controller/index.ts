@@ -1,7 +1,7 @@
-/** The controller: one life cycle of the guard, over any data plane. Rule in force, zones, minutes, and what is kept over a restart. */
+/** Controller: guard life cycle over any data plane, with the rule in force, zones, minutes and persistence. */
 
-export type { AccessListSource } from './followAccessLists.ts';
-export type { RuleSource } from './followRules.ts';
 export { type Guard, type GuardDependencies, type GuardOptions, startGuard } from './guard.ts';
 export { registerGuardMetrics } from './metrics.ts';
-export { notReady } from './notReady.ts';
+export { notReady } from './notReadyReason.ts';
+export type { AccessListSource } from './watchAccessLists.ts';
+export type { RuleSource } from './watchRules.ts';

@@ -1,13 +1,15 @@
-/** What was learned, over a restart: put back at the start, stored every ten minutes and at the end. */
+/** Persists the learned state across restarts: restored at the start, stored every ten minutes and at the end. */
+
 import { randomInt } from 'node:crypto';
+import { inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import { AttackDetector, type DetectorOptions, type ProfileStore } from '../detector/index.ts';
 
 const WORD = 2 ** 32;
-/** An attack that begins or ends is stored within this. */
+/** An attack's start and end are detected at this interval and stored at once. */
 const ATTACK_CHECK_MS = 1000;
-/** What a crash costs: ten minutes of learning, of a week. */
+/** Interval for storing the profile: a crash loses at most ten minutes of a week of learning. */
 const SAVE_MS = 10 * 60_000;
 
 interface ProfileDependencies {
@@ -15,8 +17,8 @@ interface ProfileDependencies {
   readonly log: Log;
 }
 
-/** A detector that knows what is stored, under the key that the stored names are hashed with. */
-export function restoredDetector(
+/** Returns a detector with the stored state and the stored hash key, because stored names are hashed with this key. */
+export function restoreDetector(
   options: Partial<DetectorOptions> | undefined,
   { profileStore, log }: ProfileDependencies,
 ): AttackDetector {
@@ -26,12 +28,12 @@ export function restoredDetector(
   const detector = new AttackDetector(key, options, nowMs);
   if (stored === undefined) return detector;
   detector.restore(stored.learned, nowMs);
-  detector.restoreNames(stored.entries, stored.learned, nowMs);
-  log.info({ names: detector.profile.size }, 'what an earlier run learned is known again');
+  detector.restoreNames(stored.entries);
+  log.info({ names: detector.profile.size }, 'restored the profile of an earlier run');
   return detector;
 }
 
-/** Stores what the detector has learned from now on; `stop` stores it a last time. */
+/** Stores the detector's learned state periodically; `stop` stores it a last time. */
 export function persistProfile(
   detector: AttackDetector,
   { profileStore, log }: ProfileDependencies,
@@ -39,19 +41,20 @@ export function persistProfile(
   if (profileStore === undefined) return { async stop() {} };
   const saves = new SerialQueue();
   const stored = (save: () => Promise<void>): Promise<void> =>
-    saves
-      .run(save)
-      .catch((error: unknown) => log.warn({ error: String(error) }, 'what was learned could not be stored'));
+    saves.run(save).catch((error: unknown) => log.warn({ error: String(error) }, 'cannot store the profile'));
   const save = () =>
     stored(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()));
-  // A run that is killed in the middle of an attack leaves behind that there is one, and its thresholds.
+  // If the process is killed during an attack, the store must already contain the attack and its thresholds.
   let attack = detector.attack;
   const checkAttack = (): void => {
     if (detector.attack === attack) return;
     attack = detector.attack;
-    void stored(() => profileStore.saveLearned(detector.learned(Date.now())));
+    inBackground('DNS profile', () => stored(() => profileStore.saveLearned(detector.learned(Date.now()))));
   };
-  const timers = [setInterval(save, SAVE_MS), setInterval(checkAttack, ATTACK_CHECK_MS)];
+  const timers = [
+    setInterval(() => inBackground('DNS profile', save), SAVE_MS),
+    setInterval(checkAttack, ATTACK_CHECK_MS),
+  ];
   for (const timer of timers) timer.unref();
   return {
     async stop() {

@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/logging/index.ts';
 import type { MinuteRecord, QueryStatsStore } from '../analytics/index.ts';
 
-/** Stores what was counted in a minute. A store that fails costs that minute of analytics, and nothing else. */
+/** Stores the counts of a minute. A failure of the store loses only that minute's analytics. */
 export async function storeMinutes(
   records: readonly MinuteRecord[],
   { queryStatsStore, log }: { readonly queryStatsStore: QueryStatsStore | undefined; readonly log: Log },
@@ -9,6 +9,6 @@ export async function storeMinutes(
   try {
     await queryStatsStore?.append(records);
   } catch (error) {
-    log.warn({ error: String(error) }, 'a minute of analytics could not be stored');
+    log.warn({ error: String(error) }, 'cannot store a minute of analytics');
   }
 }

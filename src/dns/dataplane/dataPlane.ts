@@ -3,47 +3,39 @@ import type { ServerAddress } from '../../platform/addresses/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import type { AttackDetector, SampleBatch } from '../detector/index.ts';
 
-/** What a data plane is made with. */
+/** Dependencies of a data plane, passed by the controller. */
 export interface DataPlaneContext {
-  /** Decides about each query over UDP (`decide`) and learns from each answer (`learnAnswer`). */
+  /** Attack detector: gives a verdict for each UDP query, learns from each answer, and counts user queries. */
   readonly detector: AttackDetector;
   readonly log: Log;
-  /** Whether names of a zone are being put into the profile now. */
   readonly isSeeding: () => boolean;
 }
 
 /**
- * What carries DNS: it lets pass, drops or answers each packet as the detector decides, and shows the detector the answers.
- * The controller makes it, starts it when a rule is in force, and stops it, also after a start that failed.
+ * Forwards DNS traffic: passes, drops or answers each query as the detector decides, and reports answers to the
+ * detector. The controller starts it when a rule is in force, and calls `stop` even if `start` failed.
  */
 export interface DataPlane {
-  /** Where it answers DNS; none where another program does. */
+  /** Addresses on which the data plane serves DNS. Empty if another program serves it. */
   readonly addresses: readonly ServerAddress[];
-  /** Begins to answer, or to drive what answers. Rejects where it cannot. */
+  /** Starts to serve DNS, or to control the program that serves DNS. Rejects on failure. */
   start(): Promise<void>;
-  /**
-   * The rule in force has changed, or all names of a zone are known: carry it out now. It comes before the start, too.
-   * Nothing to do where every query is decided about by the detector, which knows already.
-   */
+  /** Called when the rule has changed or a zone is seeded; possibly before `start`. */
   policyChanged(): void;
-  /** A name of a zone was put into the profile; in wire form. For planes that need more than its hash. */
+  /** Receives each seeded name in wire form. For data planes that need the name and not only its hash. */
   nameSeeded?(owner: Uint8Array): void;
-  /** Every second, when the detector has looked after its zones. */
+  /** Called every second, after the detector has updated its zones. */
   tick(nowMs: number): void;
   /**
-   * How often each verdict was carried out since the start, by its number, for planes whose packets the detector may not all
-   * see. The detector's own count where left out.
+   * Returns the number of times each verdict was applied, if not all packets reach the detector. Default: the
+   * detector's counters.
    */
   verdicts?(): Float64Array;
-  /**
-   * Queries that an attack cost, sampled since the last call: asked for every second. A plane notes them (`RefusedSamples`) while
-   * the detector says `samplesRefusals`, and at no other time.
-   */
+  /** Returns the samples since the last call. Samples are collected only if `detector.samplesLimited` is true. */
   takeSamples(): readonly SampleBatch[];
-  /** Why DNS is not answered as configured, for the readiness check; undefined where it is. */
-  notReady(): string | undefined;
+  /** Returns the reason why DNS is not served as configured, for the readiness check. */
+  notReadyReason(): string | undefined;
   registerMetrics(registry: Registry): void;
-  /** Stops answering and lets go of everything. */
   stop(): Promise<void>;
 }
 

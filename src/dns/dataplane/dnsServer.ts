@@ -1,7 +1,7 @@
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 
-/** A DNS server behind the guard. */
+/** A DNS server to which the guard forwards queries (a backend). */
 export interface DnsServer extends ServerAddress {
-  /** Where it is told who asks, by PROXY protocol version 2; nowhere where left out. Knot 3.2 takes it over UDP only. */
+  /** Transports with a PROXY protocol header (version 2). Default: none. Knot 3.2 accepts it over UDP only. */
   readonly proxyProtocol?: 'udp' | 'udp and tcp' | undefined;
 }

@@ -1,7 +1,8 @@
 /**
- * The port between the guard and what carries DNS. The controller knows this alone; `embedded` and `dnsdist` implement it and know
- * neither each other nor the controller. docs/adding-a-data-plane.md says how to add one.
+ * Interface between the controller and the data planes `embedded` and `dnsdist`, which do not import each other.
+ * docs/adding-a-data-plane.md explains how to add a data plane.
  */
 export type { DataPlane, DataPlaneContext, MakeDataPlane } from './dataPlane.ts';
 export type { DnsServer } from './dnsServer.ts';
 export { PacketFaults } from './packetFaults.ts';
+export { PendingUserQueries } from './pendingUserQueries.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PacketFaults } from './packetFaults.ts';
 
-it('a fault is told again after a minute, and counted each time', () => {
+it('every fault is counted, and at most one per minute is reported', () => {
   const told: string[] = [];
   const faults = new PacketFaults((fault) => told.push(fault));
   for (const nowMs of [0, 1, 59_999, 60_000, 60_001]) faults.note('no error object', nowMs);

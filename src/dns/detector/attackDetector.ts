@@ -1,6 +1,6 @@
 /**
- * The detector: decides about every query, learns from every answer, looks after its zones every second.
- * It knows no socket and no clock. The rules it follows, with all numbers, are in docs/dns-protection.md.
+ * Decides each query, learns from each answer, and evaluates zones every second. Uses neither sockets nor a clock.
+ * docs/dns-protection.md lists the rules and all numbers.
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
@@ -9,14 +9,14 @@ import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
 import type { KnownClients } from './clients/knownClients.ts';
 import type { RecordedDecisions } from './decisionSamples.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
-import { entryOfOldForm } from './profile/oldForm.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
-import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
+import { MULTIPLIERS, profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
 import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
+import type { UserEnd } from './userEnd.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { ZoneLimits } from './zones/alarms.ts';
 import type { Zone } from './zones/zone.ts';
@@ -26,35 +26,39 @@ import { DEFAULT_THRESHOLDS, type Thresholds } from './zoneThresholds.ts';
 
 export interface DetectorOptions {
   readonly profile: Partial<ProfileOptions>;
-  readonly multipliers: Multipliers;
-  /** What a query gets that finds the bucket empty: nothing, or an answer with TC=1 that sends honest clients to TCP. */
+  /**
+   * Action if the token bucket is empty. `drop`: no answer. `truncate`: TC=1, so that genuine clients retry over TCP.
+   */
   readonly refuseWith: 'drop' | 'truncate';
-  /** Attack-free minutes that must have been watched before an unseeded guard drops anything. */
+  /** Minutes without an attack to observe before queries are dropped. Not required once a zone is seeded. */
   readonly learnForMinutes: number;
-  /** What is set by hand, and what no learning moves. */
+  /** Thresholds set by the operator, which override learned values. */
   readonly thresholds: Thresholds;
 }
 
 const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
   profile: {},
-  multipliers: DEFAULT_MULTIPLIERS,
   refuseWith: 'drop',
-  // The original asks for four hours of monitoring before a rule is enabled.
+  // Cloudflare recommends four hours of monitoring before a rule is enabled.
   learnForMinutes: 240,
   thresholds: DEFAULT_THRESHOLDS,
 };
 
-/** A guard that is attacked all the time is ready after this, too: the names that are needed have shown it by then. */
+/**
+ * Minutes after which a guard under permanent attack may drop queries. By then, names answered on three days are
+ * learned even during an attack: see SlowCandidates.
+ */
 const READY_UNDER_ATTACK_MINUTES = 3 * 1440;
 const SECONDS_PER_MINUTE = 60;
 const MS_PER_SECOND = 1000;
-/** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
-const NAMES_HOLD_MS = 24 * 3_600_000;
+/**
+ * Maximum age of a stored profile whose zones still count as seeded. After a longer gap, their names may have changed.
+ */
+const MAX_SEED_AGE_MS = 24 * 3_600_000;
 
-/** What of a rule the bucket's size hangs on. */
 type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
 
-const TOLERANT: BucketSensitivities = { rate_sensitivity: 'low', burst_sensitivity: 'low' };
+const LOW_SENSITIVITY: BucketSensitivities = { rate_sensitivity: 'low', burst_sensitivity: 'low' };
 
 interface AnsweredTo {
   readonly kind: number;
@@ -67,13 +71,13 @@ export class AttackDetector implements AnswerSink {
   readonly profile: Profile;
   readonly zones: ZoneTree;
   readonly history: RateHistory;
-  /** What other threads need to decide as this detector does. */
+  /** State in shared memory, from which other threads make the same decisions. */
   readonly sharedState: SharedState;
   readonly #policy: QueryPolicy;
   readonly #tcpPolicy: TcpPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
-  /** Zones of which all names are in the profile, or are expected. */
+  /** Zones that are or will be seeded. */
   readonly #seededZones = new Set<Zone>();
   #rule: Rule | undefined;
   #accessLists: AccessLists = NO_LISTS;
@@ -99,7 +103,7 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
   }
 
-  /** How often each verdict was given since the start, by its number: in this thread and in all others that share the state. */
+  /** Queries per verdict since the start, over all threads. Indexed by verdict. */
   get verdicts(): Float64Array {
     for (let verdict = 0; verdict < VERDICTS; verdict++)
       this.#verdicts[verdict] =
@@ -111,14 +115,14 @@ export class AttackDetector implements AnswerSink {
     return this.#rule;
   }
 
-  /** The rule in force from now on; undefined for none, and then everything passes. */
+  /** Sets the rule in force. Without a rule every query passes. */
   setRule(rule: Rule | undefined, nowMs: number): void {
     this.#rule = rule;
     this.#updateFlags();
     this.#resize(nowMs);
   }
 
-  /** What is allowed or denied whatever the rule is, from now on. Throws `RangeError` where it is too much. */
+  /** Replaces the access lists, which apply before any rule. Throws `RangeError` if a list is too long. */
   setAccessLists(lists: AccessLists): void {
     this.#policy.accessLists.write(lists, this.key);
     this.#accessLists = lists;
@@ -128,95 +132,107 @@ export class AttackDetector implements AnswerSink {
     return this.#accessLists;
   }
 
-  /** Queries a second over UDP that one client may ask; 0 where there is no limit. */
+  /** Maximum UDP queries per second from one client. 0: no limit. */
   get clientRatePerSecond(): number {
     return (this.#policy.flags.clientLimit * MS_PER_SECOND) / CLIENT_WINDOW_MS;
   }
 
-  /** Whether there was an attack to tell of in some zone at the last tick or since. */
+  /** Whether an attack is reported. Updated every second, and at once when an attack is detected. */
   get attack(): boolean {
     return this.#attack;
   }
 
-  /** Whether what is refused is sampled now; the same for every thread. */
-  get samplesRefusals(): boolean {
-    return this.#policy.samplesRefusals;
+  /** Whether samples of limited queries are collected; identical in all threads. */
+  get samplesLimited(): boolean {
+    return this.#policy.samplesLimited;
   }
 
-  /** Whether enough is known to drop: a zone was seeded, or traffic watched for `learnForMinutes`. */
+  /** Whether queries may be dropped: a zone was seeded, or traffic was observed for `learnForMinutes`. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** The bucket that the thresholds make with the sensitivities of the rule in force, or with others. */
+  /**
+   * Returns rate and burst of the account's token bucket: the thresholds, scaled by `rule` (default: the rule in
+   * force).
+   */
   bucketSize(rule: BucketSensitivities | undefined = this.#rule): Threshold {
-    const { multipliers, thresholds } = this.options;
+    const { thresholds } = this.options;
     const learned = this.history.threshold;
     const ratePerSecond = thresholds.ratePerSecond ?? learned.ratePerSecond;
     const burst = thresholds.burst ?? (thresholds.ratePerSecond ?? learned.ratePerSecond) * BURST_FACTOR;
     return {
-      ratePerSecond: ratePerSecond * multipliers[rule?.rate_sensitivity ?? 'medium'],
-      burst: burst * multipliers[rule?.burst_sensitivity ?? 'medium'],
+      ratePerSecond: ratePerSecond * MULTIPLIERS[rule?.rate_sensitivity ?? 'medium'],
+      burst: burst * MULTIPLIERS[rule?.burst_sensitivity ?? 'medium'],
     };
   }
 
-  /** The same of the bucket of a zone that is judged by rate. */
+  /** Returns the token bucket of a zone that is judged by query rate, not names. Scaled like {@link bucketSize}. */
   zoneBucketSize(
-    { limits: { byHand }, usual }: Zone,
+    { limits: { configured }, usual }: Zone,
     rule: BucketSensitivities | undefined = this.#rule,
   ): Threshold {
-    const { multipliers } = this.options;
-    const rate = byHand.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, usual.ratePerSecond);
-    const burst = byHand.burst ?? rate * BURST_FACTOR;
+    const rate = configured.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, usual.ratePerSecond);
+    const burst = configured.burst ?? rate * BURST_FACTOR;
     return {
-      ratePerSecond: rate * multipliers[rule?.rate_sensitivity ?? 'medium'],
-      burst: burst * multipliers[rule?.burst_sensitivity ?? 'medium'],
+      ratePerSecond: rate * MULTIPLIERS[rule?.rate_sensitivity ?? 'medium'],
+      burst: burst * MULTIPLIERS[rule?.burst_sensitivity ?? 'medium'],
     };
   }
 
-  /** What was decided about over UDP in the time before, in any thread, as far as it was recorded. */
+  /** Returns the UDP decisions that all threads recorded in the last `spanMs`. */
   decisions(nowMs: number, spanMs: number): RecordedDecisions {
     return this.#policy.decisions.read(nowMs, spanMs);
   }
 
-  /** Tokens in the bucket. */
+  /** Tokens in the account's rate-limit bucket. */
   tokens(nowMs: number): number {
     return this.#policy.flags.bucket.level(nowMs);
   }
 
-  /** Decides about a query that came over UDP from this address, where it is known, and counts it. */
+  /** Decides a UDP query and counts the verdict. `client`: the source address, if known. */
   decide(question: Question, nowMs: number, client?: string): Verdict {
     return this.#policy.decide(question, nowMs, client);
   }
 
-  /** Decides about a query that came over TCP. Its verdict is not among {@link verdicts}: whoever asks counts it. */
+  /** Decides a TCP query. The caller counts the verdict; {@link verdicts} excludes it. */
   decideOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
     return this.#tcpPolicy.decide(question, client, nowMs);
   }
 
-  /** Looks at a zone, by its number, before the second is over. */
+  /** See {@link QueryPolicy.userZone}. */
+  get userZone(): number {
+    return this.#policy.userZone;
+  }
+
+  /** See {@link QueryPolicy.countUser}. */
+  countUser(userZone: number, end: UserEnd): void {
+    this.#policy.countUser(userZone, end);
+  }
+
+  /** Checks this zone for an attack now, before the second ends. */
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
-    zone.alarm(nowMs);
+    zone.evaluateEarly(nowMs);
     if (zone.attacked(nowMs)) this.#setAttack(true);
   }
 
-  /** Why a query within the name's usual rate would have to pay, `none` when it would not. Changes nothing. */
+  /** Returns why a query needs a token, or `none`. Assumes that the name is within its usual rate. Changes no state. */
   reasonToPay(question: Question, zone: Zone, nowMs: number): Reason {
     const place = this.profile.find(question.hashHigh, question.hashLow);
     return this.#policy.reasonToPay(question, zone.shared, place, false, nowMs);
   }
 
   /**
-   * Learns from an answer, whose question was read from it: the name, and the zone that a negative answer names.
-   * `client` is the address of whoever asked; `isProven` where it cannot be forged, as over TCP.
+   * Learns the zone that a negative answer names, and the queried name. `question` was parsed from the answer.
+   * `isProven`: the address of `client` cannot be forged, for example over TCP.
    */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number, isProven = false): void {
     learnAnswer(this, answer, question, client, nowMs, isProven);
   }
 
-  /** Who has asked for known names long before now. */
+  /** Client networks that query known names. */
   get clients(): KnownClients {
     return this.#policy.knownClients;
   }
@@ -229,18 +245,26 @@ export class AttackDetector implements AnswerSink {
     this.zones.addWire(wire);
   }
 
-  /** Learns that a question was answered: how (`AnswerKind`), and `network` the hash of the asking network. */
+  /** Learns from one answered question. `kind`: an `AnswerKind`. `network`: hash of the client's network. */
   learn(question: Question, { kind, network }: AnsweredTo, nowMs: number): void {
-    this.learnIn(this.zoneIndex.find(question), question, kind, network, nowMs);
+    this.learnIn(this.zoneIndex.find(question), question, kind, network, false, nowMs);
   }
 
-  /** As {@link learn}, where the number of the question's zone is known already. */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  allows(question: Question, client: string): boolean {
+    return this.#policy.allows(question, client);
+  }
+
+  /**
+   * Like {@link learn}, with the zone's number. `isAllowed`: an access list allowed the query, so that only existing
+   * names are learned. The answer then affects no rate, share or attack.
+   */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnIn(
     number: number,
     asked: AskedName,
     kind: number,
     network: number,
+    isAllowed: boolean,
     nowMs: number,
     isProven = false,
   ): void {
@@ -249,23 +273,25 @@ export class AttackDetector implements AnswerSink {
     const place = profile.find(asked.hashHigh, asked.hashLow);
     const known = place >= 0;
     const attacked = zone.attacked(nowMs);
-    if (zone.noticed(nowMs)) zone.attackCounts.noteAnswer(kind, known);
-    if (!zone.noteAnswer(kind, known, attacked)) return;
-    if (known) this.clients.note(network, nowMs);
-    // What is known stays so, whatever else is not learned now.
-    const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
-    // What any name would have been answered teaches nothing.
-    if (zone.boundless) return;
-    if (attacked) {
-      if (!isOld) profile.keep(asked, nowMs, number);
-    } else if (isOld) zone.notePositive(false);
-    else {
-      const seen = profile.learn(asked, network, nowMs, number, isProven);
-      zone.notePositive(!known && seen === 'first');
+    if (!isAllowed) {
+      if (zone.isReported(nowMs)) zone.attackCounts.noteAnswer(kind);
+      zone.noteAnswer(kind, known, attacked);
     }
+    if (!zone.proves(kind, known)) return;
+    if (known && !isAllowed) this.clients.note(network, nowMs);
+    // Record answers for known names even if nothing else is learned.
+    const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
+    // If every name exists (wildcard or delegation), an answer is no evidence that clients use the name.
+    if (zone.anyNameExists) return;
+    if (attacked) {
+      if (!isOld) profile.learnUnderAttack(asked, nowMs, number);
+      return;
+    }
+    const seen = isOld ? 'known' : profile.learn(asked, network, nowMs, number, isProven);
+    if (!isAllowed) zone.notePositive(!known && seen === 'first');
   }
 
-  /** Looks after zones, thresholds and ageing; call it every second. */
+  /** Evaluates zones, updates thresholds, and deletes old names. Call every second. */
   tick(nowMs: number): void {
     const zones = this.zones.all();
     let queries = 0;
@@ -276,8 +302,8 @@ export class AttackDetector implements AnswerSink {
       unknown += ticked.unknown;
     }
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
-      for (const zone of zones) zone.attackWithOthers(nowMs);
-    this.#setAttack(zones.some((zone) => zone.noticed(nowMs)));
+      for (const zone of zones) zone.markAttackedWithAccount(nowMs);
+    this.#setAttack(zones.some((zone) => zone.isReported(nowMs)));
     const attacked = zones.some((zone) => zone.attacked(nowMs));
     this.history.add(queries, attacked, nowMs);
     this.#ready ||=
@@ -291,8 +317,8 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Says that a zone's names will be put into the profile. What an earlier run knew of them holds meanwhile; where none did,
-   * no name of the zone counts as unknown until they are all there, or the zone was watched as long as a guard without zones.
+   * Announces that a zone will be seeded. Until the seed finishes, names seeded before a restart remain valid. Without
+   * such names, no name counts as unknown until the seed finishes or the zone was observed for `learnForMinutes`.
    */
   expectSeed(name: string): void {
     const zone = this.zones.add(name);
@@ -300,15 +326,15 @@ export class AttackDetector implements AnswerSink {
     this.#seededZones.add(zone);
     this.profile.seededZones = this.#seededZones.size;
     for (const other of this.zones.all())
-      if (zone !== this.zones.outside && other.before.boundlessBy === zone.name) {
-        other.boundless = true;
+      if (zone !== this.zones.outside && other.previousRun.boundlessBy === zone.name) {
+        other.anyNameExists = true;
         other.boundlessBy = zone.name;
       }
-    if (zone.before.seeded === true && this.#restoredLately) this.noteSeeded(zone);
+    if (zone.previousRun.seeded === true && this.#restoredLately) this.noteSeeded(zone);
     else zone.awaitNames();
   }
 
-  /** Says that a zone's names were all put into the profile. */
+  /** Marks a zone as seeded: all its names are in the profile. */
   noteSeeded(zone: Zone): void {
     this.#seededZones.add(zone);
     this.profile.seededZones = this.#seededZones.size;
@@ -318,11 +344,10 @@ export class AttackDetector implements AnswerSink {
     this.#updateFlags();
   }
 
-  /** What was learned besides the profile, to be stored with it. */
+  /** Returns the learned state without the names of the profile. */
   learned(nowMs: number): Learned {
     return {
       savedMs: nowMs,
-      form: 2,
       hashKey: this.key,
       rates: this.history.samples(),
       clients: this.clients.stored(nowMs),
@@ -334,12 +359,9 @@ export class AttackDetector implements AnswerSink {
     };
   }
 
-  /**
-   * Puts back what was learned before a restart, under the same hash key; before any zone is added, so that zones have the
-   * numbers that they had.
-   */
+  /** Restores state stored under the same hash key. Call before adding zones, because stored names use zone numbers. */
   restore(learned: Learned, nowMs: number): void {
-    this.#restoredLately = nowMs - (learned.savedMs ?? Number.NEGATIVE_INFINITY) <= NAMES_HOLD_MS;
+    this.#restoredLately = nowMs - learned.savedMs <= MAX_SEED_AGE_MS;
     this.history.restore(learned.rates);
     if (learned.clients !== undefined) this.clients.restore(learned.clients, nowMs);
     for (const stored of learned.zones) {
@@ -348,29 +370,27 @@ export class AttackDetector implements AnswerSink {
       if (zone !== undefined && stored.days !== undefined)
         this.profile.days.restore(zone.number, stored.days);
     }
-    // The thresholds first: none are computed during an attack.
+    // Compute the thresholds from the restored rates before zones are marked as attacked.
     this.tick(nowMs);
     for (const { name, attacked } of learned.zones)
       if (attacked === true && this.#restoredLately)
-        (name === '' ? this.zones.outside : this.zones.get(name))?.attack(nowMs, 'earlier_run');
+        (name === '' ? this.zones.outside : this.zones.get(name))?.markAttacked(nowMs, 'earlier_run');
     this.tick(nowMs);
   }
 
-  /** Puts back stored names, in the form that they were stored in. */
-  restoreNames(entries: Iterable<ProfileEntry>, { form, savedMs }: Learned, nowMs: number): void {
-    for (const entry of entries)
-      this.profile.restore(form === undefined ? entryOfOldForm(entry, savedMs ?? nowMs) : entry);
+  restoreNames(entries: Iterable<ProfileEntry>): void {
+    for (const entry of entries) this.profile.restore(entry);
   }
 
-  /** Whether a query that must pay and cannot would be lost. */
-  mayDrop(zone: Zone, nowMs: number): boolean {
-    return this.#policy.mayDrop(zone.shared, nowMs);
+  /** Whether a query that needs a token for this reason is dropped if the bucket is empty. */
+  mayDrop(zone: Zone, reason: Reason, nowMs: number): boolean {
+    return this.#policy.mayDrop(zone.shared, reason, nowMs);
   }
 
   readonly #seedHolds = (number: number, generation: number): boolean =>
     this.zones.byNumber(number).seed.holds(generation);
 
-  /** Zones of which not every name found room are judged by rate. */
+  /** Marks seeded zones whose names did not all fit into the profile. They are judged by query rate, not by names. */
   #noteIncomplete(): void {
     const { incompleteZones } = this.profile;
     for (const zone of this.#seededZones) zone.setIncomplete(zone.seeded && incompleteZones.has(zone.number));
@@ -380,7 +400,7 @@ export class AttackDetector implements AnswerSink {
     const { thresholds, learnForMinutes } = this.options;
     return {
       unknownPerSecond: thresholds.unknownPerSecond,
-      byHand: thresholds.zones[name] ?? {},
+      configured: thresholds.zones[name] ?? {},
       learnForSeconds: learnForMinutes * SECONDS_PER_MINUTE,
     };
   }
@@ -395,11 +415,11 @@ export class AttackDetector implements AnswerSink {
     const rule = this.#rule;
     flags.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
     flags.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
-    const isFounded = this.history.founded || this.options.thresholds.ratePerSecond !== undefined;
+    const isFounded = this.history.isLearned || this.options.thresholds.ratePerSecond !== undefined;
     flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
   }
 
-  /** At sensitivity `low` only names are judged. */
+  /** At profile sensitivity `low`, queries are limited only by name. */
   get #limitsClients(): boolean {
     const { mode, level } = this.#policy.flags;
     return mode !== 'none' && level > profileLevel.low;
@@ -408,7 +428,7 @@ export class AttackDetector implements AnswerSink {
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
     this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
-    this.clients.resize({ ratePerSecond, burst }, this.bucketSize(TOLERANT), nowMs);
+    this.clients.resize({ ratePerSecond, burst }, this.bucketSize(LOW_SENSITIVITY), nowMs);
     this.#policy.flags.clientLimit = this.#limitsClients ? clientLimit(ratePerSecond) : 0;
     for (const zone of this.zones.all()) {
       const size = this.zoneBucketSize(zone);

@@ -1,4 +1,4 @@
-/** Who asks is looked at: lists of the operator before everything, and clients that ask too much for known names. */
+/** Limits by client: access lists, which apply first, and clients with too many queries for known names. */
 import { describe, expect, it } from 'vitest';
 import { parseNetwork } from '../../platform/addresses/index.ts';
 import type { Rule } from '../../rules/index.ts';
@@ -13,7 +13,7 @@ const NOW = 1_800_000_000_000;
 const told = (verdict: Verdict): string => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
 const question = (name: string) => questionOf(`${name}.${ZONE}`, 1, KEY);
 
-/** A seeded guard with a threshold of 100 a second that rests on traffic. */
+/** Returns a seeded guard with a threshold of 100 queries/s that was learned from traffic. */
 function guarded(settings: Partial<Rule>): AttackDetector {
   const detector = new AttackDetector(KEY, { profile: { maxNames: 1000 } }, NOW - 600_000);
   const seed = new ZoneSeed({ zone: ZONE }, { detector });
@@ -39,7 +39,7 @@ interface Asking {
   readonly nowMs?: number;
 }
 
-/** What came of so many queries for known names. */
+/** Runs queries for known names. Returns the number of queries per verdict. */
 function verdicts(detector: AttackDetector, { client, queries, nowMs = NOW }: Asking) {
   const counts: Record<string, number> = {};
   for (let i = 0; i < queries; i++) {
@@ -49,8 +49,8 @@ function verdicts(detector: AttackDetector, { client, queries, nowMs = NOW }: As
   return counts;
 }
 
-describe('a client that asks for known names faster than the whole account usually is asked', () => {
-  it('is sent to TCP, at the latest beyond twice its limit, and nobody else is', () => {
+describe("a client that queries known names faster than the account's usual rate", () => {
+  it('is sent to TCP above twice its limit at the latest; other clients are not', () => {
     const detector = guarded({});
     expect(detector.clientRatePerSecond).toBe(100);
     expect(verdicts(detector, { client: '198.51.100.1', queries: 2000 })).toEqual({
@@ -65,7 +65,7 @@ describe('a client that asks for known names faster than the whole account usual
     });
   });
 
-  it('is not touched at sensitivity low, without a rule, and where nobody knows who asks', () => {
+  it('is not limited at sensitivity low, without a rule, or if its address is unknown', () => {
     expect(
       verdicts(guarded({ profile_sensitivity: 'low' }), { client: '198.51.100.1', queries: 2000 }),
     ).toEqual({
@@ -77,36 +77,36 @@ describe('a client that asks for known names faster than the whole account usual
     expect(verdicts(guarded({}), { queries: 2000 })).toEqual({ 'passed none': 2000 });
   });
 
-  it('is only counted where the rule is monitoring', () => {
+  it('is only counted when the rule is monitoring', () => {
     expect(verdicts(guarded({ mode: 'monitoring' }), { client: '198.51.100.1', queries: 1100 })).toEqual({
       'passed none': 1000,
       'wouldDrop clientRate': 100,
     });
   });
 
-  it('may ask more at a lower rate sensitivity', () => {
+  it('has a higher limit at a lower rate sensitivity', () => {
     expect(guarded({ rate_sensitivity: 'low' }).clientRatePerSecond).toBe(200);
     expect(guarded({ rate_sensitivity: 'high' }).clientRatePerSecond).toBe(50);
   });
 
-  it('pays with no share of a flood of unknown names under its forged address', () => {
+  it('is not limited because of a flood of unknown names with its forged address', () => {
     const detector = guarded({});
     for (let i = 0; i < 10_000; i++) detector.decide(question(`x${i}`), NOW, '198.51.100.1');
     expect(verdicts(detector, { client: '198.51.100.1', queries: 100 })).toEqual({ 'passed none': 100 });
   });
 });
 
-describe('at very_high, clients that were not here before', () => {
+describe('new clients at very_high', () => {
   const HOUR_MS = 3_600_000;
   const USER = '198.51.100.1';
 
-  /** A guard that has known one user for two hours. */
+  /** Returns a guard that has known one user for two hours. */
   function watching(settings: Partial<Rule> = {}): AttackDetector {
     const detector = guarded({ profile_sensitivity: 'very_high', ...settings });
     for (const hours of [2, 0]) detector.clients.note(networkHash(USER), NOW - hours * HOUR_MS);
     return detector;
   }
-  /** A second of queries for known names from as many networks. */
+  /** Runs one second of queries for known names, each from a different network. */
   function flood(detector: AttackDetector) {
     const counts: Record<string, number> = {};
     for (let i = 0; i < 3000; i++) {
@@ -116,7 +116,7 @@ describe('at very_high, clients that were not here before', () => {
     return counts;
   }
 
-  it('ask together what the whole account usually is asked; one of eight beyond is sent to TCP, those that were are not', () => {
+  it("share the account's usual rate; one in eight queries above it is sent to TCP; known clients pass", () => {
     const detector = watching();
     expect(flood(detector)).toEqual({
       'passed none': 500,
@@ -129,7 +129,7 @@ describe('at very_high, clients that were not here before', () => {
     expect(detector.attack).toBe(false);
   });
 
-  it('are not limited at lower levels, nor where nobody can have been here before, and only counted in monitoring', () => {
+  it('are not limited at lower levels or before any client can be known, and only counted in monitoring', () => {
     for (const profile_sensitivity of ['low', 'medium', 'high'] as const)
       expect(flood(watching({ profile_sensitivity }))).toEqual({ 'passed none': 3000 });
     expect(flood(guarded({ profile_sensitivity: 'very_high' }))).toEqual({ 'passed none': 3000 });
@@ -140,7 +140,7 @@ describe('at very_high, clients that were not here before', () => {
     expect(flood(watching({ mode: 'disabled' }))).toEqual({ 'passed none': 3000 });
   });
 
-  it('are told from the others after a restart, in the middle of the flood', () => {
+  it('are distinguished from known clients after a restart during a flood', () => {
     const before = watching();
     flood(before);
     const again = guarded({ profile_sensitivity: 'very_high' });
@@ -150,7 +150,7 @@ describe('at very_high, clients that were not here before', () => {
   });
 });
 
-describe('the access lists', () => {
+describe('access lists', () => {
   const lists = {
     networks: [
       { network: parseNetwork('192.0.2.0/24'), access: 'deny' },
@@ -162,7 +162,7 @@ describe('the access lists', () => {
     ],
   } as const;
 
-  it('come before everything, also without a rule: networks first, then names', () => {
+  it('apply before all rules and without a rule, networks before names', () => {
     for (const settings of [{}, { mode: 'disabled' }, { mode: 'monitoring' }] as const) {
       const detector = guarded(settings);
       detector.setAccessLists(lists);
@@ -176,7 +176,7 @@ describe('the access lists', () => {
     }
   });
 
-  it('what is allowed pays nothing, has no limit and makes no attack', () => {
+  it('allowed queries do not pay, have no limit and are not an attack', () => {
     const detector = guarded({});
     detector.setAccessLists(lists);
     for (let i = 0; i < 5000; i++) {
@@ -194,7 +194,7 @@ describe('the access lists', () => {
 describe('unknown names over TCP', () => {
   const client = (i: number) => ({ address: `198.51.100.${i}`, client: `198.51.100.${i}` });
 
-  it('have a rate for each client and one for all, and take nothing from UDP', () => {
+  it('have a limit per client and a joint limit, and use no UDP tokens', () => {
     const detector = guarded({});
     let asked = 0;
     const passed = (i: number) => {
@@ -206,12 +206,12 @@ describe('unknown names over TCP', () => {
     expect(passed(1)).toBe(50);
     expect(Array.from({ length: 20 }, (_, i) => passed(i + 2)).reduce((a, b) => a + b)).toBe(350);
     expect(detector.tokens(NOW)).toBe(500);
-    // What is asked for again finds the reserve.
+    // A repeated name may use the reserve.
     expect(told(detector.decideOverTcp(question(`x${asked - 1}`), client(30), NOW))).toBe('paid unknownName');
     expect(detector.attack).toBe(true);
   });
 
-  it('pay at sensitivity low while their zone is under attack, which they make themselves', () => {
+  it('pay at sensitivity low once they are an attack on their zone', () => {
     const detector = guarded({ profile_sensitivity: 'low' });
     const outcomes: string[] = [];
     for (let i = 0; i < 3000; i++)

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import {
   DECISION_SAMPLES_BYTES,
   DecisionSamples,
-  factsOf,
   isKnownIn,
   isNewClientIn,
+  packFacts,
   reasonIn,
   zoneIn,
 } from './decisionSamples.ts';
@@ -20,18 +20,18 @@ interface Traffic {
   readonly seconds: number;
   readonly startMs?: number;
 }
-/** So many queries a second, evenly, as one thread has them decided about. Returns when the last second ended. */
+/** Runs evenly spaced queries of one thread. Returns the end of the last second. */
 function run(samples: DecisionSamples, { perSecond, seconds, startMs = NOW }: Traffic): number {
   for (let n = 0; n < perSecond * seconds; n++) {
     const nowMs = startMs + (n * SECOND_MS) / perSecond;
-    if (samples.isNext(nowMs)) samples.record(decided(n), nowMs);
+    if (samples.shouldRecord(nowMs)) samples.record(decided(n), nowMs);
   }
   return startMs + seconds * SECOND_MS;
 }
 const weightOf = (all: readonly { readonly weight: number }[]) =>
   all.reduce((total, { weight }) => total + weight, 0);
 
-it('keeps each query while there are few, as it was', () => {
+it('records every query unchanged at low rates', () => {
   const samples = new DecisionSamples(memory());
   const nowMs = run(samples, { perSecond: 250, seconds: 60 });
   const { samples: kept, sinceMs } = samples.read(nowMs, SPAN_MS);
@@ -41,26 +41,26 @@ it('keeps each query while there are few, as it was', () => {
     expect(kept[n]).toEqual({ ...decided(n), timeMs: NOW + n * 4, weight: 1 });
 });
 
-it('keeps a bounded part of a flood, which stands for all of it, and nothing older than was asked for', () => {
+it('records a bounded, weighted sample of a flood, and returns only the requested time span', () => {
   const samples = new DecisionSamples(memory());
   run(samples, { perSecond: 200, seconds: 10 });
   const floodMs = NOW + 10 * SECOND_MS;
   const nowMs = run(samples, { perSecond: 100_000, seconds: 20, startMs: floodMs });
   const { samples: kept, sinceMs } = samples.read(nowMs, SPAN_MS);
   const flood = kept.filter(({ timeMs }) => timeMs >= floodMs);
-  // The second in which it begins has more: it is not known yet that it is one.
+  // The first second of a flood has more samples, because the rate is not known yet.
   expect(flood.length).toBeLessThan(20 * 300 + 256 * 9);
   expect(flood.length).toBeGreaterThan(20 * 200);
   expect(Math.abs(weightOf(flood) - 2_000_000)).toBeLessThan(2000);
   expect(sinceMs).toBe(nowMs - SPAN_MS);
   const last = samples.read(nowMs, 5 * SECOND_MS).samples;
   expect(weightOf(last) / 500_000).toBeCloseTo(1, 2);
-  // Each query has the same chance, in whatever order kinds of them come.
+  // Queries are sampled with equal probability, regardless of their order.
   const even = flood.filter(({ hashHigh }) => hashHigh % 2 === 0);
   expect(Math.abs(weightOf(even) / weightOf(flood) - 0.5)).toBeLessThan(0.04);
 });
 
-it('keeps each again soon after a flood, at any rate', () => {
+it('records every query again soon after a flood', () => {
   const samples = new DecisionSamples(memory());
   const floodEndsMs = run(samples, { perSecond: 200_000, seconds: 3 });
   const nowMs = run(samples, { perSecond: 10, seconds: 5, startMs: floodEndsMs });
@@ -68,7 +68,7 @@ it('keeps each again soon after a flood, at any rate', () => {
   expect(kept.map(({ weight }) => weight)).toEqual(Array(29).fill(1));
 });
 
-it('says from when on it has all where the ring was too small, and goes on over a clock that is set back', () => {
+it('reports the start of complete samples when the ring overflows, and tolerates a clock that is set back', () => {
   const words = memory();
   const threads = Array.from({ length: 16 }, () => new DecisionSamples(words));
   for (let second = 0; second < 30; second++)
@@ -86,12 +86,12 @@ it('says from when on it has all where the ring was too small, and goes on over 
   expect(samples.read(laterMs, SPAN_MS).samples).toHaveLength(500);
 });
 
-it('has in a word why a query pays at each sensitivity, whether it is known, and its zone', () => {
+it('packs reasons per sensitivity, known name, new client and zone into one word', () => {
   const reasons = ['none', 'unknownName', 'unknownType', 'zoneRate'] as const;
   for (const isKnown of [true, false])
     for (const zone of [0, 1, 4096]) {
       const about = { isKnown, isNewClient: !isKnown, zone };
-      const one = { ...decided(1), facts: factsOf((level) => reasons[level] ?? 'none', about) };
+      const one = { ...decided(1), facts: packFacts((level) => reasons[level] ?? 'none', about) };
       expect([0, 1, 2, 3].map((level) => reasonIn(one, level))).toEqual(reasons);
       expect({ isKnown: isKnownIn(one), isNewClient: isNewClientIn(one), zone: zoneIn(one) }).toEqual(about);
     }

@@ -1,25 +1,27 @@
 /**
- * Queries as they were decided about, so that other sensitivities can be tried on them: why each would have had to pay at every
- * profile sensitivity, and what the buckets and the limit of clients need besides. Each is recorded while there are few; of many,
- * one after a random number of them, with how many it stands for. A ring in shared memory, written by all threads.
+ * Samples decided queries, so that other sensitivities can be tried on them. A record contains why the query would need
+ * a token at each profile sensitivity, and the inputs of the token buckets and the client limit. At high rates, queries
+ * are recorded at random gaps; a record's weight is its gap. All threads write one ring buffer.
  */
 import { type Reason, reasons } from './verdict.ts';
 
-/** Each thread records so many a second, and some more in the second in which a flood begins. */
+/** Maximum records per thread and second. Slightly exceeded in the second in which a flood starts. */
 const PER_SECOND = 256;
-/** A minute of four busy threads. A power of two. */
+/** Size of the ring buffer: one minute of four busy threads. Must be a power of two. */
 const SLOTS = 65_536;
 const TIME_MS = 0;
-/** Why it pays at each profile sensitivity, whether its name is known, whether its client is new, and the number of its zone. */
+/**
+ * Bit field: token reason per profile sensitivity, whether the name is known, whether the client is new, zone number.
+ */
 const FACTS = 1;
 const HASH_HIGH = 2;
 const HASH_LOW = 3;
 const CLIENT = 4;
 const WEIGHT = 5;
 const WORDS_PER_SLOT = 6;
-/** Behind the slots: how many were ever recorded, modulo 2^32. */
+/** Word after the records: records ever written, modulo 2^32. */
 const RECORDED = SLOTS * WORDS_PER_SLOT;
-/** 1.5 MiB. */
+/** Size of the shared memory: 1.5 MiB. */
 export const DECISION_SAMPLES_BYTES = (RECORDED + 1) * 4;
 
 const REASON_BITS = 3;
@@ -28,21 +30,20 @@ const KNOWN = 1 << (REASON_BITS * PROFILE_LEVELS);
 const NEW_CLIENT = KNOWN << 1;
 const ZONE_SHIFT = REASON_BITS * PROFILE_LEVELS + 2;
 const SECOND_MS = 1000;
-/** Threads read the clock a little apart. */
-const APART_MS = 1000;
+/** Maximum difference between the clocks of two threads. */
+const MAX_CLOCK_DIFFERENCE_MS = 1000;
 
-/** What there is to record of a query. */
 export interface Decided {
-  /** As {@link factsOf} gives them. */
+  /** Bit field made by {@link packFacts}. */
   readonly facts: number;
   readonly hashHigh: number;
   readonly hashLow: number;
-  /** A tag of its client; 0 where that is not known. */
+  /** Keyed hash of the client address; 0 if unknown. */
   readonly client: number;
 }
 
-/** `reasonAt` says why the query would have to pay at a profile sensitivity, by its number; `zone` is the number of its zone. */
-export function factsOf(
+/** Packs a decision into a bit field. `reasonAt` returns the token reason at a numeric profile sensitivity. */
+export function packFacts(
   reasonAt: (level: number) => Reason,
   { isKnown, isNewClient, zone }: { isKnown: boolean; isNewClient: boolean; zone: number },
 ): number {
@@ -52,52 +53,51 @@ export function factsOf(
   return facts;
 }
 
-/** Why it would have had to pay at a profile sensitivity. */
+/** Returns why the query would have needed a rate-limit token at a profile sensitivity, or `none`. */
 export const reasonIn = ({ facts }: Decided, level: number): Reason =>
   reasons[(facts >>> (level * REASON_BITS)) & ((1 << REASON_BITS) - 1)] ?? 'none';
 export const isKnownIn = ({ facts }: Decided): boolean => (facts & KNOWN) !== 0;
 export const isNewClientIn = ({ facts }: Decided): boolean => (facts & NEW_CLIENT) !== 0;
 export const zoneIn = ({ facts }: Decided): number => facts >>> ZONE_SHIFT;
 
-/** A query that was recorded. */
 export interface DecisionSample extends Decided {
   readonly timeMs: number;
-  /** How many queries it stands for. */
+  /** Number of queries that the sample represents. */
   readonly weight: number;
 }
 
 export interface RecordedDecisions {
-  /** In the order in which they were decided about. */
+  /** Recorded queries, in the order in which they were decided. */
   readonly samples: readonly DecisionSample[];
-  /** From then on they are complete: earlier ones are overwritten, or were not asked for. */
+  /** Time since which the samples are complete. Earlier ones were overwritten or not requested. */
   readonly sinceMs: number;
 }
 
-/** Of one thread: all write into the same memory. */
+/** Records decisions of one thread. All threads write to the same memory. */
 export class DecisionSamples {
   readonly #words: Int32Array;
   readonly #random: () => number;
-  /** One is recorded after so many, of which so many are still to come. */
+  /** Queries from the previous record to the next one, and how many of them are still to come. */
   #gap = 1;
   #left = 1;
-  /** The mean gap; doubled each time that a second has more than it may have. */
+  /** Mean queries per record. Doubles after every PER_SECOND records within a second. */
   #stride = 1;
   #secondEndsMs = 0;
   #inSecond = 0;
   #recordedInSecond = 0;
 
-  /** `random` gives numbers from 0 to below 1. */
+  /** `random` returns a number in [0, 1). */
   constructor(memory: SharedArrayBuffer, random: () => number = Math.random) {
     this.#words = new Int32Array(memory);
     this.#random = random;
   }
 
-  /** Counts a query. True where it is to be recorded. */
-  isNext(nowMs: number): boolean {
+  /** Counts a query. Returns whether it must be recorded. */
+  shouldRecord(nowMs: number): boolean {
     return --this.#left <= 0 || nowMs >= this.#secondEndsMs;
   }
 
-  /** Records the query that was counted last: it stands for all since the one before. */
+  /** Records the query counted last, weighted with the number of queries since the previous record. */
   record({ facts, hashHigh, hashLow, client }: Decided, nowMs: number): void {
     const words = this.#words;
     const weight = this.#gap - this.#left;
@@ -108,13 +108,13 @@ export class DecisionSamples {
     words[at + HASH_LOW] = hashLow;
     words[at + CLIENT] = client;
     words[at + WEIGHT] = weight;
-    this.#choosePace(weight, nowMs);
+    this.#adjustStride(weight, nowMs);
     this.#gap = this.#stride === 1 ? 1 : 1 + Math.floor(this.#random() * (2 * this.#stride - 1));
     this.#left = this.#gap;
   }
 
-  /** A second has as many as it may if it is as busy as the one before; where it is busier they grow fewer. */
-  #choosePace(weight: number, nowMs: number): void {
+  /** Sets the stride so that a second as busy as the previous one yields PER_SECOND records. */
+  #adjustStride(weight: number, nowMs: number): void {
     if (nowMs >= this.#secondEndsMs || nowMs < this.#secondEndsMs - SECOND_MS) {
       const follows = nowMs < this.#secondEndsMs + SECOND_MS;
       this.#stride = follows ? Math.max(1, Math.ceil(this.#inSecond / PER_SECOND)) : 1;
@@ -126,7 +126,6 @@ export class DecisionSamples {
     if (++this.#recordedInSecond % PER_SECOND === 0) this.#stride *= 2;
   }
 
-  /** What was recorded in the time before. */
   read(nowMs: number, spanMs: number): RecordedDecisions {
     const words = this.#words;
     const recorded = Atomics.load(words, RECORDED);
@@ -137,8 +136,8 @@ export class DecisionSamples {
       const weight = words[at + WEIGHT] ?? 0;
       if (weight === 0) continue;
       const ageMs = ((nowMs | 0) - (words[at + TIME_MS] ?? 0)) | 0;
-      if (ageMs > spanMs || ageMs < -APART_MS) continue;
-      // Where the oldest that there is came within the time, others may have been overwritten.
+      if (ageMs > spanMs || ageMs < -MAX_CLOCK_DIFFERENCE_MS) continue;
+      // If the oldest record is within the span, earlier ones may have been overwritten.
       if (i === 0) sinceMs = nowMs - ageMs;
       samples.push(sampleAt(words, at, nowMs - ageMs));
     }

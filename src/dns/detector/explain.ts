@@ -1,22 +1,24 @@
 import { questionOf, typeNames } from '../protocol/index.ts';
 import type { AttackDetector } from './attackDetector.ts';
 
-/** What the guard would do with a query for a name, and why. */
+/** Verdict that a query for a name would get, and its reason. */
 export interface Explanation {
   readonly name: string;
   readonly type: string;
-  /** The zone that the name is judged in; empty for a name outside every zone that the guard knows. */
+  /** Known zone that contains the name. Empty for a name outside every known zone. */
   readonly zone: string;
   readonly zone_attacked: boolean;
   readonly zone_judged_by_rate: boolean;
-  /** Whether the names of the zone are still being read: none of them is unknown until then. */
+  /** Whether the zone is still being seeded. Meanwhile, none of its names counts as unknown. */
   readonly zone_awaits_names: boolean;
   readonly known: boolean;
-  /** The query types that the name is known with. */
   readonly known_types: readonly string[];
-  /** Why it has to pay a token, `none` where it does not. */
+  /** Why the query needs a rate-limit token, or `none`. */
   readonly reason: string;
-  readonly verdict: 'passes' | 'passes if there is a token' | 'passes, and is counted if there is no token';
+  readonly verdict:
+    | 'passes'
+    | 'passes if a token is available'
+    | 'passes, and is counted if no token is available';
 }
 
 interface NameAndType {
@@ -24,24 +26,25 @@ interface NameAndType {
   readonly type: { readonly name: string; readonly number: number };
 }
 
-/** Looks without touching: nothing is counted, learned or paid. Throws `BadNameError` for what is no name. */
+/** Returns a query's verdict without counting, learning or taking a token. Throws `BadNameError` for invalid names. */
 export function explain(detector: AttackDetector, { name, type }: NameAndType, nowMs: number): Explanation {
   const question = questionOf(name, type.number, detector.key);
   const zone = detector.zones.find(question);
   const place = detector.profile.find(question.hashHigh, question.hashLow);
   const reason = detector.reasonToPay(question, zone, nowMs);
-  const drops = detector.rule?.mode === 'enabled' && detector.mayDrop(zone, nowMs);
-  const paying = drops ? 'passes if there is a token' : 'passes, and is counted if there is no token';
+  const passesAll = reason === 'none' || (reason === 'zoneRate' && zone.awaitsRate);
+  const drops = detector.rule?.mode === 'enabled' && detector.mayDrop(zone, reason, nowMs);
+  const paying = drops ? 'passes if a token is available' : 'passes, and is counted if no token is available';
   return {
     name,
     type: type.name,
     zone: zone.name,
-    zone_attacked: zone.attacked(nowMs),
+    zone_attacked: zone.isReported(nowMs),
     zone_judged_by_rate: zone.byRate,
     zone_awaits_names: zone.awaitsNames,
     known: place >= 0,
     known_types: place >= 0 ? typeNames(detector.profile.types(place)) : [],
     reason,
-    verdict: reason === 'none' ? 'passes' : paying,
+    verdict: passesAll ? 'passes' : paying,
   };
 }

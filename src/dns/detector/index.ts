@@ -1,27 +1,32 @@
 /**
- * What the guard decides, and from what: which names are really asked for, what an attack looks like, who pays a token.
- * Pure: no socket, no clock, no file. All its numbers are in docs/dns-protection.md.
+ * Decides whether DNS queries pass, from known names, attack detection and token buckets. Uses no sockets, clock or
+ * files. All numbers are in docs/dns-protection.md.
  */
 
-// The detector, which learns and looks after its zones, and the policy for one query, in any thread.
+// The detector learns names and maintains zones. The policy decides a single query and is usable in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';
-export { DecideAgain, type DecidedAgain } from './decideAgain.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
+export {
+  type LimitedQuery,
+  LimitedSamples,
+  type SampleBatch,
+  samplesIn,
+} from './limitedSamples.ts';
+export { PolicyReplay, type ReplayResult } from './policyReplay.ts';
 export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
-export { type RefusedQuery, RefusedSamples, type SampleBatch, samplesIn } from './refusedSamples.ts';
 export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
 export type { TcpClient } from './tcpPolicy.ts';
 export type { RateSample } from './thresholds.ts';
-// What it decides.
+export { UserEnd, userEndOf } from './userEnd.ts';
 export {
-  FIRST_REFUSAL,
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
   FIRST_TRUNCATION,
-  FIRST_UNPAID,
   type Outcome,
   outcomeOf,
   outcomes,
@@ -32,7 +37,6 @@ export {
   type Verdict,
   verdictOf,
 } from './verdict.ts';
-// What it knows: from zones, from traffic, from an earlier run.
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
 export { type NoticedBy, noticedBy } from './zones/alarms.ts';
 export { ZONE_BYTES } from './zones/sharedZone.ts';

@@ -1,30 +1,32 @@
 import { answerKind, negativeZone, networkHash, type Question } from '../protocol/index.ts';
 import type { ZoneIndex } from './zones/zoneIndex.ts';
 
-/** What learning needs of a question. */
 export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
 
-/** Where an answer teaches: the detector, or a thread that passes it on to the detector. */
+/** Receiver of answers to learn from: the detector, or a thread that forwards answers to the detector. */
 export interface AnswerSink {
   readonly zoneIndex: ZoneIndex;
-  /** A zone that a negative answer named, in wire form. */
+  allows(question: Question, client: string): boolean;
+  /** Adds the zone that a negative answer named. `wire`: zone name in wire form. */
   addZone(wire: Uint8Array): void;
   /**
-   * An answer of this kind (`AnswerKind`) in the zone with this number, to somebody in the network with this hash; `isProven`
-   * where nobody can have forged that network. Called for each packet: no object is made.
+   * `kind`: an `AnswerKind`. `network`: hash of the client network. `isAllowed`: an access list allowed the query, so
+   * that only names are learned. `isProven`: the client's address cannot be forged. Positional parameters, because this
+   * runs for each packet and must not allocate.
    */
   learnIn(
     zone: number,
     asked: AskedName,
     kind: number,
     network: number,
+    isAllowed: boolean,
     nowMs: number,
     isProven?: boolean,
   ): void;
 }
 
-/** Learns from the answer to a question that was read from it: the zone that a negative answer names, then the name. */
-// biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+/** Learns the zone that a negative answer names, then the queried name. `question` was parsed from the answer. */
+// biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
 export function learnAnswer(
   sink: AnswerSink,
   answer: Uint8Array,
@@ -42,5 +44,5 @@ export function learnAnswer(
     }
   }
   const kind = answerKind(answer, question.end);
-  sink.learnIn(zone, question, kind, networkHash(client), nowMs, isProven);
+  sink.learnIn(zone, question, kind, networkHash(client), sink.allows(question, client), nowMs, isProven);
 }

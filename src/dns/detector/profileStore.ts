@@ -2,21 +2,17 @@ import type { StoredClients } from './clients/knownClients.ts';
 import type { ProfileEntry } from './profile/profile.ts';
 import type { RateSample } from './thresholds.ts';
 
-/** All that a guard has learned. */
+/** Learned state of a guard, without the names of the profile. */
 export interface Learned {
-  /** The key the names are hashed under. */
+  /** Key with which names are hashed. */
   readonly hashKey: { readonly high: number; readonly low: number };
-  /** When it was saved; left out by what was saved before this was kept. */
-  readonly savedMs?: number;
-  /** How names are noted; left out by what was saved before notes had the zone of a name and its days. */
-  readonly form?: 2;
+  readonly savedMs: number;
   readonly rates: readonly RateSample[];
   readonly zones: readonly LearnedZone[];
-  /** Networks of clients that were here; left out by what was saved before this was kept. */
+  /** Client networks that query known names. */
   readonly clients?: StoredClients;
 }
 
-/** What is usual in a zone, by its name. */
 export interface LearnedZone {
   readonly name: string;
   readonly unknownShare: number;
@@ -26,29 +22,30 @@ export interface LearnedZone {
   readonly learnedSeconds: number;
   readonly positiveAnswers: number;
   readonly onceOnlyAnswers: number;
-  /** Whether all its names were in the profile; left out by what was saved before this was kept. */
+  /** Whether all names of the zone were in the profile. */
   readonly seeded?: boolean;
-  /** Whether it was under attack when this was saved. */
   readonly attacked?: boolean;
-  /** The zone whose seed says that any name answers here; empty for none. */
+  /**
+   * Zone whose data shows that every name exists in this zone (wildcard or delegation). Empty: not every name exists.
+   */
   readonly boundlessBy?: string;
-  // What follows is left out by what was saved before it was kept.
   readonly unknownPeakPerSecond?: number;
-  /** The number of its last seed, modulo 8. */
+  readonly unknownBusyPerSecond?: number;
+  /** Finished seeds of the zone, modulo 8. */
   readonly generation?: number;
   readonly deniesByNoData?: boolean;
   readonly nxdomains?: number;
   readonly noDatas?: number;
-  /** On how many days it was answered, and on which calendar day the last time. */
+  /** Days with answers from the zone, and calendar day of the last one. */
   readonly days?: readonly [count: number, lastDay: number];
 }
 
-/** Keeps what a guard has learned over a restart. */
+/** Stores the learned state of a guard across restarts. */
 export interface ProfileStore {
-  /** Undefined when nothing was ever stored. */
+  /** Returns undefined if nothing was stored. */
   load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
-  /** Replaces what is stored; all or nothing. */
+  /** Replaces the stored state atomically. */
   save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
-  /** Replaces all but the names, where names are stored. */
+  /** Replaces all state except the names. Does nothing if no names are stored. */
   saveLearned(learned: Learned): Promise<void>;
 }

@@ -1,27 +1,38 @@
-/** The policy for one query, from the shared state, in any thread. What it follows, with all numbers, is in docs/dns-protection.md. */
+/** Decides single DNS queries from shared memory, in any thread. docs/dns-protection.md lists the rules and numbers. */
 
 import { type HashKey, networkHash, type Question } from '../protocol/index.ts';
 import { type Access, SharedAccessLists } from './clients/accessLists.ts';
 import { ClientAddress } from './clients/clientAddress.ts';
 import { HeavyClients } from './clients/heavyClients.ts';
 import { KnownClients } from './clients/knownClients.ts';
-import { DecisionSamples, factsOf } from './decisionSamples.ts';
+import { DecisionSamples, packFacts } from './decisionSamples.ts';
 import { reserveOf } from './payment.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
 import { profileLevel } from './sensitivity.ts';
 import { PolicyFlags, type SharedState } from './sharedState.ts';
-import { FIRST_REFUSAL, FIRST_UNPAID, type Reason, reasonOf, type Verdict, verdictOf } from './verdict.ts';
+import type { UserEnd } from './userEnd.ts';
+import {
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
+  type Reason,
+  reasonOf,
+  type Verdict,
+  verdictOf,
+} from './verdict.ts';
 import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
 
 const PASSED = verdictOf('passed', 'none');
-/** Why a name has to pay. */
-type Paying = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClient'>;
+/** Reasons for which a query needs a rate-limit token. They depend on the name, not on the client. */
+type PayReason = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClient'>;
 const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
 const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
-/** Of so many queries of new clients that are refused one is answered TC=1: to send takes longer than all else. */
+/**
+ * One in SLIP limited queries of new clients is answered with TC=1, like `slip` of response rate limiting. Others are
+ * dropped, because sending an answer costs more than all other work on a query.
+ */
 const SLIP = 8;
 const NEW_TRUNCATED = verdictOf('truncated', 'newClient');
 const NEW_DROPPED = verdictOf('dropped', 'newClient');
@@ -32,7 +43,6 @@ const ALLOWED = verdictOf('passed', 'accessList');
 const DENIED = verdictOf('dropped', 'accessList');
 const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
 
-/** What a decision was made on. */
 interface DecidedOn {
   readonly number: number;
   readonly zone: SharedZone;
@@ -49,7 +59,7 @@ export class QueryPolicy {
   readonly zoneIndex: ZoneIndex;
   readonly accessLists: SharedAccessLists;
   readonly knownClients: KnownClients;
-  /** What was decided about, to be decided about again. */
+  /** Recorded decisions on queries, for a replay under other sensitivities. */
   readonly decisions: DecisionSamples;
   readonly #memory: SharedState;
   readonly #heavyClients: HeavyClients;
@@ -59,8 +69,15 @@ export class QueryPolicy {
   readonly #verdicts: Int32Array;
   readonly #onAlarm: (zone: number, nowMs: number) => void;
   #newRefused = 0;
+  /**
+   * Zone number plus 1 if the last query was a user's query (for a known name). 0 for other queries, and if an access
+   * list decided. The data plane passes this value to {@link countUser} when the query ends.
+   */
+  userZone = 0;
 
-  /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the detector must look. */
+  /**
+   * `onAlarm` receives the number of a zone that the detector must check, because unknown names have reached the alarm.
+   */
   constructor(key: HashKey, memory: SharedState, onAlarm: (zone: number, nowMs: number) => void) {
     this.key = key;
     this.flags = new PolicyFlags(memory);
@@ -76,18 +93,16 @@ export class QueryPolicy {
     this.#onAlarm = onAlarm;
   }
 
-  /**
-   * Decides about a query that came over UDP from this address, and counts it. Without one it is nobody's: no limit of a
-   * client holds, and no list of networks.
-   */
+  /** Decides a UDP query and counts the verdict. `client`: source address. Undefined: only name rules apply. */
   decide(question: Question, nowMs: number, client?: string): Verdict {
-    const verdict = this.listed(question, client) ?? this.#decideByName(question, nowMs, client);
+    const verdict = this.accessVerdict(question, client) ?? this.#decideByName(question, nowMs, client);
     Atomics.add(this.#verdicts, verdict, 1);
     return verdict;
   }
 
-  /** What the access lists say: networks before names. Undefined where they say nothing. */
-  listed(question: Question, client: string | undefined): Verdict | undefined {
+  /** Returns the verdict of the access lists, or undefined if no entry matches. Networks are checked before names. */
+  accessVerdict(question: Question, client: string | undefined): Verdict | undefined {
+    this.userZone = 0;
     const lists = this.accessLists;
     if (lists.isEmpty) return undefined;
     let access: Access | undefined;
@@ -100,34 +115,42 @@ export class QueryPolicy {
     return access === 'allow' ? ALLOWED : DENIED;
   }
 
+  allows(question: Question, client: string): boolean {
+    return this.accessVerdict(question, client) === ALLOWED;
+  }
+
   #decideByName(question: Question, nowMs: number, client: string | undefined): Verdict {
     const number = this.zoneIndex.find(question);
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
+    this.userZone = place < 0 ? 0 : number + 1;
     const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !zone.attacked(nowMs));
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
     const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
-    // What pays is limited by its bucket already.
+    // The token bucket already limits queries that need a token, so skip the client limit.
     const verdict = byName !== PASSED || client === undefined ? byName : this.#decideByClient(client, nowMs);
-    if (verdict >= FIRST_UNPAID) {
-      zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    if (verdict >= FIRST_LIMITED) {
+      zone.countRefusal(verdict >= FIRST_NOT_FORWARDED, place >= 0);
       if (place >= 0 && this.#isBeyondUsual(verdict)) zone.countBeyondUsual();
     }
-    if (this.decisions.isNext(nowMs))
+    if (this.decisions.shouldRecord(nowMs))
       this.#record(question, { number, zone, place, beyondUsual, client, nowMs });
     return verdict;
   }
 
-  /** Not for what would be lost without a threshold, nor for one client that is sent to TCP: a large resolver may be, all the time. */
+  /**
+   * Whether a limited query for a known name is evidence of an attack. False until a threshold is learned or
+   * configured, and for the limit of one client, because a large resolver may exceed that limit permanently.
+   */
   #isBeyondUsual(verdict: Verdict): boolean {
     return this.flags.mayDrop === 'always' && reasonOf(verdict) !== 'clientRate';
   }
 
   #record(question: Question, { number, zone, place, beyondUsual, client, nowMs }: DecidedOn): void {
-    const facts = factsOf((level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs), {
+    const facts = packFacts((level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs), {
       isKnown: place >= 0,
       isNewClient: client !== undefined && this.knownClients.isNew(networkHash(client), nowMs),
       zone: number,
@@ -139,8 +162,13 @@ export class QueryPolicy {
     this.decisions.record({ facts, hashHigh, hashLow, client: tag }, nowMs);
   }
 
-  /** Whether what is refused is to be sampled: only while an attack lasts. */
-  get samplesRefusals(): boolean {
+  /** Counts the outcome of a user's query (a query for a known name). Does nothing if `userZone` is 0. */
+  countUser(userZone: number, end: UserEnd): void {
+    if (userZone !== 0) this.zone(userZone - 1).countUser(end);
+  }
+
+  /** Whether samples of limited queries are collected, which happens only during an attack. */
+  get samplesLimited(): boolean {
     return this.flags.attack;
   }
 
@@ -159,7 +187,10 @@ export class QueryPolicy {
     return mode === 'enabled' && mayDrop === 'always';
   }
 
-  /** Beyond its limit a client is told to come over TCP, where it is known for who it is: its address may be forged. */
+  /**
+   * Counts a query. Above the limit, the verdict is TC=1 and not a drop, because the source address may be forged. A
+   * retry over TCP proves the address.
+   */
   #limitClient(client: string, limit: number, nowMs: number): Verdict {
     if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
     this.#client.read(client);
@@ -167,22 +198,22 @@ export class QueryPolicy {
     return this.#refusesClients ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
   }
 
-  /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
-  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  /** Returns why a query needs a rate-limit token under the rule in force, or `none`. Changes no state. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   reasonToPay(
     question: Question,
     zone: SharedZone,
     place: number,
     beyondUsual: boolean,
     nowMs: number,
-  ): Paying | 'none' {
+  ): PayReason | 'none' {
     const { flags } = this;
     if (flags.mode === 'none') return 'none';
     return this.#reasonAt(flags.level, question, zone, place, beyondUsual, nowMs);
   }
 
-  /** The same under any rule with this profile sensitivity. */
-  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  /** Returns why a query needs a rate-limit token at a profile sensitivity, or `none`. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   #reasonAt(
     level: number,
     question: Question,
@@ -190,7 +221,7 @@ export class QueryPolicy {
     place: number,
     beyondUsual: boolean,
     nowMs: number,
-  ): Paying | 'none' {
+  ): PayReason | 'none' {
     if (place < 0) {
       if (zone.byRate) return 'zoneRate';
       if (zone.awaitsNames) return 'none';
@@ -201,27 +232,32 @@ export class QueryPolicy {
     return level >= profileLevel.very_high && beyondUsual ? 'aboveUsual' : 'none';
   }
 
-  /** Before there is a threshold that rests on traffic, only a zone under attack loses anything. */
-  mayDrop(zone: SharedZone, nowMs: number): boolean {
+  /**
+   * Whether a query without a token is dropped. Until the account's threshold is learned or configured, only zones
+   * under attack or above their own rate limit drop queries.
+   */
+  mayDrop(zone: SharedZone, reason: Reason, nowMs: number): boolean {
     const { mode, mayDrop } = this.flags;
     if (mode !== 'enabled' || mayDrop === 'never') return false;
-    return mayDrop === 'always' || zone.attacked(nowMs);
+    return mayDrop === 'always' || reason === 'zoneRate' || zone.attacked(nowMs);
   }
 
-  /** What the threads share of the zone with this number. */
   zone(number: number): SharedZone {
     this.#zones[number] ??= new SharedZone(this.#memory.zones, number);
     return this.#zones[number];
   }
 
-  /** Names may move while another thread forgets one: before a name is said not to have a type, it is looked up again. */
+  /**
+   * Whether the name in slot `place` is known with the query type. Looks the name up again before returning false,
+   * because a deletion in another thread may move names.
+   */
   #knowsType(question: Question, place: number): boolean {
     if (hasType(this.names, place, question.type)) return true;
     const placeNow = this.names.find(question.hashHigh, question.hashLow);
     return placeNow !== place && placeNow >= 0 && hasType(this.names, placeNow, question.type);
   }
 
-  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   #verdictOn(
     question: Question,
     zone: SharedZone,
@@ -231,21 +267,22 @@ export class QueryPolicy {
   ): Verdict {
     const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
     if (reason === 'none') return PASSED;
-    const paid = reason === 'zoneRate' ? zone.bucket.take(nowMs) : this.#pay(question, reason, nowMs);
+    const paid =
+      reason === 'zoneRate' ? zone.awaitsRate || zone.bucket.take(nowMs) : this.#pay(question, reason, nowMs);
     if (paid) return PAID[reason];
     if (reason === 'zoneRate') zone.countRefusedByRate();
-    if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
+    if (!this.mayDrop(zone, reason, nowMs)) return WOULD_DROP[reason];
     return REFUSED[this.flags.refuseWith][reason];
   }
 
-  #pay(question: Question, reason: Paying, nowMs: number): boolean {
+  #pay(question: Question, reason: PayReason, nowMs: number): boolean {
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
     const { bucket } = this.flags;
     return bucket.take(nowMs, reserveOf(again, bucket.burst));
   }
 }
 
-function perReason(outcome: 'paid' | 'wouldDrop' | 'dropped' | 'truncated'): Record<Paying, Verdict> {
+function perReason(outcome: 'paid' | 'wouldDrop' | 'dropped' | 'truncated'): Record<PayReason, Verdict> {
   return {
     unknownName: verdictOf(outcome, 'unknownName'),
     unknownType: verdictOf(outcome, 'unknownType'),

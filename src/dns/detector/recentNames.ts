@@ -1,13 +1,13 @@
 /**
- * Which unknown names paid or were refused lately. A random name is asked for once; a new name that somebody needs
- * is asked for again. One tag a place, the last name wins: what is overwritten has only to ask a third time.
+ * Unknown names that were queried recently and needed a token. Random names are queried once, names in use repeatedly.
+ * A newer name overwrites its slot; an overwritten name needs one more query.
  */
 
-/** 2 MiB. At 20,000 random names a second a name is remembered for 26 s on average, longer than clients retry. */
-const PLACES = 524_288;
-export const RECENT_NAMES_BYTES = PLACES * 4;
+/** Slots in 2 MiB. At 20,000 random names/s, a name is kept for 26 s on average, longer than clients retry. */
+const SLOTS = 524_288;
+export const RECENT_NAMES_BYTES = SLOTS * 4;
 
-/** In shared memory: two threads that note in one place at once are two names there, and the last one wins. */
+/** Shared memory without locks: if two threads write one slot at the same time, the last write remains. */
 export class RecentNames {
   readonly #tags: Uint32Array;
 
@@ -15,9 +15,9 @@ export class RecentNames {
     this.#tags = new Uint32Array(memory);
   }
 
-  /** True when this name was the last one noted in its place. */
+  /** Stores a name. Returns whether its slot already contained the name, so that the name is queried again. */
   note(high: number, low: number): boolean {
-    const place = low % PLACES;
+    const place = low % SLOTS;
     const again = this.#tags[place] === high;
     this.#tags[place] = high;
     return again;

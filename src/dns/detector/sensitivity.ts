@@ -1,14 +1,11 @@
-/** What the words of a rule mean in numbers. The original keeps its numbers secret; these are ours, and may be configured. */
+/** Sensitivities of a rule as numbers. Cloudflare does not publish its own; these are Floodgate's. */
 
 import type { ProfileSensitivity, Sensitivity } from '../../rules/index.ts';
 
-/** The factor on the threshold for each level: the lower the sensitivity, the larger the bucket. */
-export type Multipliers = Readonly<Record<Sensitivity, number>>;
+/** Factor of the threshold at each sensitivity. A lower sensitivity means a larger token bucket. */
+export const MULTIPLIERS: Readonly<Record<Sensitivity, number>> = { low: 2, medium: 1, high: 0.5 };
 
-/** `medium` is the threshold itself; `low` tolerates twice as much, `high` half. */
-export const DEFAULT_MULTIPLIERS: Multipliers = { low: 2, medium: 1, high: 0.5 };
-
-/** The levels as numbers that grow with what pays: each level includes the ones below. */
+/** Profile sensitivities, ascending. A query that needs a token at one level also needs one at every higher level. */
 export const profileLevel: Readonly<Record<ProfileSensitivity, number>> = {
   low: 0,
   medium: 1,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { NameTable } from './profile/nameTable.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
 
-/** Runs the body of a module in a real thread, against the compiled program; it says with `done` what came of it. */
+/** Runs the body of a module in a real thread, with the compiled program. The body reports its result with `done`. */
 function inThread(body: string, data: object): Worker {
   const dist = new URL('../../../dist/dns/detector/', import.meta.url).href;
   const code = `const { parentPort, workerData } = require('node:worker_threads');
@@ -15,11 +15,11 @@ function inThread(body: string, data: object): Worker {
 }
 const result = async (thread: Worker): Promise<number> => (await once(thread, 'message'))[0];
 
-it('a known name is never missed while another thread forgets names and learns others beside it', async () => {
+it('a lookup never misses a known name while another thread deletes and inserts names', async () => {
   const CAPACITY = 64;
   const memory = new SharedArrayBuffer(NameTable.bytesFor(CAPACITY));
   const table = new NameTable(CAPACITY, memory);
-  // All names want the same few slots, so that nearly every deletion moves others.
+  // All names have the same home slot, so that nearly every deletion moves others.
   for (let low = 1; low <= 20; low++) table.insert(0, low);
   const thread = inThread(
     `const { NameTable } = await load('profile/nameTable.js');
@@ -48,7 +48,7 @@ it('a known name is never missed while another thread forgets names and learns o
   expect(missed).toBe(0);
 });
 
-it('threads that take from one bucket take what is in it, no token twice and none left', async () => {
+it('threads that share a bucket take each token exactly once', async () => {
   const BURST = 200_000;
   const memory = new SharedArrayBuffer(BUCKET_BYTES);
   new TokenBucket(memory, 0).resize(0, BURST, 0);

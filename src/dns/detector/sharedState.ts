@@ -1,6 +1,6 @@
 /**
- * All that deciding about a query needs, in shared memory. The detector writes it; every thread that
- * receives queries decides from it (queryPolicy.ts), so that there is one profile, one bucket and one count of all.
+ * Shared memory for deciding queries. The detector writes it, and every thread that receives queries reads it
+ * (queryPolicy.ts). All threads share one profile, one token bucket and one set of counters.
  */
 import { ACCESS_LISTS_BYTES } from './clients/accessLists.ts';
 import { HEAVY_CLIENTS_BYTES } from './clients/heavyClients.ts';
@@ -13,12 +13,12 @@ import { VERDICTS } from './verdict.ts';
 import { ZONE_BYTES } from './zones/sharedZone.ts';
 import { MAX_ZONES, ZONE_INDEX_BYTES } from './zones/zoneIndex.ts';
 
-/** The memory itself, as it is handed to another thread. */
+/** Buffers in shared memory, as passed to other threads. */
 export interface SharedState {
   readonly maxNames: number;
   readonly names: SharedArrayBuffer;
   readonly zoneIndex: SharedArrayBuffer;
-  /** The zones by their numbers; 0 for what lies outside every zone. */
+  /** Zones by number. Zone 0 contains the names outside every known zone. */
   readonly zones: SharedArrayBuffer;
   readonly recent: SharedArrayBuffer;
   readonly bucket: SharedArrayBuffer;
@@ -52,11 +52,11 @@ const MAY_DROP = 2;
 const TRUNCATE = 3;
 const CLIENT_LIMIT = 4;
 const ATTACK = 5;
-/** What fits a word. */
+/** Largest value of a signed 32-bit word. */
 const MAX_CLIENT_LIMIT = 0x7fffffff;
 const modes = ['none', 'monitoring', 'enabled'] as const;
 
-/** What the rule in force asks for, and how far it may be carried out now. The detector writes it, in force at once. */
+/** Settings of the rule in force, written by the detector. Changes apply immediately in all threads. */
 export class PolicyFlags {
   readonly bucket: TokenBucket;
   readonly #words: Int32Array;
@@ -66,7 +66,7 @@ export class PolicyFlags {
     this.bucket = new TokenBucket(memory.bucket, 0);
   }
 
-  /** `none` without a rule and for a disabled one. */
+  /** Mode of the rule in force. `none` if no rule is in force or the rule is disabled. */
   get mode(): (typeof modes)[number] {
     return modes[Atomics.load(this.#words, MODE)] ?? 'none';
   }
@@ -75,7 +75,6 @@ export class PolicyFlags {
     Atomics.store(this.#words, MODE, modes.indexOf(mode));
   }
 
-  /** The rule's profile sensitivity as a number. */
   get level(): number {
     return Atomics.load(this.#words, LEVEL);
   }
@@ -84,7 +83,10 @@ export class PolicyFlags {
     Atomics.store(this.#words, LEVEL, level);
   }
 
-  /** `never` before enough is known, `underAttack` while the threshold rests on no traffic. */
+  /**
+   * When queries without a token may be dropped. `never`: the guard has not learned enough. `underAttack`: no threshold
+   * yet, so only in zones under attack. `always`: a threshold exists.
+   */
   get mayDrop(): 'never' | 'underAttack' | 'always' {
     const word = Atomics.load(this.#words, MAY_DROP);
     return word === 2 ? 'always' : word === 1 ? 'underAttack' : 'never';
@@ -102,7 +104,6 @@ export class PolicyFlags {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
   }
 
-  /** Whether there is an attack to tell of in some zone. */
   get attack(): boolean {
     return Atomics.load(this.#words, ATTACK) !== 0;
   }
@@ -111,7 +112,7 @@ export class PolicyFlags {
     Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
   }
 
-  /** Queries over UDP of one client in a window that may pass; 0 for as many as it likes. */
+  /** Maximum UDP queries per client in a five-second window. 0: no limit. */
   get clientLimit(): number {
     return Atomics.load(this.#words, CLIENT_LIMIT);
   }

@@ -1,6 +1,6 @@
 /**
- * The policy for one query over TCP, where the address of a client is a proven one: unknown names pay from a bucket of that
- * client's, so that nobody uses up what others need, and all together from a bucket beside the one of UDP.
+ * Decides TCP queries. The client's address is proven, so each client has its own token bucket and cannot use up other
+ * clients' tokens. A bucket separate from the UDP one also limits all TCP clients together.
  */
 import type { Question } from '../protocol/index.ts';
 import { ClientRates } from './clients/clientRates.ts';
@@ -9,16 +9,17 @@ import type { QueryPolicy } from './queryPolicy.ts';
 import { RecentNames } from './recentNames.ts';
 import type { SharedState } from './sharedState.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
-import { FIRST_REFUSAL, type Verdict, verdictOf } from './verdict.ts';
+import { FIRST_NOT_FORWARDED, type Verdict, verdictOf } from './verdict.ts';
 
-/** So much of the account's bucket is one client's: ten that flood leave nothing to each other, and all to UDP. */
+/**
+ * One client's share of the account's bucket size. Ten flooding clients can empty the TCP bucket, but not the UDP one.
+ */
 const CLIENT_SHARE = 0.1;
 
-/** Who asks over TCP. */
 export interface TcpClient {
-  /** As the socket gives it. */
+  /** Client address as reported by the socket. */
   readonly address: string;
-  /** Whose it counts as: the address, or its network. */
+  /** Key of the client's token bucket: the client's address or network. */
   readonly client: string;
 }
 
@@ -35,23 +36,25 @@ export class TcpPolicy {
     this.#recent = new RecentNames(memory.recent);
   }
 
-  /** Decides about a query, and counts it in its zone. */
+  /** Decides a TCP query and counts it in its zone. */
   decide(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
     const policy = this.#policy;
-    const listed = policy.listed(question, address);
+    const listed = policy.accessVerdict(question, address);
     if (listed !== undefined) return listed;
     const number = policy.zoneIndex.find(question);
     const zone = policy.zone(number);
     const place = policy.names.find(question.hashHigh, question.hashLow);
+    policy.userZone = place < 0 ? 0 : number + 1;
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
     const reason = policy.reasonToPay(question, zone, place, false, nowMs);
     if (reason === 'none') return verdictOf('passed', reason);
-    if (this.#pay(question, client, nowMs)) return verdictOf('paid', reason);
-    const verdict = verdictOf(policy.mayDrop(zone, nowMs) ? 'dropped' : 'wouldDrop', reason);
-    zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    const passesAll = reason === 'zoneRate' && zone.awaitsRate;
+    if (passesAll || this.#pay(question, client, nowMs)) return verdictOf('paid', reason);
+    const verdict = verdictOf(policy.mayDrop(zone, reason, nowMs) ? 'dropped' : 'wouldDrop', reason);
+    zone.countRefusal(verdict >= FIRST_NOT_FORWARDED, place >= 0);
     return verdict;
   }
 

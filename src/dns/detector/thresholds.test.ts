@@ -12,12 +12,12 @@ describe('the threshold', () => {
     expect(thresholdOf(samples)).toEqual({ ratePerSecond: 950, burst: 4750 });
   });
 
-  it('is never below 100 queries a second', () => {
+  it('is at least 100 queries per second', () => {
     expect(thresholdOf([])).toEqual(FLOOR);
     expect(thresholdOf([1, 2, 99])).toEqual({ ratePerSecond: 100, burst: 500 });
   });
 
-  it('lies at or above 95 % of the samples', () => {
+  it('is at least as high as 95 % of the samples', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1 }), (samples) => {
         const { ratePerSecond } = thresholdOf(samples);
@@ -42,7 +42,7 @@ describe('the history', () => {
       history.add(perSecond, attack, NOW + fromMinute * MINUTE_MS + second * 1000);
   };
 
-  it('makes a threshold of the first whole minute and a new one every ten minutes', () => {
+  it('computes a threshold after the first full minute and then every ten minutes', () => {
     const history = new RateHistory(7 * DAY_MS);
     expect(history.threshold).toEqual(FLOOR);
     run(history, { fromMinute: 0, minutes: 1, perSecond: 300 });
@@ -53,7 +53,7 @@ describe('the history', () => {
     expect(history.threshold.ratePerSecond).toBe(900);
   });
 
-  it('goes on under attack with what it is given as usual, and counts those minutes apart', () => {
+  it('continues with usual traffic during an attack, and counts those minutes separately', () => {
     const history = new RateHistory(7 * DAY_MS);
     run(history, { fromMinute: 0, minutes: 10, perSecond: 200 });
     run(history, { fromMinute: 10, minutes: 600, perSecond: 300, attack: true });
@@ -65,7 +65,7 @@ describe('the history', () => {
     expect([again.threshold.ratePerSecond, again.minutes]).toEqual([300, 10]);
   });
 
-  it('makes nothing of minutes under attack that were stored without their rate', () => {
+  it('ignores minutes under attack that were stored without their rate', () => {
     const history = new RateHistory(7 * DAY_MS);
     const minute = NOW / MINUTE_MS;
     history.restore([...Array(10)].map((_, n) => [minute + n, n < 5 ? -1 : 250] as const));
@@ -73,7 +73,7 @@ describe('the history', () => {
     expect([history.threshold.ratePerSecond, history.minutes]).toEqual([250, 5]);
   });
 
-  it('forgets what is older than the window', () => {
+  it('deletes samples older than the window', () => {
     const history = new RateHistory(20 * MINUTE_MS);
     run(history, { fromMinute: 0, minutes: 15, perSecond: 5000 });
     run(history, { fromMinute: 15, minutes: 60, perSecond: 200 });
@@ -81,7 +81,7 @@ describe('the history', () => {
     expect(history.samples().length).toBeLessThanOrEqual(20);
   });
 
-  it('counts no quiet minutes for the time it was not running', () => {
+  it('does not count downtime as quiet minutes', () => {
     const history = new RateHistory(7 * DAY_MS);
     run(history, { fromMinute: 0, minutes: 15, perSecond: 500 });
     const again = new RateHistory(7 * DAY_MS);

@@ -1,29 +1,29 @@
 /**
- * Thresholds of an account, from its own traffic: the 95th percentile of the rate over the window is `rate`,
- * five times that is `burst` (../../docs/dns-protection.md; the original's published rule). What an attack adds never counts.
+ * Thresholds learned from an account's traffic. `rate` is the 95th percentile of per-minute query rates in the learning
+ * window, `burst` five times the rate (docs/dns-protection.md; Cloudflare's published rule). Attack traffic is
+ * excluded.
  */
 
 export interface Threshold {
-  /** Queries a second. */
+  /** Tokens that the bucket gains per second. Each query takes one. */
   readonly ratePerSecond: number;
-  /** Queries. */
   readonly burst: number;
 }
 
 const MINUTE_MS = 60_000;
 const PERCENTILE = 0.95;
-/** "The burst threshold is calculated as five times the rate threshold." */
+/** Cloudflare: "The burst threshold is calculated as five times the rate threshold." */
 export const BURST_FACTOR = 5;
-/** Below 100 queries a second the percentile of a quiet zone would make a bucket that one busy resolver empties. */
+/** Minimum queries per second. Otherwise, one busy resolver would empty a quiet zone's token bucket. */
 export const FLOOR_PER_SECOND = 100;
-/** Recomputed every ten minutes, as the original is. */
+/** Thresholds are recomputed every ten minutes, as at Cloudflare. */
 const RECOMPUTE_MS = 10 * MINUTE_MS;
-/** Half a minute makes a fair mean of the minute. */
+/** Minimum observed time of a sampled minute. The mean of half a minute is accurate enough. */
 const MIN_WATCHED_MS = MINUTE_MS / 2;
 
 export const FLOOR: Threshold = { ratePerSecond: FLOOR_PER_SECOND, burst: FLOOR_PER_SECOND * BURST_FACTOR };
 
-/** The threshold of a window's samples (mean queries a second, one each minute). */
+/** Returns the threshold for a learning window. A sample is one minute's mean queries per second. */
 export function thresholdOf(samples: Iterable<number>): Threshold {
   const rates = Float64Array.from(samples).sort();
   const p95 = rates[Math.ceil(rates.length * PERCENTILE) - 1] ?? 0;
@@ -32,15 +32,15 @@ export function thresholdOf(samples: Iterable<number>): Threshold {
 }
 
 /**
- * A minute of the history: which one (since 1970), and its mean rate; -1 minus that where some zone was under attack in it. Just
- * -1 says nothing: it was saved before rates under attack were kept.
+ * Minute since 1970 and mean query rate, which is stored as -1 - rate if a zone was under attack. Exactly -1 is
+ * ignored, because older versions stored it without a rate.
  */
 export type RateSample = readonly [minute: number, ratePerSecond: number];
 
 const underAttack = (ratePerSecond: number): number => -1 - ratePerSecond;
 const rateOf = (sample: number): number => (sample < 0 ? -1 - sample : sample);
 
-/** The rates of the window, minute by minute, and the threshold they make. */
+/** Query rates per minute over the learning window, and the threshold computed from them. */
 export class RateHistory {
   readonly #windowMinutes: number;
   readonly #samples = new Map<number, number>();
@@ -59,26 +59,26 @@ export class RateHistory {
     return this.#threshold;
   }
 
-  /** Whether the threshold rests on traffic that was seen, and not on the floor alone. */
-  get founded(): boolean {
+  /** Whether the threshold comes from observed traffic rather than the minimum. */
+  get isLearned(): boolean {
     return this.#computedMs !== Number.NEGATIVE_INFINITY;
   }
 
-  /** Minutes of attack-free traffic that the threshold may rest on. */
+  /** Observed minutes without an attack. */
   get minutes(): number {
     let count = 0;
     for (const sample of this.#samples.values()) if (sample >= 0) count++;
     return count;
   }
 
-  /** Minutes that were watched, with an attack or without. */
+  /** Observed minutes, with or without an attack. */
   get watchedMinutes(): number {
     return this.#samples.size;
   }
 
   /**
-   * Adds the queries of the time since the last call, those alone that a threshold may be learned of; call it every second. True
-   * when the threshold is new.
+   * Adds the queries since the last call that may raise the threshold. Call every second. Returns true if the threshold
+   * was recomputed.
    */
   add(queries: number, attack: boolean, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS);
@@ -93,19 +93,18 @@ export class RateHistory {
     return true;
   }
 
-  /** What is kept, to be stored. */
   samples(): RateSample[] {
     return [...this.#samples];
   }
 
-  /** Puts stored minutes back and computes at the next call of {@link add}. */
+  /** Restores query rates. The next {@link add} computes the threshold. */
   restore(samples: Iterable<RateSample>): void {
     for (const [minute, rate] of samples) this.#samples.set(minute, rate);
   }
 
   /**
-   * Minutes without this process are unknown, not quiet: a minute becomes a sample only when most of it was watched.
-   * The percentile is of what was seen in the time that was watched.
+   * Ends the minute, which becomes a sample if at least half of it was observed: a minute in which the process did not
+   * run is unknown, not quiet.
    */
   #closeMinute(minute: number, nowMs: number): void {
     const watchedMs = nowMs - this.#sinceMs;

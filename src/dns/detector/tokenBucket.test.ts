@@ -11,7 +11,7 @@ function fullBucket(ratePerSecond: number, burst: number): TokenBucket {
 const START = 1_000_000;
 const asks = fc.array(fc.record({ waitMs: fc.nat(2000), queries: fc.nat(50) }), { maxLength: 50 });
 
-it('never lets more through in any stretch of time than the burst and the rate over that time', () => {
+it('a token bucket never passes more than burst plus rate in any time span', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500 }),
@@ -34,13 +34,13 @@ it('never lets more through in any stretch of time than the burst and the rate o
   );
 });
 
-it('lets everything through that stays within rate and burst', () => {
+it('a token bucket passes all queries within rate and burst', () => {
   const bucket = fullBucket(100, 5);
   for (let second = 0; second < 50; second++)
     for (let i = 0; i < 100; i++) expect(bucket.take(START + second * 1000 + i * 10)).toBe(true);
 });
 
-it('keeps the reserve for those who may use it', () => {
+it('a token bucket keeps its reserve for queries that may use it', () => {
   const bucket = fullBucket(0, 10);
   let first = 0;
   while (bucket.take(START, 4)) first++;
@@ -50,14 +50,14 @@ it('keeps the reserve for those who may use it', () => {
   expect(reserved).toBe(4);
 });
 
-it('brings no tokens when the clock goes backwards', () => {
+it('a token bucket gains no tokens when the clock is set back', () => {
   const bucket = fullBucket(10, 10);
   while (bucket.take(START));
   expect(bucket.take(START - 60_000)).toBe(false);
   expect(bucket.level(START - 59_000)).toBeCloseTo(10);
 });
 
-it('grows and shrinks without losing what is in it', () => {
+it('a resized token bucket keeps its tokens up to the new burst', () => {
   const bucket = fullBucket(1, 10);
   for (let i = 0; i < 4; i++) bucket.take(START);
   bucket.resize(1, 20, START);

@@ -1,25 +1,28 @@
 /**
- * A token bucket: `ratePerSecond` tokens come in, at most `burst` are kept, a query that pays takes one. It lies in shared
- * memory, so that all threads that decide about queries take from one bucket; nobody ever waits for a lock.
+ * Lock-free token bucket in shared memory, used by all threads. It gains `ratePerSecond` tokens per second, up to
+ * `burst`. Each limited query takes one.
  */
 
 const MS_PER_SECOND = 1000;
-/** Tokens are counted in thousandths: what a whole number of tokens a second brings in a millisecond is a whole number of them. */
+/** Tokens are counted in thousandths, so that whole tokens per second are whole units per millisecond. */
 const UNITS_PER_TOKEN = 1000;
-/** The most tokens that fit 32 bits. Five seconds of 400,000 queries each: more than one machine passes on. */
+/**
+ * Maximum burst, because more units would not fit into 32 bits. Equals five seconds at 400,000 queries/s, more than one
+ * machine forwards.
+ */
 const MAX_BURST = 2_000_000;
-/** Clocks read by two threads in the same moment differ by less; a step back by more is a clock that was set. */
+/** Maximum difference between two threads' clocks. A larger step back means that the clock was set back. */
 const CLOCK_SET_BACK_MS = 1000;
 
 const TOKENS = 0;
-/** When it was filled last: milliseconds modulo 2^32. */
+/** Time of the last refill: milliseconds modulo 2^32. */
 const FILLED_MS = 1;
 const RATE = 1;
 const BURST = 2;
-/** Two 32-bit words and two 64-bit numbers. */
+/** Size of a token bucket: two 32-bit words and two 64-bit numbers. */
 export const BUCKET_BYTES = 24;
 
-/** A bucket that somebody made in this memory. `offset` is a multiple of eight. */
+/** Token bucket in shared memory. `offset` must be a multiple of eight. */
 export class TokenBucket {
   readonly #words: Int32Array;
   readonly #size: Float64Array;
@@ -29,7 +32,7 @@ export class TokenBucket {
     this.#size = new Float64Array(memory, offset, BUCKET_BYTES / 8);
   }
 
-  /** New sizes keep the tokens that are in it as far as they fit; only the room that is added comes filled. */
+  /** Changes rate and burst. Keeps existing tokens up to the new burst. Capacity added by a larger burst is full. */
   resize(ratePerSecond: number, burst: number, nowMs: number): void {
     const wanted = Math.min(MAX_BURST, burst);
     if (ratePerSecond === this.ratePerSecond && wanted === this.burst) return;
@@ -40,7 +43,7 @@ export class TokenBucket {
     this.#add(grown * UNITS_PER_TOKEN);
   }
 
-  /** Takes a token and leaves `reserve` of them for others. False when there is none to take. */
+  /** Takes one token if at least `reserve` tokens remain. Returns false otherwise. */
   take(nowMs: number, reserve = 0): boolean {
     this.#refill(nowMs);
     const least = (1 + reserve) * UNITS_PER_TOKEN;
@@ -51,7 +54,7 @@ export class TokenBucket {
     }
   }
 
-  /** What so many calls of {@link take} take together. */
+  /** Takes at most `tokens` tokens and leaves at least `reserve`. Returns the number taken. */
   takeUpTo(tokens: number, nowMs: number, reserve = 0): number {
     this.#refill(nowMs);
     for (;;) {
@@ -63,7 +66,6 @@ export class TokenBucket {
     }
   }
 
-  /** Tokens in the bucket. */
   level(nowMs: number): number {
     this.#refill(nowMs);
     return Atomics.load(this.#words, TOKENS) / UNITS_PER_TOKEN;
@@ -77,7 +79,10 @@ export class TokenBucket {
     return this.#size[BURST] ?? 0;
   }
 
-  /** Whoever moves the clock on brings the tokens of that time: each millisecond counts once. A clock set back brings none. */
+  /**
+   * Adds the tokens gained since the last refill. Only the thread that advances the timestamp adds tokens, so each
+   * millisecond counts once. Adds none if the clock was set back.
+   */
   #refill(nowMs: number): void {
     const nowWord = Math.floor(nowMs) | 0;
     const filled = Atomics.load(this.#words, FILLED_MS);

@@ -1,4 +1,4 @@
-/** Puts every name of a zone into the profile, so that a guard knows it from the first query on. */
+/** Adds all names of a zone to the profile, so that the guard knows them from the start. */
 
 import {
   nameToText,
@@ -15,27 +15,33 @@ import type { Zone } from './zones/zone.ts';
 
 export interface SeedResult {
   readonly zone: string;
-  /** Names in the profile because of this zone, empty non-terminals among them. */
+  /** Names added for this zone, including empty non-terminals. */
   readonly names: number;
-  /** Names for which the profile had no room. */
+  /** Names that did not fit into the profile. */
   readonly noRoom: number;
 }
 
-/** What clients ask of any name, whether the zone has it or not. */
-const ALWAYS_ASKED =
+/** Types that clients query for any name, even if the name has no such record. */
+const COMMON_TYPES =
   typeBit(QueryType.A) | typeBit(QueryType.AAAA) | typeBit(QueryType.HTTPS) | typeBit(QueryType.NS);
-/** Owners of these are not asked for by name (the hashes of NSEC3), or have another record that says so. */
-const NO_NAMES: ReadonlySet<number | undefined> = new Set([QueryType.RRSIG, QueryType.NSEC, QueryType.NSEC3]);
+/**
+ * Types that do not make their owner a known name. Clients do not query NSEC3 owners, which are hashes. Owners of the
+ * other types also have further records.
+ */
+const IGNORED_TYPES: ReadonlySet<number | undefined> = new Set([
+  QueryType.RRSIG,
+  QueryType.NSEC,
+  QueryType.NSEC3,
+]);
 const ASTERISK = 0x2a;
 
 export interface ZoneSeedOptions {
-  /** The zone's name, in text. */
   readonly zone: string;
 }
 
 export interface ZoneSeedDependencies {
   readonly detector: AttackDetector;
-  /** Hears of every name, in wire form. */
+  /** Called for each added name, in wire form. */
   readonly onName?: ((name: Uint8Array) => void) | undefined;
 }
 
@@ -46,7 +52,7 @@ export class ZoneSeed {
   readonly #zoneName: string;
   readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
-  /** Subtrees in which any name answers, as this seed finds them. */
+  /** Subtrees in which every name exists (wildcards and delegations), found by this seed. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #noRoom = 0;
@@ -60,21 +66,21 @@ export class ZoneSeed {
     detector.profile.incompleteZones.delete(this.#seed.zone);
   }
 
-  /** Adds the owner (in wire form) of one record of the zone. */
+  /** Adds a record's owner (wire form) to the profile. */
   add(owner: Uint8Array, type: string): void {
     const number = typeNumber(type);
-    if (NO_NAMES.has(number)) return;
+    if (IGNORED_TYPES.has(number)) return;
     const isCut = type === 'NS' && nameToText(owner) !== this.#zoneName;
     if (isCut || type === 'DNAME') this.#markBoundless(owner);
     if (owner[1] === ASTERISK && owner[0] === 1) this.#markBoundless(owner.subarray(2));
-    this.#addName(owner, ALWAYS_ASKED | typeBit(number ?? 0));
+    this.#addName(owner, COMMON_TYPES | typeBit(number ?? 0));
     this.#addEmptyNonTerminals(owner);
   }
 
-  /** Ends the seed: from now on the zone counts as known. Takes back what an earlier seed said about wildcards and delegations that are gone. */
+  /** Marks the zone as seeded. Subtrees without their wildcard or delegation are judged by names again. */
   finish(): SeedResult {
     for (const zone of this.#detector.zones.all())
-      if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.boundless = false;
+      if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;
     this.#zone?.seed.end();
     if (this.#zone !== undefined) this.#detector.noteSeeded(this.#zone);
     return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
@@ -92,21 +98,24 @@ export class ZoneSeed {
     return isNew;
   }
 
-  /** Resolvers that minimise their questions (RFC 9156) ask for the names in between too. */
+  /**
+   * Adds the names without records between an owner and its zone, because resolvers with query name minimisation (RFC
+   * 9156) query them.
+   */
   #addEmptyNonTerminals(owner: Uint8Array): void {
     let name = owner;
     for (;;) {
       name = name.subarray((name[0] ?? 0) + 1);
       if (name.length <= 1 || nameToText(name) === this.#zoneName) return;
       if (!nameToText(name).endsWith(`.${this.#zoneName}`)) return;
-      if (!this.#addName(name, ALWAYS_ASKED)) return;
+      if (!this.#addName(name, COMMON_TYPES)) return;
     }
   }
 
   #markBoundless(name: Uint8Array): void {
     const zone = this.#detector.zones.addWire(name);
     if (zone === undefined) return;
-    zone.boundless = true;
+    zone.anyNameExists = true;
     zone.boundlessBy = this.#zoneName;
     this.#boundless.add(zone);
   }

@@ -1,28 +1,28 @@
-/** What may be set by hand instead of learned, for the account and for a zone. */
+/** Thresholds set by the operator, per account and per zone. They override learned thresholds. */
 
 export interface Thresholds {
-  /** Unknown names a second in one zone that are an attack, whatever is usual there and however they are answered. */
+  /** Unknown names per second in one zone that are an attack, regardless of baseline and answers. */
   readonly unknownPerSecond: number;
-  /** The same for all zones of the account together. */
+  /** Unknown names per second over all zones of the account that are an attack. */
   readonly accountUnknownPerSecond: number;
-  /** The account's rate and burst; learned where left out. */
+  /** Rate (queries per second) and burst of the account's token bucket. Default: learned from traffic. */
   readonly ratePerSecond?: number | undefined;
   readonly burst?: number | undefined;
-  /** Of zones, by name without the last dot, in lower case. */
+  /** Thresholds by zone name, in lower case without the trailing dot. */
   readonly zones: Readonly<Record<string, ZoneThresholds>>;
 }
 
 export interface ZoneThresholds {
-  /** In place of the account's, and of what is usual in the zone. */
+  /** Unknown names per second that are an attack on this zone. Replaces the account's value and the baseline. */
   readonly unknownPerSecond?: number | undefined;
-  /** For a zone that is judged by rate. */
+  /** Rate (queries/s) and burst of the zone's token bucket, used while the zone is judged by query rate, not names. */
   readonly ratePerSecond?: number | undefined;
   readonly burst?: number | undefined;
 }
 
 /**
- * A thousand names a second that nobody knows are more than a hundred thousand queries a second have of typos at their peak;
- * five zones at once are no accident.
+ * Typos in 100,000 queries/s cause fewer than 1,000 unknown names per second. Five zones above that rate at the same
+ * time are not a coincidence.
  */
 export const DEFAULT_THRESHOLDS: Thresholds = {
   unknownPerSecond: 1000,

@@ -1,76 +1,75 @@
-import type { Place } from '../../rules/index.ts';
-import type { MinuteRecord, MinutesQuery, PlacedMinute } from '../analytics/index.ts';
-import type { Attack, AttackQuery, MetRule } from '../attacks/index.ts';
+import type { GuardLocation } from '../../rules/index.ts';
+import type { GuardMinute, MinuteRecord, MinutesQuery } from '../analytics/index.ts';
+import type { Attack, AttackQuery, AttackRule } from '../attacks/index.ts';
 
-/** A guard, as it names itself to the others. */
-export interface Self {
-  /** The same for as long as there is its data folder. */
+/** Identity under which a guard reports to the fleet. */
+export interface MemberIdentity {
+  /** Stable for the lifetime of the data folder. */
   readonly id: string;
-  /** Another one after each start. */
+  /** Different after each start. */
   readonly run: string;
   readonly account: string;
-  readonly place: Place;
+  readonly place: GuardLocation;
 }
 
-/** What a guard tells of itself. */
-export interface InstanceTold {
+export interface InstanceReport {
   readonly version: string;
   readonly data_plane: string;
   readonly started_on: string;
-  /** The rule in force, left out where there is none; and since when that is so. */
-  readonly rule?: MetRule | undefined;
+  /** Rule in force, absent if there is none. `rule_since` is the time of the last change. */
+  readonly rule?: AttackRule | undefined;
   readonly rule_since: string;
 }
 
-/** A guard, as it is known to all. */
-export interface Instance extends InstanceTold, Place {
+export interface Instance extends InstanceReport, GuardLocation {
   readonly id: string;
   readonly last_seen_on: string;
-  /** It was seen within the last 30 seconds. */
+  /** Whether the guard was seen within the last 30 seconds. */
   readonly is_up: boolean;
 }
 
-/** How far what a guard has told is known: from there on it tells again. Undefined where nothing is known. */
-export interface ResumeFrom {
+/** First minute and first attack start to report again. Undefined: nothing was reported yet. */
+export interface ReportCursor {
   readonly minute: number | undefined;
   readonly attacksFromMs: number | undefined;
 }
 
-/** An attack, and which guard saw it. */
-export interface PlacedAttack {
+export interface GuardAttack {
   readonly attack: Attack;
-  readonly place: Place;
+  readonly place: GuardLocation;
   readonly instance: string;
 }
 
-export interface AttackPlaceQuery extends AttackQuery, Place {
+export interface FleetAttackQuery extends AttackQuery, GuardLocation {
   readonly account: string;
 }
 
-/** Keeps what guards tell. Everything may be told again: it is known by guard and minute, or by attack, and the last word counts. */
+/**
+ * Shared database of all guards. Writes are idempotent: the key is guard and minute, or attack; the last write wins.
+ */
 export interface FleetStore {
-  /** Tells that a guard is there. Gives what another run said under its id just before, where there was one. */
-  seen(
-    self: Self,
-    told: InstanceTold,
+  /** Reports that a guard is running. Returns the run and start time stored before under this id. */
+  heartbeat(
+    self: MemberIdentity,
+    told: InstanceReport,
   ): Promise<{ readonly run: string; readonly startedOn: string } | undefined>;
-  resumeFrom(self: Self): Promise<ResumeFrom>;
-  putMinutes(self: Self, records: readonly MinuteRecord[]): Promise<void>;
-  putAttacks(self: Self, attacks: readonly Attack[]): Promise<void>;
-  /** Forgets what is too old, of all accounts: a bounded part of it. */
-  forget(nowMs: number): Promise<void>;
-  /** Those of an account that were seen last first, {@link MAX_INSTANCES} at most. */
+  resumeFrom(self: MemberIdentity): Promise<ReportCursor>;
+  putMinutes(self: MemberIdentity, records: readonly MinuteRecord[]): Promise<void>;
+  putAttacks(self: MemberIdentity, attacks: readonly Attack[]): Promise<void>;
+  /** Deletes a bounded number of expired records of all accounts. */
+  deleteExpired(nowMs: number): Promise<void>;
+  /** Returns the guards of an account, last seen first, at most {@link MAX_INSTANCES}. */
   instances(account: string): Promise<readonly Instance[]>;
-  /** By minute. Throws `InvalidAnalyticsQuery` where there are more than {@link MAX_MINUTES_READ}. */
-  minutes(query: MinutesQuery): AsyncIterable<PlacedMinute>;
+  /** Returns minutes in order. Throws `InvalidAnalyticsQuery` if there are more than {@link MAX_MINUTES_READ}. */
+  minutes(query: MinutesQuery): AsyncIterable<GuardMinute>;
   attacks(
-    query: AttackPlaceQuery,
-  ): Promise<{ readonly result: readonly PlacedAttack[]; readonly total: number }>;
-  attack(account: string, id: string): Promise<PlacedAttack | undefined>;
+    query: FleetAttackQuery,
+  ): Promise<{ readonly result: readonly GuardAttack[]; readonly total: number }>;
+  attack(account: string, id: string): Promise<GuardAttack | undefined>;
 }
 
-/** A guard that was not seen for longer is forgotten. */
+/** Retention of a guard after it was last seen. */
 export const INSTANCE_KEPT_DAYS = 7;
 export const MAX_INSTANCES = 1000;
-/** A week of twenty guards, and some seconds of work. */
+/** Minutes of about twenty guards in one week; reading them takes some seconds. */
 export const MAX_MINUTES_READ = 200_000;

@@ -1,17 +1,18 @@
-/** Guards that share a store: what each tells of itself and of what it counted, and what is known of all. */
+/** Guards with a shared database, to which each reports its status and counts, and from which it reads the others'. */
+
+export { FleetMember } from './fleetMember.ts';
 export {
-  type AttackPlaceQuery,
+  type FleetAttackQuery,
   type FleetStore,
+  type GuardAttack,
   INSTANCE_KEPT_DAYS,
   type Instance,
-  type InstanceTold,
+  type InstanceReport,
   MAX_INSTANCES,
   MAX_MINUTES_READ,
-  type PlacedAttack,
-  type ResumeFrom,
-  type Self,
+  type MemberIdentity,
+  type ReportCursor,
 } from './fleetStore.ts';
-export { GuardSelf } from './guardSelf.ts';
 export type { Identity, IdentityStore, LocalRecords } from './localRecords.ts';
 export { FleetReporter } from './reporter.ts';
-export { TellingStore } from './tellingStore.ts';
+export { ReportingStore } from './reportingStore.ts';

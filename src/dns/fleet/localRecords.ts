@@ -1,20 +1,19 @@
 import type { MinuteRecord } from '../analytics/index.ts';
 import type { Attack } from '../attacks/index.ts';
 
-/** What a guard has counted, as it is kept here: what it still has to tell is in it, and no longer than it is kept. */
+/** Counts in the guard's own store. Unreported records are read from here, so they expire with it. */
 export interface LocalRecords {
-  /** From a minute and rule on, those excluded, in their order. */
+  /** Returns minutes in order, after (exclusive) a minute and rule id. */
   minutesAfter(after: readonly [minute: number, ruleId: string], limit: number): readonly MinuteRecord[];
-  /** From a moment and id on, those excluded, by when they began. */
+  /** Returns attacks by start time, after (exclusive) a start time and id. */
   attacksAfter(after: readonly [startedMs: number, id: string], limit: number): readonly Attack[];
   attack(id: string): Attack | undefined;
 }
 
-/** Who a guard is. */
 export interface Identity {
   readonly id: string;
   readonly account: string;
-  /** What was counted before was counted for another account, or is told by another guard. */
+  /** Counts before this time belong to another account or are reported by another guard. */
   readonly sinceMs: number;
 }
 

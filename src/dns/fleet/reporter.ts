@@ -1,24 +1,25 @@
-/** Tells the other guards, through the store that they share, that this one is there and what it has counted. */
+/** Reports the status and counts of this guard to the shared database. */
+import { inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import type { MinuteRecord } from '../analytics/index.ts';
 import type { Attack } from '../attacks/index.ts';
-import { AttackTeller } from './attackTeller.ts';
+import { AttackReporter } from './attackReporter.ts';
+import type { FleetMember } from './fleetMember.ts';
 import type { FleetStore } from './fleetStore.ts';
-import type { GuardSelf } from './guardSelf.ts';
 import type { LocalRecords } from './localRecords.ts';
 
 const MINUTE_MS = 60_000;
 const TICK_MS = 1000;
-/** So long an attack, or that a guard is there, may be unknown to others. */
+/** Interval between reports: maximum age of the fleet's view of this guard. */
 const REPORT_MS = 10_000;
 const FORGET_MS = 3_600_000;
 const MINUTES_PER_WRITE = 500;
-/** Sorts after every id of a rule. */
+/** Sorts after every rule id. */
 const LAST_RULE = '\uffff';
 
 export interface FleetReporterDependencies {
   readonly fleet: FleetStore;
-  readonly self: GuardSelf;
+  readonly self: FleetMember;
   readonly local: LocalRecords;
   readonly log: Log;
   readonly now?: () => number;
@@ -27,8 +28,8 @@ export interface FleetReporterDependencies {
 export class FleetReporter {
   readonly #dependencies: FleetReporterDependencies;
   readonly #now: () => number;
-  readonly #attacks: AttackTeller;
-  /** From this minute on something may not be told; undefined: the store has to be asked. */
+  readonly #attacks: AttackReporter;
+  /** First minute that may be unreported. Undefined: query the database. */
   #minute: number | undefined;
   #hasMinutes = true;
   #isSeen = false;
@@ -41,7 +42,7 @@ export class FleetReporter {
 
   constructor(dependencies: FleetReporterDependencies) {
     this.#dependencies = dependencies;
-    this.#attacks = new AttackTeller(dependencies);
+    this.#attacks = new AttackReporter(dependencies);
     this.#now = dependencies.now ?? Date.now;
     this.#forgotAtMs = this.#now();
     this.#toldAtMs = this.#now();
@@ -52,33 +53,31 @@ export class FleetReporter {
     this.#tick();
   }
 
-  /** Before this minute the store knows all. */
-  get toldUntil(): number | undefined {
+  /** Minutes before this one are in the database completely. */
+  get reportedUntil(): number | undefined {
     return this.#minute;
   }
 
-  /** How long ago the store knew all that there was to tell. */
-  get behindSeconds(): number {
+  /** Seconds since the last complete report. */
+  get lagSeconds(): number {
     return Math.max(0, (this.#now() - this.#toldAtMs) / 1000);
   }
 
-  /** These are stored here. */
-  minutesStored(records: readonly MinuteRecord[]): void {
+  onMinutesStored(records: readonly MinuteRecord[]): void {
     if (records.length === 0) return;
-    // A clock that was set back adds to minutes that were told.
+    // A clock that was set back adds to minutes that were already reported.
     for (const { minute } of records)
       if (this.#minute !== undefined) this.#minute = Math.min(this.#minute, minute);
     this.#hasMinutes = true;
-    void this.report();
+    inBackground('report to the fleet', () => this.report());
   }
 
-  /** These have changed here, and are stored. */
-  attacksStored(attacks: readonly Attack[]): void {
-    this.#attacks.note(attacks);
-    void this.report();
+  onAttacksStored(attacks: readonly Attack[]): void {
+    this.#attacks.enqueue(attacks);
+    inBackground('report to the fleet', () => this.report());
   }
 
-  /** Tells all that is to be told. Never rejects: what fails is told the next time. */
+  /** Reports everything queued. Never rejects: the next report retries failures. */
   report(): Promise<void> {
     this.#reporting ??= this.#report()
       .then(
@@ -91,21 +90,22 @@ export class FleetReporter {
     return this.#reporting;
   }
 
-  /** Tells a last time; `maxMs` is all that it waits for it. */
+  /** Sends a last report; waits at most `maxMs`. */
   async stop(maxMs: number): Promise<void> {
     clearInterval(this.#timer);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, maxMs);
     });
-    // One that is under way may not have seen what was stored last.
+    // A report in progress may have started before the last records were stored.
     await Promise.race([Promise.resolve(this.#reporting).then(() => this.report()), late]);
     clearTimeout(timer);
   }
 
   #tick(): void {
     const isDue = Math.abs(this.#now() - this.#reportedAtMs) >= REPORT_MS;
-    if (this.#dependencies.self.noteRule() || isDue) void this.report();
+    if (this.#dependencies.self.refreshRule() || isDue)
+      inBackground('report to the fleet', () => this.report());
   }
 
   async #report(): Promise<void> {
@@ -114,35 +114,32 @@ export class FleetReporter {
     await this.#tellSelf();
     if (this.#minute === undefined) await this.#resume();
     await this.#tellMinutes();
-    await this.#attacks.tell(self.self);
+    await this.#attacks.report(self.identity);
     const nowMs = this.#now();
     if (Math.abs(nowMs - this.#forgotAtMs) < FORGET_MS) return;
     this.#forgotAtMs = nowMs;
-    await fleet.forget(nowMs);
+    await fleet.deleteExpired(nowMs);
   }
 
   async #tellSelf(): Promise<void> {
     const { fleet, self, log } = this.#dependencies;
-    const { run } = self.self;
-    const other = await fleet.seen(self.self, self.told());
+    const { run } = self.identity;
+    const other = await fleet.heartbeat(self.identity, self.report());
     const isShared = this.#isSeen && other !== undefined && other.run !== run;
     this.#isSeen = true;
-    // A data folder was copied, and both guards run: the one that was started last becomes another guard.
+    // Two guards run on copies of one data folder: the one started last takes a new id.
     if (!isShared || `${other.startedOn} ${other.run}` > `${self.startedOn} ${run}`) return;
-    log.warn(
-      { instance: self.id },
-      'another guard has the same id, from a copy of the data folder: this one takes another',
-    );
-    await self.becomeAnother();
+    log.warn({ instance: self.id }, 'another guard uses a copy of this data folder; taking a new id');
+    await self.renewIdentity();
     this.#minute = undefined;
-    await fleet.seen(self.self, self.told());
+    await fleet.heartbeat(self.identity, self.report());
   }
 
-  /** What the store knows it was told in order: the rest begins behind it. */
+  /** Continues from the point up to which the database has complete reports. */
   async #resume(): Promise<void> {
     const { fleet, self } = this.#dependencies;
-    const { minute = 0, attacksFromMs = 0 } = await fleet.resumeFrom(self.self);
-    await this.#attacks.tellFrom(self.self, Math.max(attacksFromMs, self.sinceMs));
+    const { minute = 0, attacksFromMs = 0 } = await fleet.resumeFrom(self.identity);
+    await this.#attacks.reportFrom(self.identity, Math.max(attacksFromMs, self.sinceMs));
     this.#minute = Math.max(minute, Math.ceil(self.sinceMs / MINUTE_MS));
     this.#hasMinutes = true;
   }
@@ -156,9 +153,10 @@ export class FleetReporter {
       const records = local.minutesAfter(after, MINUTES_PER_WRITE);
       const last = records.at(-1);
       if (last === undefined) return;
-      await fleet.putMinutes(self.self, records);
+      await fleet.putMinutes(self.identity, records);
       after = [last.minute, last.ruleId];
-      // The last minute is told again with the next: a restart adds to it. Where an older one has changed meanwhile, that is next.
+      // Report the last minute again with the next one, because a restart adds to it. If an older minute changed during
+      // the write, the next report covers it.
       if (!this.#hasMinutes) this.#minute = last.minute;
       if (records.length < MINUTES_PER_WRITE) return;
     }
@@ -168,17 +166,17 @@ export class FleetReporter {
     this.#toldAtMs = this.#now();
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#dependencies.log.info({}, 'what the guard counts is told to the database again');
+    this.#dependencies.log.info({}, 'reporting counts to PostgreSQL again');
   }
 
   #failed(error: unknown): void {
-    // What was lost on the way, or by the database, is found out by asking it.
+    // Writes may have been lost; query the database before the next report.
     this.#minute = undefined;
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#dependencies.log.warn(
       { reason: error instanceof Error ? error.message : String(error) },
-      'what the guard counts cannot be told to the database: it is kept here, and told later',
+      'cannot report counts to PostgreSQL; buffering locally',
     );
   }
 }

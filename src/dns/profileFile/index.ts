@@ -1,9 +1,9 @@
-/** What a guard has learned as one file, for a new machine. */
+/** Export and import of the learned state as one file, for a new machine. */
 export {
   BadProfileFile,
   DIGEST_BYTES,
-  entriesOf,
-  MAX_HEAD_BYTES,
-  profileChunks,
-  readHead,
+  decodeEntries,
+  encodeProfile,
+  MAX_HEADER_BYTES,
+  readHeader,
 } from './profileFile.ts';

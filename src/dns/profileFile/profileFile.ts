@@ -1,13 +1,13 @@
 /**
- * The file of a profile: a line with its version, the length of its head (32 bits, the least byte first), the head as JSON, 16 bytes a name, and
- * the SHA-256 of all that.
+ * Profile file: version line, header length (u32, little-endian), JSON header, 16 bytes per name, and the SHA-256 of
+ * all preceding bytes.
  */
 import { createHash } from 'node:crypto';
 import { Value } from 'typebox/value';
 import type { Learned, ProfileEntry } from '../detector/index.ts';
-import { type ProfileHead, ProfileHeadSchema } from './head.ts';
+import { type ProfileHeader, ProfileHeaderSchema } from './header.ts';
 
-export type { ProfileHead } from './head.ts';
+export type { ProfileHeader } from './header.ts';
 
 const MAGIC = 'floodgate profile 1\n';
 const ANY_MAGIC = /^floodgate profile (\d{1,6})\n/;
@@ -15,21 +15,21 @@ const ENTRY_BYTES = 16;
 const ENTRIES_PER_CHUNK = 4096;
 const LENGTH_BYTES = 4;
 export const DIGEST_BYTES = 32;
-/** Of four thousand zones and ninety days of minutes; what claims to have more is no profile. */
-export const MAX_HEAD_BYTES = 32 * 1024 * 1024;
+/** Enough for 4,000 zones and ninety days of minutes; longer headers are rejected. */
+export const MAX_HEADER_BYTES = 32 * 1024 * 1024;
 
-/** A file that is no profile, not whole, or of another version. */
+/** Thrown if a file is not a profile, is corrupt, or has an unknown version. */
 export class BadProfileFile extends Error {
   override readonly name = 'BadProfileFile';
 }
 
-/** The file, piece by piece. `names` are how many entries there are. */
-export function* profileChunks(
+/** Yields the file in chunks. `names` must be the number of entries. */
+export function* encodeProfile(
   { learned, names, madeOn }: { readonly learned: Learned; readonly names: number; readonly madeOn: string },
   entries: Iterable<ProfileEntry>,
 ): Generator<Buffer> {
   const digest = createHash('sha256');
-  const head = Buffer.from(JSON.stringify({ madeOn, names, learned } satisfies ProfileHead));
+  const head = Buffer.from(JSON.stringify({ madeOn, names, learned } satisfies ProfileHeader));
   const start = Buffer.concat([Buffer.from(MAGIC), Buffer.alloc(LENGTH_BYTES), head]);
   start.writeUInt32LE(head.length, MAGIC.length);
   digest.update(start);
@@ -50,36 +50,39 @@ export function* profileChunks(
   yield digest.digest();
 }
 
-export interface ReadHead {
-  readonly head: ProfileHead;
-  /** Where the names begin. */
+export interface ParsedHeader {
+  readonly head: ProfileHeader;
   readonly namesAt: number;
 }
 
 /**
- * Reads the head of a file of so many bytes. `start` is how it begins: all of it, or {@link MAX_HEAD_BYTES} and some. Throws `BadProfileFile`
- * where it is not as long as it says.
+ * Reads the header of a file with `fileBytes` bytes. `start` must contain the version line, the length and up to {@link
+ * MAX_HEADER_BYTES} of header. Throws `BadProfileFile`, even if only the file size does not match the header.
  */
-export function readHead(start: Buffer, fileBytes: number): ReadHead {
+export function readHeader(start: Buffer, fileBytes: number): ParsedHeader {
   const magic = ANY_MAGIC.exec(start.toString('latin1', 0, MAGIC.length + LENGTH_BYTES));
-  if (magic === null) throw new BadProfileFile('it is no profile: `floodgate dns profile export` makes one');
+  if (magic === null)
+    throw new BadProfileFile('not a profile file: create one with `floodgate dns profile export`');
   if (magic[0] !== MAGIC)
-    throw new BadProfileFile(`it has format ${magic[1]}; this Floodgate reads format 1: use a later one`);
+    throw new BadProfileFile(
+      `unsupported format ${magic[1]}: this release reads format 1, use a later release`,
+    );
   const headAt = MAGIC.length + LENGTH_BYTES;
   const headBytes = start.length < headAt ? 0 : start.readUInt32LE(MAGIC.length);
-  if (headBytes > MAX_HEAD_BYTES)
-    throw new BadProfileFile(`its head has ${headBytes} bytes; the most is ${MAX_HEAD_BYTES}`);
+  if (headBytes > MAX_HEADER_BYTES)
+    throw new BadProfileFile(
+      `corrupt file: header of ${headBytes} bytes, at most ${MAX_HEADER_BYTES} are allowed`,
+    );
   const namesAt = headAt + headBytes;
-  if (start.length < namesAt) throw new BadProfileFile('it is not whole: its head is cut off');
-  const head = parsedHead(start.toString('utf8', headAt, namesAt));
+  if (start.length < namesAt) throw new BadProfileFile('corrupt file: truncated header');
+  const head = parseHeader(start.toString('utf8', headAt, namesAt));
   const wanted = namesAt + head.names * ENTRY_BYTES + DIGEST_BYTES;
-  if (fileBytes !== wanted)
-    throw new BadProfileFile(`it is not whole: it has ${fileBytes} bytes, and says that it has ${wanted}`);
+  if (fileBytes !== wanted) throw new BadProfileFile(`corrupt file: ${fileBytes} bytes instead of ${wanted}`);
   return { head, namesAt };
 }
 
-/** The names in the bytes between head and digest, in pieces of any length. */
-export function* entriesOf(pieces: Iterable<Buffer>): Generator<ProfileEntry> {
+/** Yields the names from the bytes between header and checksum, in chunks of any length. */
+export function* decodeEntries(pieces: Iterable<Buffer>): Generator<ProfileEntry> {
   let rest: Buffer = Buffer.alloc(0);
   for (const piece of pieces) {
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
@@ -95,17 +98,15 @@ export function* entriesOf(pieces: Iterable<Buffer>): Generator<ProfileEntry> {
   }
 }
 
-function parsedHead(text: string): ProfileHead {
+function parseHeader(text: string): ProfileHeader {
   let head: unknown;
   try {
     head = JSON.parse(text);
   } catch {
-    throw new BadProfileFile('it is not whole: its head is no JSON');
+    throw new BadProfileFile('corrupt file: the header is not JSON');
   }
-  const [error] = Value.Errors(ProfileHeadSchema, head);
+  const [error] = Value.Errors(ProfileHeaderSchema, head);
   if (error !== undefined)
-    throw new BadProfileFile(
-      `what it says at ${error.instancePath || '/'} is not as it should be: ${error.message}`,
-    );
-  return head as ProfileHead; // checked
+    throw new BadProfileFile(`corrupt file: header member ${error.instancePath || '/'} ${error.message}`);
+  return head as ProfileHeader; // validated above
 }

@@ -1,4 +1,4 @@
-/** What the guard reads of an answer: its question, what it says of the name, and which zone a negative answer comes from. */
+/** Reads DNS answers: the question, the kind of answer, and the zone of a negative answer. */
 
 import type { HashKey } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
@@ -12,41 +12,46 @@ import {
 } from './question.ts';
 
 const POINTER = 0xc0;
-/** More jumps than this are a loop. */
+/** Maximum number of compression pointers followed in one name. More are treated as a loop. */
 const MAX_POINTERS = 16;
 const MAX_NAME_BYTES = 255;
 
-/** The rcode in the header; extended codes in an OPT record are not looked at. */
+const Rcode = { FORMERR: 1, SERVFAIL: 2, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
+
+/** Returns the response code in the header. It is the lower four bits of an extended response code. */
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
 
-/**
- * What an answer says of the name that was asked for. Below 16 it is the rcode of a message that says no more than that;
- * the others are NOERROR too, without a record that answers.
- */
+/** Result of {@link answerKind}. Values below 16 are response codes; others classify NOERROR without answer records. */
 export const AnswerKind = {
-  /** Records, or a referral to the servers of another zone. */
+  /** The message contains answer records, or a referral to the servers of another zone. */
   records: 0,
   nxdomain: 3,
-  /** The name exists, for all that a zone says that answers NXDOMAIN where one does not. */
+  /** NODATA: the name exists without this type, but only in zones that return NXDOMAIN for nonexistent names. */
   noData: 16,
-  /** NODATA whose NSEC record says that the name has no type at all: it does not exist (RFC 9824). */
+  /** NODATA with an NSEC record that lists no record types, which means that the name does not exist (RFC 9824). */
   denial: 17,
-  /** Cut short before the first record, as servers do that limit rates: it says nothing. */
+  /** TC=1 without records, as sent by servers with rate limits. Does not show whether the name exists. */
   truncated: 18,
+  /** The server does not support the EDNS version of the query (BADVERS) and did not look up the name. */
+  badVersion: 19,
 } as const;
 
-/** Records of the authority section that are looked at: SOA, NSEC and their signatures come first. */
+/** Maximum number of authority records inspected. Servers send SOA, NSEC and their signatures first. */
 const MAX_AUTHORITIES = 8;
 const RECORD_HEAD_BYTES = 10;
 const TC = 0x02;
+const OPT_TYPE = 41;
+/** Size of an OPT record without options: root name, type, class, TTL and option length (RFC 6891, 6.1.2). */
+const OPT_HEAD_BYTES = 11;
 
-/** As {@link AnswerKind} has it; `questionEnd` is where the question section ends. */
+/** Returns the {@link AnswerKind} of an answer. `questionEnd` is the offset of the end of the question section. */
 export function answerKind(packet: Uint8Array, questionEnd: number): number {
   const rcode = rcodeOf(packet);
   if (rcode !== 0 || readUint16(packet, 6) !== 0) return rcode;
   if (((packet[2] ?? 0) & TC) !== 0) return AnswerKind.truncated;
+  if (extendedRcode(packet, questionEnd) === Rcode.BADVERS) return AnswerKind.badVersion;
   const authorities = Math.min(MAX_AUTHORITIES, readUint16(packet, 8));
   let at = questionEnd;
   let hasServers = false;
@@ -64,14 +69,40 @@ export function answerKind(packet: Uint8Array, questionEnd: number): number {
   return hasServers && !hasSoa ? AnswerKind.records : AnswerKind.noData;
 }
 
-/** Whether the type bitmap of an NSEC record has no type but those of denial: RRSIG, NSEC and NXNAME. */
+/**
+ * Returns the extended response code of a message without records other than an OPT record at `at`. Undefined if it has
+ * other records or the OPT record is malformed.
+ */
+function extendedRcode(packet: Uint8Array, at: number): number | undefined {
+  if (readUint16(packet, 6) !== 0 || readUint16(packet, 8) !== 0) return undefined;
+  const additional = readUint16(packet, 10);
+  if (additional === 0) return rcodeOf(packet);
+  const isOpt = packet[at] === 0 && readUint16(packet, at + 1) === OPT_TYPE;
+  const end = at + OPT_HEAD_BYTES + readUint16(packet, at + OPT_HEAD_BYTES - 2);
+  if (additional > 1 || !isOpt || end > packet.length) return undefined;
+  return ((packet[at + 5] ?? 0) << 4) | rcodeOf(packet);
+}
+
+const BARE_ERRORS: ReadonlySet<number | undefined> = new Set(Object.values(Rcode));
+
+/**
+ * Returns true for an error response without question and without records other than OPT. NSD refuses unknown classes
+ * this way. The caller must match it to a query by server, port and transaction ID.
+ */
+export const isBareError = (packet: Uint8Array): boolean =>
+  packet.length >= HEADER_BYTES &&
+  isResponse(packet) &&
+  readUint16(packet, 4) === 0 &&
+  BARE_ERRORS.has(extendedRcode(packet, HEADER_BYTES));
+
+/** Returns true if an NSEC bitmap lists only RRSIG, NSEC and NXNAME: the name does not exist (RFC 9824). */
 function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
   const bitmap = skipName(packet, start);
   if (bitmap === 0 || end > packet.length || packet[bitmap] !== 0) return false;
   const bytes = packet[bitmap + 1] ?? 0;
   if (bytes === 0 || bitmap + 2 + bytes !== end) return false;
   for (let byte = 0; byte < bytes; byte++) {
-    // RRSIG and NSEC are types 46 and 47, NXNAME is 128.
+    // RRSIG is type 46, NSEC is type 47, NXNAME is type 128.
     const denying = byte === 5 ? 0x03 : byte === 16 ? 0x80 : 0;
     if (((packet[bitmap + 2 + byte] ?? 0) & ~denying) !== 0) return false;
   }
@@ -79,8 +110,8 @@ function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * Reads the question that an answer answers, from its first bytes. False where there is nothing to learn: it is no answer, or
- * its question cannot be read, or it answers a transfer, which says nothing of what clients ask for.
+ * Parses the question of a DNS answer, of which only the first bytes are needed. Returns false for packets that are not
+ * answers, are malformed, or answer a zone transfer, from which the guard does not learn.
  */
 export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question): boolean =>
   isResponse(packet) &&
@@ -88,8 +119,8 @@ export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question)
   !isTransfer(question.type);
 
 /**
- * The zone that a negative answer names: the owner of the SOA record that opens its authority section, in wire form.
- * Undefined where the answer has answers, or opens its authority section with something else, or cannot be read.
+ * Returns the zone of a negative answer, in wire form: the owner of the SOA record that must be the first authority
+ * record. Undefined if there is none, if the message has answer records, or if it is malformed.
  */
 export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Array | undefined {
   const answers = readUint16(packet, 6);
@@ -100,7 +131,7 @@ export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Arra
   return expandName(packet, questionEnd);
 }
 
-/** The offset behind a name that may end in a pointer; 0 when it runs past the packet. */
+/** Returns the offset after a name that may end in a compression pointer, or 0 if it exceeds the packet. */
 export function skipName(packet: Uint8Array, start: number): number {
   for (let at = start; at < packet.length; ) {
     const size = packet[at] ?? 0;
@@ -111,7 +142,10 @@ export function skipName(packet: Uint8Array, start: number): number {
   return 0;
 }
 
-/** A name without pointers. Undefined when it runs in circles, past the packet or beyond 255 octets. */
+/**
+ * Returns the name with its compression pointers resolved. Undefined for a loop, a name that exceeds the packet, or
+ * more than 255 octets.
+ */
 export function expandName(packet: Uint8Array, start: number): Uint8Array | undefined {
   const name: number[] = [];
   let jumps = 0;

@@ -27,35 +27,40 @@ function answer(flags: number, answers: number, ...authorities: number[][]): Uin
   return Uint8Array.from(packet);
 }
 
-describe('an answer says of a name', () => {
+/** NOERROR without records except an OPT record with these upper eight bits of the rcode. */
+function withOpt(upper: number): Uint8Array {
+  const packet = Uint8Array.from([...answer(0, 0), 0, 0, 41, 4, 208, upper, 0, 0, 0, 0, 0]);
+  packet[11] = 1;
+  return packet;
+}
+
+describe('answerKind', () => {
   it.each([
-    ['that there are records', answer(0, 1), AnswerKind.records],
-    ['that it does not exist', answer(3, 0, SOA), AnswerKind.nxdomain],
-    ['an error', answer(2, 0), 2],
-    ['that it lies in another zone', answer(0, 0, NS), AnswerKind.records],
-    ['that it has no such record', answer(0, 0, SOA), AnswerKind.noData],
-    ['the same, signed', answer(0, 0, SOA, nsec(0, 6, 0x40, 0, 0, 0, 0, 3)), AnswerKind.noData],
+    ['an answer with records', answer(0, 1), AnswerKind.records],
+    ['NXDOMAIN', answer(3, 0, SOA), AnswerKind.nxdomain],
+    ['another error by its rcode', answer(2, 0), 2],
+    ['a referral to another zone', answer(0, 0, NS), AnswerKind.records],
+    ['NODATA', answer(0, 0, SOA), AnswerKind.noData],
+    ['signed NODATA', answer(0, 0, SOA, nsec(0, 6, 0x40, 0, 0, 0, 0, 3)), AnswerKind.noData],
+    ['a denial with RRSIG and NSEC', answer(0, 0, SOA, nsec(0, 6, 0, 0, 0, 0, 0, 3)), AnswerKind.denial],
     [
-      'that it does not exist, with RRSIG and NSEC',
-      answer(0, 0, SOA, nsec(0, 6, 0, 0, 0, 0, 0, 3)),
-      AnswerKind.denial,
-    ],
-    [
-      'that it does not exist, with NXNAME',
+      'a denial with NXNAME',
       answer(0, 0, nsec(0, 17, 0, 0, 0, 0, 0, 3, ...Array(10).fill(0), 0x80), SOA),
       AnswerKind.denial,
     ],
     [
-      'that a type above 255 exists',
+      'NODATA of a name with a type above 255',
       answer(0, 0, nsec(0, 6, 0, 0, 0, 0, 0, 3, 1, 1, 0x40), SOA),
       AnswerKind.noData,
     ],
-    ['nothing, cut short', answer(0x200, 0), AnswerKind.truncated],
-  ])('%s', (_, packet, kind) => {
+    ['a truncated answer without records', answer(0x200, 0), AnswerKind.truncated],
+    ['BADVERS', withOpt(1), AnswerKind.badVersion],
+    ['NODATA with an OPT record', withOpt(0), AnswerKind.noData],
+  ])('classifies %s', (_, packet, kind) => {
     expect(answerKind(packet, END)).toBe(kind);
   });
 
-  it('something, and reads no byte behind the end, wherever it is cut', () => {
+  it('returns noData for a packet that is cut at any offset', () => {
     const whole = answer(0, 0, SOA, nsec(0, 6, 0, 0, 0, 0, 0, 3));
     const kinds = Array.from({ length: whole.length - END }, (_, n) =>
       answerKind(whole.subarray(0, END + n), END),

@@ -1,4 +1,4 @@
-/** Escapes in text, of names and of data alike (RFC 1035, 5.1): `\X` is X, `\DDD` the octet of that number. */
+/** Escapes in domain names and record data (RFC 1035, 5.1): `\X` is the character X, `\DDD` the octet of value DDD. */
 
 const BACKSLASH = 0x5c;
 const DIGIT_0 = 0x30;
@@ -6,11 +6,11 @@ const DIGIT_9 = 0x39;
 
 export interface Escaped {
   readonly octet: number;
-  /** Bytes of the text that say it, without the backslash. */
+  /** Number of bytes of the escape after the backslash. */
   readonly bytes: number;
 }
 
-/** What is escaped at `at`, behind a backslash; undefined where a backslash can stand before no such thing. */
+/** Reads an escape. `at` is the offset after the backslash. Returns undefined if the escape is invalid. */
 export function escapedAt(text: Buffer, at: number): Escaped | undefined {
   const first = text[at];
   if (first === undefined) return undefined;
@@ -20,8 +20,8 @@ export function escapedAt(text: Buffer, at: number): Escaped | undefined {
   return octet <= 255 ? { octet, bytes: 3 } : undefined;
 }
 
-/** The octets of a text, what is not ASCII in UTF-8; undefined where a backslash stands before nothing that it can escape. */
-export function unescaped(text: string): Buffer | undefined {
+/** Resolves escapes and returns octets, with other characters as UTF-8. Undefined if an escape is invalid. */
+export function unescapeText(text: string): Buffer | undefined {
   const bytes = Buffer.from(text);
   if (!bytes.includes(BACKSLASH)) return bytes;
   const octets: number[] = [];

@@ -1,18 +1,17 @@
-/** DNS messages as the hot path reads them (RFC 1035), without making an object of each name. */
+/** DNS message parser (RFC 1035). The functions that run for every packet hash names without allocating objects. */
 
-// An answer.
 export {
   AnswerKind,
   answerKind,
   expandName,
+  isBareError,
   isResponse,
   negativeZone,
   rcodeOf,
   readAnswer,
   skipName,
 } from './answer.ts';
-// Names and types between wire and text, off the packet path.
-export { unescaped } from './escapes.ts';
+export { unescapeText } from './escapes.ts';
 export { BadNameError, nameToText, nameToWire } from './name.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
 export {
@@ -24,17 +23,16 @@ export {
   typeNames,
   typeNumber,
 } from './queryTypes.ts';
-// A query, read in one pass.
 export {
   HEADER_BYTES,
   MAX_QUERY_BYTES,
   Question,
-  questionSuffix,
   ReadResult,
   readHeader,
   readQuery,
   readQuestionSection,
   readResultNames,
   readUint16,
+  suffixHash,
 } from './question.ts';
 export { queryPacket, questionOf, questionOfWire } from './questionOf.ts';

@@ -1,4 +1,4 @@
-/** Names between their wire form and the text that people write (RFC 1035, 5.1). Off the packet path. */
+/** Converts domain names between wire form and text (RFC 1035, 5.1). Not used in code that runs for every packet. */
 import { escapedAt } from './escapes.ts';
 
 const MAX_NAME_BYTES = 255;
@@ -6,10 +6,10 @@ const MAX_LABEL_BYTES = 63;
 const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 
-/** Says what about a name in text is no name. */
+/** Thrown if a text is not a domain name. The message contains the reason. */
 export class BadNameError extends Error {
   constructor(name: string, why: string) {
-    super(`"${name}" is no domain name: ${why}`);
+    super(`"${name}" is not a domain name: ${why}`);
     this.name = 'BadNameError';
   }
 }
@@ -17,25 +17,24 @@ export class BadNameError extends Error {
 const PLAIN_NAME = /^[A-Za-z0-9_*/-]{1,63}(\.[A-Za-z0-9_*/-]{1,63})*\.?$/;
 
 /**
- * The wire form of `www.example.test` or `www.example.test.` (always absolute); `\.` and `\032` are understood, what is not ASCII
- * is written in UTF-8.
+ * Converts a name such as `www.example.test` to wire form. A name without a trailing dot is absolute too. Escapes
+ * (`\.`, `\032`) are resolved. Non-ASCII characters without an escape are encoded as UTF-8. Throws `BadNameError`.
  */
 export function nameToWire(name: string): Uint8Array {
   if (name.length < MAX_NAME_BYTES - 1 && PLAIN_NAME.test(name)) return plainToWire(name);
   const labels = labelsOf(name);
-  // A dot at the end says that the name is absolute, which it is.
+  // A trailing dot marks the name as absolute, so the empty last label is dropped.
   if (labels.length > 1 && labels.at(-1)?.length === 0) labels.pop();
   if (labels.length === 1 && labels[0]?.length === 0) return Uint8Array.of(0);
   for (const label of labels) {
     if (label.length === 0) throw new BadNameError(name, 'a label is empty');
-    if (label.length > MAX_LABEL_BYTES) throw new BadNameError(name, 'a label is longer than 63 characters');
+    if (label.length > MAX_LABEL_BYTES) throw new BadNameError(name, 'a label is longer than 63 octets');
   }
   const wire = Uint8Array.from([...labels.flatMap((label) => [label.length, ...label]), 0]);
   if (wire.length > MAX_NAME_BYTES) throw new BadNameError(name, 'it is longer than 255 octets');
   return wire;
 }
 
-/** Cut at dots that are not escaped. */
 function labelsOf(name: string): number[][] {
   const text = Buffer.from(name);
   let label: number[] = [];
@@ -47,7 +46,7 @@ function labelsOf(name: string): number[][] {
       labels.push(label);
     } else if (byte === BACKSLASH) {
       const escaped = escapedAt(text, at + 1);
-      if (escaped === undefined) throw new BadNameError(name, 'a \\ stands before nothing it can escape');
+      if (escaped === undefined) throw new BadNameError(name, 'invalid escape after \\');
       label.push(escaped.octet);
       at += escaped.bytes;
     } else label.push(byte);
@@ -55,7 +54,7 @@ function labelsOf(name: string): number[][] {
   return labels;
 }
 
-/** Without escapes every dot becomes the length of the label behind it. */
+/** Converts a name without escapes: each dot becomes the length octet of the label after it. */
 function plainToWire(name: string): Uint8Array {
   const length = name.endsWith('.') ? name.length - 1 : name.length;
   const wire = new Uint8Array(length + 2);
@@ -69,7 +68,10 @@ function plainToWire(name: string): Uint8Array {
   return wire;
 }
 
-/** The text of an uncompressed name at `offset`, without the last dot (`.` for the root); lower case, all that is not plain as `\ddd`. */
+/**
+ * Converts the uncompressed name at `offset` to text without a trailing dot; the root becomes `.`. Letters become lower
+ * case. Octets other than letters, digits, `_`, `*`, `/` and `-` become `\ddd`.
+ */
 export function nameToText(wire: Uint8Array, offset = 0): string {
   const labels: string[] = [];
   let at = offset;

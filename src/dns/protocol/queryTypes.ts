@@ -1,4 +1,4 @@
-/** The query types the guard tells apart, and their numbers (IANA DNS parameters). */
+/** Query types that the guard distinguishes, with their numbers (IANA DNS parameters). */
 export const QueryType = {
   A: 1,
   NS: 2,
@@ -26,7 +26,7 @@ export const QueryType = {
 } as const;
 export type QueryTypeName = keyof typeof QueryType;
 
-/** One bit for each type that is asked for often; what is left shares the last one. */
+/** Frequent query types. Each type has its own bit, in this order. All other types share one additional bit. */
 const ORDER: readonly QueryTypeName[] = [
   'A',
   'AAAA',
@@ -49,18 +49,18 @@ const OTHER_TYPES_BIT = 1 << ORDER.length;
 const bits = new Uint16Array(QueryType.CAA + 1).fill(OTHER_TYPES_BIT);
 for (const [index, name] of ORDER.entries()) bits[QueryType[name]] = 1 << index;
 
-/** The bit (of 16) under which a profile remembers a query type. */
+/** Returns the bit for a query type in the 16-bit type set of a profile entry. */
 export const typeBit = (type: number): number => bits[type] ?? OTHER_TYPES_BIT;
 
-/** The types that have a bit of their own, with it. */
+/** The query types that have their own bit, as pairs of type number and bit. */
 export const TYPES_WITH_BIT: ReadonlyArray<readonly [type: number, bit: number]> = ORDER.map(
   (name, index) => [QueryType[name], 1 << index],
 );
 
-/** Whether these bits stand for all types without a bit of their own, too. */
+/** Returns true if a type set contains the bit that all infrequent query types share. */
 export const haveOtherTypes = (types: number): boolean => (types & OTHER_TYPES_BIT) !== 0;
 
-/** What the bits of a profile entry say, for people. */
+/** Names of the query types in a profile entry's type set. Infrequent types share the name `other`. */
 export const typeNames = (types: number): string[] => [
   ...ORDER.filter((_, index) => (types & (1 << index)) !== 0),
   ...((types & OTHER_TYPES_BIT) !== 0 ? ['other'] : []),
@@ -70,13 +70,13 @@ const numberNames = new Map<number, string>(
   Object.entries(QueryType).map(([name, number]) => [number, name]),
 );
 
-/** `AAAA`, or `TYPE1234` (RFC 3597) for a type without a name here. */
+/** Returns the name of a query type, or `TYPE1234` (RFC 3597) for a type that is not in {@link QueryType}. */
 export const typeName = (type: number): string => numberNames.get(type) ?? `TYPE${type}`;
 
-/** The number of a type by its name in any case or as `TYPE1234`; undefined for neither. */
+/** Returns the number of a query type given by name, in any case, or as `TYPE1234`. Undefined for other text. */
 export function typeNumber(name: string): number | undefined {
   const upper = name.toUpperCase();
-  if (Object.hasOwn(QueryType, upper)) return QueryType[upper as QueryTypeName]; // just looked up
+  if (Object.hasOwn(QueryType, upper)) return QueryType[upper as QueryTypeName]; // just checked
   const generic = /^TYPE(\d{1,5})$/.exec(upper);
   const number = Number(generic?.[1] ?? Number.NaN);
   return number <= 0xffff ? number : undefined;

@@ -15,8 +15,8 @@ const name = fc
   .filter((wire) => wire.length <= 255);
 const hashOf = (question: Question) => `${question.hashHigh}:${question.hashLow}`;
 
-describe('a good query', () => {
-  it('is read whole: id, type, class, labels and the end of the question', () => {
+describe('a valid query', () => {
+  it('is parsed completely: ID, type, class and the end of the question', () => {
     fc.assert(
       fc.property(
         name,
@@ -35,7 +35,7 @@ describe('a good query', () => {
     );
   });
 
-  it('hashes the same in any case of its letters', () => {
+  it('has the same hash in any letter case', () => {
     fc.assert(
       fc.property(name, fc.infiniteStream(fc.boolean()), (wire, flips) => {
         const other = wire.slice();
@@ -52,18 +52,18 @@ describe('a good query', () => {
     );
   });
 
-  it('hashes to itself alone among two hundred thousand names', () => {
+  it('has a unique hash among 200,000 names', () => {
     const hashes = new Set<string>();
     for (let i = 0; i < 200_000; i++) hashes.add(hashOf(questionOf(`h${i}.example.test`, 1, KEY)));
     expect(hashes.size).toBe(200_000);
   });
 
-  it('does not hash where labels end differently as another name', () => {
+  it('has another hash than a name with the same letters but other labels', () => {
     const hashes = ['ab.c', 'a.bc', 'abc', 'a.b.c'].map((text) => hashOf(questionOf(text, 1, KEY)));
     expect(new Set(hashes).size).toBe(4);
   });
 
-  it('leaves the hash of every suffix', () => {
+  it('provides the hash of every suffix', () => {
     const question = questionOf('a.b.example.test', 1, KEY);
     const suffix = questionOf('example.test', 1, KEY);
     expect(question.suffixHigh[1]).toBe(suffix.suffixHigh[1]);
@@ -71,7 +71,7 @@ describe('a good query', () => {
   });
 });
 
-it('a question for a whole zone is told by its type, in any class and whatever follows', () => {
+it('a zone transfer is recognised by its type, in any class and with any trailing data', () => {
   fc.assert(
     fc.property(
       name,
@@ -88,7 +88,7 @@ it('a question for a whole zone is told by its type, in any class and whatever f
   );
 });
 
-describe('what cannot be read', () => {
+describe('a malformed packet', () => {
   const good = queryPacket(nameToWire('www.example.test'), QueryType.A, 77);
   const changed = (offset: number, byte: number) => {
     const packet = good.slice();
@@ -100,33 +100,33 @@ describe('what cannot be read', () => {
     0,
   ]);
   const cases: readonly (readonly [string, Uint8Array, ReadResult])[] = [
-    ['nothing', new Uint8Array(), ReadResult.tooShort],
+    ['an empty packet', new Uint8Array(), ReadResult.tooShort],
     ['eleven bytes', good.subarray(0, 11), ReadResult.tooShort],
-    ['a header alone', good.subarray(0, 12), ReadResult.badName],
-    ['a name cut short', good.subarray(0, 20), ReadResult.badName],
-    ['no type', good.subarray(0, good.length - 4), ReadResult.cutShort],
+    ['a header without a question', good.subarray(0, 12), ReadResult.badName],
+    ['a truncated name', good.subarray(0, 20), ReadResult.badName],
+    ['a missing type', good.subarray(0, good.length - 4), ReadResult.cutShort],
     ['half a class', good.subarray(0, good.length - 1), ReadResult.cutShort],
-    ['the response bit', changed(2, 0x80), ReadResult.response],
+    ['a response', changed(2, 0x80), ReadResult.response],
     ['no question', changed(5, 0), ReadResult.questionCount],
     ['two questions', changed(5, 2), ReadResult.questionCount],
     ['255 questions', changed(5, 255), ReadResult.questionCount],
-    ['256 and one questions', changed(4, 1), ReadResult.questionCount],
+    ['257 questions', changed(4, 1), ReadResult.questionCount],
     ['an update', changed(2, 5 << 3), ReadResult.opcode],
     [
-      'an update of five thousand bytes',
+      'an update of 5,000 bytes',
       Uint8Array.from([...changed(2, 5 << 3), ...Array(5000).fill(0)]),
       ReadResult.opcode,
     ],
     ['a pointer to itself', changed(12, 0xc0), ReadResult.badName],
     ['a reserved label type', changed(12, 0x40), ReadResult.badName],
     ['a name of 321 octets', queryPacket(longName, 1), ReadResult.badName],
-    ['five thousand bytes', Uint8Array.from([...good, ...Array(5000).fill(0)]), ReadResult.tooLong],
+    ['a query of 5,000 bytes', Uint8Array.from([...good, ...Array(5000).fill(0)]), ReadResult.tooLong],
   ];
-  it.each(cases)('%s is told by its fault', (_, packet, fault) => {
+  it.each(cases)('returns a fault: %s', (_, packet, fault) => {
     expect(read(packet)).toBe(fault);
   });
 
-  it('never throws nor reads past the packet, whatever the bytes', () => {
+  it('never causes an exception or a read beyond its end, for any bytes', () => {
     const mutated = fc
       .tuple(name, fc.array(fc.tuple(fc.nat(300), fc.nat(255)), { maxLength: 6 }), fc.nat(300))
       .map(([wire, changes, cut]) => {
@@ -148,7 +148,7 @@ describe('what cannot be read', () => {
 });
 
 describe('a name in text', () => {
-  it('comes back from the wire as it went, in lower case and with escapes', () => {
+  it('keeps its hash when converted to text and back', () => {
     fc.assert(
       fc.property(name, (wire) => {
         const question = new Question();
@@ -161,7 +161,7 @@ describe('a name in text', () => {
   });
 
   it.each(['a..b', '.a', `${'a'.repeat(64)}.test`, `${'abcdefg.'.repeat(40)}test`, 'a\\', 'a\\999'])(
-    'is refused with a reason when it is none: %s',
-    (text) => expect(() => nameToWire(text)).toThrow(/is no domain name: /),
+    'is rejected with a reason if it is not a domain name: %s',
+    (text) => expect(() => nameToWire(text)).toThrow(/is not a domain name: /),
   );
 });

@@ -1,68 +1,71 @@
 /**
- * The wire reader of a DNS question: what the guard must know of a query, read in one bounded pass without
- * allocating. It never throws; what cannot be read is a named fault, and a fault costs no more than a good packet.
+ * Parser for the question of a DNS query: one bounded pass without allocation. For a malformed packet it returns a
+ * fault code instead of throwing, which costs no more than parsing a valid packet.
  */
-import { finish, type HashKey, lowerCase, mixHigh, mixLow } from './nameHash.ts';
+import { finalizeHash, type HashKey, lowerCase, mixHigh, mixLow } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
 
-/** RFC 1035, 4.1.1. */
+/** Size of a DNS header (RFC 1035, 4.1.1). */
 export const HEADER_BYTES = 12;
-/** RFC 1035, 2.3.4: 255 octets with the length octets and the root. */
+/** Maximum length of a name, including length octets and root (RFC 1035, 2.3.4). */
 const MAX_NAME_BYTES = 255;
-/** 255 octets hold at most 127 labels of one character. */
+/** A name of 255 octets has at most 127 labels of one character. */
 const MAX_LABELS = 127;
 const MAX_LABEL_BYTES = 63;
 const TYPE_AND_CLASS_BYTES = 4;
-/** No honest query comes near it: 255 octets of name and a few EDNS options. Larger ones are refused unread. */
+/** Maximum size of a query. Legitimate queries (255-octet name, a few EDNS options) are far smaller. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** What came of reading: `ok`, or why it is no query to decide about. Those up to `response` are dropped unanswered, the others get FORMERR or what stands beside them. */
+/**
+ * Result of parsing a query. `tooShort` and `response` packets are dropped; other faults are answered FORMERR unless
+ * noted.
+ */
 export const ReadResult = {
   ok: 0,
-  /** Shorter than a header: there is not even an id to answer under. */
+  /** The packet is shorter than a DNS header, so it has no transaction ID to answer with. */
   tooShort: 1,
-  /** The response bit is set: answering answers makes loops. */
+  /** The response bit is set, so the packet is not a query. Answering it could create a loop. */
   response: 2,
-  /** Larger than {@link MAX_QUERY_BYTES}: answered FORMERR, as are the next three. */
+  /** The packet is larger than {@link MAX_QUERY_BYTES}. */
   tooLong: 3,
-  /** Not exactly one question (RFC 9619). */
+  /** The packet does not contain exactly one question (RFC 9619). */
   questionCount: 4,
-  /** The name runs past the packet, is longer than 255 octets, or holds a pointer or a reserved label type. */
+  /** The name exceeds the packet or 255 octets, or contains a compression pointer or a reserved label type. */
   badName: 5,
-  /** The packet ends inside type or class. */
+  /** The packet ends within the type or class. */
   cutShort: 6,
-  /** An opcode other than QUERY: answered NOTIMP. */
+  /** The opcode is not QUERY. The packet is answered NOTIMP. */
   opcode: 7,
-  /** From source port 0, which wants no answer (RFC 768) and can be sent none. Told by whoever receives, not by the bytes. */
+  /** Source port 0, so no answer can be sent (RFC 768). Detected by the receiving code, not by the parser. */
   portZero: 8,
-  /** A question for a whole zone (AXFR, IXFR), read as `ok` is: answered REFUSED except where the client may transfer. */
+  /** Zone transfer (AXFR, IXFR). Parsed like `ok`; answered REFUSED unless the client may transfer zones. */
   transfer: 9,
 } as const;
 export type ReadResult = (typeof ReadResult)[keyof typeof ReadResult];
 
-/** The names of the results, in the order of their numbers: for counters and metrics. */
+/** Names of the parse results, indexed by result number, for counters and metrics. */
 export const readResultNames = Object.keys(ReadResult) as ReadonlyArray<keyof typeof ReadResult>;
 
-/** A question as read. One object is used again for every packet: its fields hold until the next read. */
+/** A parsed question. One object is reused, so its fields are valid only until the next packet is parsed. */
 export class Question {
   id = 0;
   type = 0;
   class = 0;
-  /** Offset behind type and class: the end of the question section. */
+  /** Packet offset of the first byte after the question section. */
   end = 0;
-  /** Number of labels, the root not counted. */
+  /** Number of labels in the name, not counting the root. */
   labels = 0;
-  /** The hash of the whole name, both words unsigned and never both zero. */
+  /** Hash of the whole name as two unsigned 32-bit words, which are never both zero. */
   hashHigh = 0;
   hashLow = 0;
-  /** The lanes of the hash after each label from the right: entry i is the suffix of i + 1 labels. */
+  /** Hash lanes of the suffixes of the name. Entry i belongs to the suffix of i + 1 labels. */
   readonly suffixHigh = new Int32Array(MAX_LABELS);
   readonly suffixLow = new Int32Array(MAX_LABELS);
-  /** Offsets of the labels' length octets, from the left. */
+  /** Packet offset of the length octet of each label. The first entry belongs to the leftmost label. */
   readonly offsets = new Uint16Array(MAX_LABELS);
 }
 
-/** Reads the question of a query packet into `question`, hashed under `key`. */
+/** Parses the question of a query packet into `question`. The name is hashed with `key`. */
 export function readQuery(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
   const fault = readHeader(packet, packet.length);
   if (fault !== ReadResult.ok) return fault;
@@ -70,19 +73,19 @@ export function readQuery(packet: Uint8Array, key: HashKey, question: Question):
   return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
 }
 
-/** What the header tells of a query packet of `length` bytes, of which no more than the header need be there. */
+/** Checks the header of a query of `length` bytes. `packet` may contain only the header instead of the whole query. */
 export function readHeader(packet: Uint8Array, length: number): ReadResult {
   if (length < HEADER_BYTES) return ReadResult.tooShort;
-  const flags = packet[2] as number; // inside the packet: length is at least that of a header
+  const flags = packet[2] as number; // inside the packet: length is at least HEADER_BYTES
   if ((flags & 0x80) !== 0) return ReadResult.response;
   if ((flags & 0x78) !== 0) return ReadResult.opcode;
   return length > MAX_QUERY_BYTES ? ReadResult.tooLong : ReadResult.ok;
 }
 
-/** Whether a type asks for a zone (AXFR, RFC 5936) or for what changed in it (IXFR, RFC 1995), whatever the class. */
+/** Returns true for the query types of zone transfers, AXFR (RFC 5936) and IXFR (RFC 1995). */
 export const isTransfer = (type: number): boolean => type === QueryType.AXFR || type === QueryType.IXFR;
 
-/** Reads the question section of any message, query or answer; the caller has checked the header's flags. */
+/** Parses the question section of a query or an answer. The caller must have checked the header flags. */
 export function readQuestionSection(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
   const { length } = packet;
   if (length < HEADER_BYTES) return ReadResult.tooShort;
@@ -98,11 +101,11 @@ export function readQuestionSection(packet: Uint8Array, key: HashKey, question: 
   return ReadResult.ok;
 }
 
-/** Two bytes, most significant first. Past the end of the packet it reads zeros. */
+/** Reads a big-endian 16-bit number. Bytes after the end of the packet read as zero. */
 export const readUint16 = (packet: Uint8Array, offset: number): number =>
   ((packet[offset] ?? 0) << 8) | (packet[offset + 1] ?? 0);
 
-/** Notes where each label starts. Returns the offset behind the root label, 0 when the name cannot be read. */
+/** Stores each label's offset in `question`. Returns the offset after the root label, or 0 if the name is malformed. */
 function readLabels(packet: Uint8Array, question: Question): number {
   const { length } = packet;
   const { offsets } = question;
@@ -112,7 +115,8 @@ function readLabels(packet: Uint8Array, question: Question): number {
     if (offset >= length) return 0;
     const size = packet[offset] as number; // offset is below length
     if (size === 0) break;
-    // A pointer in the only question of a message can point at nothing but itself or the header.
+    // Compression pointers are rejected, because in the first name they could only point to the name itself or the
+    // header.
     if (size > MAX_LABEL_BYTES) return 0;
     offsets[labels++] = offset;
     offset += size + 1;
@@ -122,7 +126,7 @@ function readLabels(packet: Uint8Array, question: Question): number {
   return offset + 1;
 }
 
-/** Hashes the labels from the rightmost to the leftmost, keeping the lanes of each suffix. */
+/** Hashes the labels of a name from right to left and stores the hash lanes of each suffix. */
 function hashLabels(packet: Uint8Array, key: HashKey, question: Question): void {
   let high = key.high | 0;
   let low = key.low | 0;
@@ -139,13 +143,13 @@ function hashLabels(packet: Uint8Array, key: HashKey, question: Question): void 
     question.suffixHigh[suffix] = high;
     question.suffixLow[suffix] = low;
   }
-  question.hashHigh = finish(high);
-  // (0, 0) marks an empty slot of the profile.
-  question.hashLow = finish(low) || 1;
+  question.hashHigh = finalizeHash(high);
+  // The hash must not be (0, 0), because this value marks an empty slot of the profile.
+  question.hashLow = finalizeHash(low) || 1;
 }
 
-/** The lanes of the suffix of so many labels, one at least. */
-export const questionSuffix = (question: Question, labels: number): [high: number, low: number] => [
+/** Returns the hash lanes of the suffix that consists of the last `labels` labels. `labels` must be at least 1. */
+export const suffixHash = (question: Question, labels: number): [high: number, low: number] => [
   question.suffixHigh[labels - 1] ?? 0,
   question.suffixLow[labels - 1] ?? 0,
 ];

@@ -4,7 +4,7 @@ import { HEADER_BYTES, Question, readQuestionSection } from './question.ts';
 
 const IN_CLASS = 1;
 
-/** A query packet with one question, id 0 and no flags but recursion desired as given. */
+/** Builds a query packet with one question of class IN. No flags are set, not even RD. */
 export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array {
   const packet = new Uint8Array(HEADER_BYTES + name.length + 4);
   const view = new DataView(packet.buffer);
@@ -16,13 +16,13 @@ export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array 
   return packet;
 }
 
-/** The question for a name in wire form, as the reader would have read it off a packet. */
+/** Returns the question for a name given in wire form, as if parsed from a packet. */
 export function questionOfWire(name: Uint8Array, type: number, key: HashKey): Question {
   const question = new Question();
   readQuestionSection(queryPacket(name, type), key, question);
   return question;
 }
 
-/** The question for a name in text. Throws `BadNameError`. */
+/** Returns the question for a name given as text, as if parsed from a packet. Throws `BadNameError`. */
 export const questionOf = (name: string, type: number, key: HashKey): Question =>
   questionOfWire(nameToWire(name), type, key);

@@ -1,9 +1,9 @@
-/** Reads recorded packets (pcap, as tcpdump writes it) and gives the UDP datagrams in them. */
+/** Reads a packet capture (pcap, as written by tcpdump) and returns its UDP datagrams. */
 
 export interface Datagram {
-  /** When it was recorded, in milliseconds since 1970. */
+  /** Capture time in milliseconds since 1970. */
   readonly timeMs: number;
-  /** Text of the addresses: IPv4 with dots, IPv6 in hex groups. */
+  /** Address: dotted IPv4, or IPv6 in eight hex groups. */
   readonly source: string;
   readonly destination: string;
   readonly sourcePort: number;
@@ -11,17 +11,17 @@ export interface Datagram {
   readonly payload: Uint8Array;
 }
 
-/** The file is no pcap, or one that cannot be read; the message says what to do. */
+/** Thrown for an unreadable pcap capture; the message contains the remedy. */
 export class PcapError extends Error {
   override readonly name = 'PcapError';
 }
 
 const FILE_HEADER_BYTES = 24;
 const PACKET_HEADER_BYTES = 16;
-/** tcpdump's own limit; a larger length means that we have lost our place. */
+/** tcpdump's own limit; a larger length means a corrupt file or a wrong offset. */
 const MAX_PACKET_BYTES = 262_144;
 const MAGIC = { microseconds: 0xa1b2c3d4, nanoseconds: 0xa1b23c4d, pcapng: 0x0a0d0d0a } as const;
-/** Bytes in front of the IP packet by link type (Ethernet, raw IP, Linux cooked 1 and 2, BSD loopback). */
+/** Bytes before the IP packet: BSD loopback, Ethernet, raw IP, Linux cooked v1, IPv4, IPv6, Linux cooked v2. */
 const LINK_HEADER_BYTES: Readonly<Record<number, number>> = {
   0: 4,
   1: 14,
@@ -38,7 +38,7 @@ const UDP = 17;
 const IPV6_HEADER_BYTES = 40;
 const UDP_HEADER_BYTES = 8;
 
-/** The datagrams of a recording that comes in pieces. What is not UDP over IP, or is a fragment, is passed over. */
+/** Yields the datagrams of a capture. Skips fragments and everything that is not UDP over IP. */
 export async function* datagramsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Datagram> {
   let pending: Buffer = Buffer.alloc(0);
   let format: Format | undefined;
@@ -53,7 +53,7 @@ export async function* datagramsOf(pieces: AsyncIterable<Buffer>): AsyncGenerato
     while (at + PACKET_HEADER_BYTES <= pending.length) {
       const length = format.read32(pending, at + 8);
       if (length > MAX_PACKET_BYTES)
-        throw new PcapError('the recording is damaged: a packet is longer than any can be');
+        throw new PcapError('corrupt capture: a packet exceeds the maximum length');
       const end = at + PACKET_HEADER_BYTES + length;
       if (end > pending.length) break;
       const timeMs = format.read32(pending, at) * 1000 + format.read32(pending, at + 4) / format.ticksPerMs;
@@ -63,7 +63,7 @@ export async function* datagramsOf(pieces: AsyncIterable<Buffer>): AsyncGenerato
     }
     pending = pending.subarray(at);
   }
-  if (format === undefined) throw new PcapError('the file is too short to be a recording in pcap format');
+  if (format === undefined) throw new PcapError('the file is too short for a pcap capture');
 }
 
 interface Format {
@@ -76,18 +76,18 @@ function formatOf(header: Buffer): Format {
   const little = header.readUInt32LE(0);
   const big = header.readUInt32BE(0);
   if (little === MAGIC.pcapng)
-    throw new PcapError('the recording is in pcapng format; `editcap -F pcap IN OUT` makes pcap of it');
+    throw new PcapError('pcapng captures are not supported: convert the file with `editcap -F pcap IN OUT`');
   const isLittle = little === MAGIC.microseconds || little === MAGIC.nanoseconds;
   const magic = isLittle ? little : big;
   if (magic !== MAGIC.microseconds && magic !== MAGIC.nanoseconds)
-    throw new PcapError('the file is no recording in pcap format (`tcpdump -w FILE udp port 53` makes one)');
+    throw new PcapError('the file is not a pcap capture: create one with `tcpdump -w FILE udp port 53`');
   const read32 = isLittle
     ? (bytes: Buffer, at: number) => bytes.readUInt32LE(at)
     : (bytes: Buffer, at: number) => bytes.readUInt32BE(at);
   const link = read32(header, 20) & 0xffff;
   if (LINK_HEADER_BYTES[link] === undefined)
     throw new PcapError(
-      `recordings of link type ${link} are not understood, only Ethernet, raw IP, loopback and Linux cooked`,
+      `link type ${link} is not supported, only Ethernet, raw IP, loopback and Linux cooked`,
     );
   return { link, ticksPerMs: magic === MAGIC.nanoseconds ? 1_000_000 : 1000, read32 };
 }
@@ -109,7 +109,7 @@ function ipv4Datagram(ip: Buffer, timeMs: number): Datagram | undefined {
   return udpDatagram(ip.subarray(headerBytes), addresses, timeMs);
 }
 
-/** Extension headers do not come before DNS in practice: a packet with one is passed over. */
+/** Skips packets with extension headers; DNS packets do not have them in practice. */
 function ipv6Datagram(ip: Buffer, timeMs: number): Datagram | undefined {
   if (ip.length < IPV6_HEADER_BYTES + UDP_HEADER_BYTES || ip[6] !== UDP) return undefined;
   const groupsAt = (at: number): string =>

@@ -11,7 +11,7 @@ interface Packet {
   readonly ports: readonly [number, number];
   readonly payload: Uint8Array;
 }
-/** A recording with Ethernet frames over IPv4, as tcpdump writes it. */
+/** Returns a pcap capture with Ethernet frames over IPv4, as tcpdump writes it. */
 function recording(packets: readonly Packet[], little = true): Buffer {
   const header = Buffer.alloc(24);
   const write = (buffer: Buffer, value: number, at: number) =>
@@ -53,14 +53,14 @@ const answer = (name: string, rcode: number): Uint8Array => {
   return packet;
 };
 
-describe('a recording', () => {
+describe('datagramsOf', () => {
   const packets = Array.from({ length: 20 }, (_, i) => ({
     timeMs: START_MS + i * 10,
     ports: [1000 + i, 53] as const,
     payload: query(`n${i}.example.test`),
   }));
 
-  it.each([true, false])('is read whole in pieces of any size, whatever machine wrote it', async (little) => {
+  it.each([true, false])('reads all packets from chunks of any size; little-endian: %s', async (little) => {
     for (const size of [1, 7, 100, 100_000]) {
       const found = await all(recording(packets, little), size);
       expect(found.map(({ timeMs }) => timeMs)).toEqual(packets.map(({ timeMs }) => timeMs));
@@ -69,7 +69,7 @@ describe('a recording', () => {
     }
   });
 
-  it('that is none, is damaged or of another format is refused with what to do', async () => {
+  it('rejects a file that is corrupt or not a pcap capture, with a remedy in the message', async () => {
     await expect(all(Buffer.alloc(10))).rejects.toThrow(PcapError);
     await expect(all(Buffer.alloc(100))).rejects.toThrow(/tcpdump -w/);
     const next = recording([]);
@@ -77,12 +77,12 @@ describe('a recording', () => {
     await expect(all(next)).rejects.toThrow(/editcap/);
     const damaged = recording(packets);
     damaged.writeUInt32LE(0xffffff, 24 + 8);
-    await expect(all(damaged)).rejects.toThrow(/damaged/);
+    await expect(all(damaged)).rejects.toThrow(/corrupt capture/);
   });
 });
 
-describe('a replay', () => {
-  it('tells what would have been dropped, and which names that exist were among it', async () => {
+describe('replay', () => {
+  it('reports the queries that would have been dropped, and the existing names among them', async () => {
     const packets: Packet[] = [];
     const exchange = (name: string, rcode: number, timeMs: number) => {
       packets.push({ timeMs, ports: [4000, 53], payload: query(name) });
@@ -121,7 +121,7 @@ describe('a replay', () => {
     expect(refused.filter((name) => !name.startsWith('rare'))).toEqual([]);
   });
 
-  it('learns nothing from the answer to a transfer, as the guard does', async () => {
+  it('learns nothing from the answer to a zone transfer, like the guard', async () => {
     const axfr = Uint8Array.from(queryPacket(nameToWire('example.test'), QueryType.AXFR));
     axfr[2] = 0x80;
     const packets = [0, 250].map((ms) => ({

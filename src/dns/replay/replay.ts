@@ -1,4 +1,4 @@
-/** What a rule would have done with recorded traffic, by the clock of the recording. */
+/** Applies a rule to recorded traffic, by the clock of the recording. */
 import { type AttackDetector, outcomeOf, reasonOf } from '../detector/index.ts';
 import {
   HEADER_BYTES,
@@ -18,21 +18,24 @@ export interface ReplayResult {
   readonly answers: number;
   readonly seconds: number;
   readonly attackSeconds: number;
-  /** Queries by outcome, and those that had to pay by `outcome reason`. `wouldDrop`: not dropped yet, for want of learning. */
+  /**
+   * Queries by outcome. `reasons` counts those that needed a token, by `outcome reason`. `wouldDrop` is not dropped
+   * because the guard has not learned enough yet.
+   */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
-  /** Names that exist, as an answer in the recording proves, and how many queries for them would have been refused. */
+  /** Limited queries by name, for names that an answer in the recording proves to exist. */
   readonly existingRefused: ReadonlyMap<string, number>;
 }
 
 const TICK_MS = 1000;
-/** After a silence the clock of the detector jumps: ticking through a night of nothing changes nothing. */
+/** Maximum ticks after a gap in the recording. Ticks during silence have no effect. */
 const MAX_TICKS_AT_ONCE = 120;
 const NOERROR = 0;
-/** Names refused and names proven are kept to be compared, so many at most: a flood has millions. */
+/** Maximum limited names, and existing names, kept for the comparison: a flood has millions. */
 const MAX_NAMES_KEPT = 200_000;
 
-/** `detectorAt` makes the detector for a recording that begins at that time. `port` is that of the DNS servers. */
+/** Replays a recording. `detectorAt` creates the detector for the start time. `port`: port of the DNS servers. */
 export async function replay(
   datagrams: AsyncIterable<Datagram>,
   detectorAt: (startMs: number) => Promise<AttackDetector>,
@@ -81,7 +84,6 @@ class Replay {
     this.#tickMs = startMs + TICK_MS;
   }
 
-  /** Brings the detector's clock to the time of a packet. */
   advance(timeMs: number): void {
     this.#lastMs = timeMs;
     this.#tickMs = Math.max(this.#tickMs, timeMs - MAX_TICKS_AT_ONCE * TICK_MS);

@@ -1,4 +1,4 @@
-/** Zones that are named in the configuration: their names, from files and transfers, into the profile. */
+/** Reads configured zones from files or by transfer, and adds their names to the profile. */
 export { MasterFileError, readMasterFile } from './masterFile.ts';
 export { recordData } from './recordData.ts';
 export { seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';

@@ -1,23 +1,22 @@
 /**
- * Reads zone files (RFC 1035, 5): $ORIGIN, $TTL, comments, parentheses, quoted text, owners left out. Records of types
- * it does not know are read as words, so that any zone can seed a profile. $INCLUDE and $GENERATE are refused by name.
+ * Parses zone files (RFC 1035, 5). Records of unknown types are split into words, so that any zone can seed a profile.
+ * $INCLUDE and $GENERATE are rejected.
  */
 import { nameToWire, typeNumber } from '../protocol/index.ts';
 
 export interface MasterRecord {
-  /** The owner in wire form. */
   readonly owner: Uint8Array;
-  /** As written, upper case: `A`, `RRSIG`, `TYPE65534`. */
+  /** Record type in upper case: `A`, `RRSIG`, `TYPE65534`. */
   readonly type: string;
   readonly ttlSeconds: number;
-  /** The words of the data; a quoted word has lost its quotes, names are still relative. */
+  /** Words of the record data. Quotes are removed. Names may still be relative to `origin`. */
   readonly data: readonly string[];
-  /** The origin that relative names in the data end in, in text. */
+  /** Domain name that is appended to relative names in the data, as text. */
   readonly origin: string;
   readonly line: number;
 }
 
-/** Says which line of a zone file cannot be read, and why. */
+/** Error in a zone file. The message contains the line number and the reason. */
 export class MasterFileError extends Error {
   constructor(line: number, why: string) {
     super(`zone file, line ${line}: ${why}`);
@@ -32,15 +31,15 @@ interface Entry {
 }
 
 const DEFAULT_TTL_SECONDS = 3600;
-/** Types a zone file may hold that the guard does not tell apart: enough to know a type from an owner or a TTL. */
+/** Record types that the guard does not treat individually, listed to tell a type from a TTL. */
 const TYPE_WORD =
   /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
-/** RFC 2181, 8. */
+/** Maximum TTL (RFC 2181, 8). */
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** The records of a zone file. `origin` is the zone's name. Throws `MasterFileError` at the first line it cannot read. */
+/** Yields the records of a zone file. `origin` is the zone name. Throws `MasterFileError` at the first invalid line. */
 export function* readMasterFile(text: string, origin: string): Generator<MasterRecord> {
   let currentOrigin = origin.endsWith('.') ? origin : `${origin}.`;
   let defaultTtl = DEFAULT_TTL_SECONDS;
@@ -51,7 +50,7 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
       const directive = first.toUpperCase();
       if (directive === '$ORIGIN') currentOrigin = absolute(second, currentOrigin);
       else if (directive === '$TTL') defaultTtl = ttlSeconds(second, entry.line);
-      else throw new MasterFileError(entry.line, `${first} is not supported, only $ORIGIN and $TTL are`);
+      else throw new MasterFileError(entry.line, `unsupported directive ${first}: use $ORIGIN or $TTL`);
       continue;
     }
     if (!entry.startsBlank) owner = wireAt(first, currentOrigin, entry.line);
@@ -60,17 +59,17 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
   }
 }
 
-/** Ends in a dot that is not escaped. */
+/** Matches names that end with a dot that is not escaped. */
 const ABSOLUTE = /(?:^|[^\\])(?:\\\\)*\.$/;
 
-/** A name of a zone file made absolute: `@` is the origin, no dot at the end means relative. */
+/** Returns the absolute form of a name. `@` and names without a trailing dot are relative to the origin. */
 export const absolute = (name: string, origin: string): string => {
   if (name === '@') return origin;
   if (ABSOLUTE.test(name)) return name;
   return origin === '.' ? `${name}.` : `${name}.${origin}`;
 };
 
-/** What an entry says behind its owner. */
+/** Parses the words of a record after its owner: TTL, class, type and data. */
 function dataOf(entry: Entry, defaultTtl: number): Omit<MasterRecord, 'owner' | 'origin'> {
   let seconds = defaultTtl;
   for (let at = entry.startsBlank ? 0 : 1; at < entry.words.length; at++) {
@@ -80,7 +79,7 @@ function dataOf(entry: Entry, defaultTtl: number): Omit<MasterRecord, 'owner' | 
       return { type: word, ttlSeconds: seconds, data: entry.words.slice(at + 1), line: entry.line };
     }
     if (!TTL_WORD.test(word))
-      throw new MasterFileError(entry.line, `"${word}" is neither a TTL, a class nor a record type`);
+      throw new MasterFileError(entry.line, `"${word}" is not a TTL, class or record type`);
     seconds = ttlSeconds(word, entry.line);
   }
   throw new MasterFileError(entry.line, 'the record has no type');
@@ -94,18 +93,17 @@ function wireAt(name: string, origin: string, line: number): Uint8Array {
   }
 }
 
-/** `3600`, `1h30m`. */
+/** Parses a TTL such as `3600` or `1h30m`. */
 function ttlSeconds(word: string, line: number): number {
-  if (!TTL_WORD.test(word)) throw new MasterFileError(line, `"${word}" is no TTL`);
+  if (!TTL_WORD.test(word)) throw new MasterFileError(line, `"${word}" is not a TTL`);
   let seconds = 0;
   for (const [, number, unit] of word.toLowerCase().matchAll(/(\d+)([smhdw]?)/g))
     seconds += Number(number) * (TTL_UNITS[unit || 's'] ?? 1);
-  if (seconds > MAX_TTL_SECONDS)
-    throw new MasterFileError(line, `"${word}" is a TTL of more than 2^31 - 1 seconds`);
+  if (seconds > MAX_TTL_SECONDS) throw new MasterFileError(line, `TTL "${word}" exceeds 2^31 - 1 seconds`);
   return seconds;
 }
 
-/** One line after the other: a zone of a million names is not cut up in one go. */
+/** Yields one line at a time, so that a zone file with a million names is not split in one step. */
 function* linesOf(text: string): Generator<string> {
   for (let at = 0; at <= text.length; ) {
     const newline = text.indexOf('\n', at);
@@ -115,7 +113,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Joins lines inside parentheses, drops comments and blank lines, splits into words. */
+/** Yields the entries as words. Joins lines inside parentheses, and skips comments and blank lines. */
 function* entries(text: string): Generator<Entry> {
   let words: string[] = [];
   let depth = 0;
@@ -135,8 +133,8 @@ function* entries(text: string): Generator<Entry> {
       else if (token === ')') depth--;
       else words.push(quoted ?? token);
     }
-    if (depth < 0) throw new MasterFileError(line, 'a ) has no (');
+    if (depth < 0) throw new MasterFileError(line, 'unmatched )');
     if (depth === 0 && words.length > 0) yield { line: startLine, startsBlank, words };
   }
-  if (depth > 0) throw new MasterFileError(startLine, 'a ( is never closed');
+  if (depth > 0) throw new MasterFileError(startLine, 'unclosed (');
 }

@@ -63,7 +63,7 @@ describe('the data of a record', () => {
     'TYPE1 \\# 4 c00002',
     'TYPE1 \\# 4 c00002zz',
     'TYPE1 \\# c0000250',
-    // Of a type that is known the octets must be what it has.
+    // Data of a known type must have the format of that type.
     'TYPE1 \\# 3 c00002',
     'TYPE6 \\# 3 0a0b0c',
     `TYPE6 \\# 23 ${'00'.repeat(23)}`,
@@ -76,12 +76,12 @@ describe('the data of a record', () => {
     'TYPE257 \\# 2 0002',
     '2147483648 A 192.0.2.1',
     '4000w A 192.0.2.1',
-  ])('%s is refused with its line', (line) => {
+  ])('%s is rejected with its line', (line) => {
     expect(() => dataOf(line)).toThrow(MasterFileError);
   });
 
-  it('is refused where no record can hold it', () => {
+  it('is rejected above 65,535 octets', () => {
     const texts = Array(300).fill('x'.repeat(255)).join(' ');
-    expect(() => dataOf(`TXT ${texts}`)).toThrow(/the data has 76800 octets; a record holds 65535/);
+    expect(() => dataOf(`TXT ${texts}`)).toThrow(/the data has 76800 octets; the maximum is 65535/);
   });
 });

@@ -1,16 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Answer, encode } from 'dns-packet';
-import { BadNameError, HEADER_BYTES, nameToWire, typeNumber, unescaped } from '../protocol/index.ts';
+import { BadNameError, HEADER_BYTES, nameToWire, typeNumber, unescapeText } from '../protocol/index.ts';
 import { absolute, MasterFileError, type MasterRecord } from './masterFile.ts';
 
 const MAX_TEXT_BYTES = 255;
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const MAX_DATA_BYTES = 0xffff;
-/** Behind the header, the root as owner, and type, class, TTL and length. */
+/** Offset of the record data: after the header, the root as owner, type, class, TTL and length. */
 const DATA_OFFSET = HEADER_BYTES + 1 + 10;
 
-/** How many words the data of a type has; of texts, a TXT record has any number. */
+/** Number of words in the data of a record, by record type. TXT records have any number. */
 const WORDS: ReadonlyMap<string, number> = new Map([
   ...['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME'].map((type) => [type, 1] as const),
   ['MX', 2],
@@ -20,16 +20,15 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The data of a record in wire form. Names in it are written by hand: dns-packet takes no escapes, and would make two labels of
- * the `first\.last` of an SOA record. Throws `MasterFileError` for what is no data, and for a type that the built-in server does
- * not serve.
+ * Returns the data of a record in wire form. Names are not encoded with dns-packet, because it ignores escapes:
+ * `first\.last` would become two labels. Throws `MasterFileError` for invalid data or an unsupported type.
  */
 export function recordData(record: MasterRecord): Uint8Array {
   const data = record.data[0] === '\\#' ? genericData(record) : dataOf(record);
   if (data.length <= MAX_DATA_BYTES) return data;
   throw new MasterFileError(
     record.line,
-    `the data has ${data.length} octets; a record holds ${MAX_DATA_BYTES}`,
+    `the data has ${data.length} octets; the maximum is ${MAX_DATA_BYTES}`,
   );
 }
 
@@ -39,7 +38,7 @@ function dataOf(record: MasterRecord): Uint8Array {
   if (data.length !== words)
     throw new MasterFileError(
       record.line,
-      `the ${type} record has ${data.length} words of data, not ${words}`,
+      `the ${type} record has ${data.length} data fields, expected ${words}`,
     );
   const word = (index: number): string => data[index] ?? '';
   const name = (index: number): Uint8Array => nameOf(word(index), record);
@@ -69,7 +68,7 @@ function dataOf(record: MasterRecord): Uint8Array {
   }
 }
 
-/** Of types that are known: so many octets, a name, texts with their lengths in front, or whatever is left. */
+/** Field of record data: a number of octets, a name, one or more length-prefixed strings, or all remaining octets. */
 type Part = number | 'name' | 'text' | 'texts' | 'octets';
 const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['A', [4]],
@@ -81,25 +80,22 @@ const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['CAA', [1, 'text', 'octets']],
   ['SOA', ['name', 'name', 20]],
 ];
-/** By the number of the type, which a file may have in place of its name. */
+/** Fields of the record data by type number, not by name, because a file may contain `TYPE1` instead of `A`. */
 const PARTS_OF = new Map(PARTS.map(([type, parts]) => [typeNumber(type), parts]));
 
-/** `\# LENGTH HEX…`: data of any type; of one that is known it must be what that type has (RFC 3597, 5). */
+/** Parses `\# LENGTH HEX…`, allowed for any type (RFC 3597, 5). A known type's data must have its format. */
 function genericData({ data, type, line }: MasterRecord): Uint8Array {
   const [, length = '', ...words] = data;
   const hex = words.join('');
   if (!/^\d+$/.test(length) || !/^[0-9a-f]*$/i.test(hex) || hex.length !== 2 * Number(length))
-    throw new MasterFileError(
-      line,
-      'behind \\# there must be how many octets the data has, and as many in hex',
-    );
+    throw new MasterFileError(line, '\\# must be followed by the number of octets and the octets in hex');
   const bytes = Buffer.from(hex, 'hex');
   const parts = PARTS_OF.get(typeNumber(type));
   if (parts === undefined || endOf(parts, bytes) === bytes.length) return bytes;
-  throw new MasterFileError(line, `the octets behind \\# are no data of ${type}`);
+  throw new MasterFileError(line, `the octets after \\# are not valid data of ${type}`);
 }
 
-/** Where these parts end in the data; NaN where it does not have them. */
+/** Returns the offset after these fields, or NaN if the data does not contain them. */
 function endOf(parts: readonly Part[], data: Uint8Array): number {
   let at = 0;
   for (const part of parts) {
@@ -114,7 +110,7 @@ function endOf(parts: readonly Part[], data: Uint8Array): number {
   return at;
 }
 
-/** Of a name that is not compressed. */
+/** Returns the offset after an uncompressed name, or NaN if the name is invalid. */
 function endOfName(data: Uint8Array, start: number): number {
   for (let at = start; ; ) {
     const length = data[at] ?? Number.NaN;
@@ -133,36 +129,38 @@ function nameOf(text: string, record: MasterRecord): Uint8Array {
   }
 }
 
-/** The data as dns-packet writes it into an answer. */
 const encoded = (answer: Answer): Uint8Array => encode({ answers: [answer] }).subarray(DATA_OFFSET);
 
 function ipv4(text: string, record: MasterRecord): Uint8Array {
-  if (!isIPv4(text)) throw new MasterFileError(record.line, `"${text}" is no IPv4 address`);
+  if (!isIPv4(text)) throw new MasterFileError(record.line, `"${text}" is not an IPv4 address`);
   return encoded({ name: '.', type: 'A', data: text });
 }
 
 function ipv6(text: string, record: MasterRecord): Uint8Array {
   if (!isIPv6(text) || text.includes('.') || text.includes('%'))
-    throw new MasterFileError(record.line, `"${text}" is no plain IPv6 address`);
+    throw new MasterFileError(record.line, `"${text}" is not a plain IPv6 address`);
   return encoded({ name: '.', type: 'AAAA', data: text });
 }
 
 function octets(text: string, record: MasterRecord): Uint8Array {
-  const bytes = unescaped(text);
+  const bytes = unescapeText(text);
   if (bytes !== undefined) return bytes;
-  throw new MasterFileError(record.line, 'a \\ stands before nothing it can escape');
+  throw new MasterFileError(record.line, 'invalid escape after \\');
 }
 
 function characterString(text: string, record: MasterRecord): Uint8Array {
   const bytes = octets(text, record);
   if (bytes.length > MAX_TEXT_BYTES)
-    throw new MasterFileError(record.line, 'a text is longer than 255 octets: split it into several');
+    throw new MasterFileError(
+      record.line,
+      'a character string is longer than 255 octets: split it into several',
+    );
   return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
 }
 
 function bigEndian(text: string, bytes: 1 | 2 | 4, record: MasterRecord): Uint8Array {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value >= 2 ** (8 * bytes))
-    throw new MasterFileError(record.line, `"${text}" is no number of ${8 * bytes} bits`);
+    throw new MasterFileError(record.line, `"${text}" is not an unsigned ${8 * bytes}-bit number`);
   return Uint8Array.from({ length: bytes }, (_, i) => Math.floor(value / 2 ** (8 * (bytes - 1 - i))) & 0xff);
 }

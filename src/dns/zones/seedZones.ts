@@ -1,76 +1,78 @@
-/** Keeps the profile in step with the zones that are named in the configuration: read from the start on and when they change. */
+/** Keeps the profile up to date with the configured zones: reads each zone at the start and after each change. */
+
 import { setMaxListeners } from 'node:events';
-// Node loads it for the first who uses it.
+// Node.js loads `fs.promises` lazily, on first use.
 import { promises as files } from 'node:fs';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
+import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
 import { readMasterFile } from './masterFile.ts';
-import { inTurns, SeedTurns } from './seedTurns.ts';
+import { inTimeSlices, TimeSlices } from './timeSlices.ts';
 import type { TsigKey } from './tsigKey.ts';
 import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
-/** A zone and where its names come from. */
+/** A zone and the source of its names. */
 export type ZoneSource =
   | { readonly name: string; readonly file: string }
   | { readonly name: string; readonly transferFrom: ServerAddress; readonly key?: TsigKey | undefined };
 
-/** How soon a new name is known: a stat of a file, or one small query to a server of ours. */
+/** Interval between checks for changes: a `stat` of the zone's file, or one small query to the operator's server. */
 const CHECK_MS = 2000;
-/** Twice as long after each failure in a row, up to this. */
+/** Maximum interval of the checks. The interval doubles with each consecutive failure. */
 const MAX_CHECK_MS = 16_000;
-/** A server that says nothing for so long gives its place to the next zone: what it says later is still taken. */
+/** A zone without data for this time releases its slot to the next zone. Later data is still accepted. */
 const STALL_MS = 1000;
 
 export interface ZoneSeeding {
-  /** Begins to read; until then the zones are only expected. */
+  /** Starts reading the zones. Before this call, the detector expects their names, but no zone is read. */
   start(): void;
-  /** The zones whose names are not known yet, in the order of the configuration. */
-  missing(): readonly MissingZone[];
-  /** Whether records are being put into the profile. */
+  /** Returns the zones whose names are not known yet, in the order of the configuration. */
+  missing(): readonly UnseededZone[];
   readonly busy: boolean;
-  /** Resolves when every zone was tried once: its names are known, or `missing` says why not. */
+  /** Resolves after one attempt to read every zone. `missing` then has the failed zones and the reasons. */
   readonly tried: Promise<void>;
-  /** Breaks off whatever is under way: from now on nothing is put into the profile any more. */
+  /** Aborts all work. Nothing is added to the profile afterwards. */
   stop(): void;
 }
 
 export interface SeedDependencies {
   readonly detector: AttackDetector;
   readonly log: Log;
-  /** Hears of every name, in wire form. */
+  /** Called for each name added to the profile, in wire form. */
   readonly onName?: ((owner: Uint8Array) => void) | undefined;
-  /** Hears when all names of a zone are in the profile. */
+  /** Called when all names of a zone are in the profile. */
   readonly onSeeded?: () => void;
 }
 
-export interface MissingZone {
+export interface UnseededZone {
   readonly zone: string;
-  /** Why the last attempt failed; undefined while the first one is under way. */
+  /** Why the last attempt to read the zone failed. Undefined during the first attempt. */
   readonly reason: string | undefined;
 }
 
 /**
- * Seeds every zone, several at a time, and keeps checking, once it is started. Nobody waits for it: a zone whose names are
- * not there yet is judged without them. One that cannot be read, at the start or later, is logged, keeps the names it had, and is tried again.
+ * Adds the names of all zones to the profile, and then checks the zones for changes. {@link ZoneSeeding.start} begins
+ * the work. Until a zone is read, queries are decided without its names. An unreadable zone keeps its previous names,
+ * is logged, and is retried.
  */
 export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDependencies): ZoneSeeding {
   const { detector, log } = dependencies;
   const abort = new AbortController();
-  // Each transfer listens, and each takes its listener back.
+  // Disable the warning about many listeners: each transfer adds a listener and removes it again.
   setMaxListeners(0, abort.signal);
   const parts: Parts = {
     ...dependencies,
     slots: new ZoneSlots(),
-    turns: new SeedTurns(),
+    turns: new TimeSlices(),
     signal: abort.signal,
   };
   for (const { name } of sources) detector.expectSeed(name);
-  const followers = sources.map((source) => new ZoneFollower(source, parts));
+  const followers = sources.map((source) => new ZoneSeeder(source, parts));
   return {
     start() {
-      if (followers.length > 0) log.info({ zones: followers.length }, 'reading the names of the zones');
+      if (followers.length > 0) log.info({ zones: followers.length }, 'reading zones');
       for (const follower of followers) follower.start();
     },
     missing: () =>
@@ -80,7 +82,7 @@ export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDepe
     get busy() {
       return followers.some(({ busy }) => busy);
     },
-    tried: Promise.all(followers.map(({ tried }) => tried)).then(() => {}),
+    tried: awaitedLater(Promise.all(followers.map(({ tried }) => tried)).then(() => {})),
     stop() {
       abort.abort();
       for (const follower of followers) follower.stop();
@@ -90,12 +92,12 @@ export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDepe
 
 interface Parts extends SeedDependencies {
   readonly slots: ZoneSlots;
-  readonly turns: SeedTurns;
+  readonly turns: TimeSlices;
   readonly signal: AbortSignal;
 }
 
-/** One zone: read when it is new or has changed, and looked at again and again. */
-class ZoneFollower {
+/** Adds one zone's names to the profile, and does so again whenever the zone has changed. */
+class ZoneSeeder {
   readonly source: ZoneSource;
   known = false;
   busy = false;
@@ -116,10 +118,10 @@ class ZoneFollower {
   }
 
   start(): void {
-    void this.#round();
+    inBackground('zone seeding', () => this.#round());
   }
 
-  /** The signal ends what is under way. */
+  /** Cancels the next check. A check in progress is ended by the abort signal. */
   stop(): void {
     clearTimeout(this.#timer);
   }
@@ -135,7 +137,7 @@ class ZoneFollower {
     this.#onTried();
     if (signal.aborted) return;
     const waitMs = Math.min(MAX_CHECK_MS, CHECK_MS * 2 ** Math.max(0, this.#failures - 1));
-    this.#timer = setTimeout(() => void this.#round(), waitMs);
+    this.#timer = setTimeout(() => inBackground('zone seeding', () => this.#round()), waitMs);
     this.#timer.unref();
   }
 
@@ -147,11 +149,11 @@ class ZoneFollower {
         const startedMs = performance.now();
         const seeded = await this.#seed(onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
-        log.info({ ...seeded, seconds }, 'the names of the zone are known');
+        log.info({ ...seeded, seconds }, 'zone seeded');
         if (seeded.noRoom > 0)
           log.warn(
             { zone: seeded.zone, names: seeded.names, noRoom: seeded.noRoom },
-            'the profile has no room for all names of the zone: the others are judged by rate; raise dns.maxNames',
+            'profile full: some names of the zone are unknown, and the zone is judged by rate; raise dns.maxNames',
           );
         onSeeded?.();
       }
@@ -170,7 +172,7 @@ class ZoneFollower {
     this.busy = true;
     try {
       const records = await recordsOf(this.source, signal, onProgress);
-      for await (const { owner, type } of inTurns(records, turns, onProgress)) {
+      for await (const { owner, type } of inTimeSlices(records, turns, onProgress)) {
         signal.throwIfAborted();
         seed.add(owner, type);
       }
@@ -184,19 +186,19 @@ class ZoneFollower {
   #fail(reason: string): void {
     const { log } = this.#parts;
     this.#failures++;
-    // Once for each new reason: a server that is away for a day makes one line.
+    // Log each new reason only once: a server that is down for a day causes one line.
     if (this.failure !== reason)
       log.warn(
         { zone: this.source.name, reason },
         this.known
-          ? 'the zone cannot be read: its names stay as they are; tried again'
-          : 'the zone cannot be read: its names are not known yet; tried again',
+          ? 'cannot read zone: keeping its previous names; retrying'
+          : 'cannot read zone: its names are not known yet; retrying',
       );
     this.failure = reason;
   }
 }
 
-/** Whose load and whose hanging it is: files are one server more. */
+/** Server of a zone transfer. Reads are limited per server, and all files count as one server. */
 const serverOf = (source: ZoneSource): string =>
   'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
 
@@ -207,7 +209,7 @@ async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<strin
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-/** What a seed needs of a record, wherever that was read. */
+/** Members of a DNS record that are needed to add its owner to the profile. */
 interface SeedRecord {
   readonly owner: Uint8Array;
   readonly type: string;

@@ -10,7 +10,7 @@ const KEY = parseTsigKey(`hmac-sha256:k.test:${SECRET}`);
 const NOW = Date.UTC(2026, 10, 22);
 const query = (): Buffer => Buffer.from(queryPacket(nameToWire('example.test'), 252, 7));
 
-/** An answer to the signed query, signed as RFC 8945, 5.4, says, at another time or with an error where wanted. */
+/** Returns an answer to the signed query, signed as in RFC 8945, 5.4. Options: another time, an error code. */
 function answerTo(signed: Buffer, { atMs = NOW, error = 0 } = {}): Buffer {
   const bare = query();
   bare[2] = 0x84;
@@ -27,8 +27,8 @@ function answerTo(signed: Buffer, { atMs = NOW, error = 0 } = {}): Buffer {
   return like;
 }
 
-describe('a signed conversation', () => {
-  it('accepts the answer of whoever has the key, at the right time, and no other', () => {
+describe('TSIG session', () => {
+  it('accepts only answers signed with the key, for this query, and at the current time', () => {
     const session = () => {
       const started = new TsigSession(KEY);
       return { signed: started.sign(query(), NOW), started };
@@ -37,31 +37,31 @@ describe('a signed conversation', () => {
     expect(good.started.verify(answerTo(good.signed), NOW)).toHaveLength(1);
     const late = session();
     expect(() => late.started.verify(answerTo(late.signed, { atMs: NOW - 400_000 }), NOW)).toThrow(
-      'see to the clocks',
+      'check the clocks',
     );
     const refused = session();
     expect(() => refused.started.verify(answerTo(refused.signed, { error: 18 }), NOW)).toThrow('BADTIME');
-    // An answer to another query of ours, sent again.
+    // A replayed answer to another query.
     const other = new TsigSession(KEY);
     const before = other.sign(queryPacket(nameToWire('example.test'), 252, 8), NOW);
-    expect(() => session().started.verify(answerTo(before), NOW)).toThrow('is wrong');
+    expect(() => session().started.verify(answerTo(before), NOW)).toThrow('is invalid');
   });
 
-  it('ends at the hundredth message without a signature', () => {
+  it('rejects the hundredth unsigned message in a row', () => {
     const session = new TsigSession(KEY);
     session.verify(answerTo(session.sign(query(), NOW)), NOW);
     for (let i = 0; i < 99; i++) expect(session.verify(query(), NOW)).toEqual([]);
     expect(() => session.verify(query(), NOW)).toThrow('more than 99');
   });
 
-  it('takes no answer in which a byte was changed, and reads any bytes without harm', () => {
+  it('rejects answers with a changed byte, and arbitrary bytes', () => {
     const session = new TsigSession(KEY);
     const answer = answerTo(session.sign(query(), NOW));
     fc.assert(
       fc.property(fc.nat(answer.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const changed = Buffer.from(answer);
         changed[at] = (changed[at] ?? 0) ^ flip;
-        // The case of the key's name, the TTL and the id that the digest has from its own place are nobody's word.
+        // Skip bytes that the signature does not cover: case of the key name, TTL, message ID.
         const same = new TsigSession(KEY);
         same.sign(query(), NOW);
         if (at > 1 && !isFree(at, changed)) expect(() => same.verify(changed, NOW)).toThrow(Error);
@@ -83,8 +83,8 @@ describe('a signed conversation', () => {
   });
 });
 
-describe('a key', () => {
-  it('is read as dig and tsig-keygen write it', () => {
+describe('TSIG key', () => {
+  it('is parsed in the forms of dig and tsig-keygen', () => {
     const statement = `key "K.Test." {\n\talgorithm hmac-sha512;\n\tsecret "${SECRET}";\n};\n`;
     expect(parseTsigKeys(statement)).toEqual([
       { name: 'k.test', algorithm: 'hmac-sha512', secret: Buffer.from(SECRET, 'base64') },
@@ -93,13 +93,13 @@ describe('a key', () => {
   });
 
   it.each([
-    ['nothing', /there is no key|is written/],
+    ['nothing', /no TSIG key|must have the form/],
     [`hmac-md5:k:${SECRET}`, /algorithm/],
-    [`hmac-sha256::${SECRET}`, /no domain name/],
+    [`hmac-sha256::${SECRET}`, /not a domain name/],
     ['hmac-sha256:k:c2hvcnQ=', /at least 16 bytes/],
-    [`hmac-sha256:k:${SECRET}!`, /not base64/],
-    [`hmac-sha256:k:x:${SECRET}`, /is written/],
-  ])('is refused without a word of its secret: %s', (text, wanted) => {
+    [`hmac-sha256:k:${SECRET}!`, /must be base64/],
+    [`hmac-sha256:k:x:${SECRET}`, /must have the form/],
+  ])('is rejected without showing its secret: %s', (text, wanted) => {
     expect(() => parseTsigKeys(text)).toThrow(wanted);
     try {
       parseTsigKeys(text);

@@ -1,12 +1,12 @@
-/** Signs one query and verifies all messages of its answer (TSIG over TCP, RFC 8945, 5.3). */
+/** Signs a DNS query, and verifies all messages of its answer (TSIG over TCP, RFC 8945, 5.3). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { nameToWire, rcodeOf, readUint16 } from '../protocol/index.ts';
 import type { TsigKey } from './tsigKey.ts';
 import { CLASS_ANY, readTsig, TSIG_TYPE, type TsigRecord } from './tsigRecord.ts';
 
-/** The clocks of two hosts that use NTP differ by less; RFC 8945, 10, recommends it. */
+/** Maximum clock difference of client and server (RFC 8945, 10). Clocks of hosts that use NTP differ by less. */
 const FUDGE_SECONDS = 300;
-/** RFC 8945, 5.3.1: at most 99 messages may come between two that are signed. */
+/** Maximum number of unsigned messages between two signed ones (RFC 8945, 5.3.1). */
 const MAX_UNSIGNED = 99;
 const ADDITIONAL_COUNT = 10;
 const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
@@ -17,15 +17,14 @@ const ERRORS: Readonly<Record<number, string>> = {
   22: 'BADTRUNC',
 };
 
-/** The conversation of one query. */
 export class TsigSession {
   readonly #key: TsigKey;
   readonly #name: Uint8Array;
   readonly #algorithm: Uint8Array;
-  /** The signature that the next one rests on. */
+  /** Previous signature. The next signature also covers it. */
   #mac: Buffer = Buffer.alloc(0);
   #isFirst = true;
-  /** Messages that the next signature has to cover. */
+  /** Unsigned messages that the next signature must cover. */
   #unsigned: Buffer[] = [];
 
   constructor(key: TsigKey) {
@@ -34,7 +33,7 @@ export class TsigSession {
     this.#algorithm = nameToWire(key.algorithm);
   }
 
-  /** The query, which has no additional records, with its signature. */
+  /** Returns the signed query. `query` must not have additional records. */
   sign(query: Uint8Array, nowMs: number): Buffer {
     const timers = timersOf(Math.floor(nowMs / 1000), FUDGE_SECONDS);
     this.#mac = this.#hmac([query, this.#variables(timers, Buffer.alloc(4))]);
@@ -53,16 +52,15 @@ export class TsigSession {
   }
 
   /**
-   * Takes the next message of the answer. Returns those that are now known to be the server's: none while the signature that
-   * covers them is still to come. Throws where the signature is wrong, or is missing.
+   * Returns the messages that this message verifies: none if it is unsigned, because a later signature covers it.
+   * Throws if a signature is invalid or missing.
    */
   verify(message: Buffer, nowMs: number): readonly Buffer[] {
     const tsig = readTsig(message);
     if (tsig === undefined) {
-      if (this.#isFirst)
-        throw new Error(`the answer (rcode ${rcodeOf(message)}) is not signed, though the query was`);
+      if (this.#isFirst) throw new Error(`the answer (rcode ${rcodeOf(message)}) is not signed`);
       if (this.#unsigned.push(message) > MAX_UNSIGNED)
-        throw new Error(`more than ${MAX_UNSIGNED} messages came without a signature`);
+        throw new Error(`more than ${MAX_UNSIGNED} unsigned messages in a row`);
       return [];
     }
     this.#check(message, tsig, nowMs);
@@ -77,7 +75,7 @@ export class TsigSession {
     if (tsig.name !== this.#key.name || tsig.algorithm !== this.#key.algorithm)
       throw new Error('the answer is signed with another key');
     if (tsig.error !== 0 && tsig.mac.length === 0)
-      throw new Error(`the server refused the TSIG key with ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
+      throw new Error(`the server rejected the TSIG key: ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
     const bare = Buffer.from(message.subarray(0, tsig.start));
     tsig.originalId.copy(bare);
     bare.writeUInt16BE(readUint16(bare, ADDITIONAL_COUNT) - 1, ADDITIONAL_COUNT);
@@ -88,19 +86,19 @@ export class TsigSession {
       bare,
       this.#isFirst ? this.#variables(tsig.timers, tsig.errorAndOther) : tsig.timers,
     ]);
-    // A signature that was cut short (RFC 8945, 5.2.2.1) is easier to guess, and no server cuts these: it is refused.
-    if (tsig.mac.length !== wanted.length) throw new Error('the signature of the answer is cut short');
-    if (!timingSafeEqual(tsig.mac, wanted)) throw new Error('the signature of the answer is wrong');
+    // Truncated signatures (RFC 8945, 5.2.2.1) are easier to guess, and servers do not truncate SHA-2.
+    if (tsig.mac.length !== wanted.length) throw new Error('the signature of the answer is truncated');
+    if (!timingSafeEqual(tsig.mac, wanted)) throw new Error('the signature of the answer is invalid');
     if (tsig.error !== 0)
-      throw new Error(`the server refused the TSIG key with ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
+      throw new Error(`the server rejected the TSIG key: ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
     const offSeconds = Math.abs(nowMs / 1000 - tsig.timeSeconds);
     if (offSeconds > Math.min(tsig.fudgeSeconds, FUDGE_SECONDS) + 1)
       throw new Error(
-        `the answer was signed ${Math.round(offSeconds)} seconds away from now: see to the clocks of both hosts`,
+        `the signing time of the answer is off by ${Math.round(offSeconds)} seconds: check the clocks of both hosts`,
       );
   }
 
-  /** RFC 8945, 4.3.3: what the record says besides the signature. */
+  /** Returns the TSIG variables (RFC 8945, 4.3.3): the fields of the TSIG record that are signed. */
   #variables(timers: Uint8Array, errorAndOther: Uint8Array): Buffer {
     return Buffer.concat([
       this.#name,
@@ -119,7 +117,7 @@ export class TsigSession {
   }
 }
 
-/** Time signed (48 bits) and fudge. */
+/** Encodes the signing time (48 bits) and the fudge, its permitted error in seconds (16 bits). */
 function timersOf(seconds: number, fudgeSeconds: number): Buffer {
   const timers = Buffer.alloc(8);
   timers.writeUIntBE(seconds, 0, 6);

@@ -1,29 +1,29 @@
-/** The TSIG record of a message (RFC 8945, 4.2), which is the last of its additional records. */
+/** Parses the TSIG record of a DNS message (RFC 8945, 4.2). It must be the last additional record. */
 import { expandName, HEADER_BYTES, nameToText, readUint16, skipName } from '../protocol/index.ts';
 
 export const TSIG_TYPE = 250;
 export const CLASS_ANY = 255;
 const SECTION_COUNTS = [6, 8, 10];
-/** Type, class, TTL and length of the data. */
+/** Bytes of a record's type, class, TTL and data length. */
 const RECORD_HEADER_BYTES = 10;
 
 export interface TsigRecord {
-  /** Where it begins in the message: what stands before it is signed. */
+  /** Offset of the TSIG record in the message. The signature covers the bytes before it. */
   readonly start: number;
   readonly name: string;
   readonly algorithm: string;
-  /** Time signed and fudge, as they came. */
+  /** Signing time and fudge (permitted error of this time), in wire form. */
   readonly timers: Buffer;
   readonly timeSeconds: number;
   readonly fudgeSeconds: number;
   readonly mac: Buffer;
   readonly originalId: Buffer;
   readonly error: number;
-  /** Error, length of the other data, and the other data, as they came. */
+  /** The fields Error, Other Len and Other Data of the record, in wire form. */
   readonly errorAndOther: Buffer;
 }
 
-/** Undefined for a message without one. Throws for one that cannot be read, or that has it anywhere but at the end. */
+/** Returns the TSIG record, if any. Throws if the message is malformed or the record is not the last one. */
 export function readTsig(message: Buffer): TsigRecord | undefined {
   let at = HEADER_BYTES;
   for (let questions = readUint16(message, 4); questions > 0; questions--) at = skipName(message, at) + 4;
@@ -33,7 +33,7 @@ export function readTsig(message: Buffer): TsigRecord | undefined {
   for (let left = answers + authorities + additional; left > 0; left--) {
     const header = skipName(message, at);
     const end = header + RECORD_HEADER_BYTES + readUint16(message, header + 8);
-    if (header === 0 || end > message.length) throw new Error('a record cannot be read');
+    if (header === 0 || end > message.length) throw new Error('malformed record');
     if (readUint16(message, header) === TSIG_TYPE) {
       if (
         left !== 1 ||
@@ -41,7 +41,7 @@ export function readTsig(message: Buffer): TsigRecord | undefined {
         end !== message.length ||
         readUint16(message, header + 2) !== CLASS_ANY
       )
-        throw new Error('the signature of the answer is not where it has to be');
+        throw new Error('the TSIG record is not the last record of the answer');
       return tsigAt(message, at, header + RECORD_HEADER_BYTES);
     }
     at = end;
@@ -57,7 +57,7 @@ function tsigAt(message: Buffer, start: number, dataAt: number): TsigRecord {
   const idAt = macAt + readUint16(message, timersAt + 8);
   const otherEnd = idAt + 6 + readUint16(message, idAt + 4);
   if (name === undefined || algorithm === undefined || otherEnd !== message.length)
-    throw new Error('the signature of the answer cannot be read');
+    throw new Error('malformed TSIG record');
   return {
     start,
     name: nameToText(name),

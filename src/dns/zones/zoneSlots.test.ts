@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ZoneSlots } from './zoneSlots.ts';
 
-/** Takes a place for each of these servers, and tells which were given so far, in their order. */
+/** Requests a slot for each of these servers. `given` lists the granted ones in order. */
 function asking(slots: ZoneSlots, servers: readonly string[]) {
   const given: string[] = [];
   const releases: (() => void)[] = [];
@@ -13,7 +13,7 @@ function asking(slots: ZoneSlots, servers: readonly string[]) {
   return { given, releases, settle: () => new Promise((resolve) => setImmediate(resolve)) };
 }
 
-it('ten zones are read at a time, four of one server, and the others wait in their order', async () => {
+it('ten zones are read at a time, four per server, and the others wait in order', async () => {
   const servers = [...Array(6).fill('a'), ...Array(6).fill('b'), 'c', 'd', 'e'];
   const { given, releases, settle } = asking(new ZoneSlots(), servers);
   await settle();
@@ -29,7 +29,7 @@ it('ten zones are read at a time, four of one server, and the others wait in the
   expect(given.join('')).toBe('aaaabbbbcdbaaeb');
 });
 
-it('a place that was given back twice is one place', async () => {
+it('a slot that is released twice is released once', async () => {
   const { given, releases, settle } = asking(new ZoneSlots(), Array(8).fill('a'));
   await settle();
   releases[0]?.();

@@ -1,14 +1,14 @@
 /**
- * Bounds how many zones are read at the same time: in all, and from one server. A zone that keeps waiting for its server gives
- * its place to another, so that servers that hang hold up nobody.
+ * Limits the zones read at the same time, in total and per server. A caller releases its slot early if the server
+ * stalls, so that it does not delay zones of other servers.
  */
 
-/** BIND transfers ten zones at a time (`transfers-in`). */
-const AT_A_TIME = 10;
-/** BIND asks two of one server (`transfers-per-ns`); most guards have one or two servers, with all the zones. */
-const OF_ONE_SERVER = 4;
+/** Maximum number of slots in total, as in BIND (`transfers-in`). */
+const MAX_TOTAL = 10;
+/** Slots per server. BIND has 2 (`transfers-per-ns`), but most guards use one or two servers for all zones. */
+const MAX_PER_SERVER = 4;
 
-/** Gives a place back; a second call does nothing. */
+/** Releases a slot. Further calls do nothing. */
 export type Release = () => void;
 
 interface Waiting {
@@ -21,11 +21,11 @@ export class ZoneSlots {
   readonly #waiting: Waiting[] = [];
   #inAll = 0;
 
-  /** Resolves when a zone of this server may be read. */
+  /** Resolves when a zone of this server may be read. The result releases the slot. */
   async take(server: string): Promise<Release> {
-    if (!this.#hasRoom(server))
+    if (!this.#hasFreeSlot(server))
       await new Promise<void>((resolve) => {
-        // The place is taken when the turn comes, before anybody else is looked at.
+        // `#grantNext` counts the slot as used before it resolves the promise, so that no other caller gets the slot.
         this.#waiting.push({ server, go: resolve });
       });
     else this.#count(server, 1);
@@ -34,12 +34,12 @@ export class ZoneSlots {
       if (!isHeld) return;
       isHeld = false;
       this.#count(server, -1);
-      this.#callNext();
+      this.#grantNext();
     };
   }
 
-  #hasRoom(server: string): boolean {
-    return this.#inAll < AT_A_TIME && (this.#taken.get(server) ?? 0) < OF_ONE_SERVER;
+  #hasFreeSlot(server: string): boolean {
+    return this.#inAll < MAX_TOTAL && (this.#taken.get(server) ?? 0) < MAX_PER_SERVER;
   }
 
   #count(server: string, change: 1 | -1): void {
@@ -49,8 +49,8 @@ export class ZoneSlots {
     else this.#taken.set(server, taken);
   }
 
-  #callNext(): void {
-    const next = this.#waiting.findIndex(({ server }) => this.#hasRoom(server));
+  #grantNext(): void {
+    const next = this.#waiting.findIndex(({ server }) => this.#hasFreeSlot(server));
     const [waiting] = next < 0 ? [] : this.#waiting.splice(next, 1);
     if (waiting === undefined) return;
     this.#count(waiting.server, 1);

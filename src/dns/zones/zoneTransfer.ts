@@ -1,6 +1,6 @@
 /**
- * Reads a zone by transfer (AXFR, RFC 5936), and its serial number, from a server that allows it. By hand, as of a million records
- * only owner and type are wanted, and owners in wire form: dns-packet reads labels as text in UTF-8.
+ * Reads a zone by transfer (AXFR, RFC 5936), or only its serial number. Avoids dns-packet, which decodes all record
+ * data, because a million records may arrive and only type and owner are needed.
  */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
@@ -20,45 +20,45 @@ import {
 import { TsigSession } from './tsig.ts';
 import type { TsigKey } from './tsigKey.ts';
 
-/** A server that says nothing for so long has broken off the transfer. */
+/** Maximum time without data during a transfer. */
 const IDLE_MS = 10_000;
-/** A zone of a million names, signed, over a slow line; a server that sends a byte now and then has broken off the transfer, too. */
+/**
+ * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. Also stops servers that
+ * send single bytes.
+ */
 const MAX_TRANSFER_MS = 30 * 60_000;
-/** One small answer. */
+/** Maximum duration of a query for the serial number. Its answer is small. */
 const MAX_SERIAL_MS = 10_000;
 const MS_PER_SECOND = 1000;
 const LENGTH_BYTES = 2;
-/** Type, class, TTL and length of the data. */
+/** Bytes of a record's type, class, TTL and data length. */
 const RECORD_HEADER_BYTES = 10;
 
-/** The transfer failed; what was read of it may be a part of the zone. */
+/** Thrown if a transfer failed. The records received until then may be only a part of the zone. */
 class TransferError extends Error {
   override readonly name = 'TransferError';
 
   constructor(zone: string, { host, port }: ServerAddress, why: string) {
-    super(`the zone ${zone} cannot be transferred from ${host} port ${port}: ${why}`);
+    super(`transfer of zone ${zone} from ${host} port ${port} failed: ${why}`);
   }
 }
 
 export interface TransferredRecord {
-  /** In wire form. */
   readonly owner: Uint8Array;
   readonly type: string;
   readonly data: Uint8Array;
 }
 
 export interface TransferOptions {
-  /** Signs the query and must have signed the answer. */
+  /** TSIG key that signs the query. The answer must then be signed with the same key. */
   readonly key?: TsigKey | undefined;
-  /** Breaks the transfer off, at once. */
   readonly signal?: AbortSignal;
-  /** How long all of it may take. */
   readonly maxMs?: number;
-  /** Hears of each sign of life of the server. */
+  /** Called whenever data arrives from the server. */
   readonly onProgress?: () => void;
 }
 
-/** The records of a zone, its SOA first. Throws `TransferError`, also in the middle. */
+/** Yields a zone's records, SOA first. Throws `TransferError`, possibly after some records. */
 export async function* transferZone(
   zone: string,
   server: ServerAddress,
@@ -69,14 +69,14 @@ export async function* transferZone(
   for await (const message of messages(transfer, { maxMs: MAX_TRANSFER_MS, ...options })) {
     for (const record of answersOf(message, (why) => new TransferError(zone, server, why))) {
       if (record.type === 'SOA' && ++soas === 2) return;
-      if (soas === 0) throw new TransferError(zone, server, 'it does not begin with the SOA record');
+      if (soas === 0) throw new TransferError(zone, server, 'the first record is not an SOA record');
       yield record;
     }
   }
-  throw new TransferError(zone, server, 'it ended before the zone did');
+  throw new TransferError(zone, server, 'the connection ended before the zone was complete');
 }
 
-/** The zone's serial number. Throws `TransferError`. */
+/** Returns the zone's serial number. Throws `TransferError`. */
 export async function serialOf(
   zone: string,
   server: ServerAddress,
@@ -85,10 +85,10 @@ export async function serialOf(
   const ofSerial = { zone, server, type: QueryType.SOA };
   for await (const message of messages(ofSerial, { maxMs: MAX_SERIAL_MS, ...options }))
     for (const { type, data } of answersOf(message, (why) => new TransferError(zone, server, why))) {
-      // The serial number is the first of five at the end, behind two names.
+      // SOA data ends with five 32-bit numbers after two names. The serial number is the first of the five.
       if (type === 'SOA' && data.length >= 20) return Buffer.from(data).readUInt32BE(data.length - 20);
     }
-  throw new TransferError(zone, server, 'it has no SOA record there');
+  throw new TransferError(zone, server, 'the answer has no SOA record');
 }
 
 interface ZoneQuery {
@@ -107,13 +107,13 @@ async function* messages(
   const query = tsig?.sign(question, Date.now()) ?? question;
   const socket = connect({ host: server.host, port: server.port });
   socket.setTimeout(IDLE_MS, () =>
-    socket.destroy(new Error(`nothing came for ${IDLE_MS / MS_PER_SECOND} seconds`)),
+    socket.destroy(new Error(`no data for ${IDLE_MS / MS_PER_SECOND} seconds`)),
   );
   const tooLong = setTimeout(
-    () => socket.destroy(new Error(`it took longer than ${maxMs / MS_PER_SECOND} seconds`)),
+    () => socket.destroy(new Error(`timed out after ${maxMs / MS_PER_SECOND} seconds`)),
     maxMs,
   );
-  const stop = (): void => void socket.destroy(new Error('it was broken off'));
+  const stop = (): void => void socket.destroy(new Error('aborted'));
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   socket.write(Buffer.concat([Uint8Array.of(query.length >> 8, query.length & 0xff), query]));
@@ -127,13 +127,13 @@ async function* messages(
         const message = pending.subarray(LENGTH_BYTES, end);
         pending = pending.subarray(end);
         if (message.length < HEADER_BYTES || readUint16(message, 0) !== id || !isResponse(message))
-          throw new Error('an answer that is not ours');
+          throw new Error('the answer does not match the query');
         const trusted = tsig?.verify(message, Date.now()) ?? [message];
         for (const one of trusted) {
-          if (rcodeOf(one) !== 0) throw new Error(`the server refused with rcode ${rcodeOf(one)}`);
+          if (rcodeOf(one) !== 0) throw new Error(`the server answered with rcode ${rcodeOf(one)}`);
           yield one;
         }
-        // One answer is all that any other question has.
+        // The answer to a query other than AXFR is a single message.
         if (type !== QueryType.AXFR) return;
       }
     }
@@ -154,7 +154,7 @@ function* answersOf(message: Buffer, fault: (why: string) => TransferError): Gen
     const header = skipName(message, at);
     const length = readUint16(message, header + 8);
     const end = header + RECORD_HEADER_BYTES + length;
-    if (owner === undefined || header === 0 || end > message.length) throw fault('a record cannot be read');
+    if (owner === undefined || header === 0 || end > message.length) throw fault('malformed record');
     const data = message.subarray(header + RECORD_HEADER_BYTES, end);
     yield { owner, type: typeName(readUint16(message, header)), data };
     at = end;

@@ -1,71 +1,72 @@
 import type { IncomingMessage } from 'node:http';
+import { failureReporter, inBackground } from '../../platform/background/index.ts';
 import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
 import { beginHttpSpan } from '../../platform/spans/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
-import { AdmissionControl } from './admissionControl.ts';
-import { admitOne } from './admitOne.ts';
-import { type Admitted, CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
-import { AnswerCompression } from './compression/answerCompression.ts';
-import { answerExplorer } from './explorer/answerExplorer.ts';
-import { explorerError } from './explorer/rows.ts';
-import { HttpExchange } from './httpExchange.ts';
+import { AdmissionControl, type Refusal } from './http/admissionControl.ts';
+import { admitOne } from './http/admitOne.ts';
+import { type Admitted, CallsHandler, tableOf } from './http/callsHandler.ts';
+import { AnswerCompression } from './http/compression/answerCompression.ts';
+import { HttpExchange } from './http/httpExchange.ts';
+import type { Rates } from './http/limits/rateLimits.ts';
+import { memoryLimitError } from './http/memoryLimitError.ts';
+import { type OriginRule, originRule } from './http/origins.ts';
+import { RequestBodies, type RequestBody } from './http/requestBodies.ts';
+import { requestProblem } from './http/requestProblem.ts';
+import { TickBatcher } from './http/tickBatcher.ts';
 import type { KeyStore } from './keys/keyStore.ts';
-import type { Rates } from './limits/rateLimits.ts';
-import type { Live } from './live/live.ts';
 import type { Method } from './method.ts';
-import { DISCOVER_ROW } from './methods/discoverRow.ts';
+import { DISCOVER_ROW } from './methods/rows/discoverRow.ts';
 import { pageFileOf, sendPage } from './methodsPage.ts';
 import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf, routeOf } from './networks.ts';
-import { noRoom } from './noRoom.ts';
-import { type OriginRule, originRule } from './origins.ts';
-import { refusesAlike } from './refusesAlike.ts';
-import { RequestBodies, type RequestBody } from './requestBodies.ts';
-import { requestProblem } from './requestProblem.ts';
-import { TurnBatcher } from './turnBatcher.ts';
-import { handshakeProblem } from './webSocket/handshake.ts';
-import { subscriptionEntries } from './webSocket/subscriptions.ts';
-import { type Served, WebSocketGateway, type WebSocketOptions } from './webSocket/webSocketGateway.ts';
+import type { Live } from './push/live/live.ts';
+import { handshakeProblem } from './push/webSocket/handshake.ts';
+import { subscriptionEntries } from './push/webSocket/subscriptions.ts';
+import {
+  type Served,
+  WebSocketGateway,
+  type WebSocketGatewayDependencies,
+  type WebSocketOptions,
+} from './push/webSocket/webSocketGateway.ts';
+import { answerExplorer } from './traceIndex/explorer/answerExplorer.ts';
+import { explorerError } from './traceIndex/explorer/rows.ts';
 
 export interface GatewayOptions {
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
-  /** Bytes that the answers of one batch may have together. */
   readonly maxAnswerBytes: number;
-  /** Requests that are carried out at the same time. */
   readonly maxInFlight: number;
-  /** Calls per second of one client address; 0 for any number. */
+  /** Maximum number of calls per second from one client address. 0: no limit. */
   readonly ratePerAddress: number;
-  /** Addresses and networks whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Those that are served; empty for all. */
+  /** Names of the methods to serve. Empty: all methods. */
   readonly methods: readonly string[];
   readonly compression: 'auto' | 'off';
   readonly webSocket: WebSocketOptions;
 }
 
-export interface GatewayDependencies extends CallsHandlerDependencies {
-  /** The methods of each network, by the network's name in the path. */
+export interface GatewayDependencies extends WebSocketGatewayDependencies {
+  /** Methods by network name. The name is part of the URL path. */
   readonly networks: ReadonlyMap<string, readonly Method[]>;
-  /** What is pushed of each network, by the same names. */
   readonly live: ReadonlyMap<string, Live>;
-  /** The id of a network's chain, in decimal; undefined until a node has told it. */
+  /** Returns the chain id of a network as a decimal string. Undefined until a node has reported it. */
   readonly chainIdOf: (network: string) => string | undefined;
   readonly readers: Readers;
   readonly keys: KeyStore;
-  /** Left out: those of this process alone. */
+  /** Rate limits that all processes share. Default: rate limits of this process only. */
   readonly rates?: Rates | undefined;
-  /** Whether the server takes no new requests any more. */
   readonly isStopping: () => boolean;
 }
 
 interface ServedNetwork extends Omit<Served, 'live'> {
-  /** Undefined where nothing is pushed. */
   readonly live: Live | undefined;
 }
 
 /**
- * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
- * status is that of docs/decisions/gateway.md. It stands on node:http itself: a cached answer costs less than a framework's reply.
+ * JSON-RPC gateway for all paths that start with /v1/. The body of an error response is always a JSON-RPC error, and
+ * the HTTP status follows docs/decisions/gateway.md. Uses node:http, because a framework costs more per response than a
+ * cached result.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -74,7 +75,7 @@ export class Gateway {
   readonly #admission: AdmissionControl;
   readonly #allowOrigin: OriginRule;
   readonly #served: string;
-  readonly #turnBatcher = new TurnBatcher();
+  readonly #turnBatcher = new TickBatcher();
   readonly #bodies: RequestBodies;
   readonly #compression: AnswerCompression | undefined;
   readonly #webSockets: WebSocketGateway;
@@ -96,7 +97,7 @@ export class Gateway {
       ),
       dependencies.chainIdOf,
     );
-    this.#bodies = new RequestBodies(options.maxBodyBytes);
+    this.#bodies = new RequestBodies(options.maxBodyBytes, dependencies.unfinished);
     this.#compression =
       options.compression === 'off' ? undefined : new AnswerCompression(metrics.compressionResults());
     this.#admission = new AdmissionControl(options, dependencies);
@@ -109,7 +110,6 @@ export class Gateway {
     this.#served = [...networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
   }
 
-  /** Whether a URL is the gateway's to answer. */
   handles(url: string | undefined): boolean {
     return isGatewayUrl(url);
   }
@@ -123,7 +123,7 @@ export class Gateway {
     const span = tracer && beginHttpSpan(tracer, response, routeOf(resource));
     const methods = this.#networks.get(network)?.methods;
     if (methods === undefined)
-      return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
+      return exchange.send(404, invalidRequest(`unknown path; POST to ${this.#served}`));
     const page = pageFileOf(request, resource);
     if (page !== undefined) return sendPage(response, page, path);
     const verb = resource === 'methods' ? 'POST' : 'GET';
@@ -133,25 +133,32 @@ export class Gateway {
       return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
     if (this.#dependencies.isStopping()) return sendStopping(exchange);
 
-    const permit = this.#admission.enter(request, query);
-    if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
-    response.whenOver(permit.release);
+    const permit = this.#admission.admit(request, query);
+    if ('refusal' in permit) return sendRefusal(exchange, permit);
     span?.set('floodgate.network', network);
     const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
-    if (resource === 'document') return void answerDocument(exchange, handler);
-    if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
-    this.#bodies.read(request, response, (body) => {
-      if (this.#answer(exchange, handler, body) !== 403 || tracer !== undefined) return;
-      // A request with the same head would come as far as this one has. Where requests are traced, each may be.
-      response.refusesAlike = refusesAlike(exchange, {
-        enter: () => (this.#dependencies.isStopping() ? undefined : this.#admission.enter(request, query)),
-        handler: (again) => this.#handler({ ...admitted, permit: again }),
-      });
+    /** Acquires one of the `maxInFlight` slots. Called with a complete body, so slow senders cannot occupy slots. */
+    const start = (): boolean => {
+      const refusal = permit.start();
+      if (refusal === undefined) response.onFinished(permit.release);
+      else sendRefusal(exchange, refusal);
+      return refusal === undefined;
+    };
+    if (resource !== 'methods') {
+      if (!start()) return;
+      return inBackground('HTTP response', () =>
+        resource === 'document'
+          ? answerDocument(exchange, handler)
+          : answerExplorer(exchange, handler, query),
+      );
+    }
+    this.#bodies.read({ request, response }, (body) => {
+      if (body.kind !== 'whole' || start()) this.#answer(exchange, handler, body);
     });
   }
 
-  /** A client wants a WebSocket: it gets one, or the answer that any other request would get. */
+  /** Opens a WebSocket, or responds with an HTTP error if the upgrade is rejected. */
   upgrade(upgrade: Upgrade): void {
     const { request, response } = upgrade;
     const { path, query } = partsOf(request.url);
@@ -167,14 +174,14 @@ export class Gateway {
     this.#webSockets.open(upgrade, exchange, { served: { ...served, live }, query });
   }
 
-  /** Closes the WebSockets, each when what it has asked for is answered. */
+  /** Closes each WebSocket after its pending requests were answered. */
   drain(): void {
     this.#webSockets.drain();
   }
 
   #exchange(request: IncomingMessage, response: TrackedResponse, resource: GatewayResource): HttpExchange {
     return new HttpExchange(request, response, {
-      turnBatcher: this.#turnBatcher,
+      tickBatcher: this.#turnBatcher,
       compression: this.#compression,
       allowedOrigin: this.#allowOrigin(request.headers.origin),
       errorBody: resource === 'explorer' ? explorerError : (error) => errorResponse(null, error),
@@ -185,28 +192,29 @@ export class Gateway {
     return new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
   }
 
-  /** Returns the status where that is known at once. */
-  #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): number | undefined {
-    if (body.kind === 'aborted') return undefined;
-    if (body.kind === 'refused') {
-      exchange.send(body.status, body.error);
-      return body.status;
-    }
+  #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): void {
+    if (body.kind === 'aborted') return;
+    if (body.kind === 'refused')
+      return exchange.send(body.status, body.error, ...(body.status === 429 ? RETRY_AFTER : []));
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
-    if (answer instanceof Promise) void answer.then(send);
+    if (answer instanceof Promise) answer.then(send).catch(failureReporter('HTTP response'));
     else send(answer);
-    return answer instanceof Promise ? undefined : answer.status;
   }
 }
 
-/** A URL's path, and what stands behind its question mark. */
+/** Within one second, some unread responses of the client address will have been read or closed. */
+const RETRY_AFTER = ['retry-after', '1'];
+
 function partsOf(url = ''): { readonly path: string; readonly query: string } {
   const question = url.indexOf('?');
   return question === -1
     ? { path: url, query: '' }
     : { path: url.slice(0, question), query: url.slice(question + 1) };
 }
+
+const sendRefusal = (exchange: HttpExchange, { status, refusal, headers }: Refusal): void =>
+  exchange.send(status, refusal, ...headers);
 
 const sendStopping = (exchange: HttpExchange): void =>
   exchange.send(
@@ -218,14 +226,14 @@ const sendStopping = (exchange: HttpExchange): void =>
 
 const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
 
-/** The OpenRPC document of a network; it counts as one call. */
+/** Responds with the OpenRPC document of a network. The request counts as one call. */
 async function answerDocument(exchange: HttpExchange, handler: CallsHandler): Promise<void> {
   try {
     await admitOne(handler);
     const document = await handler.handle({ id: null, method: DISCOVER_ROW.name, params: [] }, true);
-    exchange.answer({ status: 200, parts: [document as Buffer] }, handler.context); // that is what its row's handler gives
+    exchange.answer({ status: 200, parts: [document as Buffer] }, handler.context); // the handler of `rpc.discover` returns a Buffer
   } catch (error) {
-    const known = error instanceof RateLimitedError ? error : noRoom();
+    const known = error instanceof RateLimitedError ? error : memoryLimitError();
     exchange.send(known.status, known, 'retry-after', String(Math.ceil(known.retryAfterSeconds)));
   }
 }

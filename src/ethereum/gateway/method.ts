@@ -1,42 +1,36 @@
 import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
-import type { AnswerRoom } from '../nodes/index.ts';
-import type { KeptAnswer } from './cache/keptAnswer.ts';
+import type { ResponseQuota } from '../nodes/index.ts';
 
-/** What a call has besides its parameters, and what its handler tells about its answer. */
+/** Call data in addition to the parameters. The handler stores the source of the result here (`cache`, `node`). */
 export interface CallContext {
-  /** A large result may be a stream. */
+  /** True if the handler may return a large result as a stream. */
   readonly mayStream: boolean;
-  /** Who asks, by key or address; worked out where somebody wants to know. */
+  /** Returns the id of the client's API key, or its address if it sent no key. Computed on demand. */
   readonly client?: () => string;
-  /** Memory for what arrives from a node. */
-  readonly room: AnswerRoom;
-  /** Calls back when the answer is on its way. Left out: nothing comes behind an answer. */
+  /** Returns the client's address. For IPv6 this is its /64 network. */
+  readonly address?: () => string;
+  readonly room: ResponseQuota;
+  /** Runs `then` after the response. Undefined for HTTP requests, because no message can follow the response. */
   readonly afterAnswer?: (then: () => void) => void;
-  /** Where the answer came from: the cache, a node, or another call under way for the same. */
+  /** Source of the result: the cache, a node, or a pending call with equal parameters. */
   cache?: 'hit' | 'miss' | 'coalesced';
-  /** The node that answered, by its place in the configuration. */
+  /** Name of the node that returned the result: `node-` and its number in the configuration. */
   node?: string;
-  /** The span of the call; left out: it is not traced. */
   span?: Span | undefined;
-  /** The result is this one. */
-  kept?: KeptAnswer;
 }
 
-/** The result as JSON bytes. Throws RpcError where the parameters or the circumstances do not allow an answer. */
+/** Handles a method. Returns JSON bytes. Throws RpcError if parameters are invalid or no result is available. */
 export type Handler = (params: readonly unknown[], context: CallContext) => Promise<Result> | Result;
 
-/** A method that the gateway serves in one network: a row of the table of methods with what it needs to answer. */
+/** Method that the gateway serves on one network: a row of the method table, bound to its dependencies. */
 export interface Method {
   readonly name: string;
-  /** Once it is carried out its answer must not be refused: what it changed would be. */
+  /** True if the method changes state. After its execution, its response must not be rejected. */
   readonly changesState?: boolean;
-  /**
-   * It is asked for at a path of its own and never called by its name: where this method is served, and by those who may call that.
-   */
-  readonly standsFor?: string;
-  /** A key that is narrowed to some methods may call it too. */
+  /** Other method whose permission also allows this one. Set for methods that have a URL path instead of a name. */
+  readonly permissionOf?: string;
+  /** True if every API key may call the method, even a key that is restricted to some methods. */
   readonly isForEveryKey?: boolean;
-  /** Parameters as the client sent them. */
   readonly handle: Handler;
 }

@@ -1,17 +1,17 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { type TalliedSeries, type Tally, tallied, talliedHistogram } from '../../platform/metrics/index.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type CounterSeries, counterSeries } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
-import type { CompressionResult } from './compression/answerCompression.ts';
+import type { CompressionResult } from './http/compression/answerCompression.ts';
 import { KeyCalls } from './keys/keyCalls.ts';
-import { WebSocketMetrics } from './webSocket/metrics.ts';
+import { WebSocketMetrics } from './push/webSocket/metrics.ts';
 
-/** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
+/** Duration buckets in seconds. Index results need less than 1 ms; requests to nodes may take up to their timeout. */
 const DURATION_BUCKETS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
-/** Limits that a request can hit. */
+/** Limits that can reject a request, as label values. */
 const LIMITS = [
   'in_flight',
   'address_rate',
@@ -23,32 +23,30 @@ const LIMITS = [
   'unsupported_method',
   'connections',
   'subscriptions',
+  'filter_bytes',
 ] as const;
 export type LimitName = (typeof LIMITS)[number];
 
-/** A call of one node. */
 type NodeCall = Readonly<Record<'network' | 'node' | 'method', string>>;
 
-/** What is known of a node when the metrics are asked for. */
+/** State of a node when the metrics are scraped. */
 export interface NodeGauges {
   readonly name: string;
   readonly isHealthy: boolean;
   readonly headBlock: number | undefined;
 }
 
-/** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
+/** Gateway metrics. Label values are method names of the method table and known error codes, never client input. */
 export class GatewayMetrics {
   readonly webSockets: WebSocketMetrics;
   readonly keyCalls: KeyCalls;
   readonly #registry: Registry;
-  readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
+  readonly #durations: Histogram<'network' | 'method'>;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
-  readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
-  readonly #compression: (labels: Readonly<Record<'result', string>>) => Tally;
-  readonly #limits: ReadonlyMap<LimitName, Tally>;
-  readonly #nodeDurations: (labels: NodeCall) => TalliedSeries;
-  /** The series that were made, by network, node and method: as many as are configured and the table has. */
-  readonly #nodeSeries = new Map<string, TalliedSeries>();
+  readonly #cache: Counter<'network' | 'method' | 'result'>;
+  readonly #compression: Counter<'result'>;
+  readonly #limits: Counter<'limit'>;
+  readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
   readonly #invalidResponses: Counter<'network' | 'node' | 'method'>;
@@ -60,12 +58,12 @@ export class GatewayMetrics {
     this.webSockets = new WebSocketMetrics(registry);
     this.keyCalls = new KeyCalls(registry);
     const registers = [registry];
-    this.#durations = talliedHistogram({
+    this.#durations = new Histogram({
       name: 'floodgate_gateway_call_duration_seconds',
-      help: 'Time from a call to its answer, by method.',
+      help: 'Duration of a call, in seconds, by method.',
       labelNames: ['network', 'method'],
       buckets: DURATION_BUCKETS_S,
-      registry,
+      registers,
     });
     this.#errors = new Counter({
       name: 'floodgate_gateway_call_errors_total',
@@ -73,35 +71,35 @@ export class GatewayMetrics {
       labelNames: ['network', 'method', 'code'],
       registers,
     });
-    this.#cache = tallied({
+    this.#cache = new Counter({
       name: 'floodgate_gateway_cache_total',
-      help: 'Relayed calls by where their answer came from: the cache (hit), another call under way (coalesced), a node (miss).',
+      help: 'Relayed calls by source of their result: the cache (hit), a pending equal call (coalesced), a node (miss).',
       labelNames: ['network', 'method', 'result'],
-      registry,
+      registers,
     });
-    this.#compression = tallied({
+    this.#compression = new Counter({
       name: 'floodgate_gateway_compression_total',
-      help: 'Answers that their client wanted compressed: from a kept form (kept), compressed for it (live), sent as they were for want of processor time (busy).',
+      help: 'Responses above 1 KiB for clients that accept compression: compressed, or sent uncompressed because the server is busy (busy).',
       labelNames: ['result'],
-      registry,
+      registers,
     });
-    const limits = tallied({
+    this.#limits = new Counter({
       name: 'floodgate_gateway_limited_total',
-      help: 'Requests refused by a limit.',
+      help: 'Requests rejected by a limit.',
       labelNames: ['limit'],
-      registry,
+      registers,
     });
-    this.#limits = new Map(LIMITS.map((limit) => [limit, limits({ limit })]));
-    this.#nodeDurations = talliedHistogram({
+    for (const limit of LIMITS) this.#limits.inc({ limit }, 0);
+    this.#nodeDurations = new Histogram({
       name: 'floodgate_upstream_request_duration_seconds',
-      help: 'Time from a request to a node to its answer.',
+      help: 'Duration of a request to a node, in seconds.',
       labelNames: ['network', 'node', 'method'],
       buckets: DURATION_BUCKETS_S,
-      registry,
+      registers,
     });
     this.#nodeFailures = new Counter({
       name: 'floodgate_upstream_failures_total',
-      help: 'Requests that a node did not answer usably, by reason.',
+      help: 'Failed requests to a node, by reason.',
       labelNames: ['network', 'node', 'method', 'reason'],
       registers,
     });
@@ -113,27 +111,26 @@ export class GatewayMetrics {
     });
     this.#invalidResponses = new Counter({
       name: 'floodgate_upstream_invalid_responses_total',
-      help: 'Answers of a node that cannot be true.',
+      help: 'Invalid responses of a node.',
       labelNames: ['network', 'node', 'method'],
       registers,
     });
     this.#disagreements = new Counter({
       name: 'floodgate_upstream_disagreements_total',
-      help: 'Answers about a final block of a node that another node contradicted.',
+      help: 'Results of a node for final blocks that another node contradicted.',
       labelNames: ['network', 'node', 'method'],
       registers,
     });
     this.#headsBack = new Counter({
       name: 'floodgate_upstream_head_went_back_total',
-      help: 'Times that the head of all nodes together went back.',
+      help: 'Number of times that the combined head of all nodes moved back.',
       labelNames: ['network'],
       registers,
     });
   }
 
-  /** Carries out calls of one method and counts them. */
   observer(network: string, method: string): <T>(call: () => Promise<T> | T) => Promise<T> | T {
-    const durations = this.#durations({ network, method });
+    const durations = this.#durations.labels({ network, method });
     const failed = (error: unknown): never => {
       const code = error instanceof RpcError ? labelOf(error.code) : 'fault';
       this.#errors.inc({ network, method, code });
@@ -154,28 +151,27 @@ export class GatewayMetrics {
     };
   }
 
-  cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'coalesced', Tally>> {
-    const counted = (result: string): Tally => this.#cache({ network, method, result });
+  cacheResults(
+    network: string,
+    method: string,
+  ): Readonly<Record<'hit' | 'miss' | 'coalesced', CounterSeries>> {
+    const counted = (result: string): CounterSeries =>
+      counterSeries(this.#cache, { network, method, result });
     return { hit: counted('hit'), miss: counted('miss'), coalesced: counted('coalesced') };
   }
 
-  compressionResults(): Readonly<Record<CompressionResult, Tally>> {
-    const counted = (result: CompressionResult): Tally => this.#compression({ result });
-    return { kept: counted('kept'), live: counted('live'), busy: counted('busy') };
+  compressionResults(): Readonly<Record<CompressionResult, CounterSeries>> {
+    const counted = (result: CompressionResult): CounterSeries =>
+      counterSeries(this.#compression, { result });
+    return { compressed: counted('compressed'), busy: counted('busy') };
   }
 
   limited(limit: LimitName): void {
-    this.#limits.get(limit)?.inc();
+    this.#limits.inc({ limit });
   }
 
   nodeAnswered({ network, node, method }: NodeCall, elapsedMs: number): void {
-    const name = `${network} ${node} ${method}`;
-    let series = this.#nodeSeries.get(name);
-    if (series === undefined) {
-      series = this.#nodeDurations({ network, node, method });
-      this.#nodeSeries.set(name, series);
-    }
-    series.observe(elapsedMs / 1_000);
+    this.#nodeDurations.observe({ network, node, method }, elapsedMs / 1_000);
   }
 
   nodeFailed(call: NodeCall, { reason }: NodeError): void {
@@ -198,11 +194,10 @@ export class GatewayMetrics {
     this.#headsBack.inc({ network });
   }
 
-  /** Adds the gauge of requests, read when the metrics are asked for. */
   watchInFlight(requests: () => number): void {
     new Gauge({
       name: 'floodgate_gateway_requests_in_flight',
-      help: 'Requests whose answers are being made or taken.',
+      help: 'Requests in flight, until the last byte of their response was sent.',
       registers: [this.#registry],
       collect() {
         this.set(requests());
@@ -210,7 +205,17 @@ export class GatewayMetrics {
     });
   }
 
-  /** Adds the gauges of all nodes, read when the metrics are asked for. */
+  watchFilterBytes(bytes: () => number): void {
+    new Gauge({
+      name: 'floodgate_gateway_filter_bytes',
+      help: 'Memory of HTTP filters and subscriptions, in logical bytes.',
+      registers: [this.#registry],
+      collect() {
+        this.set(bytes());
+      },
+    });
+  }
+
   watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {
     const registers = [this.#registry];
     const labelNames = ['network', 'node'] as const;
@@ -238,6 +243,9 @@ export class GatewayMetrics {
   }
 }
 
-/** A node may make up codes: those outside of the range that JSON-RPC defines or reserves are counted together. */
+/**
+ * Returns the label of an error code. All codes outside the JSON-RPC ranges share one label, because nodes can return
+ * arbitrary codes and the number of series must be bounded.
+ */
 const labelOf = (code: number): string =>
   (code >= -32768 && code <= -32000) || code === 3 ? String(code) : 'other';

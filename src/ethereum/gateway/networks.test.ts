@@ -9,7 +9,6 @@ it.each([
   ['/v1/mainnet/openrpc.json/', 'mainnet', 'document'],
   ['/v1/openrpc.json', 'openrpc.json', 'methods'],
   ['/v1/mainnet/page.js', 'mainnet', 'page.js'],
-  ['/v1/mainnet/calls.js', 'mainnet', 'calls.js'],
   ['/v1/mainnet/page.css', 'mainnet', 'page.css'],
   ['/v1/mainnet/__proto__', 'mainnet/__proto__', 'methods'],
   ['/v1//page.js', '', 'page.js'],
@@ -21,11 +20,11 @@ it.each([
   ['/v1/api', 'api', 'methods'],
   ['/v1/api/api', 'api', 'explorer'],
   ['/v1/mainnetapi', 'mainnetapi', 'methods'],
-])('%s names network %j (its %s)', (path, network, resource) =>
+])('the path %s belongs to network %j (resource %s)', (path, network, resource) =>
   expect(pathOf(path)).toEqual({ network, resource }),
 );
 
-describe('a network', () => {
+describe('Networks', () => {
   const chainIds: Record<string, string> = { mainnet: '1', fork: '1', '10': '99' };
   const networks = new Networks(
     new Map(['mainnet', 'fork', '10', 'starting'].map((name) => [name, name])),
@@ -34,9 +33,9 @@ describe('a network', () => {
 
   it.each([
     ['mainnet', 'mainnet'],
-    // Of two on one chain the first.
+    // Two networks have this chain id: the first configured one is used.
     ['1', 'mainnet'],
-    // A name comes first.
+    // A network name has priority over a chain id.
     ['10', '10'],
     ['99', '10'],
     ['0x1', undefined],
@@ -47,5 +46,7 @@ describe('a network', () => {
     ['undefined', undefined],
     ['__proto__', undefined],
     ['9'.repeat(10_000), undefined],
-  ])('%s is found: %s', (network, found) => expect(networks.get(network)).toBe(found));
+  ])('returns for the name or chain id %s: %s', (network, found) =>
+    expect(networks.get(network)).toBe(found),
+  );
 });

@@ -1,33 +1,28 @@
-/** All paths of the gateway are below. */
+import { PAGE_FILE_NAMES, type PageFileName } from '../../platform/page/index.ts';
+
 export const GATEWAY_PREFIX = '/v1/';
-/** The same without the slash: somebody left the network out. */
+/** Matches a URL that is only the prefix without its trailing slash, and thus names no network. */
 const GATEWAY_ROOT = /^\/v1(?:\?|$)/;
-/** Whether a URL is the gateway's to answer. */
 export const isGatewayUrl = (url: string | undefined): boolean =>
   url !== undefined && (url.startsWith(GATEWAY_PREFIX) || GATEWAY_ROOT.test(url));
 
-/** What a path below /v1/ names. */
 export interface GatewayPath {
-  /** A network, by its name or its chain's id. */
+  /** Name or chain id of a network. */
   readonly network: string;
   readonly resource: GatewayResource;
 }
 
-/** What is below a network: its methods, its OpenRPC document, its index in the form of explorers, or a file of its page. */
+/** Resource of a network: JSON-RPC methods, OpenRPC document, explorer API (Etherscan format), or HTML page file. */
 export type GatewayResource = 'methods' | 'document' | 'explorer' | PageFileName;
 
-/** Files of the page to read and try the methods. */
-const PAGE_FILE_NAMES = ['page.js', 'calls.js', 'page.css'] as const;
-export type PageFileName = (typeof PAGE_FILE_NAMES)[number];
-
-/** Behind the network's name. */
+/** Resources by the URL path segment that follows the network name. */
 const RESOURCES: ReadonlyMap<string, GatewayResource> = new Map<string, GatewayResource>([
   ['openrpc.json', 'document'],
   ['api', 'explorer'],
   ...PAGE_FILE_NAMES.map((name) => [name, name] as const),
 ]);
 
-/** Reads a path, with or without a slash at its end. */
+/** Parses a URL path. A trailing slash is optional. */
 export function pathOf(path: string): GatewayPath {
   const end = path.endsWith('/') ? path.length - 1 : path.length;
   const slash = path.indexOf('/', GATEWAY_PREFIX.length);
@@ -42,27 +37,26 @@ const NAMES: ReadonlyMap<GatewayResource, string> = new Map(
   [...RESOURCES].map(([name, resource]) => [resource, name]),
 );
 
-/** The form of the paths of a resource. */
+/** Returns the route of a resource (its path with placeholders), which is recorded in tracing spans. */
 export function routeOf(resource: GatewayResource): string {
   const name = NAMES.get(resource);
   return `${GATEWAY_PREFIX}{network}${name === undefined ? '' : `/${name}`}`;
 }
 
-/** A chain's id as it stands in a path. */
+/** Chain id in a URL path: a decimal number without leading zeros. */
 const CHAIN_ID = /^[1-9]\d{0,77}$/;
 
-/** The networks that are served, found by their names and by the ids of their chains. */
 export class Networks<T> {
   readonly #byName: ReadonlyMap<string, T>;
   readonly #chainIdOf: (network: string) => string | undefined;
 
-  /** `chainIdOf`: the id of a network's chain, in decimal; undefined until it is known. */
+  /** `chainIdOf` returns the chain id of a network as a decimal string, or undefined until it is known. */
   constructor(byName: ReadonlyMap<string, T>, chainIdOf: (network: string) => string | undefined) {
     this.#byName = byName;
     this.#chainIdOf = chainIdOf;
   }
 
-  /** A name comes before an id; of two networks on one chain the first does. */
+  /** Finds a network by name or chain id. Names have priority; of several with this chain id, the first is returned. */
   get(network: string): T | undefined {
     const named = this.#byName.get(network);
     if (named !== undefined || !CHAIN_ID.test(network)) return named;

@@ -1,2 +1,2 @@
-/** Where a node knows no finality, blocks this far below its head are taken for final. */
+/** If a node does not report finality, blocks this far below its head count as final. */
 export const ASSUMED_FINAL_DEPTH = 256;

@@ -14,21 +14,21 @@ import type { IndexerObserver } from './indexerObserver.ts';
 import type { ChainSource } from './pooledSource.ts';
 import { rewind } from './rewind.ts';
 
-/** Blocks that are followed in one turn: whoever asks for an older block waits no longer than for these. */
-const MAX_BLOCKS_PER_TURN = 256;
+/** Maximum number of blocks followed in one pass, so that a request for an older block waits for at most this many. */
+const MAX_BLOCKS_PER_PASS = 256;
 
-/** Replaced blocks above so many are removed before their successors are fetched, in transactions of their own. */
+/** If a reorganisation replaces more blocks than this, the excess is removed first, in separate transactions. */
 const MAX_UNDONE_WITH_NEW = 1024;
 
 export interface ChainFollowerOptions {
-  /** First block to index; left out: the latest MAX_RANGE_BLOCKS. */
+  /** First block to index. Default: the latest MAX_RANGE_BLOCKS. */
   readonly fromBlock?: number;
-  /** Which blocks count as final; left out: what is usual on the chain. */
+  /** Rule that decides which blocks are final. Default: the usual rule of the chain. */
   readonly finality?: Finality;
 }
 
-/** What following the chain has changed in the index: blocks from a number on were removed, then others added above the rest. */
-export interface FollowedChange {
+/** Change of the index while following the chain: blocks from `undoFrom` on were removed, then `blocks` were added. */
+export interface HeadChange {
   readonly undoFrom?: number;
   readonly blocks: readonly IndexedBlock[];
 }
@@ -37,24 +37,22 @@ export interface ChainFollowerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: Pick<IndexerObserver, 'indexed' | 'reorganised'>;
-  /** Applies a change to the store. */
   readonly write: (change: IndexChange) => Promise<void>;
-  /** Hears of each change once it is applied, in their order. */
-  readonly followed: (change: FollowedChange) => void;
+  /** Called with each change after it was applied, in order. */
+  readonly followed: (change: HeadChange) => void;
   readonly signal: AbortSignal;
-  /** Whether following has failed, and has not succeeded since. */
   readonly isFailing: () => boolean;
 }
 
-/** Brings the index to the chain as its nodes have it now, turn by turn. Whoever calls sees to it that turns do not overlap. */
+/** Moves the index to the current chain of the nodes, one pass at a time. The caller must not let passes overlap. */
 export class ChainFollower {
   readonly #options: ChainFollowerOptions;
   readonly #dependencies: ChainFollowerDependencies;
   #heads: NodeHeads | undefined;
-  /** The number of the index's head, -1 where it has none; undefined until it was read. */
+  /** Number of the index's head, -1 if the index is empty. Undefined until it was read. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
-  /** The hash of the head that was last asked for to be kept nearer. */
+  /** Hash of the last head that was fetched for the local copy of the newest blocks. */
   #askedToKeep: Hash | undefined;
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
@@ -62,19 +60,18 @@ export class ChainFollower {
     this.#dependencies = dependencies;
   }
 
-  /** The heads of the chain as last heard of: those that the relay answers by, in this very moment. */
+  /** Newest known heads of the chain, which the relay uses too. */
   get lastHeads(): NodeHeads | undefined {
     return this.#dependencies.source.knownHeads ?? this.#heads;
   }
 
-  /** Blocks between the node's head as last heard of, also within a turn, and the index's; undefined before the first turn. */
+  /** Blocks between the node's newest known head and the index's head. Undefined before the first pass. */
   get lagBlocks(): number | undefined {
     const { lastHeads } = this;
     if (lastHeads === undefined || this.#indexHead === undefined) return undefined;
     return Math.max(0, lastHeads.latest.number - this.#indexHead);
   }
 
-  /** The same, asked for now; what was last heard where no node answers. */
   async freshHeads(): Promise<NodeHeads | undefined> {
     if (!this.#dependencies.signal.aborted) {
       try {
@@ -86,14 +83,11 @@ export class ChainFollower {
     return this.lastHeads;
   }
 
-  /**
-   * Brings the index towards the node's head: undoes what was replaced, then adds what is new, as much as fits into one
-   * turn. Resolves with whether there is more.
-   */
+  /** Removes replaced blocks, then adds new ones up to the limit of one pass. Resolves with true if more remain. */
   async catchUp(): Promise<boolean> {
     const { store, source, observer, signal, isFailing } = this.#dependencies;
     await this.#bindChain();
-    // What failed may have been of heads that the chain has left since.
+    // After a failure the cached heads may belong to blocks that the chain has replaced.
     const heads = await (isFailing() ? source.freshHeads() : source.heads());
     const head = await store.head();
     const indexHead = head?.number;
@@ -104,7 +98,7 @@ export class ChainFollower {
     const first = await this.#firstToAdd(heads, indexHead, undoFrom);
     if (undoFrom !== undefined) await this.#reorganised(undoFrom, indexHead ?? undoFrom);
 
-    const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
+    const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_PASS - 1);
     let written: Promise<void> = Promise.resolve();
     for await (const blocks of fetchBlocks(range(first, last), { store, source, signal })) {
       await written;
@@ -115,27 +109,30 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
-    if (store.lacksNewest && head?.number === heads.latest.number && undoFrom === undefined)
+    if (store.needsNewest && head?.number === heads.latest.number && undoFrom === undefined)
       await this.#keepNewest(head);
     await this.#finalize(heads);
     return last < heads.latest.number;
   }
 
-  /** Another server was faster to write all there is, so that nothing was added here. Each head is asked for once: it is a copy, no failure. */
+  /**
+   * Fetches the head for the local copy if another server wrote it first, so that nothing was added here. Each head is
+   * tried only once, because a missing copy is not a failure.
+   */
   async #keepNewest({ number, hash }: StoredBlock): Promise<void> {
     if (hash === this.#askedToKeep) return;
     this.#askedToKeep = hash;
     const { store, source, signal } = this.#dependencies;
     try {
-      // The node may have another there by now: the next turn finds that out.
+      // The node may have replaced the block by now; the next pass detects that.
       for await (const blocks of fetchBlocks([number], { store, source, signal }))
-        for (const block of blocks) if (block.block.hash === hash) await store.keepNewest?.(block);
+        for (const block of blocks) if (block.block.hash === hash) await store.cacheNewest?.(block);
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
     }
   }
 
-  /** The first block to follow from: behind the index's head, or in place of the first that was replaced. */
+  /** Returns the first block to fetch: the one after the index's head, or the first replaced one. */
   async #firstToAdd(
     heads: NodeHeads,
     indexHead: number | undefined,
@@ -147,7 +144,7 @@ export class ChainFollower {
     return undoFrom === 0 || crossesGap ? Math.max(undoFrom, this.#firstBlock(heads)) : undoFrom;
   }
 
-  /** Tells of blocks that were replaced, and removes them where they are too many for one change. */
+  /** Reports replaced blocks, and removes them if they are too many for one change. */
   async #reorganised(undoFrom: number, indexHead: number): Promise<void> {
     const { store, observer, write, followed } = this.#dependencies;
     observer.reorganised(undoFrom, indexHead - undoFrom + 1);
@@ -160,8 +157,7 @@ export class ChainFollower {
     });
   }
 
-  /** Applies a change that may move the index's head. */
-  async #apply(change: FollowedChange): Promise<void> {
+  async #apply(change: HeadChange): Promise<void> {
     const { store, write, followed } = this.#dependencies;
     await write({ ...change, ...(this.#finality === 'none' && { undoFinal: true }) });
     followed(change);
@@ -176,10 +172,7 @@ export class ChainFollower {
     this.#finality = this.#options.finality ?? defaultFinality(chain.chainId);
   }
 
-  /**
-   * The first block that was replaced. Throws WrongChainError where it is the whole chain: behind the node's address
-   * another node may stand since the last poll, and what it has is no reorganisation.
-   */
+  /** Returns the first replaced block. Throws WrongChainError without a common ancestor (a new chain, no reorg). */
   async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
     const { store, source } = this.#dependencies;
     const final = this.#finality === 'none' ? undefined : await store.finalizedNumber();
@@ -197,7 +190,7 @@ export class ChainFollower {
     return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
   }
 
-  /** Remembers the final block, once the index has it and it is the same block. */
+  /** Stores the number of the final block if the index has that block. */
   async #finalize(heads: NodeHeads): Promise<void> {
     const { store } = this.#dependencies;
     const number = finalNumber(this.#finality, heads);
@@ -209,7 +202,6 @@ export class ChainFollower {
     if (isThere) await store.apply({ blocks: [], finalizedNumber: number });
   }
 
-  /** The highest block that cannot be replaced any more, as far as is known. */
   async finalNumber(): Promise<number> {
     const told =
       finalNumber(this.#finality, this.#heads ?? {}) ??

@@ -1,85 +1,90 @@
+import { awaitedLater } from '../../platform/background/index.ts';
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
-import { type IndexedBlock, indexBlock, type TraceStore } from '../traces/index.ts';
-import { type Pace, steadyPace } from './pace.ts';
+import { type IndexedBlock, indexBlock, indexUnavailable, type TraceStore } from '../traces/index.ts';
+import { type AdaptiveConcurrency, boundedConcurrency } from './adaptiveConcurrency.ts';
 
-/** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
+/** Maximum number of blocks per transaction while catching up. Each commit is flushed to disk, so larger is faster. */
 export const MAX_BLOCKS_PER_BATCH = 64;
-/** Fewer where blocks are large, unless the store asks for more: what is fetched is held in memory until it is written, about 500 bytes a trace. */
+/** Maximum traces per transaction, unless the store sets a limit. Each uses about 500 bytes of memory until written. */
 const TRACES_PER_BATCH = 12_288;
+/** Maximum bytes of chunks per transaction, for blocks with much data in few traces. */
+const BYTES_PER_BATCH = 32 * 1024 * 1024;
+/** Blocks above this size reduce parallel fetches, because finished blocks wait in memory for the ones before them. */
+const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Fetching {
-  /** What they are fetched for. */
   readonly store: Pick<TraceStore, 'tracesPerChange'>;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
-  /** The steady one where it is left out. */
-  readonly pace?: Pace;
+  /** Default: `boundedConcurrency()`. */
+  readonly concurrency?: AdaptiveConcurrency;
 }
 
 /**
- * Fetches blocks by their numbers and makes them ready to be written, in batches in the order of the numbers. Several are
- * asked for at a time, and the next batch is fetched while the last one is worked on. Consecutive numbers must be parent and
- * child. Rejects with NodeError where a block cannot be had.
+ * Fetches blocks by number, several in parallel, and yields them in write-ready batches in number order. The next batch
+ * is fetched while the caller processes the last one. Consecutive numbers must be parent and child. Rejects with
+ * NodeError.
  */
 export async function* fetchBlocks(
   numbers: readonly number[],
-  { store, source, signal, pace = steadyPace() }: Fetching,
+  { store, source, signal, concurrency = boundedConcurrency() }: Fetching,
 ): AsyncGenerator<IndexedBlock[]> {
   const underWay: Promise<IndexedBlock>[] = [];
   let next = 0;
   const startMore = (): void => {
-    while (underWay.length < pace.limit && next < numbers.length) {
-      const fetched = fetchBlock(source, numbers[next++] ?? 0, signal);
-      // It is awaited when its turn comes; until then its failure must not count as unhandled.
-      fetched.catch(() => undefined);
-      underWay.push(fetched);
+    while (underWay.length < concurrency.limit && next < numbers.length) {
+      underWay.push(awaitedLater(fetchBlock(source, numbers[next++] ?? 0, signal)));
     }
   };
 
   let batch: IndexedBlock[] = [];
-  let traces = 0;
+  let [traces, bytes] = [0, 0];
   let previous: IndexedBlock | undefined;
   startMore();
   for (let fetched = underWay.shift(); fetched !== undefined; fetched = underWay.shift()) {
     startMore();
     const block = await fetched.catch((error: unknown) => ({ error }));
     if ('error' in block) {
-      // What came before it is not lost: else a node that fails at times would never be done with.
+      // Keep the blocks fetched before the failure, so that an unreliable node still makes progress.
       if (batch.length > 0) yield batch;
       throw block.error;
     }
-    pace.answered();
+    const blockBytes = block.chunks.reduce((sum, { length }) => sum + length, 0);
+    if (blockBytes > LARGE_BLOCK_BYTES) concurrency.failed();
+    else concurrency.answered();
     checkLink(previous, block);
     previous = block;
     batch.push(block);
     traces += block.block.traceCount;
-    if (batch.length >= MAX_BLOCKS_PER_BATCH || traces >= (store.tracesPerChange ?? TRACES_PER_BATCH)) {
+    bytes += blockBytes;
+    const isFull = traces >= (store.tracesPerChange ?? TRACES_PER_BATCH) || bytes >= BYTES_PER_BATCH;
+    if (isFull || batch.length >= MAX_BLOCKS_PER_BATCH) {
       yield batch;
       batch = [];
-      traces = 0;
+      [traces, bytes] = [0, 0];
     }
   }
   if (batch.length > 0) yield batch;
 }
 
-/** The numbers from `first` to `last`. */
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
 async function fetchBlock(source: TraceProvider, number: number, signal: AbortSignal): Promise<IndexedBlock> {
-  if (signal.aborted) throw new NodeError('unreachable', 'indexing stops');
+  if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
   const block = await source.block(number);
   if (block === undefined)
-    throw new NodeError('nonsense', `the node has no block ${number}, though its head is above`);
-  return indexBlock(block.header, block.traces);
+    throw new NodeError('nonsense', `the node has no block ${number}, although its head is higher`);
+  const { header, traces, unavailable } = block;
+  return unavailable === undefined ? indexBlock(header, traces) : indexUnavailable(header, unavailable);
 }
 
-/** The node's chain may change while its blocks are fetched: then they are fetched again. */
+/** The node's chain may change while its blocks are fetched. The error makes the caller fetch them again. */
 function checkLink(parent: IndexedBlock | undefined, child: IndexedBlock): void {
   if (parent === undefined || parent.block.number !== child.block.number - 1) return;
   if (parent.block.hash === child.block.parentHash) return;
   throw new NodeError(
     'nonsense',
-    `block ${child.block.number} is not the child of block ${parent.block.number}: the chain changed meanwhile`,
+    `block ${child.block.number} is not the child of block ${parent.block.number}: the chain changed during the fetch`,
   );
 }

@@ -1,12 +1,12 @@
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
+import type { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 import { fetchBlocks } from './fetchBlocks.ts';
 import { missingBlocks } from './missingBlocks.ts';
-import type { Pace } from './pace.ts';
 
-/** Blocks looked at in one go: what is missing of them is listed in memory. */
+/** Number of blocks per window. The missing blocks of a window are listed in memory. */
 const WINDOW_BLOCKS = 1024;
-/** Pauses after failures: doubled from the first to the last. */
+/** Pause after the first failure, doubled with each failure up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 30_000;
 
@@ -15,18 +15,18 @@ export interface FillOptions {
   readonly source: TraceProvider;
   readonly fromBlock: number;
   readonly toBlock: number;
-  readonly pace: Pace;
+  readonly concurrency: AdaptiveConcurrency;
   readonly signal: AbortSignal;
-  /** Writes blocks; nothing is fetched of what it has written. */
+  /** Writes blocks. Blocks that it has written are not fetched again. */
   readonly apply: (change: IndexChange) => Promise<void>;
   readonly written: (blocks: readonly IndexedBlock[]) => void;
-  /** A node failed so many times in a row; throws where that is enough. */
+  /** Called after each node failure with the number of failures in a row. May throw to stop the fill. */
   readonly failed: (error: NodeError, retryMs: number, failuresInARow: number) => void;
 }
 
 /**
- * Adds to the index what is missing of a range of blocks, from the lowest on. It keeps no record of its own: what is in the
- * index is done, so it can be killed at any point and begun again. Ends without having filled the range only when aborted.
+ * Adds the missing blocks of a range to the index, in ascending order. Keeps no progress record: indexed blocks are
+ * done, so it can be killed and restarted. Returns early only if it is aborted.
  */
 export async function fillRange(options: FillOptions): Promise<void> {
   const { store, toBlock, signal } = options;
@@ -42,7 +42,7 @@ export async function fillRange(options: FillOptions): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof NodeError)) throw error;
-      options.pace.failed();
+      options.concurrency.failed();
       const retryMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
       options.failed(error, retryMs, ++failures);
       await pause(retryMs, signal);

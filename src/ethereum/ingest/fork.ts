@@ -1,23 +1,23 @@
 import type { BlockRef, TraceProvider } from '../nodes/index.ts';
 import type { TraceStore } from '../traces/index.ts';
 
-/** The node's chain leaves the index below a finalized block: no reorganisation does that. */
+/** The node's chain differs from the index at or below a finalized block, so this is not a reorganisation. */
 export class FinalityError extends Error {
   override readonly name = 'FinalityError';
 
   constructor(blockNumber: number) {
     super(
       `the node's chain differs from the index at finalized block ${blockNumber} or below; finalized blocks are never ` +
-        'replaced: is this the right node, fully synchronised? If it is, stop the server and run `floodgate index --rewind ' +
-        'BLOCK` with a block that both have; on a development chain, set index.finality to none',
+        'replaced. Check that this is the right node and fully synchronised. If it is, stop the server and run `floodgate ' +
+        'index --rewind BLOCK` with a block that both have; on a development chain, set index.finality to none',
     );
   }
 }
 
 /**
- * The first block of the index that the node's chain does not have, found by walking down from the index's head to one that
- * both have, across gaps: blocks below that one are its ancestors, and need not be looked at. Undefined where the chains
- * agree. Throws FinalityError at a block up to `finalNumber`.
+ * Returns the first block of the index that is not in the node's chain; undefined if the chains agree. Walks down from
+ * the head, across gaps, because blocks below a common block are its ancestors. Throws FinalityError if one up to
+ * `finalNumber` differs.
  */
 export async function findFork(
   store: TraceStore,
@@ -25,7 +25,7 @@ export async function findFork(
   { latest, finalNumber }: { readonly latest: BlockRef; readonly finalNumber: number | undefined },
 ): Promise<number | undefined> {
   let fork: number | undefined;
-  // A node that is behind says nothing of the blocks above its head: they stay until the chain says otherwise.
+  // A lagging node has no information about blocks above its head; those blocks stay until a node contradicts them.
   let block = await store.lastBlock(latest.number);
   while (block !== undefined) {
     const ref: BlockRef | undefined =

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceProvider } from '../nodes/index.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
+import { boundedConcurrency } from './adaptiveConcurrency.ts';
 import type { ChainFollower } from './chainFollower.ts';
 import { fillRange } from './fillRange.ts';
 import type { IndexerObserver } from './indexerObserver.ts';
-import { steadyPace } from './pace.ts';
 
 export interface GapFillerOptions {
-  /** First block to index. */
   readonly fromBlock: number;
   readonly pollIntervalMs: number;
 }
@@ -18,16 +17,16 @@ export interface GapFillerDependencies {
   readonly observer: Pick<IndexerObserver, 'failed' | 'filled' | 'gapClosed'>;
   readonly signal: AbortSignal;
   readonly follower: Pick<ChainFollower, 'lastHeads' | 'finalNumber'>;
-  /** Writes when nobody else does. */
+  /** Applies a change, serialised with all other writes. */
   readonly apply: (change: IndexChange) => Promise<void>;
 }
 
-/** Fills in what is missing below the followed blocks, as far as it cannot be replaced any more, while they are followed. */
+/** Fills the gap below the followed blocks, up to the final block, while new blocks are followed. */
 export class GapFiller {
   readonly #options: GapFillerOptions;
   readonly #dependencies: GapFillerDependencies;
   #firstMissing: number | undefined;
-  /** Nothing is missing below, from the first block to index on. */
+  /** No block is missing between the first block to index and this one. */
   #filledTo = 0;
 
   constructor(options: GapFillerOptions, dependencies: GapFillerDependencies) {
@@ -35,17 +34,16 @@ export class GapFiller {
     this.#dependencies = dependencies;
   }
 
-  /** The lowest block that is missing of those to index; undefined where there is none. */
+  /** Lowest missing block at or above the first block to index; undefined if none is missing. */
   get firstMissing(): number | undefined {
     return this.#firstMissing;
   }
 
-  /** Blocks from this one on were removed. */
   removedFrom(blockNumber: number): void {
     this.#filledTo = Math.min(this.#filledTo, blockNumber);
   }
 
-  /** Ends when nothing is missing, or is aborted. */
+  /** Resolves when no block is missing, or when aborted. */
   async run(): Promise<void> {
     const { fromBlock, pollIntervalMs } = this.#options;
     const { store, observer, signal, follower } = this.#dependencies;
@@ -68,9 +66,17 @@ export class GapFiller {
       observer.filled(blocks, toBlock);
     };
     const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
-    const pace = steadyPace();
-    await fillRange({ store, source, fromBlock, toBlock, pace, signal, apply, written, failed }).catch(
-      (error: unknown) => observer.failed(error, this.#options.pollIntervalMs),
-    );
+    const pace = boundedConcurrency();
+    await fillRange({
+      store,
+      source,
+      fromBlock,
+      toBlock,
+      concurrency: pace,
+      signal,
+      apply,
+      written,
+      failed,
+    }).catch((error: unknown) => observer.failed(error, this.#options.pollIntervalMs));
   }
 }

@@ -1,12 +1,19 @@
-/** Ingest: follows a chain and fills ranges, so that the index holds one chain and all of it. */
+/** Ingest: follows a chain and fills ranges, so that the index holds one complete chain. */
+
+export { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
-export type { FollowedChange } from './chainFollower.ts';
+export type { HeadChange } from './chainFollower.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
 export { type ApplyWith, type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
 export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
-export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';
-export { type BeginBlock, type ChainSource, type FailedOver, PooledSource } from './pooledSource.ts';
+export {
+  type BeginBlock,
+  type ChainSource,
+  type OnFailover,
+  PooledSource,
+} from './pooledSource.ts';
+export { retryBlock } from './retryBlock.ts';
 export { rewind } from './rewind.ts';

@@ -1,53 +1,56 @@
+import { failureReporter } from '../../platform/background/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import { endWith, type NodeHeads } from '../nodes/index.ts';
-import type { IndexChange, TraceStore } from '../traces/index.ts';
-import { ChainFollower, type ChainFollowerOptions, type FollowedChange } from './chainFollower.ts';
+import type { IndexChange, TraceStore, UnavailableBlock } from '../traces/index.ts';
+import { ChainFollower, type ChainFollowerOptions, type HeadChange } from './chainFollower.ts';
 import { GapFiller } from './gapFiller.ts';
 import type { IndexerObserver } from './indexerObserver.ts';
-import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
+import { BlockUnavailableError, OnDemandBlocks } from './pastBlocks.ts';
 import { PollLoop } from './pollLoop.ts';
 import type { ChainSource } from './pooledSource.ts';
+import { UnavailableBlocks } from './unavailableBlocks.ts';
 
-/** Blocks older than the latest ones, from `fromBlock` on, are filled in while the head is followed. */
+/** Blocks from `fromBlock` on that are older than the latest ones are filled in while the head is followed. */
 export interface IndexerOptions extends ChainFollowerOptions {
   readonly pollIntervalMs: number;
-  /** Blocks below the head that are missing are another process' to fill in: here they are not fetched, whoever asks. */
+  /** True if another process fills in missing blocks below the head. This process then never fetches them. */
   readonly isFollower?: boolean;
 }
 
-/** Applies a change of the index by `apply`, once whoever else answers from it is ready for it. */
+/** Applies a change with `apply`. Lets the implementation notify other readers of the index before or after that. */
 export type ApplyWith = (change: IndexChange, apply: () => Promise<void>) => Promise<void>;
 
-/** Begins the span of a change that is written; undefined where it is not traced. */
+/** Starts the tracing span of a write; undefined if it is not sampled. */
 export type BeginWrite = (change: IndexChange) => Span | undefined;
 
 export interface IndexerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: IndexerObserver;
-  /** Hears of each change at the index's head once it is applied. Older blocks that are filled in are none. */
-  readonly followed?: (change: FollowedChange) => void;
+  /** Called after each change at the index's head was applied. Not called for older blocks that are filled in. */
+  readonly followed?: (change: HeadChange) => void;
   readonly beginWrite?: BeginWrite | undefined;
-  /** Left out: nobody else answers from the index. */
+  /** Default: calls `apply` directly. */
   readonly applyWith?: ApplyWith | undefined;
+  /** Clock for tests. Default: a monotonic clock. */
+  readonly nowMs?: () => number;
 }
 
 export interface IndexerStatus {
-  /** The head of the nodes as last heard of; undefined before the first answer. */
+  /** Newest known head of the nodes; undefined before the first response. */
   readonly nodeHead: number | undefined;
-  /** Blocks between the node's head and the index's; undefined before the first answer. */
+  /** Blocks between the node's head and the index's head; undefined before the first response. */
   readonly lagBlocks: number | undefined;
-  /** What is wrong now; undefined where nothing is. */
+  /** Message of the current failure; undefined if the last pass succeeded. */
   readonly failure: string | undefined;
-  /** The lowest block that is missing of those to index; undefined where there is none. */
+  /** Lowest missing block at or above the first block to index; undefined if none is missing. */
   readonly firstMissing: number | undefined;
+  /** Blocks that no node can trace, ascending, at most 1,000. */
+  readonly unavailable: readonly UnavailableBlock[];
 }
 
-/**
- * Keeps the index at the head of a node's chain, and fetches older blocks when they are asked for. All writing goes
- * through here, one thing after the other, so that two writers never work from the same state.
- */
+/** Keeps the index at a node's head and fetches older blocks on demand. Serialises all writes of the index. */
 export class Indexer {
   readonly #store: TraceStore;
   readonly #stop = new AbortController();
@@ -55,22 +58,29 @@ export class Indexer {
   readonly #follower: ChainFollower;
   readonly #loop: PollLoop;
   readonly #gap: GapFiller | undefined;
-  readonly #past: PastBlocks | undefined;
+  readonly #past: OnDemandBlocks | undefined;
+  readonly #unavailable: UnavailableBlocks;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    options: IndexerOptions,
-    { store, source, observer, followed = () => undefined, beginWrite, applyWith }: IndexerDependencies,
-  ) {
+  constructor(options: IndexerOptions, dependencies: IndexerDependencies) {
+    const { store, source, observer, followed = () => undefined, beginWrite, applyWith } = dependencies;
     const { fromBlock, pollIntervalMs, isFollower = false } = options;
     const { signal } = this.#stop;
     this.#store = store;
     const write = (change: IndexChange): Promise<void> => {
       const span = beginWrite?.(change);
-      const written =
-        applyWith === undefined ? store.apply(change) : applyWith(change, () => store.apply(change));
+      const apply = (): Promise<void> => this.#apply(change, observer);
+      const written = applyWith === undefined ? apply() : applyWith(change, apply);
       return span === undefined ? written : endWith(span, written);
     };
+    const inTurn = (write: () => Promise<void>): Promise<void> => this.#writes.run(write);
+    this.#unavailable = new UnavailableBlocks(
+      { pollIntervalMs, isFollower },
+      {
+        ...{ store, source, observer, signal, write, runExclusive: inTurn },
+        nowMs: dependencies.nowMs ?? (() => performance.now()),
+      },
+    );
     this.#follower = new ChainFollower(options, {
       store,
       source,
@@ -89,24 +99,24 @@ export class Indexer {
     const follower = this.#follower;
     this.#loop = new PollLoop(pollIntervalMs, {
       signal,
-      turn: () => this.#catchUp(),
+      pass: () => this.#catchUp(),
       failed: (error, retryMs) => observer.failed(error, retryMs),
       recovered: () => observer.recovered(),
     });
-    const apply = (change: IndexChange): Promise<void> => this.#writes.run(() => write(change));
+    const apply = (change: IndexChange): Promise<void> => inTurn(() => write(change));
     if (isFollower) return;
     if (fromBlock !== undefined)
       this.#gap = new GapFiller(
         { fromBlock, pollIntervalMs },
         { store, source, observer, signal, follower, apply },
       );
-    this.#past = new PastBlocks({
+    this.#past = new OnDemandBlocks({
       store,
       source,
       signal,
       write,
       finalNumber: () => follower.finalNumber(),
-      inTurn: (write) => this.#writes.run(write),
+      runExclusive: inTurn,
       catchUp: async () => {
         await follower.freshHeads();
         return this.#catchUp();
@@ -115,15 +125,17 @@ export class Indexer {
   }
 
   start(): void {
-    this.#running = Promise.all([this.#loop.run(), this.#gap?.run()]);
+    this.#running = Promise.all([this.#loop.run(), this.#gap?.run(), this.#unavailable.run()]).catch(
+      failureReporter('indexing'),
+    );
   }
 
-  /** The chain has a new head: it is followed at once, unless a failure is waited out. */
+  /** Reports a new head: starts a pass immediately unless the loop is in its pause after a failure. */
   headChanged(): void {
     this.#loop.wake();
   }
 
-  /** Stops following; what is being written is written to its end. */
+  /** Stops following. Resolves when running writes are finished. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -138,25 +150,27 @@ export class Indexer {
       failure:
         failure === undefined ? undefined : failure instanceof Error ? failure.message : String(failure),
       firstMissing: this.#gap?.firstMissing,
+      unavailable: this.#unavailable.known,
     };
   }
 
-  /** The heads of the chain as last heard of. */
   get lastHeads(): NodeHeads | undefined {
     return this.#follower.lastHeads;
   }
 
-  /** The same, asked for now; what was last heard where no node answers. */
+  /** Polls the nodes and returns their heads. If no node answers, returns the last known heads. */
   freshHeads(): Promise<NodeHeads | undefined> {
     return this.#follower.freshHeads();
   }
 
   /**
-   * Sees to it that the index has every block of a range that the node's head covers. The same block asked for by many
-   * is fetched once. Throws BlockUnavailableError naming the first block that cannot be had.
+   * Makes sure that the index has all blocks of a range up to the node's head, with traces. Concurrent callers share
+   * one fetch per block. Throws BlockUnavailableError for the first block that no node returns. Does not fetch blocks
+   * recorded as unavailable.
    */
   async ensure(fromBlock: number, toBlock: number): Promise<void> {
     const store = this.#store;
+    await this.#checkAvailable(fromBlock, toBlock);
     for (let missing = await store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
       await this.#fetchMissing(missing, toBlock);
       if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
@@ -164,6 +178,19 @@ export class Indexer {
       if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#loop.failure });
       missing = next;
     }
+    await this.#checkAvailable(fromBlock, toBlock);
+  }
+
+  async #checkAvailable(fromBlock: number, toBlock: number): Promise<void> {
+    const [block] = await this.#store.unavailable(fromBlock, toBlock, 1);
+    if (block !== undefined) throw new BlockUnavailableError(block.number, { failure: block.unavailable });
+  }
+
+  async #apply(change: IndexChange, observer: IndexerObserver): Promise<void> {
+    await this.#store.apply(change);
+    await this.#unavailable.changed(change);
+    for (const { block } of change.blocks)
+      if (block.unavailable !== undefined) observer.unavailable({ ...block, unavailable: block.unavailable });
   }
 
   #catchUp(): Promise<boolean> {
@@ -174,7 +201,7 @@ export class Indexer {
     const store = this.#store;
     const head = await store.head();
     if (head === undefined || missing > head.number) {
-      // The follower has not come so far: let it, now, in as many turns as it takes.
+      // The block is above the index's head: run as many passes as needed to reach it.
       await this.freshHeads();
       for (let isBehind = true; isBehind && missing > ((await store.head())?.number ?? -1); )
         isBehind = await this.#catchUp().catch((error: unknown) => {

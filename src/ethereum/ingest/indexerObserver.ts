@@ -1,13 +1,17 @@
-import type { IndexedBlock } from '../traces/index.ts';
+import type { IndexedBlock, UnavailableBlock } from '../traces/index.ts';
 
-/** What happens while the index follows the chain, for logs and metrics. */
+/** Events of following the chain, for logs and metrics. */
 export interface IndexerObserver {
   indexed(blocks: readonly IndexedBlock[], nodeHead: number): void;
   reorganised(undoFrom: number, undoneBlocks: number): void;
   failed(error: unknown, retryMs: number): void;
   recovered(): void;
-  /** Blocks of the gap between the first block to index and the followed ones were written. */
+  /** Blocks were written into the gap between the first block to index and the followed blocks. */
   filled(blocks: readonly IndexedBlock[], toBlock: number): void;
-  /** Nothing is missing any more from the first block to index on. */
+  /** A block was recorded as unavailable because no node can trace it. */
+  unavailable(block: UnavailableBlock): void;
+  /** The traces of a formerly unavailable block were written. */
+  available(block: UnavailableBlock): void;
+  /** No block is missing any more from the first block to index on. */
   gapClosed(fromBlock: number): void;
 }

@@ -1,6 +1,6 @@
 import type { TraceStore } from '../traces/index.ts';
 
-/** The blocks of a range that the index does not have, from the lowest on. */
+/** Yields the blocks of a range that are missing in the index, in ascending order. */
 export async function* missingBlocks(
   store: Pick<TraceStore, 'firstMissing'>,
   fromBlock: number,

@@ -1,18 +1,36 @@
+import { awaitedLater } from '../../platform/background/index.ts';
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
-import { type IndexChange, IndexConflictError, type IndexedBlock, type TraceStore } from '../traces/index.ts';
+import {
+  type IndexChange,
+  IndexConflictError,
+  type IndexedBlock,
+  type TraceFailure,
+  type TraceStore,
+} from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 
-/** Blocks that are not final are added so many at a time, in memory until then: few enough for full mainnet blocks. */
+/** Number of non-final blocks added at once and kept in memory until then. Small enough for full mainnet blocks. */
 const JOINED_AT_A_TIME = 16;
 
-/** A block that was asked for cannot be had now. */
+/** A block is not in the index, and no node returns it or it is recorded as unavailable. */
 export class BlockUnavailableError extends Error {
   override readonly name = 'BlockUnavailableError';
   readonly blockNumber: number;
+  /** Reason that no node can trace the block, if it is recorded as unavailable. */
+  readonly failure: TraceFailure | undefined;
 
-  constructor(blockNumber: number, options?: ErrorOptions) {
-    super(`block ${blockNumber} is not in the index, and no node can give it now`, options);
+  constructor(
+    blockNumber: number,
+    { failure, ...options }: ErrorOptions & { readonly failure?: TraceFailure | undefined } = {},
+  ) {
+    super(
+      failure === undefined
+        ? `block ${blockNumber} is not in the index, and no node returns it now`
+        : `block ${blockNumber} is unavailable: no node can trace it (${failure})`,
+      options,
+    );
     this.blockNumber = blockNumber;
+    this.failure = failure;
   }
 }
 
@@ -20,37 +38,29 @@ export interface PastBlocksOptions {
   readonly store: TraceStore;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
-  /** Applies a change to the store. */
   readonly write: (change: IndexChange) => Promise<void>;
-  /** The highest block that cannot be replaced any more. */
   readonly finalNumber: () => Promise<number>;
-  /** Writes when nobody else does. */
-  readonly inTurn: (write: () => Promise<void>) => Promise<void>;
-  /** Brings the index to the chain as it is now. Rejects where that fails. */
+  /** Runs a write, serialised with all other writes. */
+  readonly runExclusive: (write: () => Promise<void>) => Promise<void>;
+  /** Moves the index to the current chain. Rejects if that fails. */
   readonly catchUp: () => Promise<unknown>;
 }
 
 /**
- * Fetches blocks below the index's head when they are asked for, each once, however many ask. They are fetched beside
- * whatever else goes on; only writing waits its turn.
- *
- * A block that is final may stand by itself. One that is not may be replaced, and only whoever walks down from the head
- * notices: so it is added together with all blocks between it and the followed chain, from above, each the parent of what
- * is there.
+ * Fetches blocks below the index's head on demand. Concurrent callers share one fetch per block; only writes are
+ * serialised. A final block may be added alone. A non-final one may be replaced, which only the walk down from the head
+ * detects, so it is added together with all blocks up to the followed chain, from above, each the parent of the next.
  */
-export class PastBlocks {
+export class OnDemandBlocks {
   readonly #options: PastBlocksOptions;
-  /** Fetches under way, by each block that they fetch. */
+  /** Running fetches, by the number of each block that they fetch. */
   readonly #underWay = new Map<number, Promise<void>>();
 
   constructor(options: PastBlocksOptions) {
     this.#options = options;
   }
 
-  /**
-   * Adds block `first`, which is missing, and of those up to `last` as many as fit into one batch. Throws
-   * BlockUnavailableError where one of them cannot be had.
-   */
+  /** Adds the missing block `first`, and blocks up to `last` that fit into one batch. Throws BlockUnavailableError. */
   async fetch(first: number, last: number): Promise<void> {
     const final = await this.#options.finalNumber();
     if (first > final) return this.#join(first);
@@ -62,7 +72,7 @@ export class PastBlocks {
       await this.#joinFromAbove(first);
     } catch (error) {
       if (!isChainChange(error)) throw named(first, error);
-      // The index may be behind the chain that the node has by now.
+      // The index may lag the node's current chain.
       await this.#options
         .catchUp()
         .then(() => this.#joinFromAbove(first))
@@ -77,45 +87,47 @@ export class PastBlocks {
       await this.#fetchOnce(range(Math.max(first, last - JOINED_AT_A_TIME + 1), last));
   }
 
-  /** The last of the missing blocks from `first` on, the next one being there; undefined where `first` is there too. */
+  /** Returns the last block of the gap that starts at `first`; undefined if `first` is not missing. */
   async #lastOfGap(first: number): Promise<number | undefined> {
     if (!(await this.#isMissing(first))) return undefined;
     const head = (await this.#options.store.head())?.number ?? -1;
     let next = first + 1;
     while (next <= head && (await this.#isMissing(next))) next++;
-    // The chain was cut off above: there is nothing to join any more.
+    // A reorganisation removed the blocks above, so there is nothing to join.
     if (next > head) throw new BlockUnavailableError(first);
     return next - 1;
   }
 
-  /** Fetches what is missing of some blocks, unless others do so already. */
+  /** Fetches the missing blocks of a list, unless another call fetches them already. */
   async #fetchOnce(numbers: readonly number[]): Promise<void> {
     for (const number of numbers)
       await this.#underWay.get(number)?.catch((error: unknown) => {
-        // What failed them at a block that is not asked for here says nothing of these.
+        // A failure at a block that is not in this list does not concern this call.
         if (error instanceof BlockUnavailableError && numbers.includes(error.blockNumber)) throw error;
       });
     const missing: number[] = [];
     for (const number of numbers) if (await this.#isMissing(number)) missing.push(number);
     if (missing.length === 0) return;
-    // Others may have begun while the first of them were waited for.
+    // Other calls may have started while this one waited.
     if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing);
-    const added = this.#add(missing).finally(() => {
-      for (const number of missing) this.#underWay.delete(number);
-    });
+    const added = awaitedLater(
+      this.#add(missing).finally(() => {
+        for (const number of missing) this.#underWay.delete(number);
+      }),
+    );
     for (const number of missing) this.#underWay.set(number, added);
     await added;
   }
 
   async #add(numbers: readonly number[]): Promise<void> {
-    const { store, source, signal, inTurn, finalNumber } = this.#options;
+    const { store, source, signal, runExclusive, finalNumber } = this.#options;
     const last = numbers.at(-1) ?? 0;
     const together: IndexedBlock[] = [];
     try {
       for await (const blocks of fetchBlocks(numbers, { store, source, signal }))
-        if (last <= (await finalNumber())) await inTurn(() => this.#write(blocks));
+        if (last <= (await finalNumber())) await runExclusive(() => this.#write(blocks));
         else together.push(...blocks);
-      if (together.length > 0) await inTurn(() => this.#write(together));
+      if (together.length > 0) await runExclusive(() => this.#write(together));
     } catch (cause) {
       for (const number of signal.aborted ? [] : numbers)
         if (await this.#isMissing(number)) throw new BlockUnavailableError(number, { cause });
@@ -125,27 +137,27 @@ export class PastBlocks {
 
   async #write(blocks: readonly IndexedBlock[]): Promise<void> {
     const { write, signal, finalNumber } = this.#options;
-    if (signal.aborted) throw new NodeError('unreachable', 'indexing stops');
+    if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
     const last = blocks.at(-1)?.block.number ?? 0;
-    // What it was to join may have been undone while it was fetched.
+    // The block above may have been removed during the fetch.
     if (last > (await finalNumber()) && (await this.#isMissing(last + 1)))
-      throw new IndexConflictError(`block ${last} is not final and joins no block of the index`);
+      throw new IndexConflictError(`block ${last} is not final and does not connect to a block of the index`);
     await write({ blocks });
   }
 
   async #isMissing(number: number): Promise<boolean> {
-    // The store may be closed by the time that whoever waited goes on.
+    // The store may be closed when a waiting caller resumes.
     if (this.#options.signal.aborted) throw new BlockUnavailableError(number);
     return (await this.#options.store.firstMissing(number, number)) !== undefined;
   }
 }
 
-/** The node's chain and the index's did not fit together: one of them has changed meanwhile. */
+/** True if the node's chain and the index did not match because one of them changed. */
 function isChainChange(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof IndexConflictError || (cause instanceof NodeError && cause.reason === 'nonsense');
 }
 
-/** Whoever asks hears of the block that was asked for; which one really failed is its cause. */
+/** Reports the block that the caller requested; the block that failed is in the cause. */
 const named = (blockNumber: number, cause: unknown): BlockUnavailableError =>
   new BlockUnavailableError(blockNumber, { cause });

@@ -1,23 +1,23 @@
-/** Pauses after failures: doubled from the first to the last. */
+/** Pause after the first failure, doubled with each failure up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
 
 export interface PollLoopDependencies {
   readonly signal: AbortSignal;
-  /** One turn; resolves with whether there is more to do at once. */
-  readonly turn: () => Promise<boolean>;
+  /** Runs one pass. Resolves with true if there is more to do immediately. */
+  readonly pass: () => Promise<boolean>;
   readonly failed: (error: unknown, retryMs: number) => void;
-  /** A turn went well after others had failed. */
+  /** Called when a pass succeeds after failures. */
   readonly recovered: () => void;
 }
 
-/** Takes turns until it is aborted. It pauses in between: not where there is more to do, and longer after failures. */
+/** Runs passes until aborted. Pauses between them unless there is more to do; after failures the pause is longer. */
 export class PollLoop {
   readonly #intervalMs: number;
   readonly #dependencies: PollLoopDependencies;
   #failure: unknown;
   #failures = 0;
-  /** There was a reason for another turn since the last one began. */
+  /** `wake` was called since the current pass began. */
   #isDue = false;
   #endPause: () => void = () => undefined;
 
@@ -30,25 +30,24 @@ export class PollLoop {
     return this.#failures > 0;
   }
 
-  /** Why the last turn failed; undefined where it did not. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** There is reason for another turn: it is taken at once, unless a failure is waited out. */
+  /** Requests another pass. It starts immediately unless the loop is in its pause after a failure. */
   wake(): void {
     this.#isDue = true;
     if (!this.isFailing) this.#endPause();
   }
 
   async run(): Promise<void> {
-    const { signal, turn, failed, recovered } = this.#dependencies;
+    const { signal, pass, failed, recovered } = this.#dependencies;
     signal.addEventListener('abort', () => this.#endPause());
     while (!signal.aborted) {
       let pauseMs = this.#intervalMs;
       try {
         this.#isDue = false;
-        const hasMore = await turn();
+        const hasMore = await pass();
         if (hasMore || this.#isDue) pauseMs = 0;
         if (this.isFailing) recovered();
         this.#failures = 0;

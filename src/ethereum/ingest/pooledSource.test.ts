@@ -5,7 +5,8 @@ import type { Hash } from '../traces/index.ts';
 import { PooledSource } from './pooledSource.ts';
 
 const hash = (text: string) => `0x${text.padStart(64, '0')}` as Hash; // 32 bytes of lower-case hex
-const TOO_LARGE = 1024 * 1024 * 1024;
+const MINER = `0x${'ee'.repeat(20)}`;
+const TOO_LARGE = 1024 * 1024 * 1024 + 1;
 
 interface Call {
   readonly id: number;
@@ -13,7 +14,9 @@ interface Call {
   readonly params: readonly unknown[];
 }
 
-/** Stands for a node that cannot be had in a unit test: the HTTP side of one, which says what it is told to say. */
+/**
+ * HTTP side of a node with scripted responses and faults, for behaviour that no real node can produce in a unit test.
+ */
 class ToldNode {
   head = 10;
   finalized: number | undefined;
@@ -22,6 +25,12 @@ class ToldNode {
   isDown = false;
   isTooLarge = false;
   lies = false;
+  /** Reward of each block in wei; undefined if blocks are not mined. */
+  rewardWei: bigint | undefined;
+  /** Blocks that the node does not trace, with the fault that it produces instead. */
+  readonly failsAt = new Map<number, 'error' | 'lie' | 'status' | 'too large' | 'busy'>();
+  /** Number of trace requests for each block. */
+  readonly traced = new Map<number, number>();
   asked = 0;
   url = '';
   readonly #server: Server = createServer(async (request, response) => {
@@ -29,9 +38,21 @@ class ToldNode {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const calls = JSON.parse(body) as Call | Call[]; // Floodgate sends nothing else
-    const isTraces = [calls].flat().some(({ method }) => method === 'trace_block');
+    const isTraces = [calls].flat().some(({ method }) => method.startsWith('trace_'));
+    const traces = [calls].flat().find(({ method }) => method === 'trace_block');
+    const block = Number(traces?.params[0]);
+    if (traces !== undefined) this.traced.set(block, (this.traced.get(block) ?? 0) + 1);
+    const ofTransaction = [calls].flat().some(({ method }) => method === 'trace_transaction');
+    const fails = traces
+      ? this.failsAt.get(block)
+      : ofTransaction && this.#hasTooLarge
+        ? 'too large'
+        : undefined;
     if (this.isDown) request.socket.destroy();
-    else if (this.isTooLarge && isTraces) response.writeHead(200, { 'content-length': TOO_LARGE }).write('{');
+    else if (fails === 'status') response.writeHead(504).end();
+    else if (fails === 'busy') response.writeHead(429).end();
+    else if ((this.isTooLarge && isTraces) || fails === 'too large')
+      response.writeHead(200, { 'content-length': TOO_LARGE }).write('{');
     else response.end(JSON.stringify(Array.isArray(calls) ? calls.map(this.#answer) : this.#answer(calls)));
   });
 
@@ -48,6 +69,8 @@ class ToldNode {
   }
 
   #answer = ({ id, method, params: [which] }: Call): object => {
+    if (method === 'trace_block' && this.failsAt.get(Number(which)) === 'error')
+      return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'tracing failed' } };
     const result = this.#resultOf(method, which);
     const error = { code: -32_601, message: `the method ${method} does not exist` };
     return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
@@ -55,27 +78,42 @@ class ToldNode {
 
   #resultOf(method: string, which: unknown): unknown {
     if (method === 'eth_chainId') return `0x${this.chainId.toString(16)}`;
-    if (method === 'trace_block') return this.lies ? [{ type: 'call' }] : [];
+    if (method === 'trace_block') {
+      const lies = this.lies || this.failsAt.get(Number(which)) === 'lie';
+      return lies ? [{ type: 'call' }] : this.#rewards(Number(which));
+    }
     if (method !== 'eth_getBlockByNumber') return undefined;
     if (which === 'latest') return this.#block(this.head);
     if (which === 'safe') return null;
     return this.#block(which === 'finalized' ? this.finalized : Number(which));
   }
 
+  get #hasTooLarge(): boolean {
+    return [...this.failsAt.values()].includes('too large');
+  }
+
+  #hashOf = (height: number): Hash => hash(height <= 0 ? '0' : `${this.fork}${height}`);
+
+  #rewards(blockNumber: number): object[] {
+    if (this.rewardWei === undefined) return [];
+    const action = { author: MINER, rewardType: 'block', value: `0x${this.rewardWei.toString(16)}` };
+    const place = { blockHash: this.#hashOf(blockNumber), blockNumber, subtraces: 0, traceAddress: [] };
+    return [{ action, ...place, result: null, type: 'reward' }];
+  }
+
   #block(number: number | undefined): object | null {
     if (number === undefined || number > this.head) return null;
-    const hashOf = (height: number): Hash => hash(height <= 0 ? '0' : `${this.fork}${height}`);
     return {
       number: `0x${number.toString(16)}`,
-      hash: hashOf(number),
-      parentHash: hashOf(number - 1),
+      hash: this.#hashOf(number),
+      parentHash: this.#hashOf(number - 1),
       timestamp: '0x1',
-      difficulty: '0x0',
+      difficulty: this.rewardWei === undefined ? '0x0' : '0x1',
       gasUsed: '0x0',
-      miner: `0x${'ee'.repeat(20)}`,
-      transactions: [],
+      miner: MINER,
+      transactions: this.isTooLarge || this.failsAt.get(number) === 'too large' ? [hash('7')] : [],
       uncles: [],
-      // Its hash is not checked: what is hashed of it is not known.
+      // An unknown member disables the check of the block hash.
       somethingNew: true,
     };
   }
@@ -83,6 +121,8 @@ class ToldNode {
 
 describe('PooledSource', () => {
   const stops: (() => Promise<void>)[] = [];
+  /** Clock of the source. */
+  let nowMs = 0;
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
   });
@@ -101,23 +141,24 @@ describe('PooledSource', () => {
       traceMethodFound: () => undefined,
       headWentBack: () => undefined,
     };
-    // Polled when a test says so.
+    // Nodes are polled only when a test does it.
     const pool = new NodePool(
       { nodes: nodes.map(({ url }) => ({ url })), pollIntervalMs: 600_000 },
       { observer },
     );
     stops.push(() => pool.stop(), ...nodes.map((node) => () => node.stop()));
     await pool.start();
-    const source = new PooledSource(pool, (node, what, error) =>
-      log.push(`${nameOf(node.client.host)} ${what}: ${error.reason}`),
-    );
+    const source = new PooledSource(pool, {
+      onFailover: (node, what, error) => log.push(`${nameOf(node.client.host)} ${what}: ${error.reason}`),
+      nowMs: () => nowMs,
+    });
     const poll = () => Promise.all(pool.nodes.map((node) => pool.refresh(node)));
-    return { nodes: nodes as [ToldNode, ToldNode, ...ToldNode[]], log, source, poll }; // at least two are asked for
+    return { nodes: nodes as [ToldNode, ToldNode, ...ToldNode[]], log, source, poll }; // callers request at least two
   }
 
-  const down = /cannot be reached or broke off/;
+  const down = /cannot be reached or closed the connection/;
 
-  it('takes from another node what one lies about, and tells why', async () => {
+  it('fetches a block from another node if one returns a false block, and reports the reason', async () => {
     const { nodes, source, log } = await sourceOf(2);
     await source.block(2);
     nodes[0].lies = true;
@@ -125,7 +166,132 @@ describe('PooledSource', () => {
     expect(log).toEqual(['n0 block 3: nonsense']);
   });
 
-  it('asks two nodes for a block whose traces are too large to be taken in, and no more', async () => {
+  it('tries another node if the reward of a mined block differs from the schedule', async () => {
+    const { nodes, source, log } = await sourceOf(2);
+    nodes[0].rewardWei = 2n * 10n ** 18n;
+    nodes[1].rewardWei = 5n * 10n ** 18n;
+    expect((await source.block(3))?.traces).toMatchObject([{ action: { value: '0x4563918244f40000' } }]);
+    expect(log).toEqual(['n0 block 3: nonsense']);
+  });
+
+  interface Outcome {
+    readonly unavailable?: string;
+    readonly header?: { readonly hash: Hash };
+    readonly message?: string;
+  }
+
+  /**
+   * Requests a block up to `rounds` times, `apartMs` apart, until it is unavailable. Resolves with the result of the
+   * last round.
+   */
+  async function askRounds(
+    source: PooledSource,
+    block: number,
+    [rounds, apartMs]: readonly [number, number],
+  ): Promise<Outcome> {
+    let last: Outcome = {};
+    for (let round = 0; round < rounds && last.unavailable === undefined; round++, nowMs += apartMs)
+      last = (await source.block(block).catch((error: Error) => error)) ?? {};
+    return last;
+  }
+
+  describe('for a block that nodes fail to trace', () => {
+    it.each([
+      ['error', 'tracerError'],
+      ['lie', 'invalid'],
+      ['status', 'timeout'],
+      ['too large', 'oversized'],
+    ] as const)('returns it as unavailable after three attempts in a minute: %s', async (fails, reason) => {
+      const { nodes, source } = await sourceOf(2);
+      for (const node of nodes) node.failsAt.set(5, fails);
+      expect((await askRounds(source, 5, [3, 20_000])).unavailable).toBeUndefined();
+      // The probe for the trace method uses the newest block with transactions; only an oversized block has some
+      // here.
+      const requests = fails === 'too large' ? 4 : 3;
+      for (const node of nodes) expect(node.traced.get(5)).toBe(requests);
+      const block = await source.block(5);
+      expect(block).toMatchObject({ unavailable: reason, traces: [], header: { hash: hash('a5') } });
+      // Counting restarts here.
+      await expect(source.block(5)).rejects.toThrow();
+      expect((await source.block(6))?.unavailable).toBeUndefined();
+    });
+
+    it('does not return it as unavailable after many attempts in less than a minute', async () => {
+      const { nodes, source } = await sourceOf(1);
+      nodes[0].failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [10, 5_900])).message).toContain('tracing failed');
+    });
+
+    it('does not return it as unavailable after two attempts, even far apart', async () => {
+      const { nodes, source } = await sourceOf(1);
+      nodes[0].failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [2, 3_600_000])).message).toContain('tracing failed');
+    });
+
+    it('does not return it as unavailable after attempts more than ten minutes apart', async () => {
+      const { nodes, source } = await sourceOf(1);
+      nodes[0].failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [6, 601_000])).message).toContain('tracing failed');
+    });
+
+    it('fetches it from any node that traces it', async () => {
+      const { nodes, source } = await sourceOf(2);
+      nodes[0].failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [5, 30_000])).header?.hash).toBe(hash('a5'));
+    });
+
+    it.each(['isDown', 'busy'] as const)('never counts attempts at a node that is %s', async (state) => {
+      const { nodes, source } = await sourceOf(1);
+      if (state === 'isDown') nodes[0].isDown = true;
+      else nodes[0].failsAt.set(5, 'busy');
+      const last = await askRounds(source, 5, [5, 60_000]);
+      expect(last.unavailable).toBeUndefined();
+      expect(last.message).toMatch(/cannot be reached|429/);
+    });
+
+    it('decides by the reachable nodes only', async () => {
+      const { nodes, source } = await sourceOf(2);
+      nodes[0].isDown = true;
+      nodes[1].failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [4, 30_000])).unavailable).toBe('tracerError');
+    });
+
+    it('requires three attempts at every failing node, including one that joined later', async () => {
+      const { nodes, source } = await sourceOf(2);
+      nodes[0].isDown = true;
+      for (const node of nodes) node.failsAt.set(5, 'error');
+      expect((await askRounds(source, 5, [2, 30_000])).unavailable).toBeUndefined();
+      nodes[0].isDown = false;
+      expect((await askRounds(source, 5, [2, 30_000])).unavailable).toBeUndefined();
+      expect((await askRounds(source, 5, [1, 30_000])).unavailable).toBe('tracerError');
+    });
+
+    it('asks every node for an oversized block, two nodes per round', async () => {
+      const { nodes, source } = await sourceOf(3);
+      for (const node of nodes) node.failsAt.set(5, 'too large');
+      expect((await askRounds(source, 5, [3, 30_000])).unavailable).toBeUndefined();
+      expect((await askRounds(source, 5, [5, 30_000])).unavailable).toBe('oversized');
+      for (const node of nodes) expect(node.traced.get(5)).toBeGreaterThanOrEqual(3);
+    });
+
+    it('does not return it as unavailable while the only node traces no other block', async () => {
+      const { nodes, source } = await sourceOf(1);
+      await source.block(1);
+      for (let block = 0; block <= 10; block++) nodes[0].failsAt.set(block, 'error');
+      expect((await askRounds(source, 5, [5, 30_000])).message).toContain('tracing failed');
+      nodes[0].failsAt.delete(9);
+      expect((await source.block(5))?.unavailable).toBe('tracerError');
+    });
+
+    it('ignores a node that traces no other block', async () => {
+      const { nodes, source } = await sourceOf(2);
+      for (let block = 0; block <= 10; block++) nodes[0].failsAt.set(block, 'error');
+      nodes[1].failsAt.set(5, 'lie');
+      expect((await askRounds(source, 5, [4, 30_000])).unavailable).toBe('invalid');
+    });
+  });
+
+  it('asks at most two nodes for a block whose traces are too large', async () => {
     const { nodes, source, log } = await sourceOf(4);
     await source.block(1);
     for (const node of nodes) node.isTooLarge = true;
@@ -133,7 +299,7 @@ describe('PooledSource', () => {
     expect(log.filter((line) => line.endsWith('block 3: oversized'))).toHaveLength(2);
   });
 
-  it('takes from another node what one does not have yet', async () => {
+  it('fetches a block from another node if one does not have it yet', async () => {
     const { source } = await sourceOf(2, (first) => {
       first.head = 2;
     });
@@ -141,7 +307,7 @@ describe('PooledSource', () => {
     expect(await source.blockRef(11)).toBeUndefined();
   });
 
-  it('asks the node first that has the head, and once polled again the one that has it then', async () => {
+  it('asks the node with the head first, and follows the head to another node after a poll', async () => {
     const { nodes, source, poll } = await sourceOf(2, (_, second) => {
       if (second) second.head = 12;
     });
@@ -155,7 +321,7 @@ describe('PooledSource', () => {
     expect(nodes[1].asked).toBe(askedSecond);
   });
 
-  it('says what is wrong where no node can give it', async () => {
+  it('rejects with the failure if no node responds', async () => {
     const { nodes, source, poll } = await sourceOf(2);
     for (const node of nodes) node.isDown = true;
     await expect(source.block(3)).rejects.toThrow(down);
@@ -163,7 +329,7 @@ describe('PooledSource', () => {
     await expect(source.heads()).rejects.toThrow(down);
   });
 
-  it('never takes from a node of another chain', async () => {
+  it('never uses a node of another chain', async () => {
     const { nodes, source, log } = await sourceOf(2, (_, second) => {
       if (second) Object.assign(second, { chainId: 2, head: 99 });
     });
@@ -173,7 +339,7 @@ describe('PooledSource', () => {
     expect(log).toContain('n1 block 3: refused');
   });
 
-  it('looks again whether a node is of the chain after it was down', async () => {
+  it("verifies a node's chain again after the node was down", async () => {
     const { nodes, source, log } = await sourceOf(2);
     nodes[0].isDown = true;
     nodes[1].isDown = true;
@@ -183,7 +349,7 @@ describe('PooledSource', () => {
     expect(log).toContain('n1 block 3: refused');
   });
 
-  it('keeps the head while only nodes that are behind answer, and goes on with them when they have caught up', async () => {
+  it('keeps the head while only lagging nodes answer, and advances when they have caught up', async () => {
     const { nodes, source, poll } = await sourceOf(2, (_, second) => {
       if (second) second.head = 8;
     });
@@ -195,7 +361,7 @@ describe('PooledSource', () => {
     expect((await source.freshHeads()).latest.number).toBe(11);
   });
 
-  it('follows its node back where that one reorganises', async () => {
+  it('follows its node back on a reorganisation', async () => {
     const { nodes, source, poll } = await sourceOf(2);
     nodes[1].isDown = true;
     nodes[0].head = 11;
@@ -204,7 +370,7 @@ describe('PooledSource', () => {
     expect((await source.freshHeads()).latest.number).toBe(9);
   });
 
-  it('stays with one of two chains of the same length', async () => {
+  it('stays on one of two forks of equal length', async () => {
     const { nodes, source } = await sourceOf(2, (_, second) => {
       if (second) Object.assign(second, { fork: 'b', head: 11 });
     });
@@ -214,7 +380,7 @@ describe('PooledSource', () => {
     expect((await source.blockRef(11))?.hash).toBe(hash('b11'));
   });
 
-  it('keeps what was final', async () => {
+  it('never moves the final block back', async () => {
     const { nodes, source } = await sourceOf(2, (first) => {
       first.finalized = 6;
     });
@@ -224,7 +390,7 @@ describe('PooledSource', () => {
     expect((await source.freshHeads()).finalized?.number).toBe(6);
   });
 
-  it('says of a single node what that one says, also where its final block goes back', async () => {
+  it('returns the heads of a single node unchanged, even if its final block goes back', async () => {
     const { nodes, source } = await sourceOf(1, (only) => {
       only.finalized = 6;
     });
@@ -234,7 +400,7 @@ describe('PooledSource', () => {
     expect([latest.number, finalized?.number]).toEqual([8, 4]);
   });
 
-  it('asks nobody for the heads that polls have told, and leaves a node alone that does not answer them', async () => {
+  it('returns polled heads without requests, and skips a node that fails polls', async () => {
     const { nodes, source, poll } = await sourceOf(2);
     nodes[0].isDown = true;
     await poll();
@@ -245,7 +411,7 @@ describe('PooledSource', () => {
     expect(nodes[0].asked).toBe(asked[0]);
   });
 
-  it('asks itself for the head where the last poll was not answered', async () => {
+  it('requests the heads if the last poll failed', async () => {
     const { nodes, source, poll } = await sourceOf(1);
     nodes[0].isDown = true;
     await poll();

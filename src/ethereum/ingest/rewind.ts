@@ -1,20 +1,18 @@
 import type { TraceStore } from '../traces/index.ts';
 
-/** Blocks that are removed in one transaction: all that it changes is in memory until it is written. */
+/** Number of blocks removed per transaction, because a transaction is kept in memory until it is written. */
 const BLOCKS_PER_STEP = 256;
 
 export interface RewindOptions {
-  /** The first block that is removed. */
   readonly undoFrom: number;
-  /** Whether final ones are removed too. */
+  /** True if final blocks are removed too. */
   readonly undoFinal: boolean;
-  /** So many blocks may be left for one last change; left out: none. */
+  /** Number of blocks that may be left for the caller to remove with its next change. Default: 0. */
   readonly leave?: number;
-  /** Hears that blocks from a number on were removed. */
   readonly removedFrom?: (blockNumber: number) => void;
 }
 
-/** Removes blocks from the head down, some at a time: broken off, it leaves a shorter index, and one of the same chain. */
+/** Removes blocks from the head down, in steps. If interrupted, it leaves a shorter index of the same chain. */
 export async function rewind(
   store: Pick<TraceStore, 'head' | 'apply'>,
   { undoFrom, undoFinal, leave = 0, removedFrom }: RewindOptions,

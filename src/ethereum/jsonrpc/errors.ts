@@ -1,6 +1,6 @@
 /**
- * Every error of the JSON-RPC interface, once: what the tests go through, what docs/gateway.md shows.
- * Codes -32700 to -32600 are JSON-RPC 2.0's own; -32005 and -32001 are EIP-1474's.
+ * All JSON-RPC errors. Tests iterate over this table, and a part of docs/gateway.md is generated from it. Codes -32700
+ * to -32600 are from JSON-RPC 2.0; -32005 and -32001 are from EIP-1474.
  */
 export const RPC_ERRORS = {
   parseError: { code: -32700, meaning: 'The body is not JSON.' },
@@ -12,12 +12,12 @@ export const RPC_ERRORS = {
   },
   internalError: {
     code: -32603,
-    meaning: 'A bug in the gateway; the message has the request id to look for in the log.',
+    meaning: 'A bug in the gateway; the message contains the request id to look up in the log.',
   },
   noNode: {
     code: -32603,
     meaning:
-      'No node can answer now, also after a wait: `data` is `{"reason":"noNode"}`, or `noIndex` where a shared index cannot be read; the HTTP status 503; try again.',
+      'No node is available, even after a wait: `data` is `{"reason":"noNode"}`, or `noIndex` if a shared index cannot be read; HTTP status 503; try again.',
   },
   unauthorized: {
     code: -32000,
@@ -26,28 +26,28 @@ export const RPC_ERRORS = {
   filterNotFound: {
     code: -32000,
     meaning:
-      'There is no such filter: uninstalled, not asked for in 5 minutes, or it cannot go on without a gap; make another.',
+      'The filter does not exist: uninstalled, not polled for 5 minutes, ended by a restart, or ended because logs would have been lost; create a new one.',
   },
   resourceNotFound: {
     code: -32001,
     meaning:
-      'A block is not in the index and no node can give it now, or the one that a cursor points to was replaced; `data` names it.',
+      'A block is not in the index and no node can return it now, no node can trace it, or the block of a cursor was replaced; `data` has `blockNumber` and, for the last two, `reason`.',
   },
   resourceUnavailable: {
     code: -32002,
     meaning:
-      'The server is stopping, API keys cannot be checked, the index is not ready for a summary, or it is not known whether a transaction got through; the message says what to do.',
+      'The server is stopping, API keys cannot be checked, the index is not ready for a summary, or it is unknown whether a transaction was accepted; the message contains advice.',
   },
   limitExceeded: {
     code: -32005,
     meaning:
-      'The request or its answer exceeds a limit; `data` has the limit and, if known, what was requested.',
+      'The request or its result exceeds a limit; `data` has the limit and, if known, the requested amount.',
   },
 } as const;
 
 export type RpcErrorName = keyof typeof RPC_ERRORS;
 
-/** An error that becomes a JSON-RPC error object: one of the table, or a node's own by its code. Clients see `data`. */
+/** JSON-RPC error for the client: an entry of the table, or a node's error with its code. Clients see `data`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -60,11 +60,11 @@ export class RpcError extends Error {
   }
 }
 
-/** The error for a request that goes over a limit, as docs/decisions/gateway.md has it. */
+/** Returns the error for a request that exceeds a limit (docs/decisions/gateway.md). */
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
 
-/** The same may be asked again later: its HTTP status, where it is the only answer, with `Retry-After`. */
+/** Error of a request that may be retried. A single call gets `status` as HTTP status, and `Retry-After`. */
 export class RetryLaterError extends RpcError {
   readonly status: 429 | 503;
   readonly retryAfterSeconds: number;
@@ -79,17 +79,20 @@ export class RetryLaterError extends RpcError {
   }
 }
 
-/** Too many requests: HTTP status 429. */
+/** Error for too many requests, with HTTP status 429. */
 export class RateLimitedError extends RetryLaterError {
   constructor(message: string, retryAfterSeconds: number, data?: unknown) {
     super(message, { status: 429, retryAfterSeconds, data });
   }
 }
 
-/** By then polls have found a node that is back. */
+/** Retry-After in seconds if no node is available. Polls detect a recovered node within this time. */
 const NO_NODE_RETRY_SECONDS = 1;
 
-/** No node can answer, or the index cannot be read: HTTP status 503. Libraries try -32603 again, and -32002 not. */
+/**
+ * Error if no node is available or the index is unreadable, with HTTP status 503. The code is -32603, because client
+ * libraries retry calls that fail with it. They do not retry -32002.
+ */
 export class NoNodeError extends RetryLaterError {
   constructor(
     message = 'no node can answer now; try again',

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type CallHandler, NotYetAdmitted } from './callHandler.ts';
 import { RateLimitedError, RpcError } from './errors.ts';
-import { type CallHandler, handleBody } from './handle.ts';
+import { handleBody } from './handle.ts';
 
 const MAX_BATCH_BYTES = 1_000;
 
-/** `large` answers with all the room that a batch has, `send` changes something, `busy` has no room at all. */
+/** Fake handler: `large` returns the maximum size of a batch, `send` changes state, `busy` exceeds a rate. */
 function handler(): CallHandler & { readonly sent: number } {
   const state = { sent: 0 };
   return {
@@ -28,23 +29,23 @@ function handler(): CallHandler & { readonly sent: number } {
 
 async function ask(known: CallHandler, body: unknown) {
   const answer = await handleBody(Buffer.from(JSON.stringify(body)), known);
-  const text = Buffer.concat(answer.parts.map((part) => Buffer.from(part as string))); // bytes are taken, too
+  const text = Buffer.concat(answer.parts.map((part) => Buffer.from(part as string))); // Buffer.from accepts bytes as well
   return { ...answer, json: JSON.parse(text.toString()) };
 }
 
 const call = (method: string, id: number) => ({ jsonrpc: '2.0', id, method });
 
-describe('a request', () => {
-  it('that changes something is not carried out where its batch has no room for its answer', async () => {
+describe('handleBody', () => {
+  it('does not change state if the batch has no budget for the response', async () => {
     const known = handler();
-    // Those before it are answered by the time that a ninth is begun.
+    // Eight entries run concurrently, so the first response precedes the ninth call.
     const batch = [...Array.from({ length: 8 }, (_, id) => call('large', id)), call('send', 8)];
     const { json } = await ask(known, batch);
     expect(json[8].error).toMatchObject({ code: -32005, data: { limit: MAX_BATCH_BYTES } });
     expect(known.sent).toBe(0);
   });
 
-  it('that changes something has its answer, whatever else its batch asks for meanwhile', async () => {
+  it('returns the result of a state-changing call, whatever the size of the other responses in the batch', async () => {
     const known = handler();
     const { json } = await ask(known, [call('large', 0), call('send', 1), call('large', 2)]);
     expect(json[1].result).toBe('0x1');
@@ -56,7 +57,7 @@ describe('a request', () => {
     expect(known.sent).toBe(1);
   });
 
-  it('lets others have their turn while its batch is carried out, though all of it is answered at once', async () => {
+  it('yields to the event loop during a batch of synchronous calls', async () => {
     const busyMs = 2;
     const known: CallHandler = {
       ...handler(),
@@ -80,7 +81,7 @@ describe('a request', () => {
     expect(turns).toBeGreaterThan(100 / 3);
   });
 
-  it('that there is no room for is told when to try again: with 429 where it is alone', async () => {
+  it('rejects a single call above a rate with status 429, and a batch entry with an error', async () => {
     expect(await ask(handler(), call('busy', 7))).toMatchObject({
       status: 429,
       retryAfterSeconds: 1,
@@ -90,5 +91,66 @@ describe('a request', () => {
       status: 200,
       json: [{ id: 7, error: { code: -32005 } }],
     });
+  });
+
+  it.each([
+    { what: 'a single call', body: call('none', 1), status: 403, looked: 1 },
+    {
+      what: 'a batch of unsupported methods',
+      body: [call('none', 1), call('none', 2)],
+      status: 403,
+      looked: 2,
+    },
+    { what: 'a batch with a bad entry', body: [call('none', 1), 7], status: 403, looked: 1 },
+    {
+      what: 'a batch with a supported method',
+      body: [call('none', 1), call('send', 2)],
+      status: 200,
+      looked: 2,
+    },
+    { what: 'a batch of bad entries', body: [7, 7], status: 200, looked: 0 },
+  ])(
+    'looks up each method once and responds with status $status to $what',
+    async ({ body, status, looked }) => {
+      let lookups = 0;
+      const known: CallHandler = {
+        ...handler(),
+        supports(method) {
+          lookups++;
+          return method !== 'none';
+        },
+      };
+      expect((await ask(known, body)).status).toBe(status);
+      expect(lookups).toBe(looked);
+    },
+  );
+
+  it.each([
+    { what: 'a single call', body: call('large', 1), status: 429, errors: 1 },
+    { what: 'a batch', body: [call('large', 1), call('large', 2)], status: 429, errors: 2 },
+  ])('returns one error per call of a rejected message: $what', async ({ body, status, errors }) => {
+    const known: CallHandler = {
+      ...handler(),
+      errorPerCall: true,
+      admit() {
+        throw new RateLimitedError('too many calls', 1);
+      },
+    };
+    const answer = await ask(known, body);
+    expect(answer.status).toBe(status);
+    expect([answer.json].flat().filter(({ error }) => error.code === -32005)).toHaveLength(errors);
+  });
+
+  it('retries admission after a pending decision', async () => {
+    let asked = 0;
+    const known: CallHandler = {
+      ...handler(),
+      admit(calls) {
+        expect(calls).toBe(2);
+        if (asked++ === 0) throw new NotYetAdmitted(Promise.resolve());
+      },
+    };
+    expect((await ask(known, [call('send', 1), call('send', 2)])).json).toHaveLength(2);
+    expect(asked).toBe(2);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * JSON-RPC 2.0 over HTTP itself: reading requests and batches, the error table, joining answers as bytes.
- * It knows no method and no server.
+ * JSON-RPC 2.0 over HTTP: parses single requests and batches, joins responses as bytes, and defines the errors. Does
+ * not depend on the methods or on the HTTP server.
  */
+export { type CallHandler, NotYetAdmitted } from './callHandler.ts';
 export {
   NoNodeError,
   overLimit,
@@ -11,7 +12,8 @@ export {
   RpcError,
   type RpcErrorName,
 } from './errors.ts';
-export { type CallHandler, type HttpAnswer, handleBody, NotYetAdmitted, refuseBody } from './handle.ts';
+export { handleBody } from './handle.ts';
+export type { HttpAnswer } from './httpAnswer.ts';
 export type { Call } from './request.ts';
 export { errorResponse, type Part } from './response.ts';
 export {
@@ -21,4 +23,4 @@ export {
   type ResultSink,
   type ResultStream,
 } from './result.ts';
-export { SharedTurn } from './sharedTurn.ts';
+export { TimeSlice } from './timeSlice.ts';

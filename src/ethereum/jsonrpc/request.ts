@@ -1,18 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { overLimit, RpcError } from './errors.ts';
 
-/** What a request's answer is known by: an integer, a string or null, echoed as it came. */
+/** Id of a JSON-RPC request: an integer, a string or null. It is returned to the client unchanged. */
 export type RequestId = number | string | null;
 
-/** One request of a body, checked as far as JSON-RPC itself goes. */
+/** Valid JSON-RPC request. Its parameters are not validated against the method yet. */
 export interface Call {
-  /** Undefined for a notification, which is carried out and not answered. */
+  /** Id of the request. Undefined for a notification, which runs but gets no response. */
   readonly id: RequestId | undefined;
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** An entry of a batch that is no request. */
 export interface BadCall {
   readonly id: RequestId;
   readonly error: RpcError;
@@ -21,20 +20,20 @@ export interface BadCall {
 export type Body =
   | { readonly kind: 'single'; readonly call: Call | BadCall }
   | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] }
-  /** A batch that is too long, with the ids of those that want an answer. */
+  /** Batch with too many entries. `ids` are the ids of the entries that expect a response. */
   | { readonly kind: 'refused'; readonly ids: readonly RequestId[]; readonly error: RpcError };
 
-/** Requests in a batch (docs/decisions/gateway.md). */
+/** Maximum number of requests in a batch (docs/decisions/gateway.md). */
 const MAX_BATCH_ENTRIES = 100;
-/** A longer batch is refused with an error for each id, up to so many; beyond with one for all. */
+/** Maximum number of entries of a rejected batch for which each id gets an error. Larger batches get a single error. */
 const MAX_REFUSED_ENTRIES = 1_000;
 
-/** Longest method name or id that is looked at; longer ones are never echoed. */
+/** Maximum length of a method name or an id. Longer ones are rejected, and the response does not repeat them. */
 const MAX_TEXT_LENGTH = 256;
 
 export const isBadCall = (call: Call | BadCall): call is BadCall => 'error' in call;
 
-/** Reads the body of a POST. Throws RpcError where it is not JSON, an empty batch or too long a batch. */
+/** Parses a POST body. Throws RpcError if it is not JSON, or is an empty batch or one of more than 1,000 entries. */
 export function parseBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
@@ -43,7 +42,7 @@ export function parseBody(body: Buffer): Body {
   return { kind: 'batch', calls: value.map(readCall) };
 }
 
-/** Each that wants an answer is told, where they are not too many: clients look for an answer by its id. */
+/** Rejects a batch with one error per id, because clients match responses by id. */
 function refusedBatch(values: readonly unknown[]): Body {
   const error = overLimit('requests in a batch', MAX_BATCH_ENTRIES, values.length);
   if (values.length > MAX_REFUSED_ENTRIES) throw error;
@@ -66,12 +65,12 @@ function parseJson(body: Buffer): unknown {
 function readCall(value: unknown): Call | BadCall {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return bad(null, 'a request must be an object with jsonrpc, method, params and id');
-  const { jsonrpc, method, params, id } = value as Record<string, unknown>; // a JSON object
+  const { jsonrpc, method, params, id } = value as Record<string, unknown>; // the value is a JSON object
   if (id !== undefined && !isRequestId(id))
     return bad(null, 'id must be an integer within ±(2^53 - 1), a string of at most 256 characters, or null');
   if (jsonrpc !== '2.0') return bad(id ?? null, 'jsonrpc must be "2.0"');
   if (typeof method !== 'string' || method.length > MAX_TEXT_LENGTH)
-    return bad(id ?? null, 'method must be a string, the name of a method');
+    return bad(id ?? null, 'method must be a string of at most 256 characters');
   if (params !== undefined && params !== null && !Array.isArray(params))
     return {
       id: id ?? null,

@@ -2,32 +2,35 @@ import type { RpcError } from './errors.ts';
 import type { RequestId } from './request.ts';
 import type { PooledBytes, ResultBytes } from './result.ts';
 
-/**
- * A piece of an answer: text that is made for it, or bytes that are at hand. Text goes further as it is: bytes made of it would
- * be copied once more.
- */
+/** Text or bytes of a response body. Text stays a string, because converting it here would be another copy. */
 export type Part = string | Uint8Array;
 
 export const RESULT_END = '}';
 
-/** What stands before the result of a successful answer; RESULT_END stands behind it. */
+/** Returns the JSON text that precedes the result in a successful response. RESULT_END is the text that follows it. */
 export const resultStart = (id: RequestId): string => `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
 
-/** The integers that most clients send are written without a look for what to escape. */
+/** Returns an id as JSON. Integers, the most frequent ids, are converted without JSON.stringify. */
 export const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) : JSON.stringify(id));
 
-/** A successful answer, in parts, so that a large result is not copied. */
+/** Returns a successful response as separate parts, so that a large result is not copied. */
 export const resultResponse = (id: RequestId, result: ResultBytes): Part[] => [
   resultStart(id),
   result,
   RESULT_END,
 ];
 
-/** The same in one part where what stands around the result fits into the room that it has. */
-export function pooledResponse(id: RequestId, { bytes, roomBefore, roomBehind }: PooledBytes): Part[] {
+/**
+ * Successful response for a pooled result. If the text around it fits into the free bytes of the buffer, it is written
+ * there, and the response is a single part.
+ */
+export function pooledResponse(
+  id: RequestId,
+  { bytes, freeBytesBefore, freeBytesAfter }: PooledBytes,
+): Part[] {
   const start = resultStart(id);
   const startBytes = Buffer.byteLength(start);
-  if (startBytes > roomBefore || RESULT_END.length > roomBehind) return resultResponse(id, bytes);
+  if (startBytes > freeBytesBefore || RESULT_END.length > freeBytesAfter) return resultResponse(id, bytes);
   const whole = Buffer.from(
     bytes.buffer,
     bytes.byteOffset - startBytes,
@@ -38,13 +41,12 @@ export function pooledResponse(id: RequestId, { bytes, roomBefore, roomBehind }:
   return [whole];
 }
 
-/** The answer for an error; `id` is null where the request's is not known. */
+/** Returns an error response. `id` is null if the id of the request is unknown. */
 export function errorResponse(id: RequestId, { code, message, data }: RpcError): string {
   const error = data === undefined ? { code, message } : { code, message, data };
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }
 
-/** The answer to a batch: the answers of its entries in their order. */
 export function batchResponse(answers: readonly (readonly Part[])[]): Part[] {
   const parts: Part[] = ['['];
   answers.forEach((answer, i) => {

@@ -1,31 +1,29 @@
-/** Where a large result goes, piece by piece. */
 export interface ResultSink {
-  /** Returns false where no more is wanted until `resume` of the stream is called. */
+  /** Writes a piece. If it returns false, the writer must pause until `resume` of the stream is called. */
   write(piece: Uint8Array): boolean;
   end(): void;
-  /** The result broke off: what was written must not look complete. */
+  /** Reports that the result is incomplete. The response to the client must then not look complete. */
   fail(error: Error): void;
 }
 
-/** A result too large to be held, while it arrives. Nothing is read before `pipe`. */
+/** Result that is too large for memory, so it is passed on while it arrives. Reading starts when `pipe` is called. */
 export interface ResultStream {
   pipe(sink: ResultSink): void;
   resume(): void;
-  /** It is not wanted any more. */
   abort(): void;
 }
 
-/** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
+/** Result as JSON text. It is copied into the response without being parsed again. */
 export type ResultBytes = Uint8Array;
 
 /**
- * Bytes in a buffer of a pool: their memory serves the next answer once `release` is called, which must be called once. Until then
- * the free bytes around them in the same memory may be written, so that an answer leaves in one piece.
+ * Result in a pooled buffer. `release` must be called exactly once. Until then, the free bytes around the result may be
+ * overwritten, so that the whole response can be sent from this buffer.
  */
 export interface PooledBytes {
   readonly bytes: Uint8Array;
-  readonly roomBefore: number;
-  readonly roomBehind: number;
+  readonly freeBytesBefore: number;
+  readonly freeBytesAfter: number;
   release(): void;
 }
 

@@ -2,20 +2,17 @@ import { RPC_ERRORS } from './errors.ts';
 import type { RequestId } from './request.ts';
 import { idText } from './response.ts';
 
-/** Of a method's name, what an answer repeats. */
+/** Maximum length of a method name in an error message. */
 const MAX_NAME_LENGTH = 64;
-/** What names of methods are made of; anything else is not repeated. */
+/** Method names that errors repeat unchanged. Other characters are replaced, so clients cannot inject text. */
 const NAME = /^[\w.-]{1,64}$/;
 const NOT_OF_A_NAME = /[^\w.-]/g;
 
 const { code } = RPC_ERRORS.methodNotFound;
 const START = `"error":{"code":${code},"message":"the gateway does not support `;
-const END = '; rpc.discover lists the methods that it does"}}';
+const END = '; rpc.discover lists the supported methods"}}';
 
-/**
- * The answer for a method that is not supported. Written without an error object: what a flood of such requests costs is what it
- * takes from the others.
- */
+/** Returns the response as text, without an error object, because many such requests must stay cheap. */
 export const unsupportedResponse = (id: RequestId, method: string): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},${START}${NAME.test(method) ? method : printable(method)}${END}`;
 

@@ -1,16 +1,35 @@
-/**
- * The nodes behind, for relay and ingest alike: one client, one health, one head and one chain check of each, and the checks
- * that find out a node whose answers cannot be true.
- */
-export { type AnswerRoom, ArrivalRoom, NoRoomError } from './answerRoom.ts';
-export { type AnswerSink, AnswerStream } from './answerStream.ts';
-export { endWith } from './callSpan.ts';
-export { ChainMismatchError } from './chainCheck.ts';
-export { neverSent } from './connectionError.ts';
-export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
-export { BudgetExceededError } from './fairTurns.ts';
-export { defaultFinality, type Finality, finalNumber } from './finality.ts';
-export type { Health } from './health.ts';
+/** Upstream nodes, shared by relay and ingest: clients, health, heads, chain checks and checks for false responses. */
+
+export { endWith } from './client/callSpan.ts';
+export { neverSent } from './client/connectionError.ts';
+export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './client/failedRequest.ts';
+export {
+  LeasedNodeBudget,
+  leaseFromNode,
+  type NodeLease,
+  type WantedNodeLease,
+} from './client/leasedNodeBudget.ts';
+export { type Budget, NodeBudget, type NodeLimits } from './client/nodeBudget.ts';
+export { NodeClient } from './client/nodeClient.ts';
+export { NodeError, OtherForkError } from './client/nodeError.ts';
+export { NODE_REQUEST_ID, type UpstreamResponse } from './client/readResponse.ts';
+export { OversizedResponseError, SlowRequestError } from './client/requestFault.ts';
+export {
+  ReceiveReservation,
+  type ResponseQuota,
+  ResponseQuotaError,
+} from './client/responseQuota.ts';
+export { type ResponseSink, ResponseStream } from './client/responseStream.ts';
+export { ResultSpan } from './client/resultSpan.ts';
+export type {
+  HedgedResponse,
+  OversizeBlame,
+  ResponseClass,
+  StreamedResponse,
+  UpstreamRequest,
+  WholeResponse,
+} from './client/upstreamRequest.ts';
+export { BudgetExceededError } from './dispatch/fairQueue.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';
 export { bloomOf, isWithin } from './integrity/bloom.ts';
 export { checkBlock } from './integrity/checkBlock.ts';
@@ -23,25 +42,18 @@ export {
 export { InvalidResponseError } from './integrity/invalidResponseError.ts';
 export { listRoot } from './integrity/listRoot.ts';
 export { transactionBytes } from './integrity/transactionBytes.ts';
-export { NetworkHeads } from './networkHeads.ts';
-export { type Budget, NodeBudget, type NodeLimits, type Urgency } from './nodeBudget.ts';
-export { NodeClient } from './nodeClient.ts';
-export { NodeError, OtherForkError } from './nodeError.ts';
-export type { BlockRef, HeadBlock, NodeHeads } from './nodeHeads.ts';
-export { type NodeOptions, NodePool } from './nodePool.ts';
-export { NodeTraces } from './nodeTraces.ts';
-export type { PoolObserver } from './poolObserver.ts';
-export type { PoolState, SetAside } from './poolState.ts';
-export { probeTraceMethods } from './probeTraceMethods.ts';
-export { NODE_REQUEST_ID, type UpstreamResponse } from './readResponse.ts';
-export { OversizedAnswerError, SlowRequestError } from './requestFault.ts';
-export { ResultSpan } from './resultSpan.ts';
-export type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
-export { UpstreamNode } from './upstreamNode.ts';
-export type {
-  FaultOfSize,
-  HedgedResponse,
-  ResponseClass,
-  StreamedResponse,
-  WholeResponse,
-} from './upstreamRequest.ts';
+export { JsonReader } from './largeResponses/jsonReader.ts';
+export { ResponseMemory } from './largeResponses/responseMemory.ts';
+export { ChainMismatchError } from './pool/chainCheck.ts';
+export { defaultFinality, type Finality, finalNumber } from './pool/finality.ts';
+export type { Health } from './pool/health.ts';
+export { NetworkHeads } from './pool/networkHeads.ts';
+export type { BlockRef, HeadBlock, NodeHeads } from './pool/nodeHeads.ts';
+export { type NodeOptions, NodePool, type RemotePolls } from './pool/nodePool.ts';
+export type { PoolObserver } from './pool/poolObserver.ts';
+export type { NodeRemoval, PoolState } from './pool/poolState.ts';
+export { UpstreamNode } from './pool/upstreamNode.ts';
+export { NodeTraces } from './tracing/nodeTraces.ts';
+export { probeTraceMethods } from './tracing/probeTraceMethods.ts';
+export { BlockTraceError } from './tracing/traceFailure.ts';
+export type { BlockFinder, TracedBlock, TraceProvider, TransactionFinder } from './tracing/traceProvider.ts';

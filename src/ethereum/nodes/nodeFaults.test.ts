@@ -1,31 +1,31 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { PendingAnswer } from './answerCollector.ts';
-import { notSent } from './connectionError.ts';
-import { FailedRequestError } from './failedRequest.ts';
-import { BudgetExceededError } from './fairTurns.ts';
-import type { NodeLimits } from './nodeBudget.ts';
-import { type CallOptions, NodeClient, type RelayOptions } from './nodeClient.ts';
-import { NodeError } from './nodeError.ts';
-import { NodePool } from './nodePool.ts';
-import type { UpstreamResponse } from './readResponse.ts';
-import { SlowRequestError } from './requestFault.ts';
-import type { NodeCall, RpcResponse } from './rpcResponse.ts';
-import type { FaultOfSize, ResponseClass, UpstreamRequest } from './upstreamRequest.ts';
+import { notSent } from './client/connectionError.ts';
+import { FailedRequestError } from './client/failedRequest.ts';
+import type { NodeLimits } from './client/nodeBudget.ts';
+import { type CallOptions, NodeClient, type RelayOptions } from './client/nodeClient.ts';
+import { NodeError } from './client/nodeError.ts';
+import type { UpstreamResponse } from './client/readResponse.ts';
+import { SlowRequestError } from './client/requestFault.ts';
+import type { PendingResponse } from './client/responseCollector.ts';
+import type { NodeCall, RpcResponse } from './client/rpcResponse.ts';
+import type { OversizeBlame, ResponseClass, UpstreamRequest } from './client/upstreamRequest.ts';
+import { BudgetExceededError } from './dispatch/fairQueue.ts';
+import { NodePool } from './pool/nodePool.ts';
 
-/** What a node does with a request; `late` is an error of its own after a second's work. */
+/** Behaviour of a node for a request. `late`: a JSON-RPC error after a second of work. */
 const FAULTS = ['internal', 'cut', 'status', 'garbage', 'false'] as const;
 type Fault = (typeof FAULTS)[number];
 type Deed = Fault | 'answers' | 'silent' | 'late';
 
 const TIMEOUT_MS = 40;
 const LATE_MS = 1_050;
-/** Of the clock that is now, which may be a test's own. */
+/** Uses the current clock, which may be a fake one. */
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const hashOf = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
 
-/** A node that does what it is told, which no real one can be: it lies, breaks off, and falls silent by the request. */
+/** A node with scripted faults that no real node can produce on demand: false results, broken connections, silence. */
 class ToldClient extends NodeClient {
   head = 10;
   isAway = false;
@@ -42,13 +42,13 @@ class ToldClient extends NodeClient {
     });
   }
 
-  override relay(body: string, { timeoutMs }: RelayOptions): PendingAnswer {
+  override relay(body: string, { timeoutMs }: RelayOptions): PendingResponse {
     this.asked++;
     this.budget?.takeCalls(1);
     return { body: this.#bodyOf(body, timeoutMs), abort: () => undefined };
   }
 
-  async #bodyOf(body: string, timeoutMs: number): ReturnType<() => PendingAnswer['body']> {
+  async #bodyOf(body: string, timeoutMs: number): ReturnType<() => PendingResponse['body']> {
     if (this.isAway) throw notSent(new NodeError('unreachable', 'away'));
     const told = (text: string) => ({ kind: 'whole' as const, bytes: Buffer.from(text), status: 200 });
     const { needs } = JSON.parse(body) as { needs: number }; // this test wrote it
@@ -73,7 +73,7 @@ const blockOf = (number: number): object => ({
   parentHash: hashOf(Math.max(0, number - 1)),
   timestamp: '0x1',
   gasUsed: '0x0',
-  // Its hash is not checked: what is hashed of it is not known.
+  // An unknown member disables the check of the block hash.
   somethingNew: true,
 });
 
@@ -118,28 +118,41 @@ describe('nodes with faults', () => {
     );
     stops.push(() => pool.stop());
     await pool.start();
-    const ask = (options: Partial<UpstreamRequest> = {}) =>
-      pool.ask({
-        method: 'eth_call',
-        body: JSON.stringify({ needs: options.needsBlock ?? 0 }),
-        bodyByHash: undefined,
-        needsBlock: undefined,
-        once: false,
-        mayStream: false,
-        timeoutMs: 60_000,
-        maxBytes: 1_000_000,
-        faultOfSize: 'request' as FaultOfSize,
-        failedBefore: undefined,
-        room: undefined,
-        classify,
-        ...options,
-      });
-    return { pool, clients, quarantined, ask, healths: () => pool.nodes.map(({ health }) => health) };
+    const requestOf = (options: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
+      method: 'eth_call',
+      body: JSON.stringify({ needs: options.needsBlock ?? 0 }),
+      bodyByHash: undefined,
+      needsBlock: undefined,
+      once: false,
+      mayStream: false,
+      timeoutMs: 60_000,
+      maxBytes: 1_000_000,
+      oversizeBlame: 'request' as OversizeBlame,
+      failedBefore: undefined,
+      reservation: undefined,
+      classify,
+      ...options,
+    });
+    const ask = (options?: Partial<UpstreamRequest>) => pool.ask(requestOf(options));
+    /** Sends the request to a node other than the first. */
+    const askAnother = (options?: Partial<UpstreamRequest>) => {
+      const [first] = pool.nodes;
+      if (first === undefined) throw new Error('there is a first node');
+      return pool.requests.sendToOther(requestOf(options), first);
+    };
+    return {
+      pool,
+      clients,
+      quarantined,
+      ask,
+      askAnother,
+      healths: () => pool.nodes.map(({ health }) => health),
+    };
   }
 
   const fault = fc.constantFrom<Deed>(...FAULTS);
 
-  it('no fault of the others reaches a client while one node answers, at whatever head each was polled last', async () => {
+  it('faults of other nodes do not reach clients while one node works, for any polled heads', async () => {
     const step = fc.record({
       grows: fc.boolean(),
       polled: fc.nat(2),
@@ -164,7 +177,7 @@ describe('nodes with faults', () => {
     );
   });
 
-  it('what every node fares the same with takes none of them out of rotation', async () => {
+  it('a request that fails in the same way at every node takes no node out of rotation', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 2, max: 4 }),
@@ -191,18 +204,18 @@ describe('nodes with faults', () => {
     );
   });
 
-  it('what another node answers is held against those that did not', async () => {
+  it('a request that another node answers counts against the nodes that failed it', async () => {
     for (const deed of FAULTS) {
       const { pool, clients, ask, healths } = await poolOf(2);
       const [[bad], [node]] = [clients, pool.nodes];
       if (bad === undefined || node === undefined) throw new Error('two nodes were asked for');
       bad.deeds = () => deed;
       for (let i = 0; i < 50 && healths()[0] === 'healthy'; i++) {
-        // The faster of the two, so that it is asked first.
-        for (let polls = 0; polls < 100; polls++) node.slow(0);
+        // Make it the faster node, so that it is tried first.
+        for (let polls = 0; polls < 100; polls++) node.recordLatency(0);
         await ask();
       }
-      // An error of its own may be of what was asked: it says nothing of the node's health.
+      // A JSON-RPC error may be caused by the request, so it does not affect the node's health.
       expect([deed, healths()[0]]).toEqual([
         deed,
         deed === 'internal' ? 'healthy' : deed === 'false' ? 'quarantined' : 'failing',
@@ -210,10 +223,10 @@ describe('nodes with faults', () => {
     }
   });
 
-  it('what is silent at two nodes is the request’s: it is told so, and no third is asked', async () => {
+  it('a request that times out at two nodes fails by its own fault and is not sent to a third', async () => {
     const { clients, ask, healths } = await poolOf(4);
     for (const client of clients) client.deeds = () => 'silent';
-    // A busy machine may let both times pass at once, before a second node is asked.
+    // On a busy machine both timers may fire before a second node is tried.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const failed = ask({ timeoutMs: 1_500 }).catch((failure: unknown) => failure);
     await vi.advanceTimersByTimeAsync(1_500);
@@ -224,7 +237,7 @@ describe('nodes with faults', () => {
     expect(healths()).toEqual(clients.map(() => 'healthy'));
   });
 
-  it('what two nodes work for a second on in vain is not asked of all', async () => {
+  it('a request that fails slowly at two nodes is not sent to all nodes', async () => {
     const { clients, ask } = await poolOf(4);
     for (const client of clients) client.deeds = () => 'late';
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -234,20 +247,20 @@ describe('nodes with faults', () => {
     expect(clients.reduce((sum, { asked }) => sum + asked, 0)).toBe(2);
   });
 
-  it('two nodes that fell silent do not keep a slow method from the third', async () => {
+  it('two silent nodes do not keep a slow request from the third node', async () => {
     const { pool, clients, ask } = await poolOf(3);
     const [first, second] = clients;
     for (const client of [first, second]) if (client !== undefined) client.deeds = () => 'silent';
     const answer = ask();
     while (clients.filter(({ asked }) => asked > 0).length < 2) await pause(5);
-    // Polls find out meanwhile.
+    // Polls detect the failure in the meantime.
     for (const [i, node] of pool.nodes.entries())
       if (clients[i]?.deeds('') === 'silent')
         pool.requests.failed(node, 'poll', notSent(new NodeError('unreachable', 'away')));
     expect(await answer).toMatchObject({ response: { value: 'true' } });
   });
 
-  it('where all are away a request waits for one to come back, and what is carried out once too', async () => {
+  it('requests wait for a node to recover if all are down, including requests that are sent only once', async () => {
     const { clients, ask } = await poolOf(2, 600_000);
     for (const client of clients) client.isAway = true;
     const asked = [ask(), ask({ once: true }), ask({ needsBlock: 10 })];
@@ -257,7 +270,7 @@ describe('nodes with faults', () => {
       expect(answer).toMatchObject({ response: { value: 'true' } });
   });
 
-  it('where none comes back within the time it fails, and where too many wait at once', async () => {
+  it('requests fail if no node recovers in time, or if too many requests wait', async () => {
     const { clients, ask } = await poolOf(1, 50);
     for (const client of clients) client.isAway = true;
     await expect(ask()).rejects.toThrow(NodeError);
@@ -277,7 +290,7 @@ describe('nodes with faults', () => {
     expect(failed).toBe(10);
   });
 
-  it('what exceeds the budget of one goes to another, and what nobody may take is refused', async () => {
+  it("calls beyond one node's budget go to another node, and calls beyond all budgets are rejected", async () => {
     const { pool, clients, ask } = await poolOf(2, 0, { callsPerSecond: 20 });
     const startMs = performance.now();
     let answered = 0;
@@ -296,7 +309,41 @@ describe('nodes with faults', () => {
     expect(pool.nodes.map(({ health }) => health)).toEqual(['healthy', 'healthy']);
   });
 
-  it('one that is set aside is asked nothing until it is put back, and the last one stays', async () => {
+  it('askAnother sends to one other healthy node and never to a third, for any result', async () => {
+    for (const deed of ['answers', 'internal', 'garbage', 'false'] as const) {
+      const { clients, askAnother } = await poolOf(4);
+      for (const client of clients) client.deeds = () => deed;
+      await askAnother().catch((error: unknown) => expect(error).toBeInstanceOf(NodeError));
+      expect(clients.map(({ asked }) => asked).sort()).toEqual([0, 0, 0, 1]);
+      expect(clients[0]?.asked).toBe(0);
+    }
+  });
+
+  it('askAnother uses a lagging node, but no unhealthy or drained one', async () => {
+    const { pool, clients, askAnother } = await poolOf(3);
+    const [first, second, third] = pool.nodes;
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('there are three');
+    for (const client of clients) client.head = 11;
+    for (const node of [first, second]) await pool.refresh(node);
+    pool.drain(second);
+    // The fake fails for a block that it does not have.
+    expect(await askAnother({ needsBlock: 11, body: '{"needs":0}' })).toMatchObject({ node: third });
+    pool.drain(third);
+    expect(await askAnother()).toBeUndefined();
+  });
+
+  it('askAnother leaves the budget share of polls and ingest', async () => {
+    const { clients, askAnother } = await poolOf(2, 0, { callsPerSecond: 20 });
+    const startMs = performance.now();
+    while ((await askAnother()) !== undefined);
+    const seconds = (performance.now() - startMs) / 1_000;
+    expect(clients[0]?.asked).toBe(0);
+    expect(clients[1]?.asked).toBeGreaterThan(5);
+    expect(clients[1]?.asked).toBeLessThanOrEqual(0.8 * 20 + 20 * seconds);
+  });
+
+  it('a drained node receives no requests until it is resumed, and the last node cannot be drained', async () => {
     const { pool, clients, ask, healths } = await poolOf(2);
     const [[first, second], [client]] = [pool.nodes, clients];
     if (first === undefined || second === undefined || client === undefined) throw new Error('there are two');
@@ -305,7 +352,7 @@ describe('nodes with faults', () => {
     for (let i = 0; i < 20; i++) await ask();
     await pool.refresh(first);
     expect([client.asked, ...healths()]).toEqual([before, 'drained', 'healthy']);
-    expect(pool.inOrderFor()).toEqual([second]);
+    expect(pool.ingestOrder()).toEqual([second]);
     expect(pool.drain(second)).toBe(false);
     await pool.resume(first);
     expect(healths()).toEqual(['healthy', 'healthy']);

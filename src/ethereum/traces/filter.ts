@@ -1,27 +1,50 @@
-import type { Address } from './trace.ts';
+import type { Address, Hash } from './trace.ts';
 
-/** The widest range of blocks that one trace_filter may ask for, both ends counted (docs/decisions/gateway.md). */
+/** Maximum number of blocks in the range of a trace_filter, both ends included (docs/decisions/gateway.md). */
 export const MAX_RANGE_BLOCKS = 800;
 
-/** The most traces that one trace_filter may ask for (docs/decisions/gateway.md). */
+/** Maximum `count` of a trace_filter (docs/decisions/gateway.md). */
 export const MAX_COUNT = 200;
 
-/** How a trace is matched when both lists of addresses are given: by both sides, or by either. */
+/** Condition if both address lists are given: both sides must match, or either. */
 export type FilterMode = 'intersection' | 'union';
 
-/** A trace_filter whose every member is settled: defaults filled in, tags resolved, limits checked. */
+/** A trace_filter with defaults applied, tags resolved and limits checked. */
 export interface TraceFilter {
-  /** The first block, inclusive. */
+  /** Inclusive, like `toBlock`. */
   readonly fromBlock: number;
-  /** The last block, inclusive. */
   readonly toBlock: number;
   /** Senders to match, any of them; empty for no restriction. */
   readonly fromAddresses: readonly Address[];
   /** Recipients to match, any of them; empty for no restriction. */
   readonly toAddresses: readonly Address[];
   readonly mode: FilterMode;
-  /** How many matching traces are passed over first. */
+  /** Number of matching traces to skip. */
   readonly after: number;
-  /** How many traces are returned at the most. */
+  /** Maximum number of traces to return. */
   readonly count: number;
+  /** True if all matches are required: more than `count` matches cause a TooManyTracesError. */
+  readonly wantsAll?: boolean | undefined;
+  /** Hash of the range's only block; another block at that height counts as missing. */
+  readonly blockHash?: Hash | undefined;
+}
+
+/** Thrown if more traces match than a result may contain. The search stops at the first match above the limit. */
+export class TooManyTracesError extends Error {
+  override readonly name = 'TooManyTracesError';
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(`more than ${limit} traces match`);
+    this.limit = limit;
+  }
+}
+
+/** Returns the number of matches to search for: one above `count` if the filter must detect an excess. */
+export const searchLimit = ({ count, wantsAll }: TraceFilter): number =>
+  wantsAll === true ? count + 1 : count;
+
+/** Throws TooManyTracesError if a search found more matches than the filter allows. */
+export function assertNotTooMany({ count, wantsAll }: TraceFilter, found: number): void {
+  if (wantsAll === true && found > count) throw new TooManyTracesError(count);
 }

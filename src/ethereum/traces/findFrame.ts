@@ -1,33 +1,35 @@
 import { TRACES_PER_CHUNK } from './chunk/format.ts';
-import { compareToPlace, type FramePlace } from './chunk/framePlace.ts';
+import { compareToPosition, type FramePosition } from './chunk/framePosition.ts';
 
-/** The chunk that holds trace number `index` of one block. */
+/** Returns the chunk with trace `index` of one block. */
 export type ReadChunk = (index: number) => Uint8Array;
 
-/** Numbers of traces in their block: from `first` up to, not including, `end`. */
+/** Trace indexes in a block, from `first` (inclusive) to `end` (exclusive). */
 export interface TraceRange {
   readonly first: number;
   readonly end: number;
 }
 
-/**
- * The number in its block of the first trace of a range that stands at or behind a place; `end` where there is none. Reads as many chunks as halving the number of traces takes, and no trace whole.
- */
-export function firstTraceFrom(readChunk: ReadChunk, { first, end }: TraceRange, place: FramePlace): number {
+/** Returns the index of the first trace at or after a position, or `end`. Reads a logarithmic number of chunks. */
+export function firstTraceFrom(
+  readChunk: ReadChunk,
+  { first, end }: TraceRange,
+  place: FramePosition,
+): number {
   let low = first;
   let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareToPlace(readChunk(middle), middle % TRACES_PER_CHUNK, place) < 0) low = middle + 1;
+    if (compareToPosition(readChunk(middle), middle % TRACES_PER_CHUNK, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The number in its block of the trace of a range that stands at a place; undefined where there is none. */
-export function findFrame(readChunk: ReadChunk, range: TraceRange, place: FramePlace): number | undefined {
+/** Returns the index of the trace at a position, or undefined if the range does not contain it. */
+export function findFrame(readChunk: ReadChunk, range: TraceRange, place: FramePosition): number | undefined {
   const index = firstTraceFrom(readChunk, range, place);
-  if (index === range.end || compareToPlace(readChunk(index), index % TRACES_PER_CHUNK, place) !== 0)
+  if (index === range.end || compareToPosition(readChunk(index), index % TRACES_PER_CHUNK, place) !== 0)
     return undefined;
   return index;
 }

@@ -1,17 +1,8 @@
 /**
- * Traces: what a trace is, what a filter matches, how traces are stored and found again.
- * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
+ * Traces: data model, filters, storage format and search.
+ * No I/O here: `ingest` queries nodes through a port, and a storage engine persists bytes behind `TraceStore`.
  */
-export {
-  findMatches,
-  type IndexReader,
-  type SegmentMatches,
-  type TraceCounts,
-  tracesOfBlock,
-  type Visitor,
-  visitMatches,
-} from './answerFilter.ts';
-export { type Awaitable, andThen } from './awaitable.ts';
+
 export {
   actionValue,
   actionValueSpan,
@@ -24,17 +15,40 @@ export {
   valueBitsIn,
 } from './chunk/attributes.ts';
 export { writeHex } from './chunk/byteWriter.ts';
-export { chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
-export { transactionPositionOf } from './chunk/framePlace.ts';
+export { dataChunksOf, refersToData } from './chunk/dataChunks.ts';
+export { CHUNK_HEAD_BYTES, chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
+export { transactionPositionOf } from './chunk/framePosition.ts';
 export { type InternalFrame, internalFrameAt } from './chunk/internalFrame.ts';
-export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
+export {
+  HEADROOM_BYTES,
+  JsonWriter,
+  TAILROOM_BYTES,
+} from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
-export { NOWHERE, TextCache } from './chunk/textCache.ts';
+export { isShared, MIN_SHARED_CHARS } from './chunk/repeatedData.ts';
+export { NOT_FOUND, TextCache } from './chunk/textCache.ts';
 export { visitTerms } from './chunk/visitTerms.ts';
-export { writeTrace } from './chunk/writeTrace.ts';
-export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
+export { type ReadDataChunk, writeTrace } from './chunk/writeTrace.ts';
+export {
+  assertNotTooMany,
+  type FilterMode,
+  MAX_COUNT,
+  MAX_RANGE_BLOCKS,
+  searchLimit,
+  TooManyTracesError,
+  type TraceFilter,
+} from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
-export { FilterTest } from './history/filterTest.ts';
+export {
+  findMatches,
+  type IndexReader,
+  type MatchVisitor,
+  type SegmentMatches,
+  type TraceCounts,
+  tracesOfBlock,
+  visitMatches,
+} from './findMatches.ts';
+export { FilterMatcher } from './history/filterMatcher.ts';
 export { readInternalTransactions } from './history/internalTransactions.ts';
 export { readHistory } from './history/page.ts';
 export {
@@ -43,7 +57,7 @@ export {
   type Direction,
   type HistoryFilter,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   type InternalTransaction,
@@ -62,11 +76,12 @@ export {
   type HistoryReader,
   type Missing,
   type SegmentCounts,
-  type SegmentsAsked,
-  WorkLeft,
+  type SegmentsQuery,
+  WorkBudget,
 } from './history/reader.ts';
-export { DirectoryUnfinishedError, summarizeHistory } from './history/summary.ts';
-export { indexBlock, termOf } from './indexBlock.ts';
+export { DirectoryNotReadyError, summarizeHistory } from './history/summary.ts';
+export { indexBlock, indexUnavailable, termOf } from './indexBlock.ts';
+export { type MaybePromise, mapMaybe } from './maybePromise.ts';
 export { partiesOf } from './parties.ts';
 export {
   BLOCKS_PER_SEGMENT,
@@ -87,7 +102,7 @@ export {
   PostingList,
   type ReadPage,
 } from './postings/list.ts';
-export { PairLists } from './postings/pairLists.ts';
+export { PairIntersections } from './postings/pairIntersections.ts';
 export { RecentPostings } from './postings/recentPostings.ts';
 export type { Merged, PartOfList } from './postings/select.ts';
 export {
@@ -101,9 +116,12 @@ export {
   type RecentPart,
   type Side,
   type StoredBlock,
+  TRACE_FAILURES,
+  type TraceFailure,
   type TraceReader,
   type TraceStore,
   type TransactionLimits,
+  type UnavailableBlock,
   WrongChainError,
 } from './store.ts';
 export type {

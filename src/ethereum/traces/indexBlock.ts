@@ -1,17 +1,17 @@
 import { encodeChunks } from './chunk/encode.ts';
 import { partiesOf } from './parties.ts';
 import { MAX_TRACES_PER_BLOCK, positionOf } from './position.ts';
-import type { IndexedBlock, Postings, PostingTerm } from './store.ts';
+import type { IndexedBlock, Postings, PostingTerm, TraceFailure } from './store.ts';
 import type { BlockHeader, Trace } from './trace.ts';
 
-/** `0x` and the digits of 20 bytes. */
+/** Length of `0x` and the digits of 20 bytes. */
 const TERM_LENGTH = 42;
 
-/** Makes a block and its checked traces ready to be written. Traces must be in the order in which they are served. */
+/** Prepares a block and its validated traces for storage. Traces must be in canonical order. */
 export function indexBlock(header: BlockHeader, traces: readonly Trace[]): IndexedBlock {
   if (traces.length > MAX_TRACES_PER_BLOCK)
     throw new RangeError(
-      `block ${header.number} has ${traces.length} traces, at most ${MAX_TRACES_PER_BLOCK} can be kept`,
+      `block ${header.number} has ${traces.length} traces, at most ${MAX_TRACES_PER_BLOCK} are supported`,
     );
 
   const postings = {
@@ -37,7 +37,13 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
   };
 }
 
-/** What finds an address or a transaction's hash in the index: its first 20 bytes. */
+/** Prepares a block without traces for storage, because no node could return them. */
+export function indexUnavailable(header: BlockHeader, unavailable: TraceFailure): IndexedBlock {
+  const { block, chunks, postings } = indexBlock(header, []);
+  return { block: { ...block, unavailable }, chunks, postings };
+}
+
+/** Returns the index term of an address or a transaction hash: its first 20 bytes. */
 export const termOf = (hex: string): PostingTerm =>
   hex.length === TERM_LENGTH ? hex : hex.slice(0, TERM_LENGTH);
 

@@ -1,15 +1,14 @@
 import type { Address, Trace } from './trace.ts';
 
-/** The two addresses that a filter can match a trace by; null where the trace has no such side. */
+/** The two addresses by which a filter can match a trace; null if the trace lacks that side. */
 export interface Parties {
   readonly from: Address | null;
   readonly to: Address | null;
 }
 
 /**
- * Who a trace is from and to, as the trace draft has it (docs/trace-filter.md):
- * a creation's `to` is the created contract, and only where the creation succeeded; a destruction goes from
- * the destroyed contract to the refund address; a reward has no sender.
+ * Returns a trace's sender and recipient by the trace draft (docs/trace-filter.md). A creation's `to` is the contract,
+ * or null if it failed. A destruction goes from the contract to the refund address. A reward has no sender.
  */
 export function partiesOf(trace: Trace): Parties {
   switch (trace.type) {

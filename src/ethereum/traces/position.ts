@@ -1,26 +1,26 @@
 /**
- * Where a trace stands in the index: a segment of 1,024 blocks, and in it one 32-bit position.
+ * Position of a trace in the index: a segment of 1,024 blocks, and a 32-bit position in it.
  *
- * Positions of a segment sort as traces do in an answer: by block, then by their index in it.
- * A range of 800 blocks, the widest that is answered, touches two segments at the most.
+ * Positions of a segment sort in canonical trace order: by block, then by trace index. A trace_filter range of 800
+ * blocks, the maximum, covers at most two segments.
  */
 
-/** Bits of a position that hold the block's offset in its segment. */
+/** Number of bits for the block's offset in its segment. */
 const BLOCK_BITS = 10;
-/** Bits of a position that hold the trace's index in its block: 4,194,304 traces. */
+/** Number of bits for the trace index: at most 4,194,304 traces per block. */
 const TRACE_INDEX_BITS = 32 - BLOCK_BITS;
 
 export const BLOCKS_PER_SEGMENT = 1 << BLOCK_BITS;
 export const MAX_TRACES_PER_BLOCK = 1 << TRACE_INDEX_BITS;
 
-/** One past the highest position; not representable in 32 bits, so only for comparing. */
+/** One past the highest position. Exceeds 32 bits, so it is for comparisons only. */
 export const END_OF_SEGMENT = 2 ** 32;
 
 export const segmentOf = (blockNumber: number): number => Math.floor(blockNumber / BLOCKS_PER_SEGMENT);
 
 export const firstBlockOf = (segment: number): number => segment * BLOCKS_PER_SEGMENT;
 
-/** The position of trace `traceIndex` (from 0) of block `blockNumber`, within the block's segment. */
+/** Returns the position of trace `traceIndex` (from 0) of block `blockNumber` in the block's segment. */
 export const positionOf = (blockNumber: number, traceIndex: number): number =>
   (blockNumber % BLOCKS_PER_SEGMENT) * MAX_TRACES_PER_BLOCK + traceIndex;
 

@@ -1,16 +1,20 @@
-import type { Awaitable } from './awaitable.ts';
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
 import type {
   HistoryPage,
-  HistoryPlace,
+  HistoryPosition,
   HistoryQuery,
   HistorySummary,
   InternalTransactionsPage,
   InternalTransactionsQuery,
   SummaryQuery,
 } from './history/query.ts';
+import type { MaybePromise } from './maybePromise.ts';
 import type { Hash } from './trace.ts';
+
+/** Reasons why no node returned the traces of a block. */
+export const TRACE_FAILURES = ['tracerError', 'timeout', 'oversized', 'invalid'] as const;
+export type TraceFailure = (typeof TRACE_FAILURES)[number];
 
 /** A block of the index, without its traces. */
 export interface StoredBlock {
@@ -20,174 +24,175 @@ export interface StoredBlock {
   /** Seconds since 1970. */
   readonly timestamp: number;
   readonly traceCount: number;
+  /** Reason why the index has this block without its traces. Default: the index has them. */
+  readonly unavailable?: TraceFailure;
 }
 
-/** The side by which a posting list finds traces; `transaction` finds the root frame of one. */
+/** A block that the index has without its traces, because no node could trace it. */
+export type UnavailableBlock = StoredBlock & { readonly unavailable: TraceFailure };
+
+/** Kind of a posting list: sender, recipient, or transaction hash (root frames only). */
 export type Side = 'from' | 'to' | 'transaction';
 
-/** An address, or as much of a transaction's hash: `0x` and 40 lower-case hex digits. What a posting list is found by. */
+/** Key of a posting list: address or first 20 bytes of a transaction hash, as `0x` and 40 lower-case hex digits. */
 export type PostingTerm = string;
 
-/** What one side of a block is found by: position `i` belongs to term `i`. Positions, in the block's segment, ascend. */
+/** Index entries of one side of a block: position `i` belongs to term `i`. Positions in the block's segment ascend. */
 export interface Postings {
   readonly terms: readonly PostingTerm[];
   readonly positions: readonly number[];
 }
 
-/** A block made ready to be written: everything that is derived from its traces. */
+/** A block prepared for storage, with all data derived from its traces. An unavailable block has no such data. */
 export interface IndexedBlock {
   readonly block: StoredBlock;
   readonly chunks: readonly Uint8Array[];
   readonly postings: Readonly<Record<Side, Postings>>;
 }
 
-/** One change of the index. It is applied whole or not at all. */
+/** One atomic change of the index. */
 export interface IndexChange {
-  /** Blocks from this number on are removed first: they were replaced by others. */
+  /** Blocks from this number on are removed first (reorg). */
   readonly undoFrom?: number;
-  /** Blocks to add, in ascending order. A block that is there already with the same hash is left as it is. */
+  /** Blocks to add, ascending. Blocks already in the index are skipped, unless they gain their traces. */
   readonly blocks: readonly IndexedBlock[];
-  /** The new highest finalized block; blocks up to it are never removed again, but by a change that says `undoFinal`. */
+  /** New highest final block. Blocks up to it are never removed, except by a change with `undoFinal`. */
   readonly finalizedNumber?: number;
-  /** Whether final blocks may be removed too. The block below `undoFrom` is the highest final one then, at most. */
+  /** Allows the removal of final blocks. The block below `undoFrom` is then the highest possible final block. */
   readonly undoFinal?: boolean;
 }
 
 /**
- * Where the index of traces is kept. A read may answer at once or later: an embedded engine answers at once, and those who
- * read go on in the same turn (`andThen`).
+ * Storage engine of the trace index. An embedded engine returns results synchronously, so that `andThen` continues
+ * without a promise.
  *
- * Each read sees the last applied change, whole: never a part of one, and never two different states. Two reads may see
- * two: between them a change may be applied, even by another process. So whatever must be of one chain is one read, and
- * says itself where it cannot be given: `filter` and `blockTraces` give undefined where a block is missing, instead of being
- * asked about that before. An engine that takes several steps to a read takes them in one snapshot of its own, or looks at
- * the end whether a change came between and begins again.
+ * Each read sees one consistent state: the last applied change. Two reads may see different states, because another
+ * process may apply a change between them. Data of one chain must therefore come from a single read. `filter` and
+ * `blockTraces` return undefined for a missing block, so that callers need no separate check. An engine that needs
+ * several steps for a read uses a snapshot, or checks at the end for a change and retries.
  */
 export interface TraceStore {
-  /** Traces to be gathered for one change where many blocks are added; left out, as many as are usual. */
+  /** Number of traces to collect for one change during bulk ingest. Default: the usual number. */
   readonly tracesPerChange?: number | undefined;
-  /** Whether none of the newest blocks are kept nearer, though they could be: then the head is to be given to `keepNewest`. */
-  readonly lacksNewest?: boolean;
-  /** Where other processes of this machine may read those that are; undefined where none are. */
+  /** Whether the engine could keep the newest blocks locally but has none; pass the head to `cacheNewest` then. */
+  readonly needsNewest?: boolean;
+  /** Local part with the newest blocks, which other processes of this machine may read; undefined if there is none. */
   readonly recentPart?: RecentPart | undefined;
 
-  /** The chain that the index holds; undefined until the first `bindChain`. */
-  chain(): Awaitable<ChainIdentity | undefined>;
-  /** Remembers which chain this is. Throws WrongChainError where the index holds another. */
+  /** Returns the chain of the index; undefined until the first `bindChain`. */
+  chain(): MaybePromise<ChainIdentity | undefined>;
+  /** Stores the chain's identity. Throws WrongChainError if the index contains another chain. */
   bindChain(identity: ChainIdentity): Promise<void>;
 
-  /** The highest block; undefined where there is none. */
-  head(): Awaitable<StoredBlock | undefined>;
-  /** The highest finalized block's number; undefined until one is known. */
-  finalizedNumber(): Awaitable<number | undefined>;
-  block(blockNumber: number): Awaitable<StoredBlock | undefined>;
-  /** The highest block up to a number; undefined where there is none. */
-  lastBlock(upTo: number): Awaitable<StoredBlock | undefined>;
-  /** The lowest block from `fromBlock` to `toBlock` that is not in the index. */
-  firstMissing(fromBlock: number, toBlock: number): Awaitable<number | undefined>;
+  /** Returns the highest block; undefined if the index is empty. */
+  head(): MaybePromise<StoredBlock | undefined>;
+  /** Returns the number of the highest final block; undefined until one is known. */
+  finalizedNumber(): MaybePromise<number | undefined>;
+  block(blockNumber: number): MaybePromise<StoredBlock | undefined>;
+  /** Returns the highest block up to a number; undefined if there is none. */
+  lastBlock(upTo: number): MaybePromise<StoredBlock | undefined>;
+  /** Returns the lowest block of a range that is not in the index. Unavailable blocks are in the index. */
+  firstMissing(fromBlock: number, toBlock: number): MaybePromise<number | undefined>;
+  /** Returns the first `max` unavailable blocks of a range, ascending. */
+  unavailable(fromBlock: number, toBlock: number, max: number): MaybePromise<readonly UnavailableBlock[]>;
 
   /**
-   * The matching traces as the bytes of a JSON array; undefined where a block of the range is not in the index. Throws
-   * AnswerTooLargeError past `maxBytes`. The bytes lie in `json` where that is given, whatever the engine: they are good
-   * until it is written to again.
+   * Returns the matching traces as bytes of a JSON array, or undefined if a block of the range is missing or
+   * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If `json` is given, the bytes are
+   * in its buffer and valid until the next write to it.
    */
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Uint8Array | undefined>;
-  /** All traces of a block as the bytes of a JSON array; undefined where the block is not in the index. */
-  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined>;
-  /** All traces of a transaction, likewise; undefined where no block of the index has it. */
-  transactionTraces(hash: Hash, limits: TransactionLimits): Awaitable<Buffer | undefined>;
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined>;
+  /** Returns all traces of a block as bytes of a JSON array, or undefined if the block is missing or unavailable. */
+  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined>;
   /**
-   * The frame of a transaction that has this `traceAddress`, as JSON; null where the transaction has no such frame, undefined
-   * where no block of the index has the transaction. Takes as long whatever else the transaction did.
+   * Returns all traces of a transaction as bytes of a JSON array, or undefined if no block of the index contains it.
    */
+  transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined>;
+  /** Returns one frame as JSON; null if the transaction has no such frame, undefined if the transaction is unknown. */
   transactionTrace(
     hash: Hash,
     traceAddress: readonly number[],
     limits: TransactionLimits,
-  ): Awaitable<Buffer | null | undefined>;
+  ): MaybePromise<Buffer | null | undefined>;
 
   /**
-   * A page of the history of some addresses: its traces as a JSON array in `json`, behind what stands there. It looks at a bounded
-   * number of places and may be short, or empty, and not be the last; it is cut where `maxBytes` are reached, and throws
-   * AnswerTooLargeError only where one trace is larger. Throws BlockReplacedError where the block that it shall go on from is another.
+   * Appends a history page as a JSON array to `json`. The work is bounded, so a page may be short or empty without
+   * being the last. Throws AnswerTooLargeError if a single trace exceeds `maxBytes`, and BlockReplacedError.
    */
-  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Awaitable<HistoryPage>;
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage>;
 
-  /**
-   * What the history of an address comes to, within a bound of work: each figure with the range that it is of. Throws
-   * DirectoryUnfinishedError where the index is not ready to tell.
-   */
-  addressSummary(query: SummaryQuery): Awaitable<HistorySummary>;
+  /** Returns an address's summary within a work budget. Throws DirectoryNotReadyError if the index is not ready. */
+  addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
-  /**
-   * Internal transactions as objects, page by page; as addressTraces a page may be short and not be the last. Throws BlockReplacedError
-   * where the block that it shall go on from is another.
-   */
-  internalTransactions(query: InternalTransactionsQuery): Awaitable<InternalTransactionsPage>;
+  /** Returns a page of internal transactions, possibly short without being the last. Throws BlockReplacedError. */
+  internalTransactions(query: InternalTransactionsQuery): MaybePromise<InternalTransactionsPage>;
 
-  /** Where the root frame of a transaction stands; undefined where no block of the index has it. */
-  transactionPlace(hash: Hash, limits: Pick<TransactionLimits, 'upTo'>): Awaitable<HistoryPlace | undefined>;
+  /** Returns the position of a transaction's root frame; undefined if no block of the index contains it. */
+  transactionPosition(
+    hash: Hash,
+    limits: Pick<TransactionLimits, 'upTo'>,
+  ): MaybePromise<HistoryPosition | undefined>;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
-  /** Keeps the head, which the index has, nearer as well. */
-  keepNewest?(head: IndexedBlock): Promise<void>;
+  /** Copies the head, which the index already contains, to the local part. */
+  cacheNewest?(head: IndexedBlock): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An embedded index of some of the blocks, without gaps. */
+/** An embedded index of a range of blocks without gaps. */
 export interface RecentPart {
   readonly folder: string;
   readonly first: number;
   readonly head: number;
 }
 
-/** What an answer about a transaction may be of. */
+/** Limits for results about a transaction. */
 export interface TransactionLimits {
   readonly maxBytes: number;
-  /** The highest block: a transaction above it is answered as one that the index does not have. Left out: the index's head. */
+  /** Highest block; a transaction above it is treated as unknown. Default: the head of the index. */
   readonly upTo?: number | undefined;
 }
 
-/** An index that somebody else writes. */
+/** Read access to an index that another process writes. */
 export type TraceReader = Omit<
   TraceStore,
-  'bindChain' | 'apply' | 'keepNewest' | 'lacksNewest' | 'recentPart'
+  'bindChain' | 'apply' | 'cacheNewest' | 'needsNewest' | 'recentPart'
 >;
 
-/** What tells one chain from another. */
+/** Identity of a chain. */
 export interface ChainIdentity {
   readonly chainId: number;
   readonly genesisHash: Hash;
 }
 
-/** The index belongs to another chain than the node. */
+/** Thrown if the index and the node belong to different chains. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 
   constructor(held: ChainIdentity, offered: ChainIdentity) {
     super(
-      `the index holds chain ${held.chainId} with genesis ${held.genesisHash}, but the node is on chain ` +
-        `${offered.chainId} with genesis ${offered.genesisHash}: use another data folder, or the right node`,
+      `the index contains chain ${held.chainId} with genesis ${held.genesisHash}, but the node is on chain ` +
+        `${offered.chainId} with genesis ${offered.genesisHash}: use another data folder or another node`,
     );
   }
 }
 
-/** An answer would not fit into the bytes that an answer may have. */
+/** Thrown if a result would exceed the size limit. */
 export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
   readonly maxBytes: number;
 
   constructor(maxBytes: number) {
-    super(`the answer is larger than ${maxBytes} bytes`);
+    super(`the result is larger than ${maxBytes} bytes`);
     this.maxBytes = maxBytes;
   }
 }
 
-/** A change would remove a finalized block, or does not fit to the blocks that are there. */
+/** Thrown if a change would remove a final block or does not fit the existing blocks. */
 export class IndexConflictError extends Error {
   override readonly name = 'IndexConflictError';
 }
 
-/** The index cannot be read or written now: what it is kept in is away, or has not all of it. */
+/** Thrown if the index cannot be read or written now, because its storage is unreachable or incomplete. */
 export class IndexUnavailableError extends Error {}

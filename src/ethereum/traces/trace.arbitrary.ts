@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
 
-/** Traces for property tests: every type, every optional member, sizes from nothing to a few kilobytes. */
+/** Random traces for property tests: every type, every optional member, sizes from empty to a few kilobytes. */
 
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
-/** Few addresses, so that traces share some. The casts brand text that is of the right shape by construction. */
+/**
+ * Often one of six addresses, so that traces share some. The casts brand text that has the right form by
+ * construction.
+ */
 const anyAddress = (): fc.Arbitrary<Address> =>
   fc.oneof(
     fc.nat(5).map((n) => `0x${n.toString(16).padStart(40, '0')}` as Address),
@@ -25,6 +28,8 @@ const anyData = (): fc.Arbitrary<Data> =>
     fc.constant('0x' as Data),
     fc.uint8Array({ maxLength: 200 }).map((bytes) => hexOf(bytes) as Data),
     fc.nat(3000).map((length) => hexOf(new Uint8Array(length)) as Data),
+    // Two long values, so that a block repeats them often enough for a data chunk.
+    fc.constantFrom(65_536, 65_537).map((bytes) => hexOf(new Uint8Array(bytes)) as Data),
   );
 
 const anyError = (): fc.Arbitrary<string> =>
@@ -33,7 +38,7 @@ const anyError = (): fc.Arbitrary<string> =>
 const optional = <K extends string, V>(key: K, value: fc.Arbitrary<V>): fc.Arbitrary<{ [P in K]?: V }> =>
   fc.option(value, { nil: undefined }).map((v) => (v === undefined ? {} : { [key]: v })) as never; // exact optional keys
 
-/** Two traces of one transaction stand at the same position: it follows from the hash. */
+/** Derives the transaction position from the hash, so that traces of one transaction agree. */
 const inTransaction = () =>
   fc.record(transactionMembers).map((members) => ({
     ...members,
@@ -113,10 +118,10 @@ const anyReward = () =>
       }),
     );
 
-/** Members in the order in which a trace is served, which is alphabetical. */
+/** Sorts members in the order of a served trace, which is alphabetical. */
 function inOrder(members: object): Trace {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries) as unknown as Trace; // the generators above make only whole traces
+  return Object.fromEntries(entries) as unknown as Trace; // the generators above create complete traces only
 }
 
 export const anyTrace = (): fc.Arbitrary<Trace> =>

@@ -1,8 +1,8 @@
 /**
- * What a trace is: the shape that Floodgate stores and serves, whatever shape a node gave it in.
+ * Data model of traces: the form that Floodgate stores and serves, independent of the node's form.
  *
- * The members and their order are those of the trace draft (ethereum/execution-apis #890; docs/trace-filter.md):
- * alphabetical keys, `error` only on a frame that failed, `result: null` where there is none.
+ * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/trace-filter.md): alphabetical
+ * keys, `error` only on a failed frame, `result: null` if there is no result.
  */
 
 /** 20 bytes as `0x` and 40 lower-case hex digits. */
@@ -21,7 +21,7 @@ export type CallType = 'call' | 'callcode' | 'delegatecall' | 'staticcall';
 export type CreationMethod = 'create' | 'create2';
 export type RewardType = 'block' | 'uncle';
 
-/** Where a trace stands: its block, its transaction (none for a reward) and its place in the call tree. */
+/** Position of a trace: its block, its transaction (null for a reward) and its path in the call tree. */
 export interface Placement {
   readonly blockHash: Hash;
   readonly blockNumber: number;
@@ -48,7 +48,7 @@ export interface CallResult {
 }
 
 export interface CreateAction {
-  /** Left out where the node does not tell (Parity before 2020). */
+  /** Absent if the node does not report it (Parity before 2020). */
   readonly creationMethod?: CreationMethod;
   readonly from: Address;
   readonly gas: Quantity;
@@ -79,14 +79,14 @@ export interface CallTrace extends Placement {
   readonly type: 'call';
   readonly action: CallAction;
   readonly result: CallResult | null;
-  /** Parity's name of the failure, `Reverted` among them. A failed frame without it does not exist. */
+  /** Parity's error name, for example `Reverted`. Every failed frame has it. */
   readonly error?: string;
 }
 
 export interface CreateTrace extends Placement {
   readonly type: 'create';
   readonly action: CreateAction;
-  /** A reverted creation has no contract: it gives back what a reverted call does (the trace draft). */
+  /** A reverted creation has no contract; its result has the form of a reverted call's (trace draft). */
   readonly result: CreateResult | CallResult | null;
   readonly error?: string;
 }
@@ -108,13 +108,13 @@ export interface RewardTrace extends Placement {
 
 export type Trace = CallTrace | CreateTrace | SuicideTrace | RewardTrace;
 
-/** What a block's header tells that traces are checked against. */
+/** Header members that traces are checked against. */
 export interface BlockHeader {
   readonly number: number;
   readonly hash: Hash;
   readonly parentHash: Hash;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  /** The hashes of the block's transactions, in their order. */
+  /** Hashes of the block's transactions, in order. */
   readonly transactionHashes: readonly Hash[];
 }

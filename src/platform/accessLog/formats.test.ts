@@ -14,19 +14,19 @@ const entry: AccessEntry = {
   referer: 'https://example.com',
   userAgent: 'viem "2" \\ \u009b31m\n',
 };
-/** As tools read it: quoted parts may have escaped quotes. */
+/** Pattern of common log tools, with escaped quotes in quoted fields. */
 const COMBINED =
   /^(\S+) (\S+) (\S+) \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-) "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)"\n$/;
 
 describe('the combined format', () => {
-  it('is that of web servers', () => {
+  it('matches the Combined Log Format of web servers', () => {
     expect(FORMATS.combined(entry)).toBe(
       '192.0.2.7 - - [02/Nov/2026:04:05:09 +0000] "POST /v1/mainnet HTTP/1.1" 200 1234 ' +
         '"https://example.com" "viem \\"2\\" \\\\ \\x9b31m\\x0a"\n',
     );
   });
 
-  it('has a dash for what there is not', () => {
+  it('shows a dash for missing values', () => {
     expect(
       FORMATS.combined({ ...entry, client: '', bytes: 0, referer: undefined, userAgent: undefined }),
     ).toBe('- - - [02/Nov/2026:04:05:09 +0000] "POST /v1/mainnet HTTP/1.1" 200 - "-" "-"\n');
@@ -34,7 +34,7 @@ describe('the combined format', () => {
 });
 
 describe('the JSON format', () => {
-  it('has the same and the duration', () => {
+  it('contains all fields and the duration', () => {
     expect(JSON.parse(FORMATS.json(entry))).toEqual({
       time: '2026-11-02T04:05:09.120Z',
       client: '192.0.2.7',
@@ -50,11 +50,11 @@ describe('the JSON format', () => {
   });
 });
 
-describe('a line', () => {
+describe('an access log line', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }));
   const any = fc.record({ url: text, userAgent: text });
 
-  it('is one, of visible ASCII characters, whatever a client sends', () => {
+  it('is a single line of visible ASCII characters for any client input', () => {
     fc.assert(
       fc.property(any, (sent) => {
         const [combined, json] = [
@@ -68,7 +68,7 @@ describe('a line', () => {
     );
   });
 
-  it('is of a bounded length', () => {
+  it('has a bounded length', () => {
     const long = { ...entry, url: '\u0000'.repeat(100_000), userAgent: '\u0000'.repeat(100_000) };
     for (const format of ['combined', 'json'] as const)
       expect(FORMATS[format](long).length).toBeLessThan(16 * 1024);

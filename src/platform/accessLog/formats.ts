@@ -1,27 +1,26 @@
-/** What is told of a request; addresses in it have no secrets any more. */
+/** Fields of an access log line. Secrets in its URLs were already replaced. */
 export interface AccessEntry {
-  /** The client's address; empty over a Unix socket. */
+  /** Empty for a Unix socket. */
   readonly client: string;
   readonly atMs: number;
   readonly method: string;
   readonly url: string;
   readonly httpVersion: string;
   readonly status: number;
-  /** Of the body. */
   readonly bytes: number;
   readonly durationMs: number;
   readonly referer: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** `combined`: the Combined Log Format of web servers. `json`: one object a line. */
+/** `combined`: the Combined Log Format of web servers. `json`: one object per line. */
 export type AccessLogFormat = 'combined' | 'json';
 
-/** Longer texts of clients are cut. */
+/** Longer URLs are truncated. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_AGENT_CHARACTERS = 256;
 
-/** An entry as a line of visible ASCII characters. */
+/** Formatters of an entry. They return a line of visible ASCII characters. */
 export const FORMATS: Readonly<Record<AccessLogFormat, (entry: AccessEntry) => string>> = { combined, json };
 
 function combined(entry: AccessEntry): string {
@@ -53,14 +52,14 @@ function json(entry: AccessEntry): string {
 const cut = (text: string, maxCharacters: number): string =>
   text.length > maxCharacters ? `${text.slice(0, maxCharacters)}...` : text;
 
-/** As Apache writes it: nothing that a client sends ends a line, a quoted part, or changes a terminal. */
+/** Escapes a string like Apache, so that a client cannot end the line or the quoted field, or control a terminal. */
 const escaped = (text: string): string =>
   text.replace(NOT_PLAIN, (character) =>
     character === '"' || character === '\\' ? `\\${character}` : hex(character),
   );
 
 const NOT_PLAIN = /[^\x20-\x7e]|["\\]/g;
-/** What JSON leaves as it is. */
+/** Characters outside visible ASCII that JSON.stringify leaves unescaped. */
 const BEYOND_ASCII = /[^\x20-\x7e]/g;
 
 const hex = (character: string): string => {
@@ -72,7 +71,7 @@ const unicodeEscape = (character: string): string =>
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `22/Nov/2026:14:05:39 +0000` */
+/** Returns a date like `22/Nov/2026:14:05:39 +0000`. */
 function dateOf(atMs: number): string {
   const date = new Date(atMs);
   const [day, time] = [date.getUTCDate(), date.toISOString().slice(11, 19)];

@@ -1,3 +1,3 @@
-/** The access log: a line for each request in a form that tools know, written without ever waiting, and without secrets. */
+/** Access log: one line per request in a standard format, without secrets, written without blocking. */
 export { AccessLog } from './accessLog.ts';
 export { LineFile } from './lineFile.ts';

@@ -22,15 +22,15 @@ afterEach(async () => {
 });
 
 async function opened(options: Partial<LineFileOptions> = {}): Promise<LineFile> {
-  const warn = (fields: object): void => void told.push(fields as { lines: number; reason: string }); // what it is told with
+  const warn = (fields: object): void => void told.push(fields as { lines: number; reason: string }); // the fields that LineFile logs
   const file = await LineFile.open({ path, ...options }, { info: warn, warn, error: warn });
   open.push(file);
   return file;
 }
 const written = (file = path): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-describe('a file of lines', () => {
-  it('has them all in their order, behind what it had', async () => {
+describe('LineFile', () => {
+  it('appends all lines in order after existing content', async () => {
     await (await opened()).close();
     const first = await opened();
     first.write('one\n');
@@ -44,12 +44,12 @@ describe('a file of lines', () => {
     expect(written()).toBe('one\ntwo\nthree\nfour\n');
   });
 
-  it('is made anew where it was moved away', async () => {
+  it('creates the file again after it was moved away', async () => {
     const file = await opened();
     file.write('one\n');
     await until('it is written', () => written() === 'one\n');
     renameSync(path, `${path}.1`);
-    await until('there is another', () => {
+    await until('the file exists again', () => {
       file.write('two\n');
       return written().includes('two');
     });
@@ -57,7 +57,7 @@ describe('a file of lines', () => {
     expect(file.dropped).toBe(0);
   });
 
-  it('takes no more than there is memory for; the rest is dropped, counted and told', async () => {
+  it('drops, counts and reports lines beyond its buffer', async () => {
     const file = await opened({ maxWaitingBytes: 10 });
     for (let i = 0; i < 5; i++) file.write('1234\n');
     expect(file.dropped).toBe(3);
@@ -66,30 +66,30 @@ describe('a file of lines', () => {
     expect(told.reduce((sum, { lines }) => sum + lines, 0)).toBe(3);
   });
 
-  it('on a full disk loses lines and nothing else', async () => {
+  it('drops lines and recovers if the disk is full', async () => {
     const file = await opened({ path: '/dev/full' });
     for (let i = 0; i < 3; i++) file.write('line\n');
     await until('they are dropped', () => file.dropped === 3);
     file.write('line\n');
-    await until('one more is', () => file.dropped === 4);
+    await until('one more is dropped', () => file.dropped === 4);
     expect(told).toEqual([{ lines: 3, reason: 'ENOSPC' }]);
   });
 
-  it('is refused where it cannot be opened', async () => {
+  it('rejects a path that cannot be opened', async () => {
     await expect(opened({ path: join(folder, 'none', 'access.log') })).rejects.toThrow('ENOENT');
     await expect(opened({ path: folder })).rejects.toThrow('EISDIR');
   });
 
-  it('that is a pipe nobody reads is refused, and holds nothing up', async () => {
+  it('rejects a pipe without a reader, without blocking', async () => {
     spawnSync('mkfifo', [path]);
     await expect(opened()).rejects.toThrow('ENXIO');
   });
 
-  it('that is a pipe waits for its reader, drops what is too much, and never ends within a line', async () => {
+  it('buffers for a slow pipe reader, drops excess lines and never splits a line', async () => {
     spawnSync('mkfifo', [path]);
     const reader = createReadStream(path, { highWaterMark: 1024 });
     let read = '';
-    const file = await until('somebody reads', () =>
+    const file = await until('the pipe has a reader', () =>
       opened({ maxWaitingBytes: 1024 * 1024 }).catch(() => undefined),
     );
     const line = `${'x'.repeat(999)}\n`;
@@ -99,15 +99,15 @@ describe('a file of lines', () => {
     reader.on('data', (bytes) => {
       read += bytes;
     });
-    await until('all that was kept is read', () => read.length === kept * line.length);
+    await until('all buffered lines are read', () => read.length === kept * line.length);
     await file.close();
     expect(read).toBe(line.repeat(kept));
   });
 
-  it('that is a pipe whose reader stops does not hold up a stop', async () => {
+  it('closes in time if a pipe reader has stalled', async () => {
     spawnSync('mkfifo', [path]);
     const reader = createReadStream(path);
-    const file = await until('somebody reads', () => opened().catch(() => undefined));
+    const file = await until('the pipe has a reader', () => opened().catch(() => undefined));
     for (let i = 0; i < 1_000; i++) file.write(`${'x'.repeat(999)}\n`);
     await file.close();
     expect(file.dropped).toBeGreaterThan(0);

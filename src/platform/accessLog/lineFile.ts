@@ -1,34 +1,34 @@
-// Node loads the promises for the first who uses them.
+// `promises` is imported from node:fs, which loads it at first use.
+
 import { constants, promises as files } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { failureReporter } from '../background/index.ts';
 import type { Log } from '../logging/index.ts';
 
 export interface LineFileOptions {
   readonly path: string;
-  /** Of lines that are not written yet. Left out: 4 MiB, some twenty thousand lines. */
+  /** Limit of unwritten lines. Default: 4 MiB, about 20,000 lines. */
   readonly maxWaitingBytes?: number;
-  /** Of a stop: how long it waits for what is not written. */
   readonly closeTimeoutMs?: number;
 }
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Lines are gathered for so long: one call to the system writes many. */
+/** Lines are collected for this time, so that one write covers many. */
 const GATHER_MS = 100;
-/** Whether the file was moved away, as by logrotate, is looked at this often. */
+/** Interval of checks whether the file was moved, for example by logrotate. */
 const LOOK_EVERY_MS = 1_000;
-/** A pipe whose reader is slow is tried again after so long. */
+/** Delay before a write to a full pipe is retried. */
 const FULL_PIPE_MS = 50;
-/** Dropped lines are told this often. */
 const TELL_EVERY_MS = 10_000;
 const MODE = 0o640;
-/** A pipe without a reader must not hold a thread up. */
+/** O_NONBLOCK: a pipe without a reader must not block a thread. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 /**
- * Appends lines to a file, without whoever writes them ever waiting: what does not fit into a bounded memory because the disk
- * is full, slow or gone is dropped, counted and told. A file that was moved away is made anew.
+ * Appends lines to a file without blocking. If the disk is full, slow or missing, lines beyond a bounded buffer are
+ * dropped, counted and reported. Reopens the path after the file was moved.
  */
 export class LineFile {
   readonly #path: string;
@@ -37,17 +37,17 @@ export class LineFile {
   readonly #log: Log;
   #file: FileHandle;
   #waiting: string[] = [];
-  /** Of those, and of what is being written. */
+  /** Includes the write in progress. */
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** The last write broke off within a line. */
+  /** Whether the last write ended within a line. */
   #isTorn = false;
   #lookedAtMs = performance.now();
   #isClosed = false;
   #dropped = 0;
-  #untold = 0;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #unreported = 0;
+  #reportedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(file: FileHandle, { path, ...limits }: LineFileOptions, log: Log) {
     this.#file = file;
@@ -57,27 +57,26 @@ export class LineFile {
     this.#log = log;
   }
 
-  /** Rejects where the file cannot be opened. */
+  /** Rejects if the file cannot be opened. */
   static async open(options: LineFileOptions, log: Log): Promise<LineFile> {
     return new LineFile(await files.open(options.path, FLAGS, MODE), options, log);
   }
 
-  /** Lines that were dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Appends a line of ASCII characters, its end included. */
+  /** `line` is ASCII and includes its line break. */
   write(line: string): void {
     if (this.#isClosed || this.#waitingBytes + line.length > this.#maxWaitingBytes)
-      return this.#drop(1, 'they come faster than they can be written');
+      return this.#drop(1, 'write buffer full');
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
     if (this.#writing !== undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#write(), GATHER_MS).unref();
   }
 
-  /** Writes what waits, for a bounded time, and closes the file. */
+  /** Writes the remaining lines within the timeout. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#writing === undefined) this.#write();
@@ -85,14 +84,16 @@ export class LineFile {
     const timeout = pause(this.#closeTimeoutMs, undefined, { ref: false });
     await Promise.race([this.#writing, timeout]);
     if (this.#writing === undefined) await this.#file.close().catch(() => undefined);
-    this.#tell('they could not be written before the stop');
+    this.#reportDropped('not written before the stop');
   }
 
   #write(): void {
     this.#timer = undefined;
-    this.#writing = this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing = this.#writeAll()
+      .catch(failureReporter('access log'))
+      .finally(() => {
+        this.#writing = undefined;
+      });
   }
 
   async #writeAll(): Promise<void> {
@@ -101,9 +102,9 @@ export class LineFile {
       this.#waiting = [];
       const bytes = Buffer.from(lines.join(''), 'latin1');
       try {
-        await this.#look();
+        await this.#reopenIfMoved();
         await this.#append(bytes);
-        if (this.#untold > 0) this.#tell('they can be written again');
+        if (this.#unreported > 0) this.#reportDropped('writing recovered');
       } catch (error) {
         this.#drop(lines.length, reasonOf(error));
       } finally {
@@ -129,8 +130,7 @@ export class LineFile {
     this.#isTorn = false;
   }
 
-  /** Opens the file anew where there is another at its path by now, or none. */
-  async #look(): Promise<void> {
+  async #reopenIfMoved(): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return;
     this.#lookedAtMs = nowMs;
@@ -151,15 +151,15 @@ export class LineFile {
 
   #drop(lines: number, reason: string): void {
     this.#dropped += lines;
-    this.#untold += lines;
-    if (performance.now() - this.#toldAtMs >= TELL_EVERY_MS) this.#tell(reason);
+    this.#unreported += lines;
+    if (performance.now() - this.#reportedAtMs >= TELL_EVERY_MS) this.#reportDropped(reason);
   }
 
-  #tell(reason: string): void {
-    if (this.#untold === 0) return;
-    this.#log.warn({ lines: this.#untold, reason }, 'lines of the access log were dropped');
-    this.#untold = 0;
-    this.#toldAtMs = performance.now();
+  #reportDropped(reason: string): void {
+    if (this.#unreported === 0) return;
+    this.#log.warn({ lines: this.#unreported, reason }, 'access log lines dropped');
+    this.#unreported = 0;
+    this.#reportedAtMs = performance.now();
   }
 }
 

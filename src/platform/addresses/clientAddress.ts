@@ -1,20 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Proxies in a row that are looked through; a longer list is a client's own making. */
+/** Earlier proxies in a longer chain are ignored, because a client can forge them. */
 const MAX_HOPS = 16;
-/** An IPv6 address has at most 45 characters; the list is read from its end, and no further than so many addresses. */
+/** X-Forwarded-For is read from its end, up to MAX_HOPS addresses of at most 45 characters plus separators. */
 const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;
 
-/** What tells the address of a request's client. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address whose calls are counted: the socket's, and where that is a trusted proxy's, the right-most address of
- * X-Forwarded-For that is none. What stands left of it the client may have written itself.
- * Throws an error naming the entry that is neither an address nor a network.
+ * Returns the function that determines the client address: the socket's address or, if that is a trusted proxy, the
+ * right-most untrusted address in X-Forwarded-For. Clients may forge entries further left. Throws an error that names
+ * an invalid entry of `trustedProxies`.
  */
-export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
+export function clientAddressReader(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList();
   for (const entry of trustedProxies) addTo(trusted, entry);
   const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address));
@@ -38,7 +37,7 @@ function addTo(list: BlockList, entry: string): void {
   const isNetwork = prefix !== undefined;
   if (isIP(address) === 0 || rest.length > 0 || (isNetwork && !(/^\d{1,3}$/.test(prefix) && +prefix <= bits)))
     throw new Error(
-      `http.trustedProxies has "${entry}"; write addresses (192.0.2.7) or networks (10.0.0.0/8)`,
+      `http.trustedProxies contains "${entry}"; allowed: addresses (192.0.2.7) and networks (10.0.0.0/8)`,
     );
   if (isNetwork) list.addSubnet(address, Number(prefix), familyOf(address));
   else list.addAddress(address, familyOf(address));
@@ -46,5 +45,5 @@ function addTo(list: BlockList, entry: string): void {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** An IPv4 address as a socket of both families writes it, in its own form. */
+/** Converts an IPv4-mapped address of a dual-stack socket to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

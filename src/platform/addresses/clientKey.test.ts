@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clientKey } from './clientKey.ts';
 
-describe('a client', () => {
+describe('a client key', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -22,21 +22,21 @@ describe('a client', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['64:ff9b:1:2::192.0.2.7', '64:ff9b:1:2::/64'],
     ['1::2:3:4:5:192.0.2.7', '1:0:2:3::/64'],
-  ])('at %j counts as %j', (address, key) => expect(clientKey(address)).toBe(key));
+  ])('of %j is %j', (address, key) => expect(clientKey(address)).toBe(key));
 
-  it('is one with every address of its /64, and with no other', () => {
+  it('is equal for all IPv6 addresses of a /64 and only for them', () => {
     fc.assert(
       fc.property(fc.ipV6(), fc.ipV6(), (one, other) => {
         const list = new BlockList();
         list.addSubnet(one, 64, 'ipv6');
-        // Addresses that carry IPv4 are clients of their own.
+        // IPv4-mapped addresses are separate clients.
         if ([one, other].some((address) => /^(::|0*:0*:).*ffff/i.test(address))) return;
         expect(clientKey(one) === clientKey(other)).toBe(list.check(other, 'ipv6'));
       }),
     );
   });
 
-  it('is the same however its address is spelt', () => {
+  it('does not depend on the spelling of an IPv6 address', () => {
     const octet = fc.nat(255);
     fc.assert(
       fc.property(
@@ -48,7 +48,7 @@ describe('a client', () => {
           const full = all.map((group) => group.toString(16).padStart(4, '0')).join(':');
           const short = new SocketAddress({ address: full, family: 'ipv6' }).address;
           const inDots = `${groups.map((group) => group.toString(16)).join(':')}:${octets.join('.')}`;
-          // Where the first groups say that it carries IPv4, only the spelling with dots is a socket's.
+          // For an IPv4-mapped address sockets only use the dotted spelling.
           fc.pre(!/^(0+:){5}ffff:/.test(full));
           const keys = [full, full.toUpperCase(), short, inDots, `${short}%eth0`].map(clientKey);
           expect(new Set(keys)).toEqual(new Set([clientKey(full)]));

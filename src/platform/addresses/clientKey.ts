@@ -1,9 +1,9 @@
 import { groupsOf, plainAddress } from './ipNetworks.ts';
 
-/** Groups of an IPv6 address that name a network: whoever has one has all 2^64 addresses in it. */
+/** Groups in a /64, because one client usually controls all 2^64 addresses of it. */
 const NETWORK_GROUPS = 4;
 
-/** Who counts as one client: an IPv4 address (also where IPv6 carries it), or the /64 of an IPv6 one. */
+/** Returns the key that identifies a client: the IPv4 address, even if mapped, or the /64 network of IPv6. */
 export function clientKey(text: string): string {
   if (!text.includes(':')) return text;
   const address = plainAddress(text);

@@ -1,13 +1,13 @@
-/** Addresses and networks, and who counts as one client. */
-export { type ClientAddress, clientAddressBehind } from './clientAddress.ts';
+/** Client addresses, networks, and the keys that identify clients. */
+export { type ClientAddress, clientAddressReader } from './clientAddress.ts';
 export { clientKey } from './clientKey.ts';
 export {
   BadNetworkError,
   groupsOf,
   type Network,
+  networkMatcher,
   networkText,
   parseNetwork,
   plainAddress,
-  within,
 } from './ipNetworks.ts';
 export type { ServerAddress } from './serverAddress.ts';

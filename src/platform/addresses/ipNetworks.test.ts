@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BadNetworkError, networkText, parseNetwork, within } from './ipNetworks.ts';
+import { BadNetworkError, networkMatcher, networkText, parseNetwork } from './ipNetworks.ts';
 
 const isWithin = (address: string, ...networks: string[]): boolean =>
-  within(networks.map(parseNetwork))(address);
+  networkMatcher(networks.map(parseNetwork))(address);
 
 describe('a network', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('a network', () => {
     ['::ffff:192.0.2.0/120', '192.0.2.0/24'],
     ['::ffff:192.0.2.7', '192.0.2.7/32'],
     ['64:ff9b::192.0.2.7', '64:ff9b:0:0:0:0:c000:207/128'],
-  ])('%s is read as %s', (text, read) => expect(networkText(parseNetwork(text))).toBe(read));
+  ])('%s is parsed as %s', (text, read) => expect(networkText(parseNetwork(text))).toBe(read));
 
   it.each([
     '',
@@ -34,12 +34,12 @@ describe('a network', () => {
     '::ffff:192.0.2.7/120',
     '192.0.2.0/24 ',
     '192.0.2.0/2 4',
-  ])('%j is refused by name', (text) => {
+  ])('%j is rejected and named in the error', (text) => {
     expect(() => parseNetwork(text)).toThrow(BadNetworkError);
     expect(() => parseNetwork(text)).toThrow(`"${text}" `);
   });
 
-  it('holds what it should: both families, and IPv4 that IPv6 carries', () => {
+  it('matches addresses of its family and IPv4-mapped addresses', () => {
     expect(isWithin('192.0.2.255', '192.0.2.0/24')).toBe(true);
     expect(isWithin('::ffff:192.0.2.255', '192.0.2.0/24')).toBe(true);
     expect(isWithin('::FFFF:192.0.2.9', '::ffff:192.0.2.0/120')).toBe(true);
@@ -54,7 +54,7 @@ describe('a network', () => {
     expect(isWithin('192.0.2.1')).toBe(false);
   });
 
-  it('holds the addresses that its first bits say, as arithmetic has it', () => {
+  it('matches the addresses with its prefix, as computed by arithmetic', () => {
     const number = fc.integer({ min: 0, max: 2 ** 32 - 1 });
     const text = (value: number): string =>
       [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');

@@ -1,29 +1,29 @@
-/** Addresses of clients, and networks of them. An IPv4 address counts as itself where IPv6 carries it (`::ffff:192.0.2.1`). */
+/** Networks of clients. IPv4-mapped addresses (`::ffff:192.0.2.1`) count as IPv4. */
 import { isIP } from 'node:net';
 
 const GROUP_BITS = 16;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 const MAPPED_BITS = 96;
 
-/** A network with no bits set behind its prefix; an address is one of all its bits. */
+/** A network without bits set after its prefix. A single address has the full prefix length. */
 export interface Network {
-  /** IPv4 in dots; IPv6 in eight groups. */
+  /** Dotted IPv4, or IPv6 as eight groups. */
   readonly address: string;
   readonly bits: number;
 }
 
-/** Says what about a text is no network. */
+/** A string is not a valid network; the message contains the reason. */
 export class BadNetworkError extends Error {
   constructor(text: string, why: string) {
-    super(`"${text}" ${why}; write networks (192.0.2.0/24, 2001:db8::/32) or addresses (192.0.2.7)`);
+    super(`"${text}" ${why}; allowed: networks (192.0.2.0/24, 2001:db8::/32) and addresses (192.0.2.7)`);
     this.name = 'BadNetworkError';
   }
 }
 
-/** Reads `192.0.2.0/24`, `2001:db8::/32`, `192.0.2.7`. Throws `BadNetworkError`. */
+/** Parses `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`. Throws `BadNetworkError`. */
 export function parseNetwork(text: string): Network {
   const [written = '', prefix, ...rest] = text.split('/');
-  // A zone (fe80::1%eth0) means something on one machine only.
+  // A zone index (fe80::1%eth0) is valid on one machine only.
   if (isIP(written) === 0 || written.includes('%') || rest.length > 0)
     throw new BadNetworkError(text, 'is neither an address nor a network');
   const isMapped = MAPPED.test(written);
@@ -31,20 +31,20 @@ export function parseNetwork(text: string): Network {
   const allBits = isIP(address) === 6 ? 128 : 32;
   const writtenBits = isMapped ? allBits + MAPPED_BITS : allBits;
   if (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= writtenBits))
-    throw new BadNetworkError(text, `has a prefix that is no number from 0 to ${writtenBits}`);
+    throw new BadNetworkError(text, `has a prefix that is not a number from 0 to ${writtenBits}`);
   const bits = prefix === undefined ? allBits : Number(prefix) - (isMapped ? MAPPED_BITS : 0);
   if (bits < 0) throw new BadNetworkError(text, 'is wider than all of IPv4');
   const value = bitsOf(address);
   if (value.slice(bits).includes('1'))
-    throw new BadNetworkError(text, `has bits set behind its prefix of ${prefix}`);
+    throw new BadNetworkError(text, `has bits set after its prefix of ${prefix}`);
   return { address: allBits === 32 ? address : groupsOf(address).join(':'), bits };
 }
 
-/** `192.0.2.0/24`. */
+/** Returns `192.0.2.0/24`. */
 export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
 
-/** Tells whether an address, as a socket writes it, is within one of the networks. A network has addresses of its own family only. */
-export function within(networks: readonly Network[]): (address: string) => boolean {
+/** Returns a predicate for addresses within the networks. Address families never match each other. */
+export function networkMatcher(networks: readonly Network[]): (address: string) => boolean {
   const prefixes = networks.map(({ address, bits }) => ({
     isIpv6: address.includes(':'),
     prefix: bitsOf(address).slice(0, bits),
@@ -57,10 +57,10 @@ export function within(networks: readonly Network[]): (address: string) => boole
   };
 }
 
-/** As IPv4 where it is, and without the interface of a link-local one. */
+/** Converts an IPv4-mapped address to IPv4 and removes a zone index. */
 export const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(MAPPED, '');
 
-/** The eight groups of an IPv6 address, without leading zeros. */
+/** Returns the eight groups of an IPv6 address, without leading zeros. */
 export function groupsOf(address: string): string[] {
   const inDots = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const [, start = '', ...octets] = inDots ?? [];

@@ -1,4 +1,3 @@
-/** Where a server is reached or listens. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;

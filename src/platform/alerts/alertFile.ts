@@ -1,4 +1,4 @@
-// Node loads it for the first who uses it.
+// `promises` is imported from node:fs, which loads it at first use.
 import { promises as files } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StoredAlerts } from './alertQueue.ts';
@@ -7,7 +7,7 @@ const NAME = 'alerts.json';
 const FORMAT = 1;
 const NOTHING: StoredAlerts = { open: [], waiting: [] };
 
-/** The file with what waits and lasts. It is replaced as a whole, so that a kill leaves the one or the other. */
+/** File with pending and firing alerts. Replaced atomically, so a crash leaves the old or the new version. */
 export class AlertFile {
   readonly path: string;
 
@@ -15,7 +15,7 @@ export class AlertFile {
     this.path = join(folder, NAME);
   }
 
-  /** What an earlier run left. Rejects where the file cannot be read, or is none of this format. */
+  /** Returns the alerts of the previous run. Rejects if the file is unreadable or has another format. */
   async load(): Promise<StoredAlerts> {
     const text = await files.readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
@@ -24,7 +24,7 @@ export class AlertFile {
     if (text === undefined) return NOTHING;
     const { format, open, waiting } = JSON.parse(text) as StoredAlerts & { format?: unknown };
     if (format !== FORMAT || !Array.isArray(open) || !Array.isArray(waiting))
-      throw new Error(`it is no file of format ${FORMAT}`);
+      throw new Error(`not an alert file of format ${FORMAT}`);
     return { open, waiting };
   }
 
@@ -41,7 +41,7 @@ export class AlertFile {
     await files.rename(fresh, this.path);
   }
 
-  /** Puts a file aside that cannot be read, for whoever wants to look at it. */
+  /** Renames an unreadable file, so that an operator can inspect it. */
   async setAside(): Promise<void> {
     await files.rename(this.path, `${this.path}.unreadable`);
   }

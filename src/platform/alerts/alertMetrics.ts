@@ -4,7 +4,7 @@ import type { Webhook } from './webhook.ts';
 
 export type DropReason = 'queue_full' | 'expired';
 
-/** Alerts in `/metrics`: labels are fixed words and the webhooks' places in the configuration. */
+/** Labels are fixed words and webhook names (`webhook-1`), so their number is bounded. */
 export class AlertMetrics {
   readonly alerts: Counter<'kind' | 'state'>;
   readonly deliveries: Counter<'webhook' | 'outcome'>;
@@ -17,19 +17,19 @@ export class AlertMetrics {
     const registers = [registry];
     this.alerts = new Counter({
       name: 'floodgate_alerts_total',
-      help: 'Alerts: that something began (firing) or is over (resolved).',
+      help: 'Alerts, by kind and state (firing, resolved).',
       labelNames: ['kind', 'state'],
       registers,
     });
     this.deliveries = new Counter({
       name: 'floodgate_alert_deliveries_total',
-      help: 'Attempts to deliver an alert: delivered, failed (tried again), given_up (the receiver refuses it).',
+      help: 'Delivery attempts of alerts: delivered, failed (retried), given_up (rejected by the webhook).',
       labelNames: ['webhook', 'outcome'],
       registers,
     });
     this.dropped = new Counter({
       name: 'floodgate_alerts_dropped_total',
-      help: 'Alerts that were dropped as too many waited, or one waited for days.',
+      help: 'Alerts dropped because the queue was full (queue_full) or they were too old (expired).',
       labelNames: ['reason'],
       registers,
     });
@@ -37,6 +37,10 @@ export class AlertMetrics {
       for (const outcome of ['delivered', 'failed', 'given_up'])
         this.deliveries.inc({ webhook: name, outcome }, 0);
     for (const reason of ['queue_full', 'expired'] satisfies DropReason[]) this.dropped.inc({ reason }, 0);
-    gaugesOf(registry)('floodgate_alerts_waiting', 'Alerts that a receiver has not taken yet.', waiting);
+    gaugesOf(registry)(
+      'floodgate_alerts_waiting',
+      'Alerts that are not yet delivered to all webhooks.',
+      waiting,
+    );
   }
 }

@@ -1,32 +1,31 @@
 import type { Alert, Condition } from './alert.ts';
 
-/** An alert and the webhooks, by their keys, that have not taken it yet. */
+/** An alert with the keys of the webhooks that have not received it. */
 interface Waiting {
   readonly alert: Alert;
   readonly webhooks: Set<string>;
 }
 
-/** Something that was told, and is not over. */
 export interface Incident {
   readonly incident: string;
   readonly condition: Condition;
 }
 
-/** All that is kept over a restart. It holds no URL and no secret. */
+/** State that survives a restart. Contains no URL and no secret. */
 export interface StoredAlerts {
   readonly open: readonly Incident[];
   readonly waiting: readonly { readonly alert: Alert; readonly webhooks: readonly string[] }[];
 }
 
 export interface AlertQueueOptions {
-  /** Keys of the webhooks. What waits for another one waits no more: it is not configured any longer. */
+  /** Keys of the configured webhooks. Alerts for others are dropped. */
   readonly webhooks: readonly string[];
   readonly maxWaiting: number;
 }
 
-/** What is to be sent, in its order, and what has been told and lasts. It decides and does no I/O. */
+/** Pending notifications in order, and the alerts that are still firing. Does no I/O. */
 export class AlertQueue {
-  /** By their conditions' keys. */
+  /** By condition key. */
   readonly open: Map<string, Incident>;
   readonly #webhooks: readonly string[];
   readonly #maxWaiting: number;
@@ -48,25 +47,22 @@ export class AlertQueue {
     return this.#waiting.length;
   }
 
-  /** Adds an alert for every webhook. Gives the oldest ones, for which there is no room any more. */
+  /** Adds an alert for all webhooks. Returns the oldest alerts, which were dropped because the queue was full. */
   add(alert: Alert): readonly Alert[] {
     const all = [...this.#waiting, { alert, webhooks: new Set(this.#webhooks) }];
     this.#waiting = all.slice(-this.#maxWaiting);
     return all.slice(0, -this.#maxWaiting).map((waiting) => waiting.alert);
   }
 
-  /** What a webhook is to be sent next. */
   nextFor(webhook: string): Alert | undefined {
     return this.#waiting.find(({ webhooks }) => webhooks.has(webhook))?.alert;
   }
 
-  /** A webhook is not to be sent an alert any more. */
   done(webhook: string, { id }: Alert): void {
     for (const { alert, webhooks } of this.#waiting) if (alert.id === id) webhooks.delete(webhook);
     this.#waiting = this.#waiting.filter(isWanted);
   }
 
-  /** Leaves out what was seen before then, and gives it: it is of no use any more. */
   expire(beforeMs: number): readonly Alert[] {
     const isOld = ({ alert }: Waiting): boolean => Date.parse(alert.at) < beforeMs;
     const old = this.#waiting.filter(isOld);

@@ -52,7 +52,7 @@ const condition = (subject: string) => ({
 const FAILS = 'http://127.0.0.1:9';
 
 describe('alerts', () => {
-  it('are delivered in their order, each with its id, also after failures', async () => {
+  it('are delivered in order with their ids, also after failures', async () => {
     const receiver = await receiverOf((response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
     const alerts = await alertsTo([receiver.url]);
     alerts.begin(condition('a'));
@@ -77,37 +77,37 @@ describe('alerts', () => {
     await until('the queue is empty', async () =>
       (await registry.metrics()).includes('floodgate_alerts_waiting 0'),
     );
-    expect(lines.filter((line) => line.startsWith('an alert could not be delivered'))).toHaveLength(1);
-    expect(told('alerts are delivered again')).toBe(true);
+    expect(lines.filter((line) => line.startsWith('alert delivery failed'))).toHaveLength(1);
+    expect(told('alert delivery recovered')).toBe(true);
     expect(lines.join()).not.toContain('secret');
     expect(await registry.metrics()).toContain('deliveries_total{webhook="webhook-1",outcome="failed"} 2');
   });
 
-  it('wait over a restart with their ids; a receiver that is away holds up no other', async () => {
+  it('survive a restart with their ids, and an unreachable webhook does not delay others', async () => {
     const here = await receiverOf();
     const before = await alertsTo([FAILS, here.url]);
     before.begin(condition('a'));
-    await until('the one that is there has taken it', async () =>
+    await until('the reachable webhook has received it', async () =>
       (await registry.metrics()).includes('{webhook="webhook-2",outcome="delivered"} 1'),
     );
-    await until('it failed', () => told('an alert could not be delivered'));
+    await until('it failed', () => told('alert delivery failed'));
     await before.stop();
     expect(readFileSync(join(folder, 'alerts.json'), 'utf8')).not.toMatch(/http|secret/);
     const after = await alertsTo([FAILS, here.url]);
     expect(after.openKeys('test/')).toEqual(['test/a']);
     after.begin(condition('a'));
     after.end('test/a', { text: 'a is over.' });
-    await until('the end has arrived', () => here.requests.length === 2);
+    await until('the resolved message has arrived', () => here.requests.length === 2);
     expect(here.alerts()[1]?.incident).toBe(here.alerts()[0]?.incident);
     expect(await registry.metrics()).toContain('floodgate_alerts_waiting 2');
   });
 
-  it('are sent again with the same id where nobody knows whether they arrived', async () => {
+  it('are sent again with the same id if their delivery is uncertain', async () => {
     const hangs = await receiverOf(() => undefined);
     const before = await alertsTo([hangs.url]);
     before.begin(condition('a'));
-    await until('it is under way', () => hangs.requests.length === 1);
-    // What a kill leaves: the folder as it is now.
+    await until('the request has arrived', () => hangs.requests.length === 1);
+    // A kill leaves the file as it is now.
     const left = readFileSync(join(folder, 'alerts.json'));
     await before.stop();
     writeFileSync(join(folder, 'alerts.json'), left);
@@ -116,10 +116,10 @@ describe('alerts', () => {
     expect(hangs.alerts()[1]).toEqual(hangs.alerts()[0]);
   });
 
-  it('are dropped where too many wait, the oldest first, which is said and counted', async () => {
+  it('are dropped, logged and counted if the queue is full, oldest first', async () => {
     const alerts = await alertsTo([FAILS], { maxWaiting: 3 });
     for (const subject of ['a', 'b', 'c', 'd', 'e']) alerts.begin(condition(subject));
-    const dropped = lines.filter((line) => line.startsWith('an alert was dropped'));
+    const dropped = lines.filter((line) => line.startsWith('alert dropped'));
     expect(dropped).toHaveLength(2);
     expect(dropped[0]).toContain('"subject":"a"');
     expect(dropped[1]).toContain('"subject":"b"');
@@ -128,21 +128,21 @@ describe('alerts', () => {
     expect(metrics).toContain('floodgate_alerts_dropped_total{reason="queue_full"} 2');
   });
 
-  it('that a receiver refuses hold up the others for a few attempts only', async () => {
+  it('rejected by a webhook delay the others only for a few attempts', async () => {
     const receiver = await receiverOf((response, count) => response.writeHead(count <= 5 ? 400 : 200).end());
     const alerts = await alertsTo([receiver.url]);
     alerts.begin(condition('a'));
     alerts.begin(condition('b'));
     await until('the next one arrives', () => receiver.requests.length === 6);
     expect(receiver.alerts().map(({ subject }) => subject)).toEqual(['a', 'a', 'a', 'a', 'a', 'b']);
-    expect(lines.find((line) => line.startsWith('an alert was refused'))).toContain('"subject":"a"');
+    expect(lines.find((line) => line.startsWith('alert rejected'))).toContain('"subject":"a"');
   });
 
-  it('are delivered although they cannot be stored, and after a file that cannot be read', async () => {
+  it('are delivered even if they cannot be stored, or if the stored file is unreadable', async () => {
     const receiver = await receiverOf();
     writeFileSync(join(folder, 'alerts.json'), '{"format":1,"open":[');
     const alerts = await alertsTo([receiver.url]);
-    expect(told('the alerts that waited cannot be read')).toBe(true);
+    expect(told('stored alerts unreadable')).toBe(true);
     expect(readFileSync(join(folder, 'alerts.json.unreadable'), 'utf8')).toContain('format');
     alerts.begin(condition('a'));
     await until('it arrives', () => receiver.requests.length === 1);
@@ -150,10 +150,10 @@ describe('alerts', () => {
     const elsewhere = await alertsTo([receiver.url], { folder: join(folder, 'file', 'alerts') });
     elsewhere.begin(condition('b'));
     await until('it arrives', () => receiver.requests.length === 2);
-    expect(told('alerts cannot be stored')).toBe(true);
+    expect(told('cannot store alerts')).toBe(true);
   });
 
-  it('of a webhook that is not configured any more are forgotten', async () => {
+  it('for a webhook that is no longer configured are dropped', async () => {
     const before = await alertsTo([FAILS]);
     before.begin(condition('a'));
     await before.stop();
@@ -164,7 +164,7 @@ describe('alerts', () => {
   });
 });
 
-it('as Slack takes them they are text, whatever is in it', () => {
+it('alerts for Slack contain escaped text only', () => {
   const alert: Alert = {
     ...{ id: '1', incident: '2', kind: 'token_expires', at: '', details: {} },
     state: 'firing',
@@ -178,7 +178,7 @@ it('as Slack takes them they are text, whatever is in it', () => {
 });
 
 it.each(['ftp://a', 'https://', 'slack+ftp://a', 'https://a/#b', 'https://%zz:x@a/'])(
-  '%s is no webhook',
+  '%s is not a valid webhook',
   (url) => {
     expect(webhookOf(url, 'w')).toBeUndefined();
   },

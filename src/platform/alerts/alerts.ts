@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
+import { inBackground } from '../background/index.ts';
 import type { Log } from '../logging/index.ts';
 import { SerialQueue } from '../serialQueue/index.ts';
 import { type Alert, alertOf, type Condition } from './alert.ts';
@@ -10,19 +11,18 @@ import { Delivery, subjectOf } from './delivery.ts';
 import { type SendOptions, sendAlert } from './sendAlert.ts';
 import { bodyOf, type Webhook } from './webhook.ts';
 
-/** Alerts that wait for a receiver: with some 2 KB each, half a MB. */
+/** About 0.5 MB at 2 KB each. */
 const MAX_WAITING = 256;
-/** Conditions that are told and last: nodes, attacks, certificates and tokens of a large installation. */
-const MAX_OPEN = 1024;
-/** After so long nobody wants to be told any more. */
+/** Enough for the nodes, attacks, certificates and tokens of a large installation. */
+const MAX_FIRING = 1024;
+/** Older pending alerts are dropped. */
 const MAX_AGE_MS = 3 * 24 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
-/** An alert waits for the disk so long. */
+/** Maximum time that an alert waits to be stored before it is sent. */
 const SAVE_PATIENCE_MS = 2_000;
 
 export interface AlertsOptions extends Pick<SendOptions, 'secret' | 'allowPrivate' | 'timeoutMs'> {
   readonly webhooks: readonly Webhook[];
-  /** Where what waits is kept. */
   readonly folder: string;
   readonly maxWaiting?: number;
   readonly firstRetryMs?: number;
@@ -34,8 +34,8 @@ export interface AlertsDependencies {
 }
 
 /**
- * Tells receivers what begins and what is over, each at least once: what waits is on disk before it is sent, and is sent again
- * with the same id where a kill left in doubt whether it arrived.
+ * Notifies webhooks when a condition starts and ends, at least once each. A pending alert is stored before it is sent;
+ * if the process is killed during delivery, it is sent again with the same id.
  */
 export class Alerts {
   readonly #queue: AlertQueue;
@@ -47,13 +47,13 @@ export class Alerts {
   #isSaveWaiting = false;
   #isStoreFailing = false;
 
-  /** Goes on with what an earlier run left in the folder. */
+  /** Loads the alerts of the previous run and continues to deliver them. */
   static async open(options: AlertsOptions, dependencies: AlertsDependencies): Promise<Alerts> {
     const file = new AlertFile(options.folder);
     const stored = await file.load().catch(async (error: unknown): Promise<StoredAlerts> => {
       dependencies.log.error(
         { file: file.path, reason: String(error) },
-        'the alerts that waited cannot be read: they are put aside',
+        'stored alerts unreadable: file renamed',
       );
       await file.setAside().catch(() => undefined);
       return { open: [], waiting: [] };
@@ -83,55 +83,54 @@ export class Alerts {
             send: (to, alert, signal) => sendAlert(to, bodyOf(alert, to.form), { ...sending, signal }),
             outcome: ({ name }, outcome) => {
               this.#metrics.deliveries.inc({ webhook: name, outcome });
-              if (outcome !== 'failed') void this.#save();
+              if (outcome !== 'failed') inBackground('alerts', () => this.#save());
             },
           },
         ),
     );
   }
 
-  /** The keys that begin so of what was told, and is not over. */
   openKeys(prefix: string): string[] {
     return [...this.#queue.open.keys()].filter((key) => key.startsWith(prefix));
   }
 
-  /** Tells that something began; nothing where that was told already. */
+  /** Sends a firing alert, unless the condition fires already. */
   begin(condition: Condition): void {
     const { open } = this.#queue;
-    if (open.has(condition.key) || open.size >= MAX_OPEN) return;
+    if (open.has(condition.key) || open.size >= MAX_FIRING) return;
     const incident = randomUUID();
     open.set(condition.key, { incident, condition });
-    this.#tell(alertOf(newIds(incident), { ...condition, state: 'firing' }));
+    this.#enqueue(alertOf(newIds(incident), { ...condition, state: 'firing' }));
   }
 
-  /** Tells that something is over; nothing where it was not told that it began. */
+  /** Sends a resolved alert, if the condition was firing. */
   end(key: string, outcome: Pick<Condition, 'text' | 'details'>): void {
     const incident = this.#queue.open.get(key);
     if (incident === undefined) return;
     this.#queue.open.delete(key);
     const ids = newIds(incident.incident);
-    this.#tell(alertOf(ids, { ...incident.condition, ...outcome, state: 'resolved' }));
+    this.#enqueue(alertOf(ids, { ...incident.condition, ...outcome, state: 'resolved' }));
   }
 
-  /** Stops sending, and keeps what waits. */
+  /** Stops sending and stores the pending alerts. */
   async stop(): Promise<void> {
     await Promise.all(this.#deliveries.map((delivery) => delivery.stop()));
     await this.#save();
     await this.#saves.idle();
   }
 
-  #tell(alert: Alert): void {
+  #enqueue(alert: Alert): void {
     this.#metrics.alerts.inc({ kind: alert.kind, state: alert.state });
-    this.#log.info({ ...subjectOf(alert), state: alert.state }, 'an alert is sent');
+    this.#log.info({ ...subjectOf(alert), state: alert.state }, 'sending alert');
     this.#dropped('expired', this.#queue.expire(Date.now() - MAX_AGE_MS));
     this.#dropped('queue_full', this.#queue.add(alert));
-    void this.#saved().then(() => this.#wake());
+    inBackground('alerts', () => this.#saved().then(() => this.#wake()));
   }
 
   #dropped(reason: DropReason, alerts: readonly Alert[]): void {
     for (const alert of alerts) {
       this.#metrics.dropped.inc({ reason });
-      this.#log.error({ ...subjectOf(alert), reason }, 'an alert was dropped that no receiver took in time');
+      this.#log.error({ ...subjectOf(alert), reason }, 'alert dropped before delivery');
     }
   }
 
@@ -139,15 +138,15 @@ export class Alerts {
     for (const delivery of this.#deliveries) delivery.wake();
   }
 
-  /** A disk that hangs is itself told of. */
+  /** Resolves after SAVE_PATIENCE_MS even if the save hangs, so that an alert about a hanging disk is still sent. */
   #saved(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, SAVE_PATIENCE_MS).unref());
     return Promise.race([this.#save(), patience]);
   }
 
-  /** Never rejects: what cannot be stored, as the disk is full, is told all the more. */
+  /** Never rejects, so that alerts are still sent if the disk is full. */
   async #save(): Promise<void> {
-    // One that has not begun stores this, too.
+    // A save that has not started yet includes this change.
     if (this.#isSaveWaiting) return this.#saves.idle();
     this.#isSaveWaiting = true;
     await this.#saves.run(async () => {
@@ -159,7 +158,7 @@ export class Alerts {
         if (!this.#isStoreFailing)
           this.#log.error(
             { reason: String(error) },
-            'alerts cannot be stored: a kill would lose those that wait',
+            'cannot store alerts: a crash would lose pending alerts',
           );
         this.#isStoreFailing = true;
       }

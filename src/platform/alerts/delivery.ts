@@ -1,18 +1,19 @@
+import { failureReporter } from '../background/index.ts';
 import type { Log } from '../logging/index.ts';
 import type { Alert } from './alert.ts';
 import type { AlertQueue } from './alertQueue.ts';
 import type { SendFailure } from './sendAlert.ts';
 import type { Webhook } from './webhook.ts';
 
-/** Times that a receiver may refuse an alert with a status from 400 to 499; then it gets the next one. */
+/** Rejections (HTTP status 400 to 499) after which a webhook's next alert is sent. */
 const MAX_REFUSALS = 5;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Of a wait so much is by chance, so that many servers do not come back at once. */
+/** Retry jitter as a share of the delay, so that many servers do not retry at once. */
 const JITTER = 0.2;
 
 export interface DeliveryOptions {
   readonly webhook: Webhook;
-  /** How long it waits after the first failure; after each further one twice as long. */
+  /** Doubles with each further failure. */
   readonly firstRetryMs: number;
 }
 
@@ -20,11 +21,11 @@ export interface DeliveryDependencies {
   readonly queue: AlertQueue;
   readonly send: (webhook: Webhook, alert: Alert, signal: AbortSignal) => Promise<SendFailure | undefined>;
   readonly log: Log;
-  /** What came of an attempt. Where it is no failure that is tried again, the queue has changed. */
+  /** Called after each attempt. The queue has changed, unless the outcome is `failed`. */
   readonly outcome: (webhook: Webhook, outcome: 'delivered' | 'failed' | 'given_up') => void;
 }
 
-/** Sends one webhook what waits for it, one after the other in its order: nobody hears that something is over before it began. */
+/** Delivers the alerts of one webhook one after the other, so that no resolved message precedes its firing message. */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #dependencies: DeliveryDependencies;
@@ -39,15 +40,16 @@ export class Delivery {
     this.#dependencies = dependencies;
   }
 
-  /** Something waits, perhaps. */
   wake(): void {
     if (this.#timer !== undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running = this.#run()
+      .catch(failureReporter('delivery of alerts'))
+      .finally(() => {
+        this.#running = undefined;
+      });
   }
 
-  /** Breaks off what is under way: it is sent again at the next start. */
+  /** Aborts the current attempt. Its alert is sent again at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
@@ -73,7 +75,7 @@ export class Delivery {
     const { queue, log, outcome } = this.#dependencies;
     const { webhook } = this.#options;
     if (this.#failures > 0)
-      log.info({ webhook: webhook.name, failures: this.#failures }, 'alerts are delivered again');
+      log.info({ webhook: webhook.name, failures: this.#failures }, 'alert delivery recovered');
     this.#failures = 0;
     this.#refusals = 0;
     queue.done(webhook.key, alert);
@@ -85,7 +87,7 @@ export class Delivery {
     const { webhook } = this.#options;
     log.error(
       { ...subjectOf(alert), webhook: webhook.name, reason },
-      'an alert was refused by its receiver and is given up',
+      'alert rejected by the webhook: giving up',
     );
     this.#refusals = 0;
     queue.done(webhook.key, alert);
@@ -98,11 +100,11 @@ export class Delivery {
     const retryMs = Math.round(
       Math.min(MAX_RETRY_MS, firstRetryMs * 2 ** this.#failures) * (1 + JITTER * (Math.random() - 0.5)),
     );
-    // Once, until it is well again: nobody reads a line for each attempt.
+    // Further failures are not logged.
     if (this.#failures++ === 0)
       log.warn(
         { ...subjectOf(alert), webhook: webhook.name, reason, retryMs },
-        'an alert could not be delivered; it is tried again, less and less often',
+        'alert delivery failed: retrying',
       );
     outcome(webhook, 'failed');
     this.#timer = setTimeout(() => {

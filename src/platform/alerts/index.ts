@@ -1,6 +1,6 @@
-/** Alerts: what operators are told by HTTP when something begins and when it is over, signed, bounded, and at least once. */
+/** Signed HTTP notifications when a condition starts and ends, delivered at least once, with bounded memory. */
 export { alertOf, type Condition, type Details } from './alert.ts';
 export { Alerts } from './alerts.ts';
-export { HeldConditions } from './heldConditions.ts';
+export { ConditionDebouncer } from './conditionDebouncer.ts';
 export { sendAlert } from './sendAlert.ts';
 export { bodyOf, type Webhook, webhookOf } from './webhook.ts';

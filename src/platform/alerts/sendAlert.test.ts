@@ -16,7 +16,7 @@ const receiverOf = async (...respond: Parameters<typeof startAlertReceiver>): Pr
 const webhook = (url: string) => ({ url: webhookOf(url, 'webhook-1')?.url ?? new URL('none:') });
 const options = { allowPrivate: true, secret: SECRET };
 
-/** A resolver that answers so the first time, and so each further time. */
+/** A resolver that returns the given answers in order, and repeats the last one. */
 function resolver(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const resolve = (name: string, _options: unknown, callback: (...found: unknown[]) => void): void => {
@@ -30,8 +30,8 @@ function resolver(...answers: readonly (readonly string[])[]) {
   return { asked, resolve: resolve as typeof lookup };
 }
 
-describe('an attempt to deliver', () => {
-  it('is signed, with the time, so that neither can be changed', async () => {
+describe('sendAlert', () => {
+  it('signs body and time', async () => {
     const receiver = await receiverOf();
     const body = '{"text":"ünïcode"}';
     expect(await sendAlert(webhook(`${receiver.url}/hook?key=k`), body, options)).toBeUndefined();
@@ -48,7 +48,7 @@ describe('an attempt to deliver', () => {
     expect(receiver.requests[1]?.headers['x-floodgate-signature']).toBeUndefined();
   });
 
-  it('sends user and password of the URL, and shows neither', async () => {
+  it('sends user and password of the URL without logging them', async () => {
     const receiver = await receiverOf((response) => response.writeHead(500).end());
     const failure = await sendAlert(webhook(receiver.url.replace('//', '//me:p%40ss@')), '{}', options);
     expect(receiver.requests[0]?.headers.authorization).toBe(`Basic ${btoa('me:p@ss')}`);
@@ -63,10 +63,10 @@ describe('an attempt to deliver', () => {
     expect(target.requests).toEqual([]);
   });
 
-  it('ends where the receiver hangs, breaks off, or sends headers without end', async () => {
+  it('fails if the webhook hangs, disconnects or sends endless headers', async () => {
     const hangs = await receiverOf(() => undefined);
     expect(await sendAlert(webhook(hangs.url), '{}', { ...options, timeoutMs: 50 })).toEqual({
-      reason: 'no answer within 50 ms',
+      reason: 'no response within 50 ms',
       isRefused: false,
     });
     const breaksOff = await receiverOf((response) => response.destroy());
@@ -76,10 +76,10 @@ describe('an attempt to deliver', () => {
     const stop = new AbortController();
     const sent = sendAlert(webhook(hangs.url), '{}', { ...options, signal: stop.signal });
     stop.abort();
-    expect((await sent)?.reason).toBe('it was broken off');
+    expect((await sent)?.reason).toBe('aborted');
   });
 
-  it('tells what a receiver will not want later from what it may', async () => {
+  it('distinguishes permanent from temporary rejections by status', async () => {
     const statuses: Array<[number, boolean | undefined]> = [
       [200, undefined],
       [202, undefined],
@@ -94,26 +94,26 @@ describe('an attempt to deliver', () => {
     }
   });
 
-  it('connects to no private address, however it is written', async () => {
+  it('connects to no private address in any notation', async () => {
     const receiver = await receiverOf();
     const { port } = new URL(receiver.url);
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost', '0'])
       expect(
         (await sendAlert(webhook(`http://${host}:${port}/`), '{}', { allowPrivate: false }))?.reason,
-      ).toMatch(/not one of the public Internet/);
+      ).toMatch(/not in the public Internet/);
     expect(receiver.requests).toEqual([]);
   });
 
-  it('resolves a name once, checks what it gave, and connects to that', async () => {
+  it('resolves a name once and connects only to checked addresses', async () => {
     const receiver = await receiverOf();
     const { port } = new URL(receiver.url);
     const to = webhook(`http://hook.example.com:${port}/`);
     const mixed = resolver(['8.8.8.8', '127.0.0.1']);
     const refused = await sendAlert(to, '{}', { allowPrivate: false, resolve: mixed.resolve });
-    expect(refused?.reason).toMatch(/not one of the public Internet/);
+    expect(refused?.reason).toMatch(/not in the public Internet/);
     expect(mixed.asked).toEqual(['hook.example.com']);
     expect(receiver.requests).toEqual([]);
-    // Were it asked again for the connection, it would be sent to where nobody listens.
+    // A second lookup would lead to an address without a listener.
     const rebinding = resolver(['127.0.0.1'], ['127.0.0.2']);
     expect(await sendAlert(to, '{}', { ...options, resolve: rebinding.resolve })).toBeUndefined();
     expect(rebinding.asked).toEqual(['hook.example.com']);

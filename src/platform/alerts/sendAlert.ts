@@ -1,4 +1,4 @@
-/** One attempt to deliver: no redirect is followed, nothing of the answer but its status is read, no private address is connected to. */
+/** One delivery attempt. Follows no redirect, reads only the response status, and connects to no private address. */
 import { lookup as resolveName } from 'node:dns';
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -6,30 +6,28 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './publicAddress.ts';
 import { signatureOf, type Webhook } from './webhook.ts';
 
-/** For all of it. A receiver that is slow holds up nothing but what waits for it. */
+/** Covers the whole attempt. A slow webhook delays only its own alerts. */
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface SendOptions {
-  /** Signs what is sent; nothing is signed where left out. */
+  /** Signing key. Default: no signature. */
   readonly secret?: string | undefined;
-  /** Whether addresses that are not of the public Internet are connected to. */
+  /** Whether addresses outside the public Internet are allowed. */
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
-  /** Ends the attempt. */
   readonly signal?: AbortSignal;
   readonly resolve?: typeof resolveName;
 }
 
-/** Why it was not taken. */
 export interface SendFailure {
-  /** In words without the URL's path, query or user: these may be secret. */
+  /** Omits path, query and user of the URL, which may be secret. */
   readonly reason: string;
-  /** The receiver does not want it (a status from 400 to 499): it will hardly want it later. */
+  /** Whether the webhook rejected the alert (HTTP status 400 to 499), so that a retry will hardly succeed. */
   readonly isRefused: boolean;
 }
 
-/** Sends a body once. Undefined where it was taken. */
+/** Sends a body once. Resolves to undefined if it was delivered. */
 export function sendAlert(
   webhook: Pick<Webhook, 'url'>,
   body: string,
@@ -46,12 +44,12 @@ export function sendAlert(
       request.destroy();
       settle(failure);
     };
-    const abort = (): void => end(failed('it was broken off'));
-    const timer = setTimeout(() => end(failed(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const abort = (): void => end(failed('aborted'));
+    const timer = setTimeout(() => end(failed(`no response within ${timeoutMs} ms`)), timeoutMs);
     signal?.addEventListener('abort', abort);
     request.on('response', ({ statusCode = 0 }) => end(failureOf(statusCode)));
     request.on('error', (error: NodeJS.ErrnoException) => end(failed(error.code ?? error.name)));
-    request.on('close', () => end(failed('the connection was closed without an answer')));
+    request.on('close', () => end(failed('the connection was closed without a response')));
     request.end(body);
   });
 }
@@ -70,7 +68,7 @@ function requestOf(url: URL, body: string, options: SendOptions): ClientRequest 
       'user-agent': 'floodgate',
       ...(secret !== undefined && { 'x-floodgate-signature': signatureOf(body, secret, Date.now()) }),
     },
-    // A connection of its own: what was checked is what is connected to.
+    // A new connection per attempt, so that the checked address is the one in use.
     agent: false,
     lookup: lookupOf(options),
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -81,21 +79,21 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 const failed = (reason: string, isRefused = false): SendFailure => ({ reason, isRefused });
 
-/** Statuses that tell to come back, although they begin with a 4. */
+/** Statuses of 4xx that ask the client to retry. */
 const LATER = new Set([408, 425, 429]);
 
 function failureOf(status: number): SendFailure | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400)
-    return failed(`HTTP status ${status}: redirects are not followed, name the place itself`);
+    return failed(`HTTP status ${status}: redirects are not followed, use the target URL`);
   return failed(`HTTP status ${status}`, status >= 400 && status < 500 && !LATER.has(status));
 }
 
-const PRIVATE = 'its address is not one of the public Internet; alerts.allowPrivate allows it';
+const PRIVATE = 'its address is not in the public Internet; set alerts.allowPrivate to allow it';
 
 /**
- * Resolves the name for the connection itself, so that a name that gives another address the second time gives it to nobody
- * (DNS rebinding). One address among several that is not public refuses them all: no honest name has both.
+ * Resolves and checks the name for the connection itself, because a second lookup could return another address (DNS
+ * rebinding). If one of several addresses is not public, all are rejected.
  */
 function lookupOf({ allowPrivate, resolve = resolveName }: SendOptions): LookupFunction {
   return (hostname, options, callback) => {

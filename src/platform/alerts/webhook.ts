@@ -1,20 +1,19 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Alert } from './alert.ts';
 
-/** Where alerts are sent, and in which form. */
 export interface Webhook {
-  /** What logs and metrics call it: its place in the configuration, `webhook-1`. */
+  /** Name in logs and metrics: the number in the configuration, `webhook-1`. */
   readonly name: string;
   readonly url: URL;
   readonly form: 'json' | 'slack';
-  /** Names it in the queue over a restart; says nothing of the URL, which may hold a secret. */
+  /** Identifies the webhook in the stored queue. A hash, because the URL may contain a secret. */
   readonly key: string;
 }
 
 const SLACK = /^slack\+(?=https?:)/;
 const KEY_CHARACTERS = 16;
 
-/** Reads `https://example.com/hook`, or `slack+https://…` for the form that Slack takes. Undefined for what is no such URL. */
+/** Parses `https://example.com/hook`, or `slack+https://…` for Slack's format. Returns undefined for other strings. */
 export function webhookOf(text: string, name: string): Webhook | undefined {
   const bare = text.replace(SLACK, '');
   if (!URL.canParse(bare)) return undefined;
@@ -33,7 +32,7 @@ function canBeDecoded({ username, password }: URL): boolean {
   }
 }
 
-/** What is sent: the alert itself, or a text for people. */
+/** Returns the alert as JSON, or a text for Slack. */
 export function bodyOf(alert: Alert, form: Webhook['form']): string {
   return JSON.stringify(form === 'slack' ? { text: slackText(alert), mrkdwn: false } : alert);
 }
@@ -41,11 +40,11 @@ export function bodyOf(alert: Alert, form: Webhook['form']): string {
 const slackText = ({ kind, state, subject, text }: Alert): string =>
   `${state === 'firing' ? '[FIRING]' : '[RESOLVED]'} ${escaped(`${kind.replaceAll('_', ' ')}: ${subject}`)}\n${escaped(text)}`;
 
-/** A link or a mention (`<!channel>`, `@here`) in a label or a zone's name is text. */
+/** Prevents links and mentions (`<!channel>`, `@here`) in a label or zone name. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '@\u200B');
 
-/** `t=SECONDS,v1=HEX`: HMAC-SHA-256 of `SECONDS.BODY`. The moment is signed, so that an old message is known as one. */
+/** Returns `t=SECONDS,v1=HEX`, the HMAC-SHA-256 of `SECONDS.BODY`. Receivers detect replays by the signed time. */
 export function signatureOf(body: string, secret: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;

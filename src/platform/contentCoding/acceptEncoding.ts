@@ -1,29 +1,24 @@
-import { COMPRESSORS, type Coding, codingNamed } from './coding.ts';
+import { COMPRESSORS, type Coding, normaliseCodingName } from './coding.ts';
 
-/** What a client takes of what can be sent. */
-export interface Accepted {
-  /** What it likes best, the best for us among equals; undefined where that is no coding. */
-  readonly best: Coding | undefined;
-  readonly gzip: boolean;
-}
-
-/** Longer is what no client sends. */
+/** Longer headers are not parsed. */
 const MAX_HEADER_CHARS = 1_024;
-/** Headers whose meaning is remembered: those of the few kinds of clients that there are. */
-const MAX_REMEMBERED = 64;
+/** Clients send few distinct headers. */
+const MAX_CACHED_HEADERS = 64;
 
 const ELEMENT = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
-const NOTHING: Accepted = { best: undefined, gzip: false };
 
-/** Reads an Accept-Encoding header (RFC 9110, 12.5.3). What cannot be read of it accepts nothing. */
-export function acceptedCodings(header: string): Accepted {
-  if (header.length > MAX_HEADER_CHARS) return NOTHING;
+/**
+ * Returns the coding with the highest weight in an Accept-Encoding header (RFC 9110, 12.5.3); on a tie, the first in
+ * `COMPRESSORS`. Undefined if the client prefers no coding. Ignores invalid elements.
+ */
+export function acceptedCoding(header: string): Coding | undefined {
+  if (header.length > MAX_HEADER_CHARS) return undefined;
   const weights = new Map<string, number>();
   for (const element of header.split(',')) {
     const [, name, weight = '1'] = ELEMENT.exec(element.trim()) ?? [];
     if (name === undefined) continue;
-    const coding = codingNamed(name);
-    // Named twice, the lower one counts: nobody gets what they refuse.
+    const coding = normaliseCodingName(name);
+    // The lowest weight of a repeated coding counts, because the client may reject that coding.
     weights.set(coding, Math.min(weights.get(coding) ?? 1, Number(weight)));
   }
   const any = weights.get('*') ?? 0;
@@ -33,20 +28,18 @@ export function acceptedCodings(header: string): Accepted {
     const weight = weights.get(coding) ?? any;
     if (weight > bestWeight) [best, bestWeight] = [coding, weight];
   }
-  if ((weights.get('identity') ?? 0) > bestWeight) return NOTHING;
-  return { best, gzip: (weights.get('gzip') ?? any) > 0 };
+  return (weights.get('identity') ?? 0) > bestWeight ? undefined : best;
 }
 
-/** The same, remembered. */
 export class AcceptedCodings {
-  readonly #known = new Map<string, Accepted>();
+  readonly #cached = new Map<string, Coding | undefined>();
 
-  of(header: string): Accepted {
-    const known = this.#known.get(header);
-    if (known !== undefined) return known;
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
-    const accepted = acceptedCodings(header);
-    this.#known.set(header, accepted);
-    return accepted;
+  of(header: string): Coding | undefined {
+    const cached = this.#cached.get(header);
+    if (cached !== undefined || this.#cached.has(header)) return cached;
+    if (this.#cached.size >= MAX_CACHED_HEADERS) this.#cached.clear();
+    const coding = acceptedCoding(header);
+    this.#cached.set(header, coding);
+    return coding;
   }
 }

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-/** Content codings (RFC 9110, 8.4.1) that are known here. */
+/** RFC 9110, 8.4.1. */
 export type Coding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
 type Create = (options?: { readonly params?: Readonly<Record<number, number>> }) => Transform;
@@ -20,7 +20,7 @@ interface DecompressOptions {
   readonly params?: Readonly<Record<number, number>>;
 }
 
-/** What newer Nodes have, and the types for the oldest one do not tell. */
+/** Zstandard is missing in the types of the oldest supported Node version. */
 interface Zstd {
   readonly createZstdCompress?: Create;
   readonly zstdDecompress?: Decompress;
@@ -28,18 +28,18 @@ interface Zstd {
 }
 const { createZstdCompress, zstdDecompress, constants: zstd } = zlib as unknown as Zstd;
 
-// The lowest levels: of an answer's text the highest take a tenth off the size for two to five times the time.
+// The lowest levels: on JSON the highest levels save another tenth of the size for two to five times the time.
 const GZIP_LEVEL = 1;
 const BROTLI_QUALITY = 1;
 const ZSTD_LEVEL = 1;
-/** 256 KiB: brotli's own 4 MiB would be memory for nothing. */
+/** 256 KiB. Brotli's default of 4 MiB would waste memory. */
 const BROTLI_WINDOW_BITS = 18;
-/** 8 MiB, what RFC 8878 (3.1.1.1.2) wants of everybody; a frame may ask for more, and would get it. */
+/** 8 MiB, the window that RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame could demand more. */
 const ZSTD_MAX_WINDOW_BITS = 23;
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = zlib.constants;
 
-/** What compresses answers, the best first; `deflate` is not offered, as clients read it in two ways. */
+/** In order of preference. `deflate` is missing, because clients interpret it in two ways. */
 export const COMPRESSORS: ReadonlyMap<Coding, () => Transform> = new Map<Coding, () => Transform>([
   ...(createZstdCompress === undefined
     ? []
@@ -59,9 +59,8 @@ export const COMPRESSORS: ReadonlyMap<Coding, () => Transform> = new Map<Coding,
   ['gzip', () => zlib.createGzip({ level: GZIP_LEVEL })],
 ]);
 
-/** What decompresses bodies. */
 export const DECOMPRESSORS: ReadonlyMap<Coding, Decompress> = new Map<Coding, Decompress>([
-  ['gzip', zlib.gunzip as unknown as Decompress], // node's types leave out what `info` changes
+  ['gzip', zlib.gunzip as unknown as Decompress], // node's types ignore that `info` changes the result
   ['deflate', zlib.inflate as unknown as Decompress],
   ['br', zlib.brotliDecompress as unknown as Decompress],
   ...(zstdDecompress === undefined
@@ -79,8 +78,8 @@ export const DECOMPRESSORS: ReadonlyMap<Coding, Decompress> = new Map<Coding, De
       ]),
 ]);
 
-/** A coding's name as HTTP has it: in any case, and with what old software puts before it (RFC 9110, 8.4.1.3). */
-export const codingNamed = (name: string): string => {
+/** Returns lower case, and `gzip` for `x-gzip` (RFC 9110, 8.4.1.3). */
+export const normaliseCodingName = (name: string): string => {
   const lower = name.toLowerCase();
   return lower === 'x-gzip' ? 'gzip' : lower;
 };

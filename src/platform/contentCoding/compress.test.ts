@@ -13,7 +13,7 @@ const read = (coding: Coding, bytes: Uint8Array): Promise<Buffer> =>
 const part = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 5_000 }));
 
 describe.each([...COMPRESSORS.keys()])('%s', (coding) => {
-  it('gives back the parts that were compressed, and takes room for what they become', async () => {
+  it('compresses the parts so that they decompress unchanged, and charges the compressed size', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 20 }), async (parts) => {
         let charged = 0;
@@ -32,7 +32,7 @@ describe.each([...COMPRESSORS.keys()])('%s', (coding) => {
     );
   });
 
-  it('ends where there is no room', async () => {
+  it('stops if no memory is left', async () => {
     const random = Buffer.from(Array.from({ length: 150_000 }, () => Math.random() * 256));
     let asked = 0;
     const chunks = await compressed(coding, [random], (bytes) => {

@@ -1,17 +1,16 @@
-import { constants, deflateRaw } from 'node:zlib';
 import { COMPRESSORS, type Coding } from './coding.ts';
 
-/** Compresses, a piece at a time, outside of this thread. */
+/** Returns a stream that compresses in zlib's thread pool. */
 export function compressor(coding: Coding) {
   const create = COMPRESSORS.get(coding);
-  if (create === undefined) throw new Error(`nothing here compresses as ${coding}`);
+  if (create === undefined) throw new Error(`no compressor for ${coding}`);
   return create();
 }
 
-/** Takes room for bytes; false where there is none. */
+/** Returns false if there is not enough memory. */
 type Charge = (bytes: number) => boolean;
 
-/** Compresses parts, which nobody may change meanwhile. Undefined where there is no room for what they become. */
+/** Compresses the parts, which must not change meanwhile. Returns undefined if the memory limit is exceeded. */
 export function compressed(
   coding: Coding,
   parts: readonly (string | Uint8Array)[],
@@ -25,21 +24,10 @@ export function compressed(
       if (!charge(chunk.length)) engine.destroy();
     });
     engine.on('end', () => resolve(chunks));
-    // Also where it was destroyed: its memory is in use until here.
+    // Emitted even after destroy(); until then zlib uses its memory.
     engine.on('close', () => resolve(undefined));
     engine.on('error', () => undefined);
     for (const part of parts) engine.write(part);
     engine.end();
   });
 }
-
-/** Of what is compressed once and sent often. */
-const KEPT_LEVEL = 6;
-
-/** Bytes as blocks of deflate (RFC 1951) that end at a whole byte and are not the last ones of their stream. */
-export const deflatedBlocks = (bytes: Uint8Array): Promise<Buffer> =>
-  new Promise((resolve, reject) =>
-    deflateRaw(bytes, { level: KEPT_LEVEL, finishFlush: constants.Z_SYNC_FLUSH }, (error, blocks) =>
-      error === null ? resolve(blocks) : reject(error),
-    ),
-  );

@@ -7,7 +7,7 @@ import { bodyCoding, type Decompressed, Decompressor } from './decompress.ts';
 const MAX_BYTES = 100_000;
 const BOMBS = 16;
 
-/** What compresses, for tests: with node's defaults. */
+/** Compressors with node's defaults. */
 const compressing: Readonly<Record<Coding, ((bytes: Uint8Array) => Buffer) | undefined>> = {
   gzip: zlib.gzipSync,
   deflate: zlib.deflateSync,
@@ -22,10 +22,10 @@ const compress = (coding: Coding, bytes: Uint8Array): Buffer => {
 
 const decompressor = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
 const decompress = (coding: Coding, bytes: Uint8Array): Promise<Decompressed> =>
-  new Promise((resolve) => decompressor.decompress({ coding, bytes, isOver: () => false }, resolve));
+  new Promise((resolve) => decompressor.decompress({ coding, bytes, isFinished: () => false }, resolve));
 
 describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
-  it('is what was compressed', async () => {
+  it('decompresses to the original bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
         expect(await decompress(coding, compress(coding, bytes))).toEqual({
@@ -37,14 +37,14 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
     );
   });
 
-  it('may be as large as the limit, and no byte larger', async () => {
+  it('may have the maximum size and not one byte more', async () => {
     const of = (length: number): Promise<Decompressed> =>
       decompress(coding, compress(coding, Buffer.alloc(length)));
     expect(await of(MAX_BYTES)).toMatchObject({ kind: 'whole' });
     expect(await of(MAX_BYTES + 1)).toEqual({ kind: 'tooLarge' });
   });
 
-  it('that is cut, spoilt, followed by something or nothing at all is malformed', async () => {
+  it('that is truncated, corrupt, empty or followed by other data is malformed', async () => {
     const body = compress(coding, Buffer.from('{"jsonrpc":"2.0"}'.repeat(20)));
     for (let length = 0; length < body.length; length++)
       expect(await decompress(coding, body.subarray(0, length)), `cut to ${length}`).toEqual({
@@ -57,7 +57,7 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
     expect(await decompress(coding, Buffer.from('{"jsonrpc":"2.0"}'))).toEqual({ kind: 'malformed' });
   });
 
-  it('never throws, whatever it is', async () => {
+  it('never causes an exception', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(40), async (bytes, at) => {
         const spoilt = compress(coding, bytes);
@@ -69,7 +69,7 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
     );
   });
 
-  it('that is a bomb is left alone at the limit: of 10 MB each, no more than the limit is held', async () => {
+  it('that is a decompression bomb of 10 MB uses no more memory than the limit', async () => {
     const bomb = compress(coding, Buffer.alloc(10_000_000));
     expect(bomb.length).toBeLessThan(20_000);
     const before = process.memoryUsage().arrayBuffers;
@@ -82,26 +82,26 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
       }),
     );
     expect(new Set(results)).toEqual(new Set(['tooLarge']));
-    // Pieces that were dropped may not be collected yet. A single bomb would be 10 MB.
+    // Dropped chunks may not be collected yet. A single bomb would have 10 MB.
     expect(most - before).toBeLessThan(BOMBS * 1.5 * MAX_BYTES);
   });
 });
 
-describe('bodies that wait to be decompressed', () => {
-  it('are decompressed a few at a time, and those nobody waits for not at all', async () => {
+describe('waiting bodies', () => {
+  it('are decompressed a few at a time, and skipped if their client is gone', async () => {
     const few = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
     const bytes = zlib.gzipSync(Buffer.alloc(50_000));
     const done: number[] = [];
     let asked = 0;
     await new Promise<void>((resolve) => {
       for (let i = 0; i < 2_000; i++) {
-        const isOver = (): boolean => {
+        const isFinished = (): boolean => {
           asked++;
           return i >= 4 && i < 1_999;
         };
-        few.decompress({ coding: 'gzip', bytes, isOver }, () => {
+        few.decompress({ coding: 'gzip', bytes, isFinished }, () => {
           done.push(i);
-          // The last one may be done before one that began earlier.
+          // The last body may be finished before one that started earlier.
           if (done.length === 5) resolve();
         });
       }

@@ -1,20 +1,19 @@
-import { type Coding, codingNamed, DECOMPRESSORS } from './coding.ts';
+import { type Coding, DECOMPRESSORS, normaliseCodingName } from './coding.ts';
 
-/** What a body was: whole, more than it may be, or not what its header says. */
 export type Decompressed =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'tooLarge' }
   | { readonly kind: 'malformed' };
 
-/** Codings of bodies that are taken, as `Accept-Encoding` of an answer tells them. */
-export const TAKEN_CODINGS = [...DECOMPRESSORS.keys()].join(', ');
+/** For the `Accept-Encoding` header of a 415 response. */
+export const ACCEPTED_CODINGS = [...DECOMPRESSORS.keys()].join(', ');
 
-/** How a body is coded, by its Content-Encoding: `undefined` for not at all, `unknown` for what is not taken, or for more than one coding. */
+/** Returns the coding in a Content-Encoding header, or `unknown` for an unsupported coding or several codings. */
 export function bodyCoding(header: string | undefined): Coding | 'unknown' | undefined {
   if (header === undefined) return undefined;
   const names = header
     .split(',')
-    .map((name) => codingNamed(name.trim()))
+    .map((name) => normaliseCodingName(name.trim()))
     .filter((name) => name !== 'identity' && name !== '');
   const [name, ...more] = names;
   if (name === undefined) return undefined;
@@ -24,16 +23,15 @@ export function bodyCoding(header: string | undefined): Coding | 'unknown' | und
 
 export interface DecompressorOptions {
   readonly maxBytes: number;
-  /** Bodies that are decompressed at a time; others wait, compressed. */
+  /** Further bodies wait in compressed form. */
   readonly maxAtOnce: number;
 }
 
-/** A body that is to be decompressed. */
 export interface CodedBody {
   readonly coding: Coding;
   readonly bytes: Uint8Array;
-  /** Nobody waits for it any more. */
-  readonly isOver: () => boolean;
+  /** Whether the client is gone and needs no result. */
+  readonly isFinished: () => boolean;
 }
 
 interface Waiting {
@@ -42,8 +40,8 @@ interface Waiting {
 }
 
 /**
- * Decompresses bodies outside of this thread, one piece of 16 KiB after the other: a bomb is left alone once it is above the limit, so that
- * it costs what a body of that size costs.
+ * Decompresses bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a decompression bomb
+ * costs no more than a body of that size.
  */
 export class Decompressor {
   readonly #options: DecompressorOptions;
@@ -54,17 +52,17 @@ export class Decompressor {
     this.#options = options;
   }
 
-  /** Calls back once; not at all where nobody waits any more. */
+  /** Calls back once, unless the client is gone before decompression starts. */
   decompress(body: CodedBody, done: (result: Decompressed) => void): void {
     this.#waiting.push({ body, done });
-    this.#goOn();
+    this.#startNext();
   }
 
-  #goOn(): void {
+  #startNext(): void {
     while (this.#running < this.#options.maxAtOnce) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      if (!next.body.isOver()) this.#run(next);
+      if (!next.body.isFinished()) this.#run(next);
     }
   }
 
@@ -73,9 +71,9 @@ export class Decompressor {
     const options = { maxOutputLength: this.#options.maxBytes, info: true } as const;
     DECOMPRESSORS.get(coding)?.(bytes, options, (error, result) => {
       this.#running--;
-      this.#goOn();
+      this.#startNext();
       if (error !== null) done({ kind: isTooLarge(error) ? 'tooLarge' : 'malformed' });
-      // What stands behind the end is no part of the body, and a sign that something is wrong.
+      // Data after the end of the compressed stream is a sign of corruption.
       else if (result.engine.bytesWritten !== bytes.length) done({ kind: 'malformed' });
       else done({ kind: 'whole', bytes: result.buffer });
     });

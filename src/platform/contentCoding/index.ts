@@ -1,7 +1,6 @@
-/** Content codings of HTTP: which one a client takes, compressing answers, decompressing bodies, all outside of this thread. */
+/** HTTP content codings: negotiation, and compression and decompression in zlib's thread pool. */
 export { AcceptedCodings } from './acceptEncoding.ts';
 export type { Coding } from './coding.ts';
 export { compressed, compressor } from './compress.ts';
-export { bodyCoding, Decompressor, TAKEN_CODINGS } from './decompress.ts';
-export { type Deflated, deflated, gzipAround } from './deflated.ts';
-export { SpareProcessor } from './spareProcessor.ts';
+export { CpuHeadroom } from './cpuHeadroom.ts';
+export { ACCEPTED_CODINGS, bodyCoding, type CodedBody, Decompressor } from './decompress.ts';

@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { anyUnfinished } from '../../../test/support/anyUnfinished.ts';
 import { hasOpenssl, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { type OpenListener, openListener } from './openListener.ts';
@@ -28,13 +29,13 @@ const pair = (name: string): Pair => ({
   key: readFileSync(at(`${name}.key`)),
 });
 
-/** An authority, or a server's own. */
+/** Creates a self-signed certificate, for a CA or a server. */
 function selfSigned(name: string): Pair {
   openssl('req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-out', `${name}.pem`, '-keyout', `${name}.key`);
   return pair(name);
 }
 
-/** A client's certificate of an authority, which ends at a time in seconds. */
+/** Creates a client certificate issued by a CA, with an expiry time in seconds. */
 function issued(name: string, authority: string, endSeconds: number): Pair {
   openssl('req', ...KEY, '-subj', `/CN=${name}`, '-out', `${name}.csr`, '-keyout', `${name}.key`);
   const time = (seconds: number): string =>
@@ -62,7 +63,7 @@ function issued(name: string, authority: string, endSeconds: number): Pair {
   return pair(name);
 }
 
-describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients${withOpenssl}`, () => {
+describe.skipIf(!hasOpenssl)(`a listener that requires client certificates${withOpenssl}`, () => {
   const now = Math.floor(Date.now() / 1000);
   let operator: Pair;
   let expired: Pair;
@@ -92,7 +93,7 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
         paths: routes,
         errorBody: (status, _url, message) => `${status} ${message}`,
       },
-      { logger, readers: anyReaders() },
+      { logger, readers: anyReaders(), unfinished: anyUnfinished() },
     );
     port = Number(new URL(listener.url).port);
   });
@@ -104,11 +105,11 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
   async function open(options: ConnectionOptions = {}): Promise<TLSSocket> {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
     sockets.push(socket);
-    socket.on('error', () => undefined); // it may be cut
+    socket.on('error', () => undefined); // the server may close it
     await once(socket, 'secureConnect');
     return socket;
   }
-  /** The head and body of an answer; what there is where the connection ends. */
+  /** Returns head and body of a response, or the part received before the connection closed. */
   async function get(socket: TLSSocket, path: string): Promise<string> {
     let text = '';
     socket.setEncoding('latin1').on('data', (more) => {
@@ -120,17 +121,17 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
     return text;
   }
 
-  it('answers those of its authority, again and again', async () => {
+  it('answers all requests of clients with a certificate of its CA', async () => {
     const socket = await open(operator);
     for (const path of ['/metrics', '/client/v4']) expect(await get(socket, path)).toMatch(/ 200 OK.*told$/s);
   });
 
   it.each([
-    ['none', () => ({}), 'a client certificate is needed'],
-    ['one of another authority', () => foreign, 'is not accepted'],
-    ['one that has expired', () => expired, 'is not accepted (CERT_HAS_EXPIRED)'],
+    ['none', () => ({}), 'a client certificate is required'],
+    ['one of another CA', () => foreign, 'is not accepted'],
+    ['an expired one', () => expired, 'is not accepted (CERT_HAS_EXPIRED)'],
     ['the server’s own', () => pair('server'), 'is not accepted'],
-  ])('tells whoever has %s, and answers only whether it is well', async (_what, options, why) => {
+  ])('rejects a client with this certificate: %s, except for health checks', async (_what, options, why) => {
     for (const path of [
       '/metrics',
       '/client/v4',
@@ -148,7 +149,7 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'takes no session of %s that never had a certificate for one',
+    'rejects a resumed %s session that never had a certificate',
     async (version) => {
       const first = await open({ minVersion: version, maxVersion: version });
       const session = new Promise<Buffer>((resolve) => first.once('session', resolve));
@@ -158,11 +159,11 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
         maxVersion: version,
       });
       expect(resumed.isSessionReused()).toBe(true);
-      expect(await get(resumed, '/metrics')).toContain('a client certificate is needed');
+      expect(await get(resumed, '/metrics')).toContain('a client certificate is required');
     },
   );
 
-  it('answers no more once the certificate has expired that a connection began with', async () => {
+  it('rejects requests after the certificate of a connection has expired', async () => {
     const brief = issued('brief', 'authority', Math.floor(Date.now() / 1000) + 3);
     const socket = await open(brief);
     await until('it has expired', async () => {
@@ -173,11 +174,11 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
     });
   });
 
-  it('ends all connections, and those that are being agreed on, when the authorities change', async () => {
+  it('closes all connections, including unfinished handshakes, when the CA changes', async () => {
     const before = await open(operator);
     expect(await get(before, '/metrics')).toContain('200 OK');
     writeFileSync(at('ca.pem'), 'no certificate');
-    await until('it is told', () => lines.some((line) => line.includes('ops.tls.clientCa')));
+    await until('the error is logged', () => lines.some((line) => line.includes('ops.tls.clientCa')));
     expect(await get(before, '/metrics')).toContain('200 OK');
     const cut = once(before, 'close');
     copyFileSync(at('other.pem'), at('ca.pem'));
@@ -187,10 +188,10 @@ describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients$
   });
 
   it.each([
-    ['is not there', 'none', 'cannot be read: ENOENT'],
-    ['has no certificate', 'server.key', 'has no certificate in PEM'],
-    ['has one that is broken', 'broken', 'certificate 2 cannot be read'],
-  ])('is not made where the file of authorities %s', (_what, file, message) => {
+    ['does not exist', 'none', 'cannot be read: ENOENT'],
+    ['contains no certificate', 'server.key', 'has no certificate in PEM'],
+    ['contains a corrupt certificate', 'broken', 'certificate 2 cannot be read'],
+  ])('is not created if the CA file %s', (_what, file, message) => {
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     writeFileSync(at('broken'), readFileSync(at('authority.pem'), 'utf8') + broken);
     const files = { cert: at('server.pem'), key: at('server.key'), clientCa: at(file) };

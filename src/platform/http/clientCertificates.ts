@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Refusal } from './serveInOrder.ts';
+import type { RequestRejection } from './serveInOrder.ts';
 
-/** Answered without a certificate: a Kubernetes probe has none, and is told nothing but yes or no. */
-const WITHOUT = new Set(['/healthz', '/readyz']);
+/** Kubernetes probes have no certificate, and the responses reveal only the health. */
+const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
 
-/** Admits requests whose connection has a certificate of a client that is valid now. The server asks for one, and takes any. */
+/** Admits requests with a valid client certificate. TLS accepts any certificate; each request is checked here. */
 export class ClientCertificates {
   readonly #connections = new Set<Socket>();
   readonly #validUntilMs = new WeakMap<TLSSocket, number>();
@@ -18,35 +18,34 @@ export class ClientCertificates {
     });
   }
 
-  /** The authorities have changed: ends all connections, also those that are being agreed on by the ones before. */
-  cut(): void {
+  /** Closes all connections after a change of the CA, even handshakes in progress with the old CA. */
+  closeAll(): void {
     for (const socket of this.#connections) socket.destroy();
   }
 
-  readonly refusal = ({ socket, url }: IncomingMessage): Refusal | undefined => {
-    if (url !== undefined && WITHOUT.has(url)) return undefined;
-    const problem = socket instanceof TLSSocket ? this.#problemOf(socket) : 'the connection has no TLS';
+  readonly refusal = ({ socket, url }: IncomingMessage): RequestRejection | undefined => {
+    if (url !== undefined && EXEMPT_PATHS.has(url)) return undefined;
+    const problem = socket instanceof TLSSocket ? this.#problemOf(socket) : 'the connection does not use TLS';
     if (problem === undefined) return undefined;
     return {
       status: 403,
-      message: `${problem}; connect with a certificate of an authority in ops.tls.clientCa`,
+      message: `${problem}; use a certificate issued by a CA in ops.tls.clientCa`,
     };
   };
 
   #problemOf(socket: TLSSocket): string | undefined {
-    // Node takes a resumed session of TLS 1.3 for authorized where it never had a certificate: there must be one, too.
+    // Node reports a resumed TLS 1.3 session as authorized even if it never had a certificate.
     const untilMs = this.#validUntil(socket);
-    if (Number.isNaN(untilMs)) return 'a client certificate is needed';
+    if (Number.isNaN(untilMs)) return 'a client certificate is required';
     if (!socket.authorized) return `the client certificate is not accepted (${socket.authorizationError})`;
-    // The connection, or a session that it goes on with, may be older than that.
+    // A long connection or a resumed session may outlive its certificate.
     return untilMs < Date.now() ? 'the client certificate has expired' : undefined;
   }
 
-  /** NaN where there is no certificate. */
   #validUntil(socket: TLSSocket): number {
     const known = this.#validUntilMs.get(socket);
     if (known !== undefined) return known;
-    // Its types do not know that it is empty, or null, where the peer has none.
+    // May be empty or null without a certificate, contrary to node's types.
     const untilMs = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
     this.#validUntilMs.set(socket, untilMs);
     return untilMs;

@@ -1,35 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { plainAddress } from '../addresses/index.ts';
-import type { Refusal } from './serveInOrder.ts';
+import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /** Names that may stand in Host; `*` for any. Undefined: none on loopback, any elsewhere. */
+  /** Allowed names in Host; `*` for any. Undefined: no names on loopback, any elsewhere. */
   readonly allowedHosts: readonly string[] | undefined;
-  /** The address that is listened on. */
   readonly address: string;
 }
 
-/** A longer one is cut in what is answered. */
 const MAX_SHOWN_LENGTH = 100;
 const NAME_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/;
 
 /**
- * Refuses requests whose Host is a name that is not served here: by a name of its own that it has resolve to this machine
- * (DNS rebinding) a web page could read what only this machine reaches. Addresses cannot be made to resolve to others, and
- * `localhost` is nobody's. Undefined where every Host is served.
+ * Returns a check that rejects requests with an unknown name in Host, or undefined if any Host is allowed. Without this
+ * check, a web page whose name resolves to this machine (DNS rebinding) could read data that is visible only locally.
+ * IP addresses and `localhost` cannot be rebound and are always allowed.
  */
 export function hostCheck({
   allowedHosts,
   address,
-}: HostCheckOptions): ((request: IncomingMessage) => Refusal | undefined) | undefined {
+}: HostCheckOptions): ((request: IncomingMessage) => RequestRejection | undefined) | undefined {
   if (allowedHosts === undefined && !isLoopback(address)) return undefined;
   if (allowedHosts?.includes('*') === true) return undefined;
   const names = new Set(allowedHosts?.map((name) => name.toLowerCase().replace(/\.$/, '')));
-  /** Nearly all requests have the Host of the one before. */
   let lastAllowed: string | undefined;
   return ({ headers: { host } }) => {
-    // Every browser sends one; HTTP/1.0 need not.
+    // All browsers send Host; HTTP/1.0 clients may omit it.
     if (host === undefined || host === '' || host === lastAllowed) return undefined;
     if (isAllowed(host, names)) {
       lastAllowed = host;
@@ -37,7 +34,7 @@ export function hostCheck({
     }
     return {
       status: 421,
-      message: `the Host header is ${JSON.stringify(host.slice(0, MAX_SHOWN_LENGTH))}; allowed are ${['localhost', 'IP addresses', ...names].join(', ')}. A proxy sends "Host: localhost", or its name is put into http.allowedHosts (FLOODGATE_HTTP_ALLOWED_HOSTS, --http-allowed-hosts)`,
+      message: `the Host header is ${JSON.stringify(host.slice(0, MAX_SHOWN_LENGTH))}; allowed: ${['localhost', 'IP addresses', ...names].join(', ')}. For a proxy, send "Host: localhost" or add its name to http.allowedHosts (FLOODGATE_HTTP_ALLOWED_HOSTS, --http-allowed-hosts)`,
     };
   };
 }

@@ -16,7 +16,7 @@ describe('the listener', () => {
   listener.post('/', (_request, reply) => reply.send({}));
   afterEach(() => listener.close());
 
-  it('hangs up on clients that send a byte now and then, in the head or in the body, and says why', async () => {
+  it('answers 408 to clients that send head or body too slowly, and closes their connections', async () => {
     await listener.listen({ host: '127.0.0.1', port: 0 });
     const { port } = listener.server.address() as AddressInfo; // it listens on TCP
     const starts = [

@@ -1,7 +1,4 @@
-/**
- * What both interfaces share: the HTTP server with its limits and timeouts, request ids, health and metrics.
- * What is served on it comes as fastify plugins; this room knows none of them.
- */
+/** HTTP server of both interfaces: limits, timeouts, request ids, health, metrics. Routes are fastify plugins. */
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,28 +11,25 @@ import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 
-/** Time for a client to send its whole request: a client that sends a byte a second is hung up on. */
+/** Limits slow clients. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Node looks for clients over their time this often; its own 30 s would let them double it. */
+/** Interval of node's timeout checks. Node's default of 30 s would allow twice the timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** An idle connection is kept for the next request this long; above the 60 s that common proxies keep theirs. */
+/** Above the 60 s of common proxies, so that the proxy closes idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /**
- * Of a connection that is not read at the time so much is taken from the system at most: the rest waits there, and is then read as
- * one. Each packet of a flood is read by itself otherwise. What is read and written at once is no less for it.
+ * Bytes buffered for a connection that is not being read. The rest stays in the kernel and is later read in one piece;
+ * without this limit each packet of a flood causes a read.
  */
 const READ_AHEAD_BYTES = 1024;
-/** Answered whatever else is held: they tell whoever watches the server. */
+/** Monitoring relies on these paths. */
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
-/** A path parameter is at most an account id or a UUID. */
+/** Above the length of any path parameter, which is an account id or a UUID. */
 const MAX_PARAMETER_LENGTH = 200;
 
 export interface ListenerOptions {
-  /** Left out: 30 seconds. */
   readonly requestTimeoutMs?: number;
-  /** Left out: plain HTTP. */
   readonly tls?: TlsFiles | undefined;
-  /** What is served, for whoever asks for something else. */
   readonly paths?: readonly string[];
 }
 
@@ -46,10 +40,9 @@ export interface ListenerDependencies {
 }
 
 /**
- * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with their faults.
- * `sendBadUrl` answers a URL below /client/v4 that cannot be decoded, which no route gets to see. A request that is not
- * whole after `requestTimeoutMs` is answered with 408 and its connection closed; clients that do not read are left to
- * `readers`. Throws TlsFilesError where there is to be TLS and its files cannot be used.
+ * Creates a server without routes. Each request has an id, sent back as `X-Request-Id` and logged with errors.
+ * `sendBadUrl` answers URLs below /client/v4 that cannot be decoded. Requests incomplete after `requestTimeoutMs` get
+ * 408. `readers` closes connections of slow readers. Throws TlsFilesError.
  */
 export function createListener(
   { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls, paths = [] }: ListenerOptions,
@@ -75,35 +68,36 @@ export function createListener(
       return reply.code(400).send({ error: 'the URL cannot be decoded' });
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    // No route has a schema of the framework's. Where these are named it does not load its own, which take longer than it does itself.
+    // Naming these compilers keeps fastify from loading its own, which takes longer than loading fastify itself.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
-  // Where Node has a longer time for the head than for the whole, it takes the one for the other: a body had 60 s.
+  // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies it to the whole request.
   listener.server.headersTimeout = requestTimeoutMs;
   readers.watch(listener.server);
-  // In callback style: waiting for a promise here costs a quarter of what a small answer takes.
+  // Callback style: awaiting a promise here costs a quarter of the time of a small response.
   listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    const refused = !ALWAYS_ANSWERED.has(request.url) && (readers.refuses(request.raw) || readers.isFull());
-    done(refused ? new TooMuchUnsentError() : undefined);
+    const isRefused = !ALWAYS_ANSWERED.has(request.url) && readers.exceeded(request.raw) !== undefined;
+    done(isRefused ? new TooMuchUnsentError() : undefined);
   });
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({
-      error: `nothing is served at ${request.method} ${request.url.slice(0, MAX_PARAMETER_LENGTH)}`,
+      error: `no route for ${request.method} ${request.url.slice(0, MAX_PARAMETER_LENGTH)}`,
       served: paths,
     });
   });
   return listener;
 }
 
-/** A client's certificate is asked for and judged at each request: who has none is told so, and may ask whether this server is well. */
+/**
+ * TLS requests client certificates without enforcing them. Each request is checked instead, so that clients get an
+ * error message and health checks need no certificate.
+ */
 const secured = (tls: TlsFiles) => ({
   ...readTlsFiles(tls),
   ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),
 });
 
 const noSchemas = (): never => {
-  throw new TypeError(
-    'routes are served without schemas of the framework: bodies are checked by those who read them',
-  );
+  throw new TypeError('fastify schemas are not supported: handlers validate bodies');
 };

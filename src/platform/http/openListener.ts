@@ -5,87 +5,77 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { ClientCertificates } from './clientCertificates.ts';
-import { ConnectionShedder } from './connectionShedder.ts';
-import { keepPropertiesFast } from './fastProperties.ts';
-import { HalfSent } from './halfSent.ts';
 import { hostCheck } from './hostCheck.ts';
+import { IdleConnections } from './idleConnections.ts';
 import { createListener } from './listener.ts';
-import { type Interceptor, type Refusal, serveInOrder } from './serveInOrder.ts';
-import { followTlsFiles, type TlsFiles } from './tlsFiles.ts';
+import { answerMalformedRequests, type ErrorBody } from './malformedRequests.ts';
+import { type Interceptor, type RequestRejection, serveInOrder } from './serveInOrder.ts';
+import { type TlsFiles, watchTlsFiles } from './tlsFiles.ts';
+import type { UnfinishedMessages } from './unfinished/unfinishedMessages.ts';
 import { listenAtPath, type UnixSocketPath } from './unixSocket.ts';
-import { answerUnparsed, type UnroutedBody } from './unparsed.ts';
 import type { Readers } from './unsent/readers.ts';
 import type { TrackedResponse } from './unsent/trackedResponse.ts';
 
-/** What a listener shows, and to nobody else is it known here. */
-export interface Shown {
-  /** Adds routes. */
+export interface ListenerContent {
   readonly routes: (listener: FastifyInstance) => Promise<void>;
-  /** Answers before any route does. */
   readonly interceptor?: Interceptor | undefined;
-  /** Named to whoever asks for another path. */
   readonly paths: readonly string[];
-  readonly errorBody: UnroutedBody;
-  /** Answers a URL below /client/v4 that cannot be decoded, which no route gets to see. */
+  readonly errorBody: ErrorBody;
+  /** Answers URLs below /client/v4 that cannot be decoded. */
   readonly sendBadUrl?: ((reply: FastifyReply) => FastifyReply) | undefined;
 }
 
 export interface OpenListenerOptions {
   readonly at: { readonly host: string; readonly port: number } | UnixSocketPath;
   readonly tls?: TlsFiles | undefined;
-  /** See `HostCheckOptions`; a Unix socket, which no browser reaches, takes any. */
+  /** See `HostCheckOptions`. Ignored on a Unix socket, which browsers cannot reach. */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
 export interface OpenListenerDependencies {
   readonly logger: FastifyBaseLogger;
   readonly readers: Readers;
-  /** Hears of each request before it is answered. */
+  readonly unfinished: UnfinishedMessages;
+  /** Called for each request before it is answered. */
   readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
 
 export interface OpenListener {
-  /** `http://127.0.0.1:8420`, `unix:/run/floodgate.sock`. */
   readonly url: string;
-  /** See `ConnectionShedder`. */
-  shed(share: number, closed: () => void): void;
   /**
-   * Takes no new connection, and closes each that there is behind its next answer, so that no request is lost. Resolves when there is none
-   * left, or at `deadlineMs`.
+   * Stops accepting connections, and closes each one after its next response, so that no request is lost. Resolves when
+   * all are closed, or at `deadlineMs`.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Refuses what is new, and ends once what runs is answered, or at `deadlineMs` as `performance.now()` tells it. */
+  /** Rejects new requests. Resolves after running ones are answered, or at `deadlineMs` (`performance.now()`). */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** While stopping, connections that have become idle are closed this often. */
 const IDLE_SWEEP_MS = 50;
 
-/** Listens, and shows there what it is given. Rejects where that cannot be, with nothing left open. */
+/** Opens a listener with the given content. Releases everything and rejects on failure. */
 export async function openListener(
   { at, tls, allowedHosts }: OpenListenerOptions,
-  shown: Shown,
-  { logger, readers, handled }: OpenListenerDependencies,
+  shown: ListenerContent,
+  { logger, readers, unfinished, handled }: OpenListenerDependencies,
 ): Promise<OpenListener> {
   const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
   const { paths, sendBadUrl } = shown;
-  keepPropertiesFast();
   const listener = createListener({ tls, paths }, { logger, readers, sendBadUrl });
   const { server } = listener;
-  answerUnparsed(server, shown.errorBody);
+  answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);
   const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);
   if (tls !== undefined)
-    followTlsFiles(server, tls, { log: logger, clientCaChanged: () => certificates?.cut() });
+    watchTlsFiles(server, tls, { log: logger, clientCaChanged: () => certificates?.closeAll() });
   const host = 'path' in place ? undefined : hostCheck({ allowedHosts, address: place.host });
   serveInOrder(server, {
     interceptor: shown.interceptor,
     refusal: bothOf(host, certificates?.refusal),
     errorBody: shown.errorBody,
-    handled,
+    ...{ unfinished, handled },
   });
-  const halfSent = new HalfSent(server);
-  const shedder = new ConnectionShedder(server);
+  const halfSent = new IdleConnections(server);
   let removeSocket = (): void => undefined;
   let url: string;
   try {
@@ -99,12 +89,11 @@ export async function openListener(
   }
   return {
     url,
-    shed: (share, closed) => shedder.shed(share, closed),
     async drain(deadlineMs) {
       server.prependListener('request', (_request, response) => {
         response.shouldKeepAlive = false;
       });
-      // Node's own for HTTP hangs up on idle connections, which a request may be on its way on.
+      // close() of http.Server would also close idle connections, which may have a request in transit.
       NetServer.prototype.close.call(server);
       const left = (): Promise<number> =>
         new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
@@ -114,12 +103,12 @@ export async function openListener(
       removeSocket();
       const deadline = setTimeout(() => {
         server.closeAllConnections();
-        halfSent.cutUpgraded();
+        halfSent.closeUpgraded();
       }, deadlineMs - performance.now());
-      // A connection whose last request was under way is idle only after it: it would be kept for the next one.
+      // After its last response a connection would be kept alive for the next request.
       const sweep = setInterval(() => {
         server.closeIdleConnections();
-        halfSent.cut();
+        halfSent.closeIdle();
       }, IDLE_SWEEP_MS);
       await listener.close();
       clearInterval(sweep);
@@ -128,14 +117,14 @@ export async function openListener(
   };
 }
 
-type Check = (request: IncomingMessage) => Refusal | undefined;
+type Check = (request: IncomingMessage) => RequestRejection | undefined;
 
 function bothOf(first: Check | undefined, second: Check | undefined): Check | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return (request) => first(request) ?? second(request);
 }
 
-/** One address: for `localhost` the framework would make a second server, which nothing here is told of. */
+/** Resolves to one address. For `localhost` fastify would open two servers, one without the listeners above. */
 async function addressOf(host: string): Promise<string> {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1';
   return (await lookup(host)).address;

@@ -1,20 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
-/** Whether the server can do its work: each condition by name, with what is missing where it does not hold. */
+/** State of each readiness check by name: `ok`, or the problem. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, string>>;
 }
 
 export interface OperationsOptions {
-  /** What this server is for. */
   readonly roles: readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: () => Promise<Registry> | Registry;
 }
 
-/** `/healthz` (the process answers), `/readyz` (it can do its work) and `/metrics` (Prometheus). */
+/** Adds `/healthz` (the process answers), `/readyz` (it can serve) and `/metrics` (Prometheus). */
 export async function operations(listener: FastifyInstance, options: OperationsOptions): Promise<void> {
   listener.get('/healthz', async () => ({ status: 'ok' }));
 

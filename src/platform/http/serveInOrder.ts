@@ -1,63 +1,68 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { connectionOf } from './connection.ts';
 import { connectionEvent } from './connectionEvent.ts';
-import { Pipeline } from './pipelining/pipeline.ts';
-import { Turns } from './pipelining/turns.ts';
-import type { UnroutedBody } from './unparsed.ts';
-import { connectionOf } from './unsent/connection.ts';
+import type { ErrorBody } from './malformedRequests.ts';
+import { RequestQueue } from './requestQueue.ts';
+import { TimeSliceScheduler } from './timeSliceScheduler.ts';
+import { countUnfinished } from './unfinished/countUnfinished.ts';
+import type { UnfinishedMessages } from './unfinished/unfinishedMessages.ts';
 import type { TrackedResponse } from './unsent/trackedResponse.ts';
 import { type Upgrade, upgradeOf } from './webSocket/upgrade.ts';
 
-/** Answers some requests itself, before any framework sees them. */
 export interface Interceptor {
   handles(url: string | undefined): boolean;
   handle(request: IncomingMessage, response: TrackedResponse): void;
-  /** Takes a connection whose client wants a WebSocket, or answers its request as any other. Left out: there are none. */
+  /** Accepts a WebSocket or answers its request. Default: no WebSockets. */
   upgrade?(upgrade: Upgrade): void;
 }
 
-/** Why a request is answered by nothing that is served. */
-export interface Refusal {
-  readonly status: 403 | 421;
+export interface RequestRejection {
+  readonly status: 403 | 421 | 429;
   readonly message: string;
 }
 
 export interface ServeInOrderOptions {
   readonly interceptor?: Interceptor | undefined;
-  /** Looks at each request before anything else does. */
-  readonly refusal?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
-  readonly errorBody?: UnroutedBody;
-  /** Hears of each request, refused ones too, before it is answered. */
+  readonly refusal?: ((request: IncomingMessage) => RequestRejection | undefined) | undefined;
+  readonly errorBody?: ErrorBody;
+  /** Counts incomplete requests. Default: not counted. */
+  readonly unfinished?: UnfinishedMessages | undefined;
+  /** Called for each request before it is answered, even if it is rejected. */
   readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
 
 /**
- * Hands the requests of each connection, one after the other, to an interceptor or to whatever listens to a server's requests
- * now. The server's responses are TrackedResponses, and its connections are watched already.
+ * Passes the requests of each connection, one after the other, to the interceptor or to the server's current listeners.
+ * The server's responses must be TrackedResponses, and `Readers` must already watch its connections.
  */
 export function serveInOrder(
   server: Server,
-  { interceptor, refusal, errorBody, handled }: ServeInOrderOptions = {},
+  { interceptor, refusal, errorBody, unfinished, handled }: ServeInOrderOptions = {},
 ): void {
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
-  const turns = new Turns();
-  const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
+  const turns = new TimeSliceScheduler();
   const handle = (response: TrackedResponse): void => {
-    const { req: request } = response;
     handled?.(response);
+    if (unfinished === undefined) return dispatch(response);
+    countUnfinished(unfinished, response, {
+      proceed: () => dispatch(response),
+      reject: () => refuse(response, TOO_MUCH_UNFINISHED, errorBody),
+    });
+  };
+  const dispatch = (response: TrackedResponse): void => {
+    const { req: request } = response;
     const refused = refusal?.(request);
     if (refused !== undefined) refuse(response, refused, errorBody);
     else if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
     else for (const other of others) other.call(server, request, response);
   };
   server.on(connectionEvent(server), (socket: Socket) => {
-    const connection = connectionOf(socket);
-    const refused = handled === undefined ? (status: number) => connection?.refused(status) : undefined;
-    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs }));
+    connectionOf(socket)?.orderWith(new RequestQueue(socket, { turns, handle }));
   });
   server.removeAllListeners('request');
   server.on('request', (_request, anyResponse) => {
-    const response = anyResponse as unknown as TrackedResponse; // its types do not tell the class that it was made with
+    const response = anyResponse as unknown as TrackedResponse; // node's types name its own class only
     response.arrived();
   });
   if (interceptor?.upgrade === undefined) return;
@@ -65,19 +70,28 @@ export function serveInOrder(
     const upgrade = upgradeOf(request, socket, head);
     if (upgrade === undefined) return;
     const isRefused = refusal?.(request) !== undefined || !interceptor.handles(request.url);
-    if (isRefused) return handle(upgrade.response);
     handled?.(upgrade.response);
+    // WebSocket requests have no body.
+    if (isRefused) return dispatch(upgrade.response);
     interceptor.upgrade?.(upgrade);
   });
 }
 
-/** Its body is not read, so the connection is of no more use. */
+const TOO_MUCH_UNFINISHED: RequestRejection = {
+  status: 429,
+  message: 'too many unfinished requests from this address; send bodies faster, or try again later',
+};
+/** Some incomplete requests finish or are closed within this time. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Closes the connection, because the request's body is not read. */
 function refuse(
   response: TrackedResponse,
-  { status, message }: Refusal,
-  bodyOf: UnroutedBody = () => JSON.stringify({ error: message }),
+  { status, message }: RequestRejection,
+  bodyOf: ErrorBody = () => JSON.stringify({ error: message }),
 ): void {
   const body = bodyOf(status, response.req.url, message);
   const headers = { connection: 'close', 'content-type': 'application/json' };
+  if (status === 429) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -6,6 +6,7 @@ import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { anyUnfinished } from '../../../test/support/anyUnfinished.ts';
 import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { openListener } from './openListener.ts';
@@ -14,7 +15,7 @@ import { readTlsFiles } from './tlsFiles.ts';
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-tls-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A certificate for a name, and its key. */
+/** Creates a certificate for a name, and its key. */
 function made(name: string): { readonly cert: string; readonly key: string } {
   const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   if (hasOpenssl) makeCertificate({ cert, key, commonName: name });
@@ -41,7 +42,7 @@ describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
         paths: [],
         errorBody: () => '',
       },
-      { logger, readers: anyReaders() },
+      { logger, readers: anyReaders(), unfinished: anyUnfinished() },
     );
     closing.push(() => listener.stop(performance.now()));
     const port = Number(new URL(listener.url).port);
@@ -63,7 +64,7 @@ describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
 
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 
-  it('answers requests in order, those that were refused and sent ahead too', async () => {
+  it('answers requests in order, including rejected and pipelined ones', async () => {
     const { open } = await serve(first);
     const socket = await open();
     let text = '';
@@ -79,13 +80,13 @@ describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
     );
   });
 
-  it('takes TLS 1.2, and nothing before it', async () => {
+  it('accepts TLS 1.2 and no earlier version', async () => {
     const { open } = await serve(first);
     expect((await open('TLSv1.2')).getProtocol()).toBe('TLSv1.2');
     await expect(open('TLSv1.1')).rejects.toThrow();
   });
 
-  it('uses files that have changed, keeps its connections, and the old files where the new ones are no pair', async () => {
+  it('reloads changed files without closing connections, and keeps the old ones while the new ones do not match', async () => {
     const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
     const put = (part: 'cert' | 'key', from: string): void => copyFileSync(from, files[part]);
     put('cert', first.cert);
@@ -93,29 +94,29 @@ describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
     const { open, served, lines } = await serve(files);
     const before = await open();
     put('cert', second.cert);
-    await until('it is told', () => lines.some((line) => line.includes('cannot be used')));
+    await until('the error is logged', () => lines.some((line) => line.includes('reload failed')));
     expect(await served()).toBe('first');
     put('key', second.key);
     await until('the new one is in use', async () => (await served()) === 'second');
     before.write(get('/7'));
     expect(String((await once(before, 'data'))[0])).toContain('200 OK');
-    expect(lines.filter((line) => line.includes('cannot be used'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('reload failed'))).toHaveLength(1);
   });
 
   it.each([
     [
-      'is not there',
+      'does not exist',
       { cert: join(folder, 'none'), key: first.key },
       /^tls\.cert .*none cannot be read: ENOENT/,
     ],
-    ['is no certificate', { cert: first.key, key: first.key }, /^tls\.cert .* has no certificate in PEM/],
-    ['is no key', { cert: first.cert, key: first.cert }, /^tls\.key .* has no private key in PEM/],
+    ['is not a certificate', { cert: first.key, key: first.key }, /^tls\.cert .* has no certificate in PEM/],
+    ['is not a key', { cert: first.cert, key: first.cert }, /^tls\.key .* has no private key in PEM/],
     [
-      'is of another',
+      'belongs to another certificate',
       { cert: first.cert, key: second.key },
       /^tls\.key .* is not the key of the first certificate/,
     ],
-  ])('is not made where a file %s', (_what, files, message) => {
+  ])('is not created if a file %s', (_what, files, message) => {
     expect(() => readTlsFiles(files)).toThrow(message);
   });
 });

@@ -3,17 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as SecureServer } from 'node:tls';
 
-/** Where the certificate chain and the private key are, as PEM. */
+/** Paths of PEM files. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** The authorities whose certificates clients must have; left out: clients need none. */
+  /** CA for client certificates. Default: clients need no certificate. */
   readonly clientCa?: string | undefined;
-  /** The options that name them; left out: `tls`. */
+  /** Prefix of the option names in messages. Default: `tls`. */
   readonly options?: 'tls' | 'ops.tls';
 }
 
-/** What a server is made with, and made with again. */
 export interface TlsContext {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -21,24 +20,23 @@ export interface TlsContext {
   readonly ca?: Buffer;
 }
 
-export interface TlsFollower {
+export interface TlsWatcherOptions {
   readonly log: {
     info(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
-  /** Other authorities are in use for connections from now on. */
   readonly clientCaChanged?: () => void;
 }
 
-/** A certificate and its key cannot be used; the message says which file, and why. */
+/** TLS files cannot be used; the message names the file and the reason. */
 class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
 
-/** The files are looked at this often: whatever renews them may write, rename or link. */
+/** Files are polled, because this covers all ways to replace one: write, rename or link. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Reads the files. Throws TlsFilesError where one cannot be read, or they do not belong together. */
+/** Reads the files. Throws TlsFilesError if one cannot be read or if they do not match. */
 export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles): TlsContext {
   const certPem = readNamed(`${options}.cert`, cert);
   const keyPem = readNamed(`${options}.key`, key);
@@ -61,7 +59,7 @@ export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles)
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Every certificate is read: OpenSSL leaves out in silence what it cannot read. */
+/** Parses each certificate, because OpenSSL silently skips invalid ones. */
 function readAuthorities(option: string, path: string): Buffer {
   const pem = readNamed(option, path);
   const certificates = pem.toString('latin1').match(CERTIFICATE) ?? [];
@@ -75,10 +73,14 @@ function readAuthorities(option: string, path: string): Buffer {
 }
 
 /**
- * Uses the files again whenever they have changed; connections that are open go on as they are. Files that cannot be used are
- * told once, and the ones before stay in use. Writers replace two files one after the other: until they fit nothing changes.
+ * Reloads the files whenever they change; open connections are not affected. Unusable files are logged once, and the
+ * previous ones stay in use, for example while only one of two files is replaced.
  */
-export function followTlsFiles(server: Server, files: TlsFiles, { log, clientCaChanged }: TlsFollower): void {
+export function watchTlsFiles(
+  server: Server,
+  files: TlsFiles,
+  { log, clientCaChanged }: TlsWatcherOptions,
+): void {
   let inUse = readTlsFiles(files);
   let told: string | undefined;
   const look = (): void => {
@@ -90,16 +92,13 @@ export function followTlsFiles(server: Server, files: TlsFiles, { log, clientCaC
       if (server instanceof SecureServer) server.setSecureContext(now);
       inUse = now;
       const { validTo } = new X509Certificate(now.cert);
-      log.info({ validTo }, 'the TLS certificate has changed and is in use');
+      log.info({ validTo }, 'TLS certificate reloaded');
       if (!isSameCa) clientCaChanged?.();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (reason === told) return;
       told = reason;
-      log.error(
-        { reason },
-        'the TLS certificate has changed and cannot be used; the one before stays in use',
-      );
+      log.error({ reason }, 'TLS certificate reload failed: the previous one stays in use');
     }
   };
   const timer = setInterval(look, LOOK_EVERY_MS);

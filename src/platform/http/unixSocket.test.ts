@@ -28,7 +28,7 @@ describe('a Unix socket at a path', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Answers whoever connects with its name. */
+  /** Starts a server that sends its name to each client. */
   async function listen(name: string, mode = 0o600): Promise<() => void> {
     const server = createServer((socket) => socket.on('error', () => undefined).end(name));
     servers.push(server);
@@ -44,7 +44,7 @@ describe('a Unix socket at a path', () => {
         .on('end', () => resolve(text))
         .on('error', reject);
     });
-  /** A socket file that a killed process has left. */
+  /** Creates a socket file as a killed process leaves it. */
   function leaveStale(): void {
     const program = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', program]);
@@ -52,7 +52,7 @@ describe('a Unix socket at a path', () => {
   }
 
   it.each([0o600, 0o660, 0o666])(
-    'has its permissions (%i) whatever the umask is, and is gone after',
+    'has its permissions (%i) with any umask and is removed at the end',
     async (mode) => {
       const umask = process.umask(0);
       try {
@@ -68,21 +68,21 @@ describe('a Unix socket at a path', () => {
     },
   );
 
-  it('takes the place of what a killed server left', async () => {
+  it('replaces the socket file of a killed server', async () => {
     leaveStale();
     await listen('second');
     expect(await answer()).toBe('second');
     expect(readdirSync(folder)).toEqual(['ops.sock']);
   });
 
-  it('is never taken from a server that listens there', async () => {
+  it('does not replace the socket of a running server', async () => {
     await listen('first');
-    await expect(listen('second')).rejects.toThrow('a running program listens there');
+    await expect(listen('second')).rejects.toThrow('a running program listens on it');
     expect(await answer()).toBe('first');
     expect(readdirSync(folder)).toEqual(['ops.sock']);
   });
 
-  it('is one server’s alone where many start at once on what a killed one left', async () => {
+  it('belongs to exactly one server if many start at once after a crash', async () => {
     leaveStale();
     const started = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => listen(`server ${i}`)));
     const won = started.flatMap(({ status }, i) => (status === 'fulfilled' ? [`server ${i}`] : []));
@@ -96,12 +96,12 @@ describe('a Unix socket at a path', () => {
   ])('does not replace %s', async (_what, make) => {
     make();
     const before = lstatSync(path).ino;
-    await expect(listen('one')).rejects.toThrow('something is there that is no socket');
+    await expect(listen('one')).rejects.toThrow('the path exists and is not a socket');
     expect(lstatSync(path).ino).toBe(before);
     expect(readdirSync(folder)).toEqual(['ops.sock']);
   });
 
-  it('that another server has since put there is left alone', async () => {
+  it('of another server at the same path is not removed', async () => {
     const remove = await listen('first');
     rmSync(path);
     await listen('second');
@@ -109,18 +109,18 @@ describe('a Unix socket at a path', () => {
     expect(await answer()).toBe('second');
   });
 
-  it.each(['x'.repeat(120), 'é'.repeat(52)])('is refused where its path is too long: %s', async (name) => {
+  it.each(['x'.repeat(120), 'é'.repeat(52)])('is rejected if its path is too long: %s', async (name) => {
     path = join(folder, name);
-    await expect(listen('one')).rejects.toThrow('103 bytes at most');
+    await expect(listen('one')).rejects.toThrow('at most 103 bytes');
     expect(existsSync(path)).toBe(false);
   });
 
-  it('is refused where its folder is not there', async () => {
+  it('is rejected if its folder does not exist', async () => {
     path = join(folder, 'none', 'ops.sock');
     await expect(listen('one')).rejects.toThrow('ENOENT');
   });
 
-  it.skipIf(process.getuid?.() === 0)('is refused where its folder cannot be written', async () => {
+  it.skipIf(process.getuid?.() === 0)('is rejected if its folder is not writable', async () => {
     chmodSync(folder, 0o500);
     await expect(listen('one')).rejects.toThrow('EACCES');
     chmodSync(folder, 0o700);

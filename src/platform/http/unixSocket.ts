@@ -2,28 +2,27 @@ import { chmodSync, linkSync, lstatSync, mkdtempSync, renameSync, rmSync } from 
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** A Unix socket and who may connect to it: the permissions of its file. */
 export interface UnixSocketPath {
   readonly path: string;
   readonly mode: number;
 }
 
-/** A Unix socket cannot be made at its path; the message says why. */
 class UnixSocketError extends Error {
   override readonly name = 'UnixSocketError';
 }
 
-/** What every system takes for the address of a socket. */
+/** Maximum length of a socket path on all supported systems. */
 const MAX_PATH_BYTES = 103;
-/** Of the folder that a socket is made in; six characters are added to it. */
+/** Prefix for mkdtemp, which appends six characters. */
 const FOLDER_NAME = '.fg-';
 const OWN_NAME = 's';
-/** Others may put theirs at the path at the same moment: then look again. */
+/** Another process may create a socket at the same path at the same time. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Has a server listen in a folder that is its own, then puts the socket at its path: whoever finds it there finds it with its
- * permissions, and answering. What a killed server left at the path is replaced; nothing else ever is. Returns what removes it.
+ * Creates the socket in a temporary folder and links it to its path, so that it appears there listening and with its
+ * permissions. Replaces only a stale socket of a dead server, never another file. Returns a function that removes the
+ * socket.
  */
 export async function listenAtPath(
   { path, mode }: UnixSocketPath,
@@ -34,14 +33,14 @@ export async function listenAtPath(
     const own = join(folder, OWN_NAME);
     if (!isSocketPath(path))
       throw new UnixSocketError(
-        `the path is too long: the folder and the name have ${MAX_PATH_BYTES} bytes at most, a folder of it alone 90`,
+        `the path is too long: at most ${MAX_PATH_BYTES} bytes, and at most 90 bytes for its folder`,
       );
     await listen(own);
     chmodSync(own, mode);
     const { ino } = lstatSync(own);
     await putInPlace(own, path, join(folder, 'stale'));
     return () => {
-      // Somebody may have put another there.
+      // Another server may have replaced it.
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
     };
   } finally {
@@ -49,7 +48,7 @@ export async function listenAtPath(
   }
 }
 
-/** Whether a socket can be made at a path: neither that nor where it is made is too long. */
+/** Returns whether both the socket path and its temporary path are short enough. */
 export function isSocketPath(path: string): boolean {
   const made = join(dirname(path), `${FOLDER_NAME}XXXXXX`, OWN_NAME);
   return Math.max(Buffer.byteLength(made), Buffer.byteLength(path)) <= MAX_PATH_BYTES;
@@ -68,16 +67,16 @@ async function putInPlace(own: string, path: string, aside: string): Promise<voi
   throw inUse();
 }
 
-/** Removes a socket that nobody listens on any more. Throws UnixSocketError, with all left as it is, where something else is there. */
+/** Removes a stale socket. Throws UnixSocketError, without changes, if the path is another file or a socket in use. */
 async function removeStale(path: string, aside: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new UnixSocketError('something is there that is no socket');
-  if (await isListenedOn(path)) throw inUse();
-  // Another server may have replaced it since: what was moved is looked at again, and put back where it is that one's.
+  if (!found.isSocket()) throw new UnixSocketError('the path exists and is not a socket');
+  if (await hasListener(path)) throw inUse();
+  // Another server may have replaced the socket since the check, so the moved file is checked again.
   renameSync(path, aside);
   const isSame = lstatSync(aside).ino === found.ino;
-  if (isSame && !(await isListenedOn(aside))) {
+  if (isSame && !(await hasListener(aside))) {
     rmSync(aside);
     return;
   }
@@ -86,10 +85,10 @@ async function removeStale(path: string, aside: string): Promise<void> {
 }
 
 const inUse = (): Error =>
-  new UnixSocketError('a running program listens there, or one of another user has listened');
+  new UnixSocketError('a running program listens on it, or it belongs to another user');
 
-/** What cannot be told is taken for yes: nobody's socket is removed on a guess. */
-function isListenedOn(path: string): Promise<boolean> {
+/** Returns whether a socket is in use. Unclear errors count as in use, to protect an active socket. */
+function hasListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

@@ -1,2 +1,2 @@
-/** When tokens, keys and the like were used last: seen in memory, written now and then, whatever store has it. */
-export { LastUses } from './lastUses.ts';
+/** Time of the last use of tokens and keys: collected in memory and written periodically to any store. */
+export { LastUsedTracker } from './lastUsedTracker.ts';

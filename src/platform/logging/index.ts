@@ -1,11 +1,10 @@
-// What rooms that write log lines need of a logger. pino's has it, and so has a test that keeps the lines.
+// Minimal logger interface, implemented by pino and by tests that collect lines.
 
-/** One event a line: a message that stays the same, and fields with what differs. */
+/** Logs one event per line: a constant message, and fields with the variable parts. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Says nothing. */
 export const QUIET: Log = { info() {}, warn() {}, error() {} };

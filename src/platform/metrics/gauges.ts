@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Registers a gauge that is read when somebody asks. */
+/** Registers a gauge whose value is read when metrics are collected. */
 export type RegisterGauge = (name: string, help: string, read: () => number) => void;
 
-/** Makes what registers gauges without labels in this registry. */
+/** Returns a function that registers gauges without labels in this registry. */
 export const gaugesOf =
   (registry: Registry): RegisterGauge =>
   (name, help, read) => {

@@ -1,4 +1,4 @@
-/** Metrics: cheap ones for a hot path, and gauges that are read when somebody asks. */
+/** Metrics: counter series, and gauges that are read when metrics are collected. */
+export { type CounterSeries, counterSeries } from './counterSeries.ts';
 export { gaugesOf } from './gauges.ts';
-export { type Tally, tallied } from './tallied.ts';
-export { TalliedSeries, talliedHistogram } from './talliedHistogram.ts';
+export { addEndedProcess, type MetricJson, sumMetrics } from './metricsOfProcesses.ts';

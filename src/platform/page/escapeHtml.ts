@@ -1,4 +1,4 @@
-/** Text as it stands in a page, in an element or in an attribute with quotation marks. */
+/** Escapes a string for an HTML element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

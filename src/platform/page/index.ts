@@ -1,3 +1,3 @@
-/** Pages for browsers: one way to serve their files, closed to everything else, and one look. */
-export { escapeHtml } from './escapeHtml.ts';
-export { htmlPage, PAGE_HEADERS, PAGE_STYLE, type PageFile, pageScript } from './pageFile.ts';
+/** Pages for browsers: their security headers, and the page to try the operations of an API. */
+export { PAGE_HEADERS } from './pageHeaders.ts';
+export { PAGE_FILE_NAMES, type PageFileName, pageFile, tryItPage } from './tryItPage.ts';

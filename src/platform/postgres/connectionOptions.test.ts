@@ -12,8 +12,8 @@ const fileOf = (name: string): string => {
   return file;
 };
 
-describe('the URL of a PostgreSQL', () => {
-  it('says host, port, user, password and database, with what it has to escape', () => {
+describe('a PostgreSQL URL', () => {
+  it('contains host, port, user, password and database, with percent-encoding', () => {
     expect(connectionOptions('postgres://us%40er:p%2Fa%3As@db.example:6543/ru%20les')).toMatchObject({
       ...{ host: 'db.example', port: 6543, user: 'us@er', password: 'p/a:s', database: 'ru les' },
       application_name: 'floodgate',
@@ -26,7 +26,7 @@ describe('the URL of a PostgreSQL', () => {
     });
   });
 
-  it('asks for TLS with every check, but on this machine', () => {
+  it('requires verified TLS except on this machine', () => {
     expect(connectionOptions('postgres://u@db.example/r').ssl).toEqual({ rejectUnauthorized: true });
     for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '[::1]'])
       expect(connectionOptions(`postgres://u@${host}/r`).ssl, host).toBe(false);
@@ -42,7 +42,7 @@ describe('the URL of a PostgreSQL', () => {
     ['require', { rejectUnauthorized: false, checkServerIdentity: expect.any(Function) }],
     ['verify-ca', { rejectUnauthorized: true, checkServerIdentity: expect.any(Function) }],
     ['verify-full', { rejectUnauthorized: true }],
-  ])('with sslmode=%s means what libpq means by it', (mode, ssl) => {
+  ])('with sslmode=%s has the same effect as in libpq', (mode, ssl) => {
     expect(connectionOptions(`postgres://u@db.example/r?sslmode=${mode}`).ssl).toEqual(ssl);
     if (ssl === false) return;
     const [ca, cert, key] = ['authorities', 'certificate', 'key'].map(fileOf);
@@ -58,13 +58,13 @@ describe('the URL of a PostgreSQL', () => {
 
   it.each([
     ['postgres://u:secret@h/r?sslmode=prefer', /sslmode is "prefer"; allowed: disable, require/],
-    ['postgres://u:secret@h/r?sslmod=require', /there is no parameter "sslmod"; allowed: sslmode/],
-    ['postgres://u:secret@h/r?sslcert=/x', /of sslcert and sslkey there is only one/],
-    ['postgres://u:secret@h/r?sslrootcert=/no/such', /sslrootcert names "\/no\/such".*ENOENT/],
-    ['postgres://u:secret@h:port/r', /no URL like/],
-    ['mysql://u:secret@h/r', /no URL like/],
+    ['postgres://u:secret@h/r?sslmod=require', /unknown parameter "sslmod"; allowed: sslmode/],
+    ['postgres://u:secret@h/r?sslcert=/x', /sslcert and sslkey must be set together/],
+    ['postgres://u:secret@h/r?sslrootcert=/no/such', /sslrootcert: the file "\/no\/such".*ENOENT/],
+    ['postgres://u:secret@h:port/r', /expected a URL like/],
+    ['mysql://u:secret@h/r', /expected a URL like/],
     ['postgres://u:%zzsecret@h/r', /followed by two hex digits/],
-  ])('%s is refused, with the reason and without the password', (url, reason) => {
+  ])('%s is rejected with the reason and without the password', (url, reason) => {
     const refused = (): unknown => connectionOptions(url);
     expect(refused).toThrow(BadPostgresUrl);
     expect(refused).toThrow(reason);

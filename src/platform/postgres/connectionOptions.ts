@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { ClientConfig } from 'pg';
 
-/** A URL of a PostgreSQL is not as it should be. */
 export class BadPostgresUrl extends Error {
   override readonly name = 'BadPostgresUrl';
 }
 
-/** How the certificate of the server is looked at, by libpq's names. */
+/** Modes of certificate verification, with libpq's names. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
@@ -15,17 +14,17 @@ const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'appl
 const DEFAULT_PORT = 5432;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 
-/** libpq's word for the authorities that the system, here Node, trusts. */
+/** libpq's name for the system's CA certificates. Here it selects node's. */
 const SYSTEM_AUTHORITIES = 'system';
 
 /**
- * How to connect, from a URL as libpq takes it. Throws `BadPostgresUrl`, whose message has nothing of the URL but names of parameters
- * and of files: there may be a password in it.
+ * Returns the options of a PostgreSQL URL in libpq's format. Throws `BadPostgresUrl` with a message that contains only
+ * parameter and file names, because the URL may contain a password.
  */
 export function connectionOptions(url: string): ClientConfig {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
-    throw new BadPostgresUrl('it is no URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
+    throw new BadPostgresUrl('expected a URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
   const parameters = parametersOf(parsed);
   const host = parameters.get('host') ?? decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'));
   const isLocal = host.startsWith('/') || LOOPBACK.test(host);
@@ -44,12 +43,15 @@ function parametersOf({ searchParams }: URL): Map<string, string> {
   const unknown = [...searchParams.keys()].filter((name) => !PARAMETERS.some((known) => known === name));
   if (unknown.length > 0)
     throw new BadPostgresUrl(
-      `there is no parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
+      `unknown parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
     );
   return new Map(searchParams);
 }
 
-/** Left out, TLS is wanted with every check, but on this machine; `allow` and `prefer` let whoever is in between turn it off. */
+/**
+ * Default of sslmode: `verify-full`, or `disable` on this machine. `allow` and `prefer` are not supported, because an
+ * attacker in the middle could turn TLS off.
+ */
 function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): ClientConfig['ssl'] {
   const wanted = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
   const mode = SSL_MODES.find((known) => known === wanted);
@@ -67,7 +69,7 @@ function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): Clien
   };
 }
 
-/** As libpq has it: `require` with authorities is `verify-ca`. */
+/** As in libpq, `require` with a CA certificate means `verify-ca`. */
 function checksOf(
   mode: Exclude<SslMode, 'disable'>,
   hasAuthorities: boolean,
@@ -81,7 +83,7 @@ function certificateOf(parameters: ReadonlyMap<string, string>): { cert?: string
   const cert = parameters.get('sslcert');
   const key = parameters.get('sslkey');
   if ((cert === undefined) !== (key === undefined))
-    throw new BadPostgresUrl('of sslcert and sslkey there is only one; a certificate of ours needs both');
+    throw new BadPostgresUrl('sslcert and sslkey must be set together');
   if (cert === undefined || key === undefined) return {};
   return { cert: fileOf('sslcert', cert), key: fileOf('sslkey', key) };
 }
@@ -91,7 +93,7 @@ function fileOf(parameter: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new BadPostgresUrl(`${parameter} names ${JSON.stringify(file)}, which cannot be read (${reason})`);
+    throw new BadPostgresUrl(`${parameter}: the file ${JSON.stringify(file)} cannot be read (${reason})`);
   }
 }
 
@@ -99,7 +101,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new BadPostgresUrl('a % in it is not followed by two hex digits; write % itself as %25');
+    throw new BadPostgresUrl('a % is not followed by two hex digits; write % itself as %25');
   }
 }
 
@@ -107,6 +109,6 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    throw new BadPostgresUrl('it names no user');
+    throw new BadPostgresUrl('the user is missing');
   }
 }

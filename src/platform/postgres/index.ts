@@ -1,2 +1,2 @@
-/** How to connect to a PostgreSQL. */
+/** Connection options of PostgreSQL. */
 export { BadPostgresUrl, connectionOptions } from './connectionOptions.ts';

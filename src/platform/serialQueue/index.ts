@@ -1,2 +1,2 @@
-// One task after the other: for what must not run beside itself, as writes of one store.
+// Serial execution of tasks that must not run concurrently, such as writes to one store.
 export { SerialQueue } from './serialQueue.ts';

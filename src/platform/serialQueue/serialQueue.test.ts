@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { QueueFullError, SerialQueue } from './serialQueue.ts';
 
-/** A task that ends when told to. */
+/** A task that the test ends. */
 function held<T>(result: T): { readonly task: () => Promise<T>; readonly end: () => void } {
   const { promise, resolve } = deferred<T>();
   return { task: () => promise, end: () => resolve(result) };
@@ -15,7 +15,7 @@ function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value
   return { promise, resolve };
 }
 
-test('tasks run one after the other, in the order in which they came', async () => {
+test('tasks run one after the other in the order of their calls', async () => {
   const queue = new SerialQueue();
   const seen: string[] = [];
   const first = held('a');
@@ -35,7 +35,7 @@ test('tasks run one after the other, in the order in which they came', async () 
   expect(seen).toEqual(['begins', 'ends', 'second']);
 });
 
-test('a task that fails tells its own caller, and the next one runs', async () => {
+test('a failed task rejects for its caller, and the next one runs', async () => {
   const queue = new SerialQueue();
   const thrown = queue.run(() => {
     throw new Error('thrown');
@@ -47,7 +47,7 @@ test('a task that fails tells its own caller, and the next one runs', async () =
   expect(await next).toBe('runs');
 });
 
-test('it is idle when those added meanwhile are done, too', async () => {
+test('idle resolves after tasks that were added while waiting', async () => {
   const queue = new SerialQueue();
   await queue.idle();
   const seen: string[] = [];
@@ -55,7 +55,7 @@ test('it is idle when those added meanwhile are done, too', async () => {
     .run(() => {
       void queue.run(() => seen.push('inner'));
       seen.push('outer');
-      throw new Error('nobody hears of it');
+      throw new Error('ignored');
     })
     .catch(() => {});
   expect(queue.size).toBe(1);
@@ -64,7 +64,7 @@ test('it is idle when those added meanwhile are done, too', async () => {
   expect(queue.size).toBe(0);
 });
 
-test('where too many wait, a task is refused and never runs', async () => {
+test('a task is rejected and never runs if the queue is full', async () => {
   const queue = new SerialQueue({ maxWaiting: 1 });
   const running = held('runs');
   const results = [queue.run(running.task), queue.run(() => 'waits')];

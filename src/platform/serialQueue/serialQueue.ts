@@ -1,18 +1,17 @@
 export interface SerialQueueOptions {
-  /** Tasks that may wait behind the one that runs. Without a limit by default: for tasks that only we ourselves add. */
+  /** Limit of waiting tasks, without the running one. Default: no limit, for internal callers. */
   readonly maxWaiting?: number;
 }
 
-/** More tasks wait already than the queue may hold. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 
   constructor(maxWaiting: number) {
-    super(`${maxWaiting} tasks wait already, as many as may: try again when some are done`);
+    super(`the queue is full (${maxWaiting} waiting tasks); try again later`);
   }
 }
 
-/** Runs tasks one after the other, in the order in which they were added. One that fails does not hold up the next. */
+/** Runs tasks one after the other, in the order of run() calls. A failed task does not affect later ones. */
 export class SerialQueue {
   readonly #maxWaiting: number;
   #tail: Promise<void> = Promise.resolve();
@@ -22,22 +21,22 @@ export class SerialQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Tasks that run or wait. */
+  /** Number of running and waiting tasks. */
   get size(): number {
     return this.#pending;
   }
 
-  /** Resolves or rejects as the task does. Rejects with `QueueFullError`, without running it, where too many wait. */
+  /** Settles with the task's result. Rejects with `QueueFullError` if the queue is full; the task does not run. */
   run<T>(task: () => T | Promise<T>): Promise<T> {
     if (this.#pending > this.#maxWaiting) return Promise.reject(new QueueFullError(this.#maxWaiting));
     this.#pending++;
     const result = this.#tail.then(task);
-    // Keeps neither the result nor the error: the tail stands for as long as the queue does.
+    // The tail must not retain the result or the error for the life of the queue.
     this.#tail = result.then(this.#finish, this.#finish);
     return result;
   }
 
-  /** Resolves when no task runs or waits, those included that are added meanwhile. Never rejects. */
+  /** Resolves when no task runs or waits, including tasks added until then. Never rejects. */
   async idle(): Promise<void> {
     while (this.#pending > 0) await this.#tail;
   }

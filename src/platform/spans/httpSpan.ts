@@ -2,20 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import type { Span } from './span.ts';
 import type { Tracer } from './tracer.ts';
 
-/** What is to be known of a response. */
 export interface SpannedResponse {
   readonly req: IncomingMessage;
   readonly statusCode: number;
   readonly headersSent: boolean;
-  whenOver(then: () => void): void;
+  onFinished(then: () => void): void;
 }
 
-/** Methods by their names; any other is a client's text. */
+/** Other methods may be any text from the client and are not recorded. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OTHER_METHOD = '_OTHER';
 const FIRST_SERVER_ERROR = 500;
 
-/** The span of a request over HTTP, until its last byte is taken. `route` is the form of its path, never the path itself. */
+/** Starts the span of an HTTP request, which ends with the response. `route` is the pattern of the path. */
 export function beginHttpSpan(
   tracer: Tracer,
   response: SpannedResponse,
@@ -28,7 +27,7 @@ export function beginHttpSpan(
   if (span === undefined) return undefined;
   span.set('http.request.method', isKnown ? method : OTHER_METHOD);
   if (route !== undefined) span.set('http.route', route);
-  response.whenOver(() => {
+  response.onFinished(() => {
     const { statusCode, headersSent } = response;
     if (!headersSent) return span.end('client_gone');
     span.set('http.response.status_code', statusCode);

@@ -1,4 +1,4 @@
-/** Spans of requests: where they belong (W3C Trace Context), which are recorded, and how they get to a collector (OTLP over HTTP). */
+/** Spans of requests: parent (W3C Trace Context), sampling, and export to a collector (OTLP over HTTP). */
 export { beginHttpSpan } from './httpSpan.ts';
 export type { Span } from './span.ts';
 export { SpanExporter } from './spanExporter.ts';

@@ -3,28 +3,26 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** For all of it. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What a collector has made of a request. */
-export type Posted =
+export type PostResult =
   | { readonly kind: 'taken'; readonly body: string }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number | undefined };
 
-/** Statuses with which OTLP asks to send the same again. */
+/** Statuses that OTLP defines as retryable. */
 const LATER = new Set([429, 502, 503, 504]);
-/** An answer tells how many were rejected, and why; more is not read. */
+/** Maximum size of a response, which contains the number of rejected spans and the reason. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** One request at a time: one connection, which is kept. */
+/** Requests are serial, so one connection suffices. */
 const KEPT = { keepAlive: true, maxSockets: 1 };
 const AGENTS = { http: new HttpAgent(KEPT), https: new HttpsAgent(KEPT) };
 
-/** Posts a body once. No redirect is followed. Never rejects. */
-export function postJson(url: URL, body: string, options: PostOptions): Promise<Posted> {
+/** Posts a body once, without following redirects. Never rejects. */
+export function postJson(url: URL, body: string, options: PostOptions): Promise<PostResult> {
   const { headers, timeoutMs, signal } = options;
   const isSecure = url.protocol === 'https:';
   return new Promise((settle) => {
@@ -37,10 +35,10 @@ export function postJson(url: URL, body: string, options: PostOptions): Promise<
     });
     const later = (reason: string): void => end({ kind: 'later', reason, retryAfterMs: undefined });
     const timer = setTimeout(() => {
-      later(`no answer within ${timeoutMs} ms`);
+      later(`no response within ${timeoutMs} ms`);
       request.destroy();
     }, timeoutMs);
-    const end = (posted: Posted): void => {
+    const end = (posted: PostResult): void => {
       clearTimeout(timer);
       settle(posted);
     };

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type AttributeName, type FinishedSpan, type Span, type SpanKind, UnrecordedSpan } from './span.ts';
+import { type AttributeName, type FinishedSpan, NonRecordingSpan, type Span, type SpanKind } from './span.ts';
 import { traceparentOf } from './traceContext.ts';
 
-/** What all spans of a trace share here. */
-export interface TracePart {
+export interface TraceState {
   readonly traceId: string;
-  /** Spans that may be recorded further: a batch of many calls must not push out all other traces. */
+  /** Bounds the spans of a trace, so that a large batch of calls does not displace other traces. */
   spansLeft: number;
   readonly finished: (span: FinishedSpan) => void;
-  /** A span was not recorded as there were too many. */
+  /** Called for a span above the limit. */
   readonly dropped: () => void;
 }
 
@@ -19,14 +18,14 @@ export interface RecordedSpanOptions {
 }
 
 export class RecordedSpan implements Span {
-  readonly #part: TracePart;
+  readonly #part: TraceState;
   readonly #options: RecordedSpanOptions;
   readonly #spanId = newSpanId();
   readonly #startMs = nowMs();
   readonly #attributes = new Map<AttributeName, string | number>();
   #isEnded = false;
 
-  constructor(part: TracePart, options: RecordedSpanOptions) {
+  constructor(part: TraceState, options: RecordedSpanOptions) {
     this.#part = part;
     this.#options = options;
   }
@@ -39,7 +38,7 @@ export class RecordedSpan implements Span {
     if (this.#part.spansLeft-- > 0)
       return new RecordedSpan(this.#part, { name, kind, parentId: this.#spanId });
     this.#part.dropped();
-    return new UnrecordedSpan(this.traceparent);
+    return new NonRecordingSpan(this.traceparent);
   }
 
   set(name: AttributeName, value: string | number): void {
@@ -61,7 +60,7 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Finer than the system's clock, and never backwards. */
+/** Higher resolution than the system clock, and monotonic. */
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 const SPAN_ID_BYTES = 8;

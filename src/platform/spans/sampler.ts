@@ -1,29 +1,27 @@
 import type { TraceContext } from './traceContext.ts';
 
-/** As `OTEL_TRACES_SAMPLER` names them. `parentbased_…`: whoever asks decides, where the request says so. */
-type Decision = 'always_on' | 'always_off' | 'traceidratio';
-export type SamplerName = Decision | `parentbased_${Decision}`;
+/** Names of `OTEL_TRACES_SAMPLER`. `parentbased_traceidratio` follows the flag in the `traceparent` of a request. */
+export type SamplerName = 'always_on' | 'traceidratio' | 'parentbased_traceidratio';
 
 export interface SamplerOptions {
   readonly sampler: SamplerName;
-  /** Of those that have a ratio: the share of traces that are recorded, from 0 to 1. */
+  /** Share of the recorded traces, from 0 to 1. Ignored by `always_on`. */
   readonly ratio: number;
 }
 
-/** Whether a trace is recorded. */
 export type Sampler = (parent: TraceContext | undefined) => boolean;
 
-/** Digits of an id that are random in every version of the standard: the last 56 bits. */
+/** Hex digits of a trace id that are random in all versions of the standard (the last 56 bits). */
 const RANDOM_DIGITS = 14;
 const RANDOM_IDS = 2 ** 56;
 
 export function samplerOf({ sampler, ratio }: SamplerOptions, random: () => number = Math.random): Sampler {
-  const share = sampler.endsWith('always_on') ? 1 : sampler.endsWith('always_off') ? 0 : ratio;
-  // By its id, so that all who see a trace decide alike.
+  const share = sampler === 'always_on' ? 1 : ratio;
+  // Based on the trace id, so that all services of a trace decide identically.
   const isChosen = (parent: TraceContext | undefined): boolean =>
     parent === undefined
       ? random() < share
       : Number.parseInt(parent.traceId.slice(-RANDOM_DIGITS), 16) >= (1 - share) * RANDOM_IDS;
-  if (!sampler.startsWith('parentbased_')) return isChosen;
+  if (sampler !== 'parentbased_traceidratio') return isChosen;
   return (parent) => (parent === undefined ? isChosen(parent) : parent.isSampled);
 }

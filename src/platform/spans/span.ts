@@ -1,4 +1,7 @@
-/** Names of attributes, after OpenTelemetry's conventions. Values are fixed words, configured names and numbers, never a client's text. */
+/**
+ * Attribute names, after OpenTelemetry's conventions. Values are fixed words, configured names or numbers, never text
+ * from a client.
+ */
 export type AttributeName =
   | 'http.request.method'
   | 'http.route'
@@ -16,33 +19,31 @@ export type AttributeName =
 
 export type SpanKind = 'internal' | 'server' | 'client';
 
-/** Work that is under way, and what belongs to it. */
 export interface Span {
-  /** For whoever is asked as a part of it: the header of this name. */
+  /** Value of the `traceparent` header for requests within this span. */
   readonly traceparent: string;
   child(name: string, kind: SpanKind): Span;
   set(name: AttributeName, value: string | number): void;
-  /** It is done; with a word for what went wrong where it failed. Later calls change nothing. */
+  /** Ends the span, with an error type if it failed. Later calls have no effect. */
   end(failure?: string): void;
 }
 
-/** A span as it is told to a collector. */
 export interface FinishedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined where the trace begins with it. */
+  /** Undefined for the root span of a trace. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: ReadonlyMap<AttributeName, string | number>;
   readonly failure: string | undefined;
 }
 
-/** Stands for work that is not recorded, and passes on where it belongs. */
-export class UnrecordedSpan implements Span {
+/** Replaces a span that is not recorded, and propagates its trace. */
+export class NonRecordingSpan implements Span {
   readonly traceparent: string;
 
   constructor(traceparent: string) {

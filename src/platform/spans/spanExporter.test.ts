@@ -33,7 +33,7 @@ function exporterTo(url: string, options: Partial<SpanExporterOptions> = {}) {
     {
       url: new URL(`${url}/v1/traces`),
       headers: { 'x-key': 'of the collector' },
-      resource: { serviceName: 'tested', version: '1.2.3', instanceId: 'a' },
+      resource: { version: '1.2.3', instanceId: 'a' },
       intervalMs: 1,
       ...options,
     },
@@ -54,11 +54,11 @@ const count = async (name: string): Promise<number> =>
 const dropped = (reason: string): Promise<number> => count(`dropped_total\\{reason="${reason}"\\}`);
 
 describe('spans', () => {
-  it('come to the collector in the form of OTLP, in their order', async () => {
+  it('are exported in OTLP format and in order', async () => {
     const collector = await collecting();
     const { end } = exporterTo(collector.url);
     end(1_200);
-    await until('all have come', () => collector.spans.length === 1_200);
+    await until('all have arrived', () => collector.spans.length === 1_200);
     expect(collector.faults).toEqual([]);
     expect(collector.spans.map(({ name }) => name)).toEqual(
       Array.from({ length: 1_200 }, (_, i) => `span ${i}`),
@@ -66,36 +66,36 @@ describe('spans', () => {
     expect(collector.headers).toMatchObject({ 'x-key': 'of the collector' });
     expect(JSON.parse(collector.bodies[0] ?? '').resourceSpans[0].resource.attributes).toContainEqual({
       key: 'service.name',
-      value: { stringValue: 'tested' },
+      value: { stringValue: 'floodgate' },
     });
     await until('they are counted', async () => (await count('exported_total')) === 1_200);
   });
 
-  it('are sent again where the collector asks for it, and told of once', async () => {
+  it('are sent again when the collector requests it, with one warning', async () => {
     const collector = await collecting((response, requests) => {
       response.writeHead(requests === 1 ? 503 : 200, { 'retry-after': '1' }).end();
       return requests > 1;
     });
     const { end } = exporterTo(collector.url);
     end(3);
-    await until('they have come', () => collector.spans.length === 3);
-    await until('that is told', () => lines.length === 2);
-    expect(lines[0]).toMatch(/^spans cannot be sent .*HTTP status 503/);
-    expect(lines[1]).toMatch(/^spans are sent again/);
+    await until('they have arrived', () => collector.spans.length === 3);
+    await until('both messages are logged', () => lines.length === 2);
+    expect(lines[0]).toMatch(/^span export failed.*HTTP status 503/);
+    expect(lines[1]).toMatch(/^span export recovered/);
     expect(await dropped('queue_full')).toBe(0);
   });
 
-  it('are dropped and counted where the collector is away and too many wait', async () => {
+  it('are dropped and counted if the collector is unreachable and the queue is full', async () => {
     const { end } = exporterTo(NOBODY, { maxWaiting: 10 });
     end(25);
     expect(await dropped('queue_full')).toBe(15);
-    await until('the fault is told', () => lines.length === 1);
+    await until('the failure is logged', () => lines.length === 1);
     end(10);
     expect(await dropped('queue_full')).toBe(25);
     expect(lines.join()).not.toContain('v1/traces');
   });
 
-  it('are dropped and counted where the collector refuses them', async () => {
+  it('are dropped and counted if the collector rejects them', async () => {
     const collector = await collecting((response) => {
       response.writeHead(400).end();
       return false;
@@ -107,7 +107,7 @@ describe('spans', () => {
     expect(collector.bodies).toHaveLength(1);
   });
 
-  it('count as refused as far as the collector says that it rejects them', async () => {
+  it('count as rejected in the number that the collector reports', async () => {
     const collector = await collecting((response) => {
       response.writeHead(200).end('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"no"}}');
       return true;
@@ -118,18 +118,18 @@ describe('spans', () => {
     expect(await count('exported_total')).toBe(2);
   });
 
-  it('are not waited for without end where the collector hangs', async () => {
+  it('do not delay the stop without limit if the collector hangs', async () => {
     const collector = await collecting(() => false);
     const { exporter, end } = exporterTo(collector.url);
     end(2);
-    await until('it was asked', () => collector.bodies.length === 1);
+    await until('the collector received a request', () => collector.bodies.length === 1);
     await exporter.stop();
     expect(await dropped('stopped')).toBe(2);
     end(1);
     expect(await dropped('stopped')).toBe(3);
   });
 
-  it('that wait are sent at the stop', async () => {
+  it('in the queue are sent at the stop', async () => {
     const collector = await collecting();
     const { exporter, end } = exporterTo(collector.url, { intervalMs: 60_000 });
     end(7);
@@ -138,7 +138,7 @@ describe('spans', () => {
     expect(collector.spans).toHaveLength(7);
   });
 
-  it('of an answer without end are taken', async () => {
+  it('are counted as exported after an endless response', async () => {
     const collector = await collecting((response) => {
       response.writeHead(200);
       const more = (): void => {

@@ -1,18 +1,18 @@
+import { failureReporter } from '../background/index.ts';
 import type { Log } from '../logging/index.ts';
 import { exportRequest, type Resource } from './otlp.ts';
-import { type Posted, postJson } from './postJson.ts';
+import { type PostResult, postJson } from './postJson.ts';
 import type { FinishedSpan } from './span.ts';
 import type { SpanMetrics } from './spanMetrics.ts';
 
 export interface SpanExporterOptions {
-  /** Where a collector takes OTLP over HTTP: `http://127.0.0.1:4318/v1/traces`. */
+  /** OTLP/HTTP URL of the collector: `http://127.0.0.1:4318/v1/traces`. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: Resource;
-  /** Spans that wait at most; about a kilobyte each. */
+  /** Maximum queued spans, about 1 KB each. */
   readonly maxWaiting?: number;
-  /** How long spans are gathered. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
 }
 
 export interface SpanExporterDependencies {
@@ -20,21 +20,18 @@ export interface SpanExporterDependencies {
   readonly log: Log;
 }
 
-/** As OpenTelemetry's batch processor has them, if nothing is said. */
+/** Defaults of OpenTelemetry's batch span processor. */
 const MAX_WAITING = 2_048;
 const INTERVAL_MS = 5_000;
 const MAX_BATCH = 512;
-/** For one attempt. */
 const TIMEOUT_MS = 10_000;
-/** Pauses after failures: doubled from the first to the last. */
+/** Retry delay, which doubles from the first to the maximum value. */
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** A stop waits for what is left for so long. */
 const STOP_TIMEOUT_MS = 2_000;
-/** Refusals are told this often. */
 const TELL_EVERY_MS = 60_000;
 
-/** Sends spans to a collector, some at a time. Nobody waits for it: where too many wait, further ones are dropped and counted. */
+/** Sends spans to a collector in batches, without blocking requests. Drops and counts spans if the queue is full. */
 export class SpanExporter {
   readonly #options: SpanExporterOptions;
   readonly #metrics: SpanMetrics;
@@ -44,7 +41,7 @@ export class SpanExporter {
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #failures = 0;
-  #toldRefusalAtMs = Number.NEGATIVE_INFINITY;
+  #rejectionLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SpanExporterOptions, { metrics, log }: SpanExporterDependencies) {
     this.#options = options;
@@ -57,12 +54,11 @@ export class SpanExporter {
     if (this.#stop.signal.aborted) return this.#metrics.dropped('stopped');
     if (this.#waiting.length >= maxWaiting) return this.#metrics.dropped('queue_full');
     this.#waiting.push(span);
-    // After a failure its pause is kept, however many come.
+    // The retry delay applies even if the queue fills up.
     if (this.#waiting.length === MAX_BATCH && this.#failures === 0) this.#sendAfter(0);
     else this.#timer ??= this.#timerOf(intervalMs);
   }
 
-  /** Sends what waits once more, for a bounded time. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     const timeout = setTimeout(() => this.#stop.abort(), STOP_TIMEOUT_MS);
@@ -83,9 +79,11 @@ export class SpanExporter {
   #timerOf(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
       this.#timer = undefined;
-      this.#sending ??= this.#send().finally(() => {
-        this.#sending = undefined;
-      });
+      this.#sending ??= this.#send()
+        .catch(failureReporter('span export'))
+        .finally(() => {
+          this.#sending = undefined;
+        });
     }, ms).unref();
   }
 
@@ -93,7 +91,7 @@ export class SpanExporter {
     while (this.#waiting.length > 0 && !this.#stop.signal.aborted) if (!(await this.#sendBatch())) return;
   }
 
-  /** Returns whether it is worth while to go on at once. */
+  /** Returns whether to send the next batch at once. */
   async #sendBatch(): Promise<boolean> {
     const { url, headers, resource } = this.#options;
     const batch = this.#waiting.slice(0, MAX_BATCH);
@@ -107,43 +105,42 @@ export class SpanExporter {
       return false;
     }
     this.#waiting.splice(0, batch.length);
-    if (this.#failures > 0) this.#log.info({ host: url.host }, 'spans are sent again');
+    if (this.#failures > 0) this.#log.info({ host: url.host }, 'span export recovered');
     this.#failures = 0;
     const rejected = posted.kind === 'refused' ? batch.length : rejectedIn(posted.body, batch.length);
     this.#metrics.exported(batch.length - rejected);
     if (rejected > 0)
-      this.#refused(rejected, posted.kind === 'refused' ? posted.reason : 'it rejected some of them');
+      this.#refused(rejected, posted.kind === 'refused' ? posted.reason : 'partially rejected');
     return true;
   }
 
-  #failed({ reason, retryAfterMs = 0 }: Extract<Posted, { kind: 'later' }>): void {
+  #failed({ reason, retryAfterMs = 0 }: Extract<PostResult, { kind: 'later' }>): void {
     const { url } = this.#options;
     const pauseMs = Math.min(MAX_RETRY_MS, Math.max(retryAfterMs, FIRST_RETRY_MS * 2 ** this.#failures));
-    // Once, until it is well again.
+    // Later failures are not logged until an export succeeds.
     if (this.#failures++ === 0 && !this.#stop.signal.aborted)
       this.#log.warn(
         { host: url.host, reason },
-        'spans cannot be sent to the collector now: those for which there is no room are dropped',
+        'span export failed: retrying, spans beyond the queue are dropped',
       );
     this.#sendAfter(pauseMs);
   }
 
   #refused(spans: number, reason: string): void {
     this.#metrics.dropped('refused', spans);
-    if (performance.now() - this.#toldRefusalAtMs < TELL_EVERY_MS) return;
-    this.#toldRefusalAtMs = performance.now();
+    if (performance.now() - this.#rejectionLoggedAtMs < TELL_EVERY_MS) return;
+    this.#rejectionLoggedAtMs = performance.now();
     const { host } = this.#options.url;
-    this.#log.warn({ host, spans, reason }, 'the collector refused spans: they are dropped');
+    this.#log.warn({ host, spans, reason }, 'spans dropped: rejected by the collector');
   }
 }
 
-/** How many spans the collector has not taken, as its answer tells. */
 function rejectedIn(body: string, sent: number): number {
   try {
     const rejected = Number(JSON.parse(body)?.partialSuccess?.rejectedSpans ?? 0);
     return Number.isSafeInteger(rejected) && rejected > 0 ? Math.min(rejected, sent) : 0;
   } catch {
-    // It may answer in protobuf, or nothing.
+    // The response may be protobuf or empty.
     return 0;
   }
 }

@@ -3,7 +3,6 @@ import { Counter, type Registry } from 'prom-client';
 const REASONS = ['queue_full', 'refused', 'too_many', 'stopped'] as const;
 export type SpanDropReason = (typeof REASONS)[number];
 
-/** Counts spans that were sent, and those that never will be. */
 export class SpanMetrics {
   readonly #exported: Counter;
   readonly #dropped: Counter<'reason'>;
@@ -12,12 +11,12 @@ export class SpanMetrics {
     const registers = [registry];
     this.#exported = new Counter({
       name: 'floodgate_spans_exported_total',
-      help: 'Spans that the collector has taken.',
+      help: 'Spans accepted by the collector.',
       registers,
     });
     this.#dropped = new Counter({
       name: 'floodgate_spans_dropped_total',
-      help: 'Spans that were dropped: too many waited (queue_full), the collector refused them (refused), one request had too many (too_many), the server stopped (stopped).',
+      help: 'Dropped spans: queue full (queue_full), rejected by the collector (refused), too many in one request (too_many), server stopped (stopped).',
       labelNames: ['reason'],
       registers,
     });

@@ -1,4 +1,4 @@
-/** Which span of which trace something belongs to, as the header `traceparent` says it (W3C Trace Context). */
+/** Trace and parent span of a request (W3C Trace Context). */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -7,7 +7,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-/** A version that is newer may have more behind it; ours has none. */
+/** Newer versions may append fields; version 00 has none. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_CHARACTERS = 256;
 const VERSION = '00';
@@ -15,7 +15,7 @@ const INVALID_VERSION = 'ff';
 const NO_ID = /^0+$/;
 const SAMPLED = 1;
 
-/** Undefined where there is none, or it is not exactly as the standard says: then a trace begins here. */
+/** Returns undefined if the `traceparent` header is missing or invalid; a new trace starts then. */
 export function parseTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > MAX_CHARACTERS) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];

@@ -20,7 +20,7 @@ function tracing(options: Partial<SamplerOptions & { maxSpans: number }> = {}) {
 }
 
 describe('a span', () => {
-  it('goes on with the trace of its request, and whoever is asked goes on with it', () => {
+  it('continues the trace of its request and propagates it', () => {
     const { begin, finished } = tracing();
     const request = begin(SAMPLED);
     const call = request?.child('eth_call', 'client');
@@ -36,14 +36,14 @@ describe('a span', () => {
     expect((inner?.endMs ?? 0) >= (inner?.startMs ?? 1)).toBe(true);
   });
 
-  it('begins a trace where the header is none', () => {
+  it('starts a trace if the header is missing or invalid', () => {
     const { begin, finished } = tracing();
     for (const header of [undefined, 'nonsense', `00-${'0'.repeat(32)}-${CLIENT}-01`]) begin(header)?.end();
     expect(new Set(finished.map(({ traceId }) => traceId)).size).toBe(3);
     expect(finished.every(({ parentId }) => parentId === undefined)).toBe(true);
   });
 
-  it('ends once', () => {
+  it('is reported only once', () => {
     const { begin, finished } = tracing();
     const span = begin();
     span?.end();
@@ -51,7 +51,7 @@ describe('a span', () => {
     expect(finished.map(({ failure }) => failure)).toEqual([undefined]);
   });
 
-  it('has so many below it and no more: the rest is counted, and passes the trace on', () => {
+  it('has a limited number of child spans; further ones are counted and propagate the trace', () => {
     const { begin, finished, dropped } = tracing({ maxSpans: 3 });
     const request = begin(SAMPLED);
     const calls = Array.from({ length: 10 }, () => request?.child('call', 'internal'));
@@ -65,7 +65,7 @@ describe('a span', () => {
 });
 
 describe('the sampler', () => {
-  it('records nothing at ratio 0, and passes on that it does not', () => {
+  it('records nothing at ratio 0 and propagates that decision', () => {
     const { begin, finished } = tracing({ ratio: 0 });
     expect(begin()).toBeUndefined();
     const span = begin(SAMPLED);
@@ -74,7 +74,7 @@ describe('the sampler', () => {
     expect(finished).toEqual([]);
   });
 
-  it('decides by the id of the trace, so that all who see it decide alike', () => {
+  it('decides by the trace id, so that all services decide identically', () => {
     const low = `00-${'1'.repeat(18)}${'0'.repeat(13)}1-${CLIENT}-01`;
     const high = `00-${'1'.repeat(18)}${'f'.repeat(14)}-${CLIENT}-00`;
     const { begin, finished } = tracing({ ratio: 0.5 });
@@ -83,14 +83,14 @@ describe('the sampler', () => {
     expect(finished.map(({ traceId }) => traceId)).toEqual([high.slice(3, 35)]);
   });
 
-  it('takes about its share of new traces', () => {
+  it('records about its share of new traces', () => {
     const { begin, finished } = tracing({ ratio: 0.25 });
     for (let i = 0; i < 4_000; i++) begin()?.end();
     expect(finished.length).toBeGreaterThan(800);
     expect(finished.length).toBeLessThan(1_200);
   });
 
-  it('leaves it to whoever asks where it is told so', () => {
+  it('follows the flag of the client with parentbased_traceidratio', () => {
     const ours = tracing({ sampler: 'parentbased_traceidratio', ratio: 0 });
     ours.begin(SAMPLED)?.end();
     ours.begin(NOT_SAMPLED)?.end();
@@ -98,14 +98,9 @@ describe('the sampler', () => {
     expect(ours.finished).toHaveLength(1);
   });
 
-  it.each([
-    ['always_on', 0, 3],
-    ['always_off', 1, 0],
-    ['parentbased_always_on', 0, 2],
-    ['parentbased_always_off', 1, 1],
-  ] as const)('%s has no ratio', (sampler, ratio, count) => {
-    const { begin, finished } = tracing({ sampler, ratio });
+  it('records every trace with always_on, whatever the ratio', () => {
+    const { begin, finished } = tracing({ sampler: 'always_on', ratio: 0 });
     for (const header of [undefined, SAMPLED, NOT_SAMPLED]) begin(header)?.end();
-    expect(finished).toHaveLength(count);
+    expect(finished).toHaveLength(3);
   });
 });

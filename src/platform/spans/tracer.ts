@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { RecordedSpan } from './recordedSpan.ts';
 import { type SamplerOptions, samplerOf } from './sampler.ts';
-import { type FinishedSpan, type Span, type SpanKind, UnrecordedSpan } from './span.ts';
+import { type FinishedSpan, NonRecordingSpan, type Span, type SpanKind } from './span.ts';
 import { parseTraceparent, traceparentOf } from './traceContext.ts';
 
 export interface TracerOptions extends SamplerOptions {
-  /** Of one request, or whatever else spans begin with here. */
+  /** Maximum spans per request or other root span. Default: 256. */
   readonly maxSpans?: number;
 }
 
 export interface TracerDependencies {
   readonly finished: (span: FinishedSpan) => void;
-  /** A span was not recorded as its request had too many. */
+  /** Called for a span above the limit. */
   readonly dropped: () => void;
 }
 
@@ -21,11 +21,10 @@ const TRACE_ID_BYTES = 16;
 export interface BeginOptions {
   readonly name: string;
   readonly kind: SpanKind;
-  /** The header `traceparent` of the request that it is for. */
   readonly traceparent?: string | readonly string[] | undefined;
 }
 
-/** Begins spans. Where nothing is to be traced there is no tracer, and nothing of this is reached. */
+/** Starts spans. Not created if tracing is disabled. */
 export class Tracer {
   readonly #maxSpans: number;
   readonly #dependencies: TracerDependencies;
@@ -37,11 +36,11 @@ export class Tracer {
     this.#isSampled = samplerOf(options);
   }
 
-  /** Undefined where it is not recorded and belongs to no trace. */
+  /** Returns undefined if the span is not recorded and there is no trace to propagate. */
   begin({ name, kind, traceparent }: BeginOptions): Span | undefined {
     const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
     if (!this.#isSampled(parent))
-      return parent && new UnrecordedSpan(traceparentOf({ ...parent, isSampled: false }));
+      return parent && new NonRecordingSpan(traceparentOf({ ...parent, isSampled: false }));
     const part = {
       traceId: parent?.traceId ?? randomBytes(TRACE_ID_BYTES).toString('hex'),
       spansLeft: this.#maxSpans - 1,

@@ -1,13 +1,10 @@
 import { crc32 } from 'node:zlib';
 
-/** Stands before a value with a checksum; no JSON begins with it, so values of the format before are told from these. */
+/** First byte of each record; JSON cannot start with it. */
 const MARK = 0x01;
 const HEADER_BYTES = 5;
 
-/**
- * Encodes values as JSON behind a checksum: a page of another time, or bytes that a disk changed, are an error and never another
- * rule. Reads what was written before there were checksums. `what` names the records in the error.
- */
+/** Encodes JSON with a checksum, which detects stale pages and disk errors. `what` names the records in errors. */
 export function checksummedJson(what: string): {
   encode(value: unknown): Buffer;
   decode(bytes: Uint8Array, end?: number): unknown;
@@ -27,10 +24,9 @@ export function checksummedJson(what: string): {
         bytes.byteOffset,
         typeof end === 'number' ? end : bytes.length,
       );
-      if (record[0] !== MARK) return JSON.parse(record.toString());
       const json = record.subarray(HEADER_BYTES);
-      if (crc32(json) !== record.readUInt32BE(1))
-        throw new Error(`a record of ${what} is damaged: its checksum is another`);
+      if (record[0] !== MARK || record.length < HEADER_BYTES || crc32(json) !== record.readUInt32BE(1))
+        throw new Error(`a record of ${what} is damaged: its checksum does not match`);
       return JSON.parse(json.toString());
     },
   };

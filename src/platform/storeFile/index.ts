@@ -1,7 +1,7 @@
-/** A store's file: whether it is still the one that was made here, whether its format is known, and whether its records are whole. */
+/** Store files: detection of copied files, format check, and checksums of records. */
 export { checksummedJson } from './checksummedJson.ts';
-export { inOneCommit, NO_TURN_BATCHES } from './committed.ts';
-export { copyStore, readWholeStore } from './rawStore.ts';
+export { inOneCommit, WITHOUT_EVENT_TURN_BATCHING } from './commits.ts';
+export { copyStore, readAllRecords } from './rawStore.ts';
 export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
-export { checkStoreFormat, PendingUpgrade, type UpgradeProgress, type UpgradeStep } from './storeFormat.ts';
+export { checkStoreFormat } from './storeFormat.ts';
 export { DATA_FILE, sealStoreFile, storeFolders } from './storeSeal.ts';

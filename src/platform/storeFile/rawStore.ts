@@ -4,13 +4,13 @@ import { open } from 'lmdb';
 import { StoreFile } from './storeFile.ts';
 import { DATA_FILE, sealStoreFile } from './storeSeal.ts';
 
-/** More named databases than any store has: one for each dictionary of the traces, and a few. */
+/** Above the number of named databases in any store: one per trace dictionary, and a few more. */
 const MAX_DATABASES = 2_100;
 
-/** Copies a store as one of its states, while others write to it: the copy is whole, on disk, and sealed as its own. */
+/** Copies a consistent snapshot of a store, even during writes. The copy is flushed to disk and sealed. */
 export async function copyStore(folder: string, target: string): Promise<void> {
   const source = new StoreFile(folder, { isVerified: true });
-  const root = source.opening(() => open({ path: folder, maxDbs: MAX_DATABASES, readOnly: true }));
+  const root = source.withOpen(() => open({ path: folder, maxDbs: MAX_DATABASES, readOnly: true }));
   try {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     await root.backup(target, false);
@@ -24,10 +24,10 @@ export async function copyStore(folder: string, target: string): Promise<void> {
   sealStoreFile(target);
 }
 
-/** Reads every record of a store, whatever it means; resolves with their number. Of a torn one this may end the process. */
-export async function readWholeStore(folder: string): Promise<number> {
+/** Reads all records and resolves to their number. Reading a torn store may crash the process. */
+export async function readAllRecords(folder: string): Promise<number> {
   const file = new StoreFile(folder, { isVerified: true });
-  const root = file.opening(() =>
+  const root = file.withOpen(() =>
     open<Buffer, Buffer>({
       path: folder,
       maxDbs: MAX_DATABASES,

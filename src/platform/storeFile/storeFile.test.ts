@@ -9,15 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  checkStoreFormat,
-  checksummedJson,
-  PendingUpgrade,
-  StoreCopiedError,
-  StoreFile,
-  StoreGoneError,
-} from './index.ts';
+import { checkStoreFormat, checksummedJson, StoreCopiedError, StoreFile, StoreGoneError } from './index.ts';
 import { isSameFile } from './storeSeal.ts';
 
 describe('the file of a store', () => {
@@ -35,7 +29,7 @@ describe('the file of a store', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is opened again where it was left, also where its folder was renamed', () => {
+  it('can be opened again, also after its folder was renamed', () => {
     opened().assertInPlace();
     opened().assertInPlace();
     const moved = `${folder}-moved`;
@@ -44,7 +38,7 @@ describe('the file of a store', () => {
     opened().assertInPlace();
   });
 
-  it('is refused where it is a copy, or what is remembered cannot be read', () => {
+  it('is rejected if it is a copy or if its seal is unreadable', () => {
     opened();
     copyFileSync(data, `${data}.copy`);
     renameSync(`${data}.copy`, data);
@@ -54,17 +48,17 @@ describe('the file of a store', () => {
     expect(() => new StoreFile(folder)).toThrow(StoreCopiedError);
   });
 
-  it('is one that a version before left, where nothing is remembered, and is remembered from then on', () => {
+  it('without a seal is accepted and sealed', () => {
     opened();
     expect(JSON.parse(readFileSync(join(folder, 'store.json'), 'utf8'))).toHaveProperty('inode');
   });
 
-  it('is not touched where it is only read', () => {
+  it('is not sealed if it is opened read-only', () => {
     new StoreFile(folder).opened({ readOnly: true });
     expect(existsSync(join(folder, 'store.json'))).toBe(false);
   });
 
-  it('takes no more where it was removed or replaced', () => {
+  it('accepts no writes after it was removed or replaced', () => {
     const file = opened();
     copyFileSync(data, `${data}.copy`);
     renameSync(`${data}.copy`, data);
@@ -73,7 +67,7 @@ describe('the file of a store', () => {
     expect(() => file.assertInPlace()).toThrow(StoreGoneError);
   });
 
-  it('is the same after a restart that gives its device another number, unless nothing tells when it was made', () => {
+  it('keeps its identity if the device number changes, unless its creation time is unknown', () => {
     const was = { device: '1', inode: '2', born: '3' };
     expect(isSameFile(was, { ...was, device: '9' })).toBe(true);
     expect(isSameFile(was, { ...was, born: '4' })).toBe(false);
@@ -83,80 +77,77 @@ describe('the file of a store', () => {
 });
 
 describe('the format of a store', () => {
-  const database = (version?: number) => {
-    const values = new Map(version === undefined ? [] : [['version', version]]);
-    return {
-      get: (key: string) => values.get(key),
-      putSync: (key: string, value: number) => values.set(key, value),
-      put: (key: string, value: number) => values.set(key, value),
-      remove: (key: string) => values.delete(key),
-    };
+  let folder: string;
+  const roots: RootDatabase[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-format-'));
+  });
+  afterEach(async () => {
+    await Promise.all(roots.splice(0).map((root) => root.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const opened = (readOnly = false): RootDatabase => {
+    const root = open({ path: folder, maxDbs: 4, readOnly });
+    roots.push(root);
+    return root;
   };
-  const write = { isNew: false };
+  const check = (format: number, { readOnly = false } = {}): void =>
+    checkStoreFormat(opened(readOnly), { store: 'rules', folder, format }, { readOnly });
 
-  it('is upgraded once, where it is older', () => {
-    const held = database();
-    const from: number[] = [];
-    const format = { store: 'rules', current: 3, upgrade: (version: number) => void from.push(version) };
-    checkStoreFormat(format, held, write);
-    checkStoreFormat(format, held, write);
-    expect([held.get('version'), from]).toEqual([3, [1]]);
+  it('a new store gets the format of this program and opens with it, also read-only', () => {
+    check(2);
+    check(2);
+    check(2, { readOnly: true });
   });
 
-  it('is upgraded in steps, from where it was broken off, and from the start where a further version comes between', () => {
-    const held = database();
-    const steps: string[] = [];
-    const begin = (current: number): PendingUpgrade => {
-      checkStoreFormat({ store: 'traces', current, upgrade: 'inSteps' }, held, write);
-      return new PendingUpgrade(held, ({ from, cursor }) => {
-        steps.push(`${from}@${cursor}`);
-        return cursor < 20 ? cursor + 10 : undefined;
-      });
-    };
-    begin(2).step();
-    expect(held.get('version')).toBe(2);
-    begin(2).step();
-    const last = begin(3);
-    expect(last.progress).toEqual({ from: 1, cursor: 0 });
-    while (last.progress !== undefined) last.step();
-    expect(steps).toEqual(['1@0', '1@10', '1@0', '1@10', '1@20']);
-    expect(begin(3).progress).toBe(undefined);
-    expect(() => begin(2)).toThrow(/has format 3/);
+  it('a file without databases, as a killed process leaves it, counts as new', () => {
+    opened().openDB({ name: 'format' });
+    check(2);
+    check(2);
   });
 
-  it('is not upgraded for ever by a step that comes no further', () => {
-    const held = database();
-    checkStoreFormat({ store: 'traces', current: 2, upgrade: 'inSteps' }, held, write);
-    expect(() => new PendingUpgrade(held, ({ cursor }) => cursor).step()).toThrow('the upgrade stays at 0');
+  it('a store without a format is rejected as written before 0.1.0, and stays as it is', () => {
+    const root = opened();
+    // The key used by commits before 0.1.0.
+    root.openDB<number, string>({ name: 'format', encoding: 'json' }).putSync('version', 2);
+    root.openDB<string, string>({ name: 'rules' }).putSync('rule', 'of before');
+    const message = `the store rules in ${folder} was written before 0.1.0; use a new data folder`;
+    expect(() => check(2)).toThrow(message);
+    expect(() => check(2)).toThrow(message);
+    expect(() => check(2, { readOnly: true })).toThrow(message);
+    expect(root.openDB<string, string>({ name: 'rules' }).get('rule')).toBe('of before');
   });
 
-  it('of a new store is this one, without an upgrade', () => {
-    const upgrade = () => expect.unreachable();
-    const held = database();
-    checkStoreFormat({ store: 'rules', current: 3, upgrade }, held, { isNew: true });
-    expect(held.get('version')).toBe(3);
+  it('a store of an older format is rejected as written before 0.1.0', () => {
+    check(1);
+    expect(() => check(2)).toThrow('was written before 0.1.0; use a new data folder');
   });
 
-  it('is refused where it is newer, also to read only', () => {
-    const format = { store: 'rules', current: 2 };
-    expect(() => checkStoreFormat(format, database(3), undefined)).toThrow(/the store rules has format 3/);
-    checkStoreFormat(format, undefined, undefined);
+  it('a store of a newer format is rejected with advice, also read-only', () => {
+    check(3);
+    expect(() => check(2)).toThrow(
+      /has format 3, which a newer Floodgate wrote; this one knows format 2: start the newer/,
+    );
+    expect(() => check(2, { readOnly: true })).toThrow(/has format 3/);
   });
 });
 
 describe('JSON with a checksum', () => {
   const json = checksummedJson('the rules');
 
-  it('is read as it was written, and as it was written before there were checksums', () => {
-    for (const value of [{ a: 'ä' }, [1], 'text', 0, null]) {
+  it('decodes to the encoded value', () => {
+    for (const value of [{ a: 'ä' }, [1], 'text', 0, null])
       expect(json.decode(json.encode(value))).toEqual(value);
-      expect(json.decode(Buffer.from(JSON.stringify(value)))).toEqual(value);
-    }
   });
 
-  it('is refused where any bit of it changed', () => {
+  it('is rejected without a checksum', () => {
+    for (const bytes of [Buffer.from('{"mode":"enabled"}'), Buffer.from([1]), Buffer.alloc(0)])
+      expect(() => json.decode(bytes)).toThrow(/a record of the rules is damaged/);
+  });
+
+  it('is rejected if any bit changed', () => {
     const bytes = json.encode({ mode: 'enabled' });
-    for (let bit = 8; bit < bytes.length * 8; bit++) {
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       expect(() => json.decode(changed)).toThrow(/a record of the rules is damaged/);

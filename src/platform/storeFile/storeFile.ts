@@ -1,88 +1,83 @@
 import { isDeepStrictEqual } from 'node:util';
-import { committed } from './committed.ts';
-import { OpeningLock } from './openingLock.ts';
+import { inBackground } from '../background/index.ts';
+import { awaitCommit } from './commits.ts';
+import { EnvironmentLock } from './environmentLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
-/** The store's file is a copy, which may be torn: reading one can end the process, or give what never was. */
+/** The data file is a copy, which may be torn. Reading a torn file may crash the process or return wrong data. */
 export class StoreCopiedError extends Error {
   override readonly name = 'StoreCopiedError';
 
   constructor(folder: string) {
     super(
-      `${folder} is a copy of a store, which may be torn: run \`floodgate verify\` on its data folder; what passes is ` +
-        'opened from then on. To copy the data of a running server, use `floodgate backup`',
+      `${folder} is a copy of a store, which may be torn: run \`floodgate verify\` on its data folder; a store that ` +
+        'passes can be opened. To copy the data of a running server, use `floodgate backup`',
     );
   }
 }
 
-/** The file that was opened is no longer the one at its path: what is written into it is lost. */
+/** The open file is no longer the file at its path, so that writes would be lost. */
 export class StoreGoneError extends Error {
   override readonly name = 'StoreGoneError';
 
   constructor(folder: string) {
     super(
-      `the store's file in ${folder} was removed or replaced while it was open: nothing more is written. Put it back, or ` +
+      `the store's file in ${folder} was removed or replaced while it was open: writing has stopped. Put it back, or ` +
         'restore a backup, and start again',
     );
   }
 }
 
-/**
- * The file of one store. It remembers beside itself which file it is, so that a copy is told from the file of a process that
- * was killed.
- */
+/** Data file of one store. A seal next to it records the file's identity, which distinguishes it from a copy. */
 export class StoreFile {
   readonly #folder: string;
-  #opened: FileIdentity | undefined;
-  #lock: OpeningLock | undefined;
+  #identity: FileIdentity | undefined;
+  #lock: EnvironmentLock | undefined;
 
-  /**
-   * To be made before the store is opened. Throws StoreCopiedError where the file in the folder is a copy, unless it is opened
-   * to be verified.
-   */
+  /** Must be created before the store is opened. Throws StoreCopiedError for a copy unless `isVerified` is set. */
   constructor(folder: string, { isVerified = false }: { readonly isVerified?: boolean } = {}) {
     this.#folder = folder;
     const [now, sealed] = [identityOf(folder), sealOf(folder)];
-    // A seal without a file is of a store that somebody removed: what is made now is its own.
+    // A seal without a file belongs to a removed store; the file created now is a new original.
     if (!isVerified && now !== undefined && sealed !== undefined && !isSameFile(now, sealed))
       throw new StoreCopiedError(folder);
   }
 
   /** Opens the store while no other process commits to it. */
-  opening<T>(openStore: () => T): T {
-    const lock = OpeningLock.of(this.#folder);
+  withOpen<T>(openStore: () => T): T {
+    const lock = EnvironmentLock.of(this.#folder);
     try {
-      const opened = lock.opening(openStore);
+      const recordIdentity = lock.withOpen(openStore);
       this.#lock = lock;
-      return opened;
+      return recordIdentity;
     } catch (error) {
-      void lock.close();
+      inBackground('lock of a store', () => lock.close());
       throw error;
     }
   }
 
-  /** Commits to the store while no other process opens it. Rejects with the reason where lmdb says only that it failed. */
+  /** Commits while no other process opens the store. Rejects with the reason that lmdb hides. */
   commit<T>(commit: () => PromiseLike<T>): Promise<T> {
-    const write = () => committed(commit());
-    return this.#lock === undefined ? write() : this.#lock.committing(write);
+    const write = () => awaitCommit(commit());
+    return this.#lock === undefined ? write() : this.#lock.withCommit(write);
   }
 
-  /** To be called once the store is closed. */
+  /** Must be called after the store was closed. */
   async close(): Promise<void> {
     await this.#lock?.close();
   }
 
-  /** To be called once the store is open, which may have made its file. To read only, nothing is written. */
+  /** Must be called after the store was opened, which may have created its file. If `readOnly`, writes nothing. */
   opened({ readOnly = false } = {}): void {
-    this.#opened = identityOf(this.#folder);
-    // What is not told of a file that was just made may be told later, and its device may have another number by now.
-    if (!readOnly && !isDeepStrictEqual(sealOf(this.#folder), this.#opened)) sealStoreFile(this.#folder);
+    this.#identity = identityOf(this.#folder);
+    // The identity may change: the creation time becomes known later, and the device may get another number.
+    if (!readOnly && !isDeepStrictEqual(sealOf(this.#folder), this.#identity)) sealStoreFile(this.#folder);
   }
 
-  /** Throws StoreGoneError where the opened file is no longer the one at its path. To be called before what is written counts. */
+  /** Throws StoreGoneError if the open file is no longer the one at its path. Call it before acknowledging a write. */
   assertInPlace(): void {
     const now = identityOf(this.#folder);
-    if (now === undefined || this.#opened === undefined || !isSameFile(now, this.#opened))
+    if (now === undefined || this.#identity === undefined || !isSameFile(now, this.#identity))
       throw new StoreGoneError(this.#folder);
   }
 }

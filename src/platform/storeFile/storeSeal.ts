@@ -1,40 +1,40 @@
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where LMDB keeps everything, in a store's folder. */
+/** Data file, with LMDB's fixed name. */
 export const DATA_FILE = 'data.mdb';
-/** Beside it: which file that was. */
+/** Contains the identity of the data file. */
 const SEAL_FILE = 'store.json';
 
-const UNTOLD = '0';
+const UNKNOWN = '0';
 
-/** What tells a file from a copy of it. */
+/** Identity of a file, which a copy does not share. */
 export interface FileIdentity {
   readonly device: string;
   readonly inode: string;
-  /** When it was made, in nanoseconds; UNTOLD where the system does not tell. */
+  /** Creation time in nanoseconds, or UNKNOWN if the system does not report it. */
   readonly born: string;
 }
 
-/** What the file in a store's folder is now; undefined where there is none. */
+/** Returns undefined if there is no data file. */
 export function identityOf(folder: string): FileIdentity | undefined {
   const stat = statSync(join(folder, DATA_FILE), { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  // Systems that do not know when a file was made give the time of its last change.
-  const born = stat.birthtimeNs === stat.ctimeNs ? UNTOLD : `${stat.birthtimeNs}`;
+  // Systems without creation times report the time of the last change instead.
+  const born = stat.birthtimeNs === stat.ctimeNs ? UNKNOWN : `${stat.birthtimeNs}`;
   return { device: `${stat.dev}`, inode: `${stat.ino}`, born };
 }
 
 /**
- * Whether both are one file. A device has another number after a restart, or where a volume is mounted anew: it is compared
- * only where the system does not tell when a file was made.
+ * Returns whether two identities belong to the same file. The device number may change with a restart or remount, so it
+ * is compared only if the creation time is unknown.
  */
 export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   if (a.inode !== b.inode) return false;
-  return a.born === UNTOLD || b.born === UNTOLD ? a.device === b.device : a.born === b.born;
+  return a.born === UNKNOWN || b.born === UNKNOWN ? a.device === b.device : a.born === b.born;
 }
 
-/** Remembers that the file in the folder is the store's own, and whole. Written as one, or not at all. */
+/** Records the data file as an original that is not torn. The seal is replaced atomically. */
 export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;
@@ -43,7 +43,7 @@ export function sealStoreFile(folder: string): void {
   renameSync(written, join(folder, SEAL_FILE));
 }
 
-/** What was remembered; undefined where nothing was. What cannot be read is no file's. */
+/** Returns undefined if there is no seal. An unreadable seal matches no file. */
 export function sealOf(folder: string): FileIdentity | undefined {
   const file = join(folder, SEAL_FILE);
   if (!existsSync(file)) return undefined;
@@ -53,13 +53,12 @@ export function sealOf(folder: string): FileIdentity | undefined {
 
 function parsed(text: string): { device?: unknown; inode?: unknown; born?: unknown } {
   try {
-    return (JSON.parse(text) ?? {}) as object; // any JSON value has members, or none
+    return (JSON.parse(text) ?? {}) as object; // any JSON value may be read as an object
   } catch {
     return {};
   }
 }
 
-/** The names of the folders in a data folder that hold a store. */
 export function storeFolders(dataDir: string): string[] {
   if (!existsSync(dataDir)) return [];
   return readdirSync(dataDir, { withFileTypes: true })

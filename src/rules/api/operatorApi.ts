@@ -1,18 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Permission, TokenStore } from '../index.ts';
-import { Authenticator, authorizeOperator } from './authenticate.ts';
-import { successEnvelope } from './envelope.ts';
-import { ApiError, MAX_BODY_BYTES } from './errors.ts';
-import { errorSender } from './sendError.ts';
-import type { TokenUses } from './tokenUses.ts';
+import { Authenticator, authorizeOperator } from './http/authenticate.ts';
+import { successEnvelope } from './http/envelope.ts';
+import { ApiError, MAX_BODY_BYTES } from './http/errors.ts';
+import { errorSender } from './http/sendError.ts';
+import type { TokenUses } from './http/tokenUses.ts';
 
-/** What an operator asks of the server itself. */
 export interface OperatorRoute {
   readonly method: 'GET' | 'POST';
-  /** As fastify writes it. */
   readonly path: string;
   readonly permission: Permission;
-  /** The result, or why there is none: undefined where what the path names does not exist, a text where it is refused. */
+  /** Returns the result, undefined if the object in the path does not exist, or the reason for a rejection. */
   readonly handle: (
     params: Readonly<Record<string, string>>,
     tokenId: string,
@@ -26,7 +24,7 @@ export interface OperatorApiOptions {
   readonly routes: readonly OperatorRoute[];
 }
 
-/** Routes for operators, with the tokens, the envelope and the errors of the rules API, as a fastify plugin. */
+/** Fastify plugin of the operator routes, with the tokens, envelopes and errors of the rules API. */
 export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
   fastify,
   { tokens, uses, configuredTokens, routes },
@@ -48,7 +46,7 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
         try {
           authorizeOperator(caller, permission);
         } catch (error) {
-          uses.notAllowed(caller.tokenId);
+          uses.countForbidden(caller.tokenId);
           throw error;
         }
         request.operatorTokenId = caller.tokenId;
@@ -65,7 +63,6 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The token of an operator's request, once that is known. */
     operatorTokenId: string;
   }
 }

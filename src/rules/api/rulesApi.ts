@@ -10,62 +10,57 @@ import {
   ruleFormat,
   type TokenStore,
 } from '../index.ts';
-import { accessListHandlers } from './accessListHandlers.ts';
-import { addRoutes, type RouteConfig } from './addRoutes.ts';
-import { auditHandler } from './auditHandler.ts';
-import { Authenticator } from './authenticate.ts';
-import { documentationRoutes } from './documentation.ts';
-import { successEnvelope } from './envelope.ts';
-import { asApiError, MAX_BODY_BYTES } from './errors.ts';
-import { type GuardReports, guardHandlers } from './guardHandlers.ts';
-import { type GatewayKeys, keyHandlers } from './keyHandlers.ts';
+import { documentationRoutes } from './document/documentation.ts';
+import { accessListHandlers } from './handlers/accessListHandlers.ts';
+import { auditHandler } from './handlers/auditHandler.ts';
+import { type GuardReports, guardHandlers } from './handlers/guardHandlers.ts';
+import { type GatewayKeys, keyHandlers } from './handlers/keyHandlers.ts';
+import { type RuleAnalytics, ruleHandlers } from './handlers/ruleHandlers.ts';
+import { SecretSeeds } from './handlers/secretSeeds.ts';
+import { tokenHandlers } from './handlers/tokenHandlers.ts';
+import { Authenticator } from './http/authenticate.ts';
+import { successEnvelope } from './http/envelope.ts';
+import { asApiError, MAX_BODY_BYTES } from './http/errors.ts';
+import { type RateLimit, RateLimiter } from './http/rateLimit.ts';
+import { errorSender, unroutedSender } from './http/sendError.ts';
+import { TokenUses } from './http/tokenUses.ts';
 import { liveHandler } from './live/liveHandler.ts';
 import { liveState } from './live/liveState.ts';
 import { LiveUpdates } from './live/liveUpdates.ts';
-import { type RateLimit, RateLimiter } from './rateLimit.ts';
-import { routesOf } from './routes.ts';
-import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
-import { SecretSeeds } from './secretSeeds.ts';
-import { errorSender, unroutedSender } from './sendError.ts';
-import { tokenHandlers } from './tokenHandlers.ts';
-import { TokenUses } from './tokenUses.ts';
+import { addRoutes, type RouteConfig } from './routes/addRoutes.ts';
+import { routesOf } from './routes/routes.ts';
 
 export interface RulesApiOptions {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
-  /** Hears of each use of a token, and is stopped with the API; one of its own where left out. */
+  /** Counts uses of tokens, and is stopped with the API. Default: a separate instance. */
   readonly uses?: TokenUses | undefined;
-  /** The API keys of the gateway beside this API; no such routes where there is none. */
+  /** API keys of the gateway in this server. Default: no key routes. */
   readonly keys?: GatewayKeys | undefined;
-  /** The address of a request's client, for the audit; its socket's where left out. */
+  /** Returns the client address of a request, for the audit log. Default: the socket's address. */
   readonly clientAddress?: (request: IncomingMessage) => string;
-  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
+  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), not in the store. Each has all permissions for all accounts. */
   readonly configuredTokens: readonly string[];
-  /** What the guard beside this API saw; no such route where there is none. */
+  /** Statistics of the guard in this server. Default: no analytics route. */
   readonly analytics?: RuleAnalytics | undefined;
-  /** What that guard tells of itself. */
+  /** Status of the guard in this server. Default: no guard. */
   readonly guard?: GuardReports | undefined;
-  /** How the server is, in the form of the schema `Health`; no such route where left out. */
+  /** Returns the server's health in the form of the schema `Health`. Default: no health route. */
   readonly health?: (() => Promise<object>) | undefined;
-  /** How it was in each minute of the last day, the oldest first, in the form of the schema `HealthMinute`. */
+  /** Health of each minute of the last day, oldest first, in the form of the schema `HealthMinute`. */
   readonly healthHistory?: (() => readonly object[]) | undefined;
-  /** Hears of each answer: the operation's id, `none` where no operation was asked for, and the status. */
+  /** Called for each response with the operation id (`none` if no operation matched) and the status. */
   readonly answered?: ((operationId: string, status: number) => void) | undefined;
-  /** Left out: nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  /** The fields that rules have. */
   readonly format?: RuleFormat;
-  /** How old what is answered may be, in seconds, while the store is away; undefined while it is not. */
+  /** Returns the age in seconds of cached data while the store is unavailable; undefined while it is available. */
   readonly staleSeconds?: (() => number | undefined) | undefined;
-  /** Off where left out. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Only what the store alone answers is served, and whatever else is asked for left to the listener's own handler. */
-  readonly isReader?: boolean;
 }
 
-/** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
+/** Fastify plugin of the rules API. Register it with the base path as prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
   const {
     format = ruleFormat,
@@ -89,15 +84,15 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     {
       source: liveState({ audit, format, guard, rulesTag: rules.tag }),
       failed(error) {
-        if (!asApiError(error)) fastify.log.error({ err: error }, 'a request to the rules API failed');
+        if (!asApiError(error)) fastify.log.error({ err: error }, 'request to the rules API failed');
       },
     },
   );
-  // Streams would hold up a stop for as long as it may take.
+  // Open streams would delay a stop until its timeout.
   fastify.addHook('preClose', async () => live.end());
   fastify.addHook('onClose', () => uses.stop());
   const seeds = new SecretSeeds();
-  const all = routesOf({
+  const operations = routesOf({
     rules,
     tokens: tokenHandlers({ tokens, uses, seeds }),
     keys: keys && keyHandlers(keys, seeds),
@@ -109,25 +104,21 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     health: health && (async () => ({ body: successEnvelope(await health()) })),
     healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),
   });
-  const operations = options.isReader === true ? all.filter(({ isStored }) => isStored) : all;
-  const routes =
-    options.isReader === true
-      ? operations
-      : [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
+  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
-  // Every body is taken as bytes and read as JSON by its handler, whatever its type says.
+  // Bodies are read as bytes; the handlers parse them as JSON regardless of their content type.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, body, done) => done(null, body),
   );
-  // Lines that are logged here name the request themselves; a logger for each request costs more than the answer.
+  // Log lines contain the request id themselves, because a logger per request costs more than the response.
   fastify.setChildLoggerFactory((logger) => logger);
   const sendError = errorSender();
   const sendUnrouted = unroutedSender(routes, fastify.prefix);
-  if (options.isReader !== true) fastify.setNotFoundHandler(sendUnrouted);
-  // What goes wrong with the body of a request that no route takes does not change its answer.
+  fastify.setNotFoundHandler(sendUnrouted);
+  // A body error must not change the response to a request without a route.
   fastify.setErrorHandler((error, request, reply) =>
     request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),
   );
@@ -135,11 +126,11 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   const { answered, tracer } = options;
   if (tracer)
     fastify.addHook('onRequest', ({ routeOptions }, { raw }, done) => {
-      // The listener's responses are these; its types do not tell.
+      // The listener creates tracked responses, but fastify's types do not express this.
       beginHttpSpan(tracer, raw as unknown as TrackedResponse, routeOptions.url);
       done();
     });
-  // In callback style: waiting for a promise would cost as much as a small answer.
+  // Callback style, because awaiting a promise would cost as much as a small response.
   if (answered)
     fastify.addHook('onResponse', ({ routeOptions }, { statusCode }, done) => {
       answered((routeOptions.config as RouteConfig).operationId ?? 'none', statusCode);

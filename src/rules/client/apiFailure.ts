@@ -1,15 +1,15 @@
-/** A request that did not succeed: what the server said, or why there was no answer. */
+/** Failed request: the server's error, or the reason why no response arrived. */
 export class ApiFailure extends Error {
-  /** Undefined where no answer came. */
+  /** Undefined if no response arrived. */
   readonly status: number | undefined;
-  /** An earlier attempt was sent whose outcome is not known: the change may have been made by it. */
-  readonly afterLostAnswer: boolean;
+  /** Whether an earlier attempt had an unknown outcome and may have made the change. */
+  readonly afterLostResponse: boolean;
 
   constructor(message: string, details: FailureDetails = {}) {
     super(message, { cause: details.cause });
     this.name = 'ApiFailure';
     this.status = details.status;
-    this.afterLostAnswer = details.afterLostAnswer ?? false;
+    this.afterLostResponse = details.afterLostAnswer ?? false;
   }
 }
 
@@ -19,30 +19,28 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-interface FailedAnswer {
+interface FailedResponse {
   readonly status: number;
   readonly envelope: unknown;
-  /** What was asked, for messages. */
   readonly request: string;
-  /** Which attempt it answers, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** The failure that an answer tells of. */
-export function failureOf({ status, envelope, request, attempt }: FailedAnswer): ApiFailure {
+export function failureOf({ status, envelope, request, attempt }: FailedResponse): ApiFailure {
   const told = entriesOf(envelope).map(textOf).join('; ');
   const hint = hints[status];
   const message = `${request}: HTTP ${status}${told && `: ${told}`}${hint === undefined ? '' : `. ${hint}`}`;
   return new ApiFailure(message, { status, afterLostAnswer: attempt > 1 });
 }
 
-/** What to do about a status, where it is not said by the answer. */
+/** Remedies by status, for responses that name none. */
 const hints: Readonly<Record<number, string>> = {
   401: 'Check the token: FLOODGATE_TOKEN or --token-file',
   403: 'The token is valid, but not for this account or not for this operation',
 };
 
-/** Most faults of one answer that are shown. */
+/** Maximum number of errors of one response in a message. */
 const MAX_SHOWN = 20;
 
 function entriesOf(envelope: unknown): unknown[] {

@@ -1,7 +1,4 @@
-/**
- * A client of the rules API, for the commands: speaks to any server that has this interface, by URL and token. It
- * retries what a moment may mend, never twice what could then happen twice.
- */
+/** Client of the rules API for the commands. Retries temporary failures of requests that are safe to repeat. */
 
 export { ApiFailure } from './apiFailure.ts';
 export { type Created, RulesClient } from './rulesClient.ts';

@@ -1,9 +1,6 @@
 import { allowedAccountId, allowedRuleId, describeValue, isAccountId, isRuleId } from '../index.ts';
 
-/**
- * What came as an id is none. Thrown before anything is sent: in the path of a request an id that is empty, or that
- * holds a slash, would name something else than one rule of one account.
- */
+/** Invalid id, rejected before a request, because with an empty id or a slash the path would name another object. */
 class InvalidIdError extends Error {
   override readonly name = 'InvalidIdError';
 
@@ -12,7 +9,7 @@ class InvalidIdError extends Error {
   }
 }
 
-/** The id as it goes into a path. Takes any value: callers without types pass `undefined` too. */
+/** Returns the id for use in a path. Accepts any value, because untyped callers may pass `undefined`. */
 export function checkedRuleId(value: unknown): string {
   if (!isRuleId(value)) throw new InvalidIdError('ruleId', value, allowedRuleId);
   return value;

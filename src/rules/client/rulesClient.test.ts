@@ -8,7 +8,7 @@ const rule = (id: number) => ({
   ...{ rate_sensitivity: 'low', burst_sensitivity: 'low', created_on: '', modified_on: '' },
 });
 
-/** Stands for servers that page otherwise than ours: lists 7 rules by `pageOf`. */
+/** Lists 7 rules from a server that pages differently from Floodgate. */
 async function listed(
   pageOf: (page: number, perPage: number) => object,
 ): Promise<{ ids: string[]; requests: number }> {
@@ -35,15 +35,25 @@ const info = { result_info: { total_count: all.length } };
 const ids = all.map(({ id }) => id);
 
 it.each([
-  ['gives everything and says how much there is', () => ({ result: all, ...info }), 1],
-  ['gives pages of 3', (page: number) => ({ result: all.slice(3 * page - 3, 3 * page), ...info }), 3],
-  ['gives pages of 3 and no total', (page: number) => ({ result: all.slice(3 * page - 3, 3 * page) }), 4],
-  ['knows no pages and says nothing', () => ({ result: all }), 2],
-])('every rule is listed once where a server %s', async (_, pageOf, requests) => {
+  ['returns all rules with a total', () => ({ result: all, ...info }), 1],
+  [
+    'returns pages of 3 with a total',
+    (page: number) => ({ result: all.slice(3 * page - 3, 3 * page), ...info }),
+    3,
+  ],
+  [
+    'returns pages of 3 without a total',
+    (page: number) => ({ result: all.slice(3 * page - 3, 3 * page) }),
+    4,
+  ],
+  ['ignores paging and returns no total', () => ({ result: all }), 2],
+])('RulesClient lists every rule once if the server %s', async (_, pageOf, requests) => {
   expect(await listed(pageOf)).toEqual({ ids, requests });
 });
 
-it('what is no list of rules is refused', async () => {
-  await expect(listed(() => ({ result: [{ id: 1 }] }))).rejects.toThrow('not what a rules API gives');
-  await expect(listed(() => ({ result: 'none' }))).rejects.toThrow('not what a rules API gives');
+it('RulesClient rejects a result that is not a list of rules', async () => {
+  await expect(listed(() => ({ result: [{ id: 1 }] }))).rejects.toThrow(
+    'the response is not from a rules API',
+  );
+  await expect(listed(() => ({ result: 'none' }))).rejects.toThrow('the response is not from a rules API');
 });

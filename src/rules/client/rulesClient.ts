@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type NewRule, type Rule, type RuleFormat, type RuleSettings, ruleFormat } from '../index.ts';
 import { ApiFailure } from './apiFailure.ts';
 import { checkedAccountId, checkedAttackId, checkedRuleId } from './invalidId.ts';
-import { type Answer, Transport, type TransportOptions } from './transport.ts';
+import { Transport, type TransportOptions, type TransportResponse } from './transport.ts';
 
 export interface RulesClientOptions extends TransportOptions {
-  /** With the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
+  /** Base URL with the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
   readonly baseUrl: string;
   readonly accountId: string;
-  /** `magic` where the server knows only the path of Cloudflare's clients. */
+  /** `magic` for servers that support only the path of Cloudflare's clients. */
   readonly family?: 'network' | 'magic';
-  /** The fields that rules have. */
   readonly format?: RuleFormat;
 }
 
-/** A rule with the tag of its state; undefined where the server gives none. */
+/** Rule with its ETag, which is undefined if the server sends none. */
 export interface StoredRule {
   readonly rule: Rule;
   readonly etag: string | undefined;
@@ -26,15 +25,12 @@ export interface Created {
   readonly replayed: boolean;
 }
 
-/** The largest page that every server with this interface gives. */
+/** Maximum page size that all servers with this API support. */
 const PAGE_SIZE = 1000;
-/** No account holds more pages than this; a server that never ends its list is not asked for ever. */
+/** Maximum number of pages to request, in case a server's list never ends. */
 const MAX_PAGES = 1000;
 
-/**
- * The rules of one account on one server. Every method throws `ApiFailure` where it did not succeed, and
- * `InvalidIdError`, with nothing sent, where an id is none; so does the constructor for the account.
- */
+/** Client for one account's rules. Throws `ApiFailure`, and `InvalidIdError` for an invalid id before a request. */
 export class RulesClient {
   readonly format: RuleFormat;
   readonly accountId: string;
@@ -53,7 +49,7 @@ export class RulesClient {
     this.#collection = `${this.#guard}/rules`;
   }
 
-  /** All rules, over as many pages as it takes. */
+  /** Returns all rules, from as many pages as needed. */
   async list(): Promise<Rule[]> {
     const rules = new Map<string, Rule>();
     for (let page = 1; page <= MAX_PAGES; page++) {
@@ -63,7 +59,8 @@ export class RulesClient {
       );
       const known = rules.size;
       for (const rule of this.#readRules(answer)) rules.set(rule.id, rule);
-      // A server may give smaller pages than it was asked for: the end is where it says so, or where nothing new comes.
+      // A server may return smaller pages than requested, so the list ends at the reported total or at a page without a
+      // new rule.
       if (rules.size === known || rules.size >= totalOf(answer)) break;
     }
     return [...rules.values()];
@@ -73,12 +70,9 @@ export class RulesClient {
     return this.#stored(await this.#transport.send('GET', this.#path(ruleId)));
   }
 
-  /**
-   * Also tells what the server thinks worth knowing. A creation that comes with the key of an earlier one is `replayed`:
-   * that one's rule is answered, as it was then.
-   */
+  /** Creates a rule. If an earlier creation had the same key, returns its result with `replayed` set. */
   async create(rule: NewRule, key: string = randomUUID()): Promise<Created> {
-    // With a key of its own a lost answer can be asked for again without a second rule.
+    // With a unique key, the request can be repeated after a lost response without creating a second rule.
     const headers = { 'idempotency-key': key };
     const answer = await this.#transport.send('POST', this.#collection, { body: rule, headers });
     return {
@@ -88,22 +82,21 @@ export class RulesClient {
     };
   }
 
-  /** Fails with status 412 where the rule is not as `etag` says. */
+  /** Fails with status 412 if the rule no longer matches `etag`. */
   async update(ruleId: string, changes: Partial<RuleSettings>, etag?: string): Promise<Rule> {
     const headers = ifMatch(etag);
     try {
       const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
       return this.#stored(answer).rule;
     } catch (error) {
-      // Made by an attempt whose answer was lost, it does not fit its own precondition any more.
-      if (!(error instanceof ApiFailure && error.status === 412 && error.afterLostAnswer)) throw error;
+      // If an attempt with a lost response made the change, its retry fails the precondition.
+      if (!(error instanceof ApiFailure && error.status === 412 && error.afterLostResponse)) throw error;
       const { rule } = await this.get(ruleId);
       if (Object.keys(this.format.changes(rule, changes)).length > 0) throw error;
       return rule;
     }
   }
 
-  /** Whether there is such a rule. */
   async has(ruleId: string): Promise<boolean> {
     try {
       await this.get(ruleId);
@@ -122,7 +115,7 @@ export class RulesClient {
     await this.#transport.send('DELETE', this.#collection);
   }
 
-  /** What a guard beside the server saw under a rule, as the server tells it. */
+  /** Returns the guard's statistics for a rule, as sent by the server. */
   async analytics(ruleId: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const answer = await this.#transport.send(
       'GET',
@@ -131,12 +124,12 @@ export class RulesClient {
     return member(answer, 'result');
   }
 
-  /** How a guard beside the server stands, as the server tells it. Fails with status 404 where there is none. */
+  /** Returns the guard's status, as sent by the server. Fails with status 404 if no guard runs there. */
   async guardStatus(): Promise<unknown> {
     return member(await this.#transport.send('GET', `${this.#guard}/status`), 'result');
   }
 
-  /** A page of attacks on the account's zones, and how many there are on all pages. */
+  /** Returns a page of attacks on the account's zones, and their total number. */
   async attacks(query: Readonly<Record<string, string>> = {}): Promise<{ result: unknown; total: number }> {
     const answer = await this.#transport.send('GET', `${this.#guard}/attacks?${new URLSearchParams(query)}`);
     return { result: member(answer, 'result'), total: totalOf(answer) };
@@ -149,7 +142,7 @@ export class RulesClient {
     );
   }
 
-  /** The guards of the account, as the server tells them. */
+  /** Returns the guards of the account, as sent by the server. */
   async fleet(): Promise<unknown> {
     return member(await this.#transport.send('GET', `${this.#guard}/fleet`), 'result');
   }
@@ -158,17 +151,17 @@ export class RulesClient {
     return `${this.#collection}/${checkedRuleId(ruleId)}`;
   }
 
-  #stored(answer: Answer): StoredRule {
+  #stored(answer: TransportResponse): StoredRule {
     return { rule: this.#readRule(member(answer, 'result'), answer), etag: answer.etag };
   }
 
-  #readRules(answer: Answer): Rule[] {
+  #readRules(answer: TransportResponse): Rule[] {
     const result = member(answer, 'result');
     if (!Array.isArray(result)) throw unexpected(answer);
     return result.map((item) => this.#readRule(item, answer));
   }
 
-  #readRule(value: unknown, answer: Answer): Rule {
+  #readRule(value: unknown, answer: TransportResponse): Rule {
     const rule = this.format.readRule(value);
     if (rule === undefined) throw unexpected(answer);
     return rule;
@@ -179,15 +172,15 @@ function ifMatch(etag: string | undefined): Record<string, string> {
   return etag === undefined ? {} : { 'if-match': etag };
 }
 
-/** How many rules there are on all pages; more than any where the server does not say. */
-function totalOf(answer: Answer): number {
+/** Returns the total number of rules on all pages; infinity if the server does not send it. */
+function totalOf(answer: TransportResponse): number {
   const info = member(answer, 'result_info');
   const total =
     typeof info === 'object' && info !== null && 'total_count' in info ? info.total_count : undefined;
   return typeof total === 'number' ? total : Number.POSITIVE_INFINITY;
 }
 
-function messagesOf(answer: Answer): string[] {
+function messagesOf(answer: TransportResponse): string[] {
   const messages = member(answer, 'messages');
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((entry) =>
@@ -195,12 +188,12 @@ function messagesOf(answer: Answer): string[] {
   );
 }
 
-function member({ envelope }: Answer, name: string): unknown {
+function member({ envelope }: TransportResponse, name: string): unknown {
   return typeof envelope === 'object' && envelope !== null
     ? (envelope as Record<string, unknown>)[name]
     : undefined;
 }
 
-function unexpected({ request }: Answer): ApiFailure {
-  return new ApiFailure(`${request}: the answer is not what a rules API gives; check the URL`);
+function unexpected({ request }: TransportResponse): ApiFailure {
+  return new ApiFailure(`${request}: the response is not from a rules API; check the URL`);
 }

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiFailure, failureOf } from './apiFailure.ts';
 
-/** A successful answer. */
-export interface Answer {
+export interface TransportResponse {
   readonly envelope: unknown;
   readonly etag: string | undefined;
-  /** The server had made this creation before, and tells its first answer again. */
+  /** Whether the server returned the stored result of an earlier creation. */
   readonly replayed: boolean;
-  /** What was asked, for messages. */
   readonly request: string;
 }
 
@@ -21,33 +19,33 @@ interface ApiRequest extends SendOptions {
   readonly path: string;
 }
 
-/** How long an answer may take: a write waits for the disk, nothing more. */
+/** Time limit of a response; a write waits only for the disk. */
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 4;
-/** First pause before a retry; doubled each time, unless the server says how long. */
+/** First pause before a retry. Doubles with each attempt, unless the server sends `Retry-After`. */
 const FIRST_PAUSE_MS = 250;
-/** Longest pause that a server may ask for: the longest window that a rate limit can have. */
+/** Maximum `Retry-After` to obey: the longest window of a rate limit. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** A pause from here on is told: whoever watches would take it for a hang. */
-const TOLD_PAUSE_MS = 1000;
+/** Minimum pause to report to the user, so that it does not look like a hang. */
+const REPORTED_PAUSE_MS = 1000;
 
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly token: string;
-  /** Told before a pause that a server asks for with `Retry-After`. */
+  /** Called before a pause that the server requested with `Retry-After`. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Ends pauses, and requests that only read. A request that changes something is waited for, so that its outcome is known. */
+  /** Aborts pauses and GET requests. Requests that change something are awaited, so that their outcome is known. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A pause before the same request is sent again. */
+/** Pause before a request is repeated. */
 export interface Wait {
   readonly seconds: number;
-  /** Of the answer that asks for it. */
+  /** Status of the response that requested the pause. */
   readonly status: number;
 }
 
-/** Sends requests and reads envelopes, trying again where the server is busy or out of reach for a moment. */
+/** Sends requests and reads envelopes. Retries if the server is busy or temporarily unreachable. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #baseUrl: string;
@@ -57,22 +55,22 @@ export class Transport {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
   }
 
-  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+  async send(method: string, path: string, options: SendOptions = {}): Promise<TransportResponse> {
     const request = { method, path, ...options };
     for (let attempt = 1; ; attempt++) {
       const last = attempt === ATTEMPTS;
       const response = await this.#once(request, last);
       const pauseMs = pauseOf(response, attempt);
-      if (response && (last || !isPassing(response.status) || pauseMs > MAX_PAUSE_MS))
+      if (response && (last || !isRetryable(response.status) || pauseMs > MAX_PAUSE_MS))
         return this.#read(request, response, attempt);
       await response?.body?.cancel();
-      if (response?.headers.has('retry-after') && pauseMs >= TOLD_PAUSE_MS)
+      if (response?.headers.has('retry-after') && pauseMs >= REPORTED_PAUSE_MS)
         this.#options.onWait?.({ seconds: Math.ceil(pauseMs / 1000), status: response.status });
       await pause(pauseMs, undefined, { signal: this.#options.signal });
     }
   }
 
-  /** Undefined where no answer came and another attempt is left. Every request here can be sent twice safely. */
+  /** Returns undefined if no response arrived and another attempt remains, as all requests here are safe to repeat. */
   async #once({ method, path, headers, body }: ApiRequest, last: boolean): Promise<Response | undefined> {
     try {
       return await fetch(this.#baseUrl + path, {
@@ -83,14 +81,14 @@ export class Transport {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // A redirect would carry the token to where nobody sent it.
+        // Following a redirect would send the token to another server.
         redirect: 'manual',
         signal: this.#signalOf(method),
       });
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (!last) return undefined;
-      const message = `${this.#baseUrl} does not answer: ${reasonOf(error)}`;
+      const message = `${this.#baseUrl} does not respond: ${reasonOf(error)}`;
       throw new ApiFailure(message, { cause: error, afterLostAnswer: true });
     }
   }
@@ -101,25 +99,25 @@ export class Transport {
     return signal && method === 'GET' ? AbortSignal.any([signal, timeout]) : timeout;
   }
 
-  async #read({ method, path }: ApiRequest, response: Response, attempt: number): Promise<Answer> {
+  async #read({ method, path }: ApiRequest, response: Response, attempt: number): Promise<TransportResponse> {
     const request = `${method} ${this.#baseUrl}${path.split('?', 1)[0]}`;
     const envelope = parse(await response.text());
     const etag = response.headers.get('etag') ?? undefined;
-    // A deletion whose first answer was lost finds nothing the second time.
+    // A repeated deletion returns 404 if the lost response was a success.
     const gone = method === 'DELETE' && response.status === 404 && attempt > 1;
     if (!response.ok && !gone) throw failureOf({ status: response.status, envelope, request, attempt });
     if (envelope === undefined && !gone)
-      throw new ApiFailure(`${request}: the answer is not JSON; check the URL`);
+      throw new ApiFailure(`${request}: the response is not JSON; check the URL`);
     const replayed = response.headers.get('idempotent-replayed') === 'true';
     return { envelope, etag, replayed, request };
   }
 }
 
-function isPassing(status: number): boolean {
+function isRetryable(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
-/** What the server asks for in seconds or as a date (RFC 9110, 10.2.3), else our own. */
+/** Pause in milliseconds from `Retry-After`: seconds or a date (RFC 9110, 10.2.3). Otherwise the default. */
 function pauseOf(response: Response | undefined, attempt: number): number {
   const asked = response?.headers.get('retry-after') ?? '';
   if (/^\d+$/.test(asked)) return Number(asked) * 1000;
@@ -137,6 +135,6 @@ function parse(text: string): unknown {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // fetch says only "fetch failed"; what happened is in the cause.
+  // The message of a fetch error is always "fetch failed"; its cause contains the reason.
   return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message;
 }

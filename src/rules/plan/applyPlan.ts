@@ -1,9 +1,9 @@
 import type { RulesClient } from '../client/index.ts';
 import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule } from '../index.ts';
 import { createOnce } from './createOnce.ts';
-import { type Plan, rulesSeen } from './makePlan.ts';
+import { existingRules, type Plan } from './makePlan.ts';
 
-/** The rules are not any more as they were when the plan was made. */
+/** The rules have changed since the plan was made. */
 class PlanOutdated extends Error {
   constructor(rule: Rule) {
     super(`${rule.scope} ${rule.name} (${rule.id}) was changed since the plan was made; make a new plan`);
@@ -11,21 +11,20 @@ class PlanOutdated extends Error {
   }
 }
 
-/** What was done, one step at a time. */
 export type Step =
   | { readonly kind: 'created'; readonly rule: NewRule; readonly messages: readonly string[] }
   | { readonly kind: 'changed' | 'deleted'; readonly rule: Rule };
 
 export interface ApplyOptions {
   readonly onStep: (step: Step) => void;
-  /** Ends it between two steps, with the signal's reason. */
+  /** Aborts between two steps with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Does exactly what a plan says. Throws `PlanOutdated` at the first rule that is not as the plan knows it; what was
- * done until then stays, and a new plan goes on from there. Changes come first and deletions last, so that at no time
- * there is less protection than before or after; only a full account has room made first.
+ * Applies a plan. Throws `PlanOutdated` at the first rule that changed since the plan was made. Completed steps remain,
+ * and a new plan continues from there. Updates run first and deletions last, so that protection never drops below the
+ * level before or after. If the account would exceed its limit, deletions run before creations.
  */
 export async function applyPlan(
   client: RulesClient,
@@ -39,7 +38,7 @@ export async function applyPlan(
       throw new PlanOutdated(rule);
     onStep({ kind: 'changed', rule });
   }
-  const seen = rulesSeen(plan);
+  const seen = existingRules(plan);
   const create = async () => {
     for (const rule of plan.creates) {
       signal?.throwIfAborted();
@@ -58,7 +57,7 @@ export async function applyPlan(
   for (const step of needsRoom ? [remove, create] : [create, remove]) await step();
 }
 
-/** The tag of a rule that is still as the plan knows it, so that the server refuses what comes in between. */
+/** Returns the ETag of a rule that still matches the plan. The server then rejects concurrent changes. */
 async function tagOf(client: RulesClient, known: Rule): Promise<string | undefined> {
   const { rule, etag } = await client.get(known.id);
   if (!client.format.isSame(rule, known)) throw new PlanOutdated(known);

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Created, RulesClient } from '../client/index.ts';
 import { type NewRule, type Rule, targetOf } from '../index.ts';
 
-/** How often one rule can have been created and deleted again within the life of a key; far more than anybody does. */
+/** Maximum number of times that a rule was created and deleted within a retry key's life; far above real use. */
 const MAX_DELETED_BEFORE = 100;
 
 /**
- * Creates a rule, and no second one where the same creation is under way elsewhere, planned from the same state: both
- * send the same key, so the server makes one rule and tells both of it. What counts as the same state is the rules with
- * this target: the others may change while a plan is carried out. A rule that the key made and that was deleted
- * since is made again, under a key that everybody derives alike from that rule's id.
+ * Creates a rule once, even if another client applies the same plan at the same time. Both derive the same key from the
+ * rule and the current rules with its target, so the server returns one rule to both. Other rules may change meanwhile
+ * and are not part of the key. If a key's rule was deleted since, its id yields the next key.
  */
 export async function createOnce(
   client: RulesClient,

@@ -15,7 +15,7 @@ const rule = (name: string): Rule => ({
 
 const subject = { baseUrl: 'http://127.0.0.1:8420/client/v4', accountId: 'a' };
 
-it('a plan is painted: what is new, what changes and what goes each in its own colour', () => {
+it('a plan shows creations, changes and deletions in different colours', () => {
   const plan = {
     creates: [{ scope: 'global', name: 'new', ...settings } as const],
     updates: [{ rule: rule('old'), changes: { mode: 'disabled' } as const }],
@@ -31,14 +31,14 @@ it('a plan is painted: what is new, what changes and what goes each in its own c
   ]);
 });
 
-it('a name cannot move the cursor of whoever reads the plan', () => {
+it('control characters in a name are replaced in a plan', () => {
   const plan = { creates: [], updates: [], deletes: [rule('a\u001b[2Jb\nc')], unchanged: [] };
   expect(formatPlan(plan, { subject, paint: (_, text) => text })).toContain(
     '- delete region a\uFFFD[2Jb\uFFFDc (id-',
   );
 });
 
-it('a plan as JSON says where it is for, what it does, and what would want --force', () => {
+it('a plan as JSON contains its server, account, changes and risk', () => {
   const plan = { creates: [], updates: [], deletes: [rule('gone')], unchanged: [] };
   expect(JSON.parse(planAsJson(plan, subject))).toEqual({
     plan: expect.stringMatching(/^[0-9a-f]{16}$/),

@@ -6,13 +6,12 @@ export type Paint = (colour: Colour, text: string) => string;
 
 export interface PlanTextOptions {
   readonly subject: PlanSubject;
-  /** May add colour. */
+  /** Formats a line; may add colour. */
   readonly paint: Paint;
-  /** The fields that rules have. */
   readonly format?: RuleFormat;
 }
 
-/** A plan for people: each rule with each field that changes, then what it comes to. */
+/** Formats a plan for users: each rule with its changed fields, then the totals. */
 export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: PlanTextOptions): string {
   const { settingMembers } = format;
   if (isEmpty(plan)) return `Nothing to do: ${count(plan.unchanged.length, 'rule')} as in the file.`;
@@ -38,7 +37,7 @@ export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: 
   return lines.join('\n');
 }
 
-/** A plan for programs, as one line of JSON. */
+/** Formats a plan for programs, as one line of JSON. */
 export function planAsJson(plan: Plan, subject: PlanSubject): string {
   const { creates, updates, deletes, unchanged } = plan;
   return JSON.stringify({
@@ -49,13 +48,12 @@ export function planAsJson(plan: Plan, subject: PlanSubject): string {
     updates,
     deletes,
     unchanged: unchanged.length,
-    /** What `apply` will want `--force` for. */
     risk: riskOf(plan) ?? null,
   });
 }
 
 function nameOf(rule: NewRule | Rule): string {
-  // What a server sent must not move the cursor of whoever reads it.
+  // Escape sequences in a server's response must not control the terminal.
   return `${rule.scope} ${rule.name.replaceAll(/\p{C}/gu, '\uFFFD')}`;
 }
 

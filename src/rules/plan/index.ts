@@ -1,7 +1,4 @@
-/**
- * Rules as code: reads a file of rules, finds what would have to change for an account to have exactly those, shows
- * it, and does exactly that.
- */
+/** Rules as code: reads a rule file, plans the changes that make an account match it, shows the plan and applies it. */
 export { applyPlan, type Step } from './applyPlan.ts';
 export { formatPlan, type Paint, planAsJson } from './formatPlan.ts';
 export { isEmpty, makePlan, type Plan, type PlanSubject, planFingerprint, riskOf } from './makePlan.ts';

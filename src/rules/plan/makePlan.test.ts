@@ -9,7 +9,7 @@ const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });
 const subject = { baseUrl: 'http://server/client/v4', accountId: 'a' };
 const fingerprint = (plan: Plan) => planFingerprint(plan, subject);
 
-/** Rules as a set of what matters of each, places without regard to case. */
+/** Sorted texts of the compared members of rules; names of regions and datacenters in lower case. */
 function essence(rules: readonly NewRule[]): string[] {
   return rules
     .map(({ scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity }) =>
@@ -27,7 +27,7 @@ function applied(plan: Plan): NewRule[] {
 }
 
 describe('a plan', () => {
-  it('leads to exactly the wanted rules', () => {
+  it('results in exactly the wanted rules', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         expect(essence(applied(makePlan(current, wanted)))).toEqual(essence(wanted));
@@ -35,7 +35,7 @@ describe('a plan', () => {
     );
   });
 
-  it('says of every current rule once what becomes of it', () => {
+  it('covers every current rule exactly once', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         const { updates, deletes, unchanged } = makePlan(current, wanted);
@@ -45,7 +45,7 @@ describe('a plan', () => {
     );
   });
 
-  it('for what is there already, in any order, is empty', () => {
+  it('is empty if the wanted rules equal the current ones, in any order', () => {
     fc.assert(
       fc.property(
         storedRulesArbitrary.chain((rules) =>
@@ -58,7 +58,7 @@ describe('a plan', () => {
     );
   });
 
-  it('changes only what differs, and never into what it is', () => {
+  it('changes only settings that differ', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         for (const { rule, changes } of makePlan(current, wanted).updates) {
@@ -70,7 +70,7 @@ describe('a plan', () => {
     );
   });
 
-  it('has a fingerprint that tells the state of the rules it touches', () => {
+  it('has a fingerprint that depends on the state of the changed and deleted rules', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         const plan = makePlan(current, wanted);
@@ -82,7 +82,7 @@ describe('a plan', () => {
     );
   });
 
-  it('has another fingerprint for another account, and on another server', () => {
+  it('has a different fingerprint for another account or server', () => {
     const plan = makePlan([], []);
     const others = [
       { ...subject, accountId: 'b' },
@@ -102,7 +102,7 @@ describe('a plan', () => {
     [12, 4, undefined],
     [12, 5, 'more than a third'],
     [12, 12, 'every rule'],
-  ])('of %i rules that deletes %i is a risk: %j', (all, deleted, risk) => {
+  ])('for %i rules that deletes %i has the risk %j', (all, deleted, risk) => {
     const rules = Array.from({ length: all }, (_, index) => ({ id: String(index) }) as Rule);
     const plan = {
       creates: [],

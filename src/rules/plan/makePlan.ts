@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type NewRule, type Rule, type RuleSettings, ruleFormat } from '../index.ts';
 
-/** What has to be done to an account. */
 export interface Plan {
   readonly creates: readonly NewRule[];
   readonly updates: readonly { readonly rule: Rule; readonly changes: Partial<RuleSettings> }[];
@@ -10,9 +9,8 @@ export interface Plan {
 }
 
 /**
- * The changes after which an account has exactly the wanted rules. A rule is known again by scope and name (places
- * without regard to case), since these cannot be changed; of several with the same, equal ones are paired first, then
- * the others in their order.
+ * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name, and equal
+ * ones are paired first. Names of regions and datacenters are case-insensitive.
  */
 export function makePlan(current: readonly Rule[], wanted: readonly NewRule[], format = ruleFormat): Plan {
   const left = groupByIdentity(current);
@@ -37,19 +35,19 @@ export function isEmpty({ creates, updates, deletes }: Plan): boolean {
   return creates.length + updates.length + deletes.length === 0;
 }
 
-/** What a plan knows of the rules that there are. */
-export function rulesSeen({ updates, deletes, unchanged }: Plan): Rule[] {
+/** Returns the existing rules that a plan covers. */
+export function existingRules({ updates, deletes, unchanged }: Plan): Rule[] {
   return [...updates.map(({ rule }) => rule), ...deletes, ...unchanged];
 }
 
-/** Below this many rules a large part of them is soon reached, and easily seen. */
+/** Minimum number of rules for the risk check. In a small set, a large share changes easily and is easy to see. */
 const RISKY_FROM_RULES = 10;
-/** The part of the rules that a plan may change or delete without being asked for it twice. */
+/** Share of the rules that a plan may change or delete without `--force`. */
 const RISKY_PART = 1 / 3;
 
 /**
- * What a plan does that a wrong file or account looks like, for a message: it leaves no rule where there were some (a
- * list that came out empty), or changes or deletes more than a third of ten or more. Undefined where nothing of the kind.
+ * Returns the plan's risk for a message, or undefined. Both risks suggest a wrong file or account: deleting all rules,
+ * or changing or deleting more than a third of at least ten rules.
  */
 export function riskOf({ creates, updates, deletes, unchanged }: Plan): string | undefined {
   const touched = updates.length + deletes.length;
@@ -60,13 +58,12 @@ export function riskOf({ creates, updates, deletes, unchanged }: Plan): string |
   return undefined;
 }
 
-/** Where a plan is to be carried out. */
 export interface PlanSubject {
   readonly baseUrl: string;
   readonly accountId: string;
 }
 
-/** Names a plan: equal for equal plans on the same state of the same rules of the same account on the same server. */
+/** Returns an identifier that is equal for equal plans on the same server, account and state of the affected rules. */
 export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject): string {
   const content = [
     baseUrl,
@@ -78,7 +75,7 @@ export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject)
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-/** 64 bits: nobody forges plans, it only has to tell one from another. */
+/** 64 bits: plans are not forged, so only accidental collisions matter. */
 const FINGERPRINT_DIGITS = 16;
 
 function identityOf(rule: NewRule): string {

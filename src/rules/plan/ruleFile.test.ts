@@ -38,22 +38,22 @@ it.each([
   [
     stringify({ rules: [rule, { ...rule, name: 'b' }] }),
     1,
-    'f:8: the target is that of the rule at f:2 (all global rules have one target)',
+    'f:8: the target equals that of the rule at f:2 (all global rules have one target)',
   ],
   [
     stringify({ rules: ['lax', 'LAX'].map((name) => ({ ...rule, scope: 'datacenter', name })) }),
     1,
-    'f:8: the target is that of the rule at f:2 (datacenter LAX)',
+    'f:8: the target equals that of the rule at f:2 (datacenter LAX)',
   ],
   ['rules: [*none]', 1, 'none'],
   ['- a', 1, 'expected "rules:"'],
-])('a file of rules that says %j is refused with its faults', (text, count, message) => {
+])('readRuleFile rejects %j with all faults', (text, count, message) => {
   const faults = faultsOf(text);
   expect(faults).toEqual(expect.arrayContaining([expect.stringContaining(message)]));
   if (count > 1 || !message.includes('unique')) expect(faults).toHaveLength(count);
 });
 
-it('a file of rules that expands itself without end is refused', () => {
+it('readRuleFile rejects a file whose aliases expand excessively', () => {
   const bomb = Array.from({ length: 12 }, (_, level) =>
     level === 0
       ? 'a0: &a0 [x,x,x,x,x,x,x,x,x]'
@@ -61,11 +61,11 @@ it('a file of rules that expands itself without end is refused', () => {
   );
   const faults = faultsOf(`${bomb.join('\n')}\nrules: [*a11]`);
   expect(faults).toContainEqual(
-    expect.stringContaining('f:13: its aliases (*name) expand to far more than is written'),
+    expect.stringContaining('f:13: its aliases (*name) expand to an excessive size'),
   );
 });
 
-it('a file of rules can be JSON, and is read back as it was written', () => {
+it('readRuleFile accepts JSON, and reads the output of formatRuleFile', () => {
   expect(readRuleFile(JSON.stringify({ account: 'a', rules: [rule] }), 'f')).toEqual({
     account: 'a',
     rules: [rule],
@@ -74,7 +74,7 @@ it('a file of rules can be JSON, and is read back as it was written', () => {
   expect(readRuleFile(formatRuleFile('123', [stored]), 'f')).toEqual({ account: '123', rules: [rule] });
 });
 
-it('a rule that another one supersedes is exported as a comment', () => {
+it('formatRuleFile writes an overridden rule as a comment', () => {
   const stored = (id: string, modified_on: string) => ({ ...rule, id, created_on: '', modified_on });
   const text = formatRuleFile('a', [
     { ...stored('x', '2'), mode: 'disabled' },

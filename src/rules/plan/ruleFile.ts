@@ -1,14 +1,13 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
 import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat, targetOf } from '../index.ts';
 
-/** What a file of rules says. */
 export interface RuleFile {
-  /** The account that the rules are for, where the file names one. */
+  /** Account of the rules, if the file names one. */
   readonly account: string | undefined;
   readonly rules: readonly NewRule[];
 }
 
-/** A file that says nothing clear: every fault with its line. */
+/** Invalid rule file. Contains all faults with their lines. */
 export class RuleFileError extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
@@ -16,7 +15,7 @@ export class RuleFileError extends Error {
   }
 }
 
-/** Reads YAML (or JSON, which is YAML): `rules`, a list, and `account`, optional. Throws `RuleFileError`. */
+/** Parses YAML (or JSON, a subset of it) with a list `rules` and an optional `account`. Throws `RuleFileError`. */
 export function readRuleFile(text: string, fileName: string, format = ruleFormat): RuleFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -30,7 +29,7 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
   const faults: string[] = [];
   for (const { key } of root.items)
     if (!['account', 'rules'].includes(String(key)))
-      faults.push(`${at(key)}: ${key} is unknown; there are account and rules`);
+      faults.push(`${at(key)}: ${key} is unknown; allowed: account, rules`);
 
   const list = root.get('rules', true);
   if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? root)}: rules must be a list`]);
@@ -43,10 +42,10 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
       else faults.push(`${at(item)}: ${sameTarget(rule, earlier)}`);
       return [rule];
     } catch (error) {
-      // The reader of YAML gives up where aliases expand to far more than is written.
+      // The YAML library throws if aliases expand to far more than the source contains.
       if (error instanceof ReferenceError) {
         const isBomb = error.message.startsWith('Excessive alias count');
-        const reason = isBomb ? 'its aliases (*name) expand to far more than is written' : error.message;
+        const reason = isBomb ? 'its aliases (*name) expand to an excessive size' : error.message;
         faults.push(`${at(item)}: ${reason}; write the rule out`);
         return [];
       }
@@ -67,13 +66,10 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
 
 function sameTarget({ scope, name }: NewRule, earlier: string): string {
   const target = scope === 'global' ? 'all global rules have one target' : `${scope} ${name}`;
-  return `the target is that of the rule at ${earlier} (${target}), and only one of them would count; leave one of them out`;
+  return `the target equals that of the rule at ${earlier} (${target}), and only one of them would be in force; remove one`;
 }
 
-/**
- * The rules of an account as such a file: reading it back and planning it finds nothing to do but the deletion of those
- * that count for nothing, because another with their target was modified later. These stand in it as comments.
- */
+/** Formats an account's rules as a rule file. Overridden rules become comments, as applying them only deletes them. */
 export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
   const inForce = new Map<string, Rule>();
   for (const rule of rules) {
@@ -88,5 +84,5 @@ export function formatRuleFile(account: string, rules: readonly Rule[], format =
   const text = stringify({ account, rules: counting });
   if (superseded === undefined || superseded.length === 0) return text;
   const comment = stringify(superseded).trimEnd().replaceAll(/^/gm, '# ');
-  return `${text}# Without effect, as a rule above with the same target was modified later; apply deletes these:\n${comment}\n`;
+  return `${text}# Without effect, because a rule above with the same target was modified later; apply deletes these:\n${comment}\n`;
 }

@@ -1,2 +1,2 @@
-/** Where rules, tokens and the audit are kept, as it is configured: in the data folder, or in a database that instances share. */
-export { openRules, openWholeDatabase } from './openRules.ts';
+/** Store of rules, tokens and audit log: in the data folder, or in a database shared by several instances. */
+export { databaseDump, openRules } from './openRules.ts';

@@ -1,16 +1,13 @@
 import type { Log } from '../../platform/logging/index.ts';
-import { BadStoreAddress, type RulesStorage, type WholeStore } from '../index.ts';
+import { BadStoreAddress, type RulesStorage, type StoreDump } from '../index.ts';
 
 export interface OpenRulesOptions {
   readonly dataDir: string;
-  /** A PostgreSQL, which instances share; left out, the store is in the data folder. */
+  /** URL of a PostgreSQL database shared by instances. Default: a store in the data folder. */
   readonly url: string | undefined;
 }
 
-/**
- * Opens the store of rules that is configured, and loads no other. Throws `StoreUnavailable` where it cannot be used, `BadStoreAddress`
- * where the URL is none.
- */
+/** Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL. */
 export async function openRules(
   { dataDir, url }: OpenRulesOptions,
   { log }: { readonly log: Log },
@@ -25,7 +22,7 @@ export async function openRules(
   }
 }
 
-/** Opens a store in a PostgreSQL as a whole, for copying it. Throws `StoreUnavailable`, `BadStoreAddress`. */
-export async function openWholeDatabase(url: string, { log }: { readonly log: Log }): Promise<WholeStore> {
-  return (await import('./postgres/index.ts')).openWholeRules(url, { log });
+/** Returns the database at a URL, for a copy. Throws `BadStoreAddress`. */
+export async function databaseDump(url: string, { log }: { readonly log: Log }): Promise<StoreDump> {
+  return (await import('./postgres/index.ts')).rulesDump(url, { log });
 }

@@ -1,39 +1,49 @@
-/** Alerts of this server: what is looked at, how often, and what is told. */
+/** Alerts of this server: monitored conditions, check intervals and webhook delivery. */
+
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
 import type { Attack, AttackEvent } from '../../dns/attacks/index.ts';
-import { Alerts, HeldConditions } from '../../platform/alerts/index.ts';
+import { Alerts, ConditionDebouncer } from '../../platform/alerts/index.ts';
+import { inBackground } from '../../platform/background/index.ts';
 import type { TokenStore } from '../../rules/index.ts';
-import { reconcileAttacks, tellAttack } from './attackAlerts.ts';
-import { EXPIRING_KEYS, expiringCertificates, expiringTokens, expiryOver } from './expiring.ts';
-import { type Looked, UNWELL_KEYS, unwell, wellAgain } from './unwell.ts';
+import type { Tuning } from '../tuning.ts';
+import { reconcileAttacks, reportAttack } from './attackAlerts.ts';
+import { EXPIRING_KEYS, expiringCertificates, expiringTokens, expiryResolvedText } from './expiring.ts';
+import { FAULT_KEYS, faultConditions, faultResolvedText, type MonitoredState } from './serverFaults.ts';
 import { webhooksOf } from './webhooks.ts';
 
-const LOOK_MS = 1_000;
-const EXPIRY_LOOK_MS = 60_000;
+/** Shorter faults need no operator, and a flapping fault stays one alert. Attacks are reported at once. */
+const HOLD_MS = 30_000;
+const CHECK_INTERVAL_MS = 1_000;
+const EXPIRY_CHECK_INTERVAL_MS = 60_000;
 
-/** What is looked at while the server runs. */
-export interface Watched {
-  looked(): Looked;
-  /** Those that last at the start. */
+export interface AlertSources {
+  state(): MonitoredState;
+  /** Attacks that are still active at startup. */
   readonly attacks: readonly Attack[];
-  /** None where this server has no store of them. */
+  /** Undefined if this server opens no token store. */
   readonly tokens: Pick<TokenStore, 'list'> | undefined;
+}
+
+export interface AlertingDependencies {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly tuning: Tuning;
 }
 
 export class Alerting {
   readonly #alerts: Alerts;
   readonly #config: Config;
   readonly #log: Logger;
-  readonly #unwell: HeldConditions;
-  readonly #expiring: HeldConditions;
+  readonly #unwell: ConditionDebouncer;
+  readonly #expiring: ConditionDebouncer;
 
-  /** Undefined where no webhook is configured. Throws `ConfigError` where one is no URL. */
+  /** Returns undefined if no webhook is configured. Throws `ConfigError` if one is not a valid URL. */
   static async open(
     config: Config,
-    { logger, registry }: { readonly logger: Logger; readonly registry: Registry },
+    { logger, registry, tuning }: AlertingDependencies,
   ): Promise<Alerting | undefined> {
     const webhooks = webhooksOf(config);
     if (webhooks.length === 0) return undefined;
@@ -42,15 +52,19 @@ export class Alerting {
       { webhooks, secret, allowPrivate, folder: join(config.dataDir, 'alerts') },
       { log: logger, metrics: registry },
     );
-    return new Alerting(alerts, config, logger);
+    return new Alerting(alerts, config, { logger, holdMs: tuning.alertHoldMs });
   }
 
-  private constructor(alerts: Alerts, config: Config, log: Logger) {
+  private constructor(
+    alerts: Alerts,
+    config: Config,
+    { logger, holdMs = HOLD_MS }: { readonly logger: Logger; readonly holdMs: number | undefined },
+  ) {
     this.#alerts = alerts;
     this.#config = config;
-    this.#log = log;
-    const held = (holdMs: number, over: (key: string) => string): HeldConditions =>
-      new HeldConditions(
+    this.#log = logger;
+    const held = (holdMs: number, over: (key: string) => string): ConditionDebouncer =>
+      new ConditionDebouncer(
         { holdMs },
         {
           openKeys: (prefix) => alerts.openKeys(prefix),
@@ -58,21 +72,26 @@ export class Alerting {
           end: (key) => alerts.end(key, { text: over(key) }),
         },
       );
-    this.#unwell = held(config.alerts.afterMs, wellAgain);
-    this.#expiring = held(0, expiryOver);
+    this.#unwell = held(holdMs, faultResolvedText);
+    this.#expiring = held(0, expiryResolvedText);
   }
 
   attack(event: AttackEvent): void {
-    tellAttack(event, this.#alerts);
+    reportAttack(event, this.#alerts);
   }
 
-  /** Looks from now on. Returns a function that ends that: a server that stops is not unwell. */
-  watch(watched: Watched): () => void {
+  /** Starts the checks. Returns a function that stops them, so that a server that is stopping reports no faults. */
+  watch(watched: AlertSources): () => void {
     reconcileAttacks(watched.attacks, this.#alerts);
-    const look = (): void => this.#unwell.look(UNWELL_KEYS, unwell(watched.looked()), performance.now());
-    const lookAtExpiry = (): void => void this.#lookAtExpiry(watched.tokens);
+    const look = (): void =>
+      this.#unwell.observe(FAULT_KEYS, faultConditions(watched.state()), performance.now());
+    const lookAtExpiry = (): void =>
+      inBackground('expiry of tokens', () => this.#lookAtExpiry(watched.tokens));
     lookAtExpiry();
-    const timers = [setInterval(look, LOOK_MS).unref(), setInterval(lookAtExpiry, EXPIRY_LOOK_MS).unref()];
+    const timers = [
+      setInterval(look, CHECK_INTERVAL_MS).unref(),
+      setInterval(lookAtExpiry, EXPIRY_CHECK_INTERVAL_MS).unref(),
+    ];
     return () => {
       for (const timer of timers) clearInterval(timer);
     };
@@ -82,20 +101,17 @@ export class Alerting {
     return this.#alerts.stop();
   }
 
-  async #lookAtExpiry(tokens: Watched['tokens']): Promise<void> {
+  async #lookAtExpiry(tokens: AlertSources['tokens']): Promise<void> {
     const nowMs = Date.now();
     try {
       const conditions = [
         ...expiringTokens((await tokens?.list()) ?? [], nowMs),
         ...(await expiringCertificates(this.#config, nowMs)),
       ];
-      this.#expiring.look(EXPIRING_KEYS, conditions, performance.now());
+      this.#expiring.observe(EXPIRING_KEYS, conditions, performance.now());
     } catch (error) {
-      // The store that cannot be read is told of by whoever watches it.
-      this.#log.warn(
-        { reason: String(error) },
-        'tokens cannot be read: whether one expires is looked at later',
-      );
+      // The store watch already reports a store that cannot be read.
+      this.#log.warn({ reason: String(error) }, 'cannot read tokens: checking their expiry later');
     }
   }
 }

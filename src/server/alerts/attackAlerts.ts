@@ -2,24 +2,23 @@ import type { Attack, AttackEvent } from '../../dns/attacks/index.ts';
 import type { Alerts, Condition, Details } from '../../platform/alerts/index.ts';
 
 const ATTACK_KEYS = 'attack/';
-/** Zones that an alert names. */
+/** Maximum number of zones named in an alert. */
 const MAX_ZONES_NAMED = 10;
 
-type Teller = Pick<Alerts, 'begin' | 'end' | 'openKeys'>;
+type AlertSink = Pick<Alerts, 'begin' | 'end' | 'openKeys'>;
 
-/** Tells of an attack that begins or ends. */
-export function tellAttack({ kind, attack }: AttackEvent, alerts: Teller): void {
+export function reportAttack({ kind, attack }: AttackEvent, alerts: AlertSink): void {
   if (kind === 'started') alerts.begin(conditionOf(attack));
   if (kind === 'ended') alerts.end(keyOf(attack), { text: endOf(attack), details: detailsOf(attack) });
 }
 
-/** After a start: what a kill kept from being told, of attacks that last and of those that are over. */
-export function reconcileAttacks(open: readonly Attack[], alerts: Teller): void {
+/** After a restart, fires alerts of active attacks and resolves ended ones: a killed process may have sent neither. */
+export function reconcileAttacks(open: readonly Attack[], alerts: AlertSink): void {
   for (const attack of open) alerts.begin(conditionOf(attack));
   const lasting = open.map(keyOf);
   for (const key of alerts.openKeys(ATTACK_KEYS))
     if (!lasting.includes(key))
-      alerts.end(key, { text: 'The attack is over; it ended while the guard was away.' });
+      alerts.end(key, { text: 'The attack ended while the guard was not running.' });
 }
 
 const keyOf = ({ id }: Attack): string => `${ATTACK_KEYS}${id}`;
@@ -31,19 +30,25 @@ function conditionOf(attack: Attack): Condition {
       ? 'No rule is in force: every query passes.'
       : `The rule in force is ${rule.id}, ${rule.mode}.`;
   const text =
-    `Attack on ${zonesOf(attack)}, noticed by ${noticed_by.replaceAll('_', ' ')}: ${now.queries} queries a second, ` +
-    `${now.unknown_names} of them for unknown names, ${now.refused} refused. ${inForce} ` +
-    `\`floodgate dns attacks ${attack.id}\` tells more.`;
+    `Attack on ${zonesOf(attack)}, noticed by ${noticed_by.replaceAll('_', ' ')}: ${now.queries} queries per second, ` +
+    `${now.unknown_names} of them for unknown names, ${limitedText(now)}. ${inForce} ` +
+    `\`floodgate dns attacks ${attack.id}\` shows details.`;
   return { key: keyOf(attack), kind: 'attack', subject: zonesOf(attack), text, details: detailsOf(attack) };
 }
 
 function endOf(attack: Attack): string {
-  const { known_names: known, queries, refused, peak } = attack;
+  const { known_names: known, queries, peak } = attack;
   const seconds = Math.round((Date.parse(attack.last_seen_on) - Date.parse(attack.started_on)) / 1000);
   return (
-    `The attack on ${zonesOf(attack)} is over after ${seconds} s: ${queries} queries, at most ${peak.queries} a second, ` +
-    `of which ${refused} were refused; of ${known.asked} for known names ${known.answered} were answered.`
+    `The attack on ${zonesOf(attack)} ended after ${seconds} s: ${queries} queries, at most ${peak.queries} per second, ` +
+    `${limitedText(attack)}; ${known.answered} of ${known.asked} queries for known names were answered.`
   );
+}
+
+/** Formats counts as `23500 limited` (dropped or truncated), plus queries that monitoring let pass, if any. */
+function limitedText({ refused, would_refuse }: Pick<Attack, 'refused' | 'would_refuse'>): string {
+  if (would_refuse === 0) return `${refused} limited`;
+  return `${refused} limited, ${would_refuse} that would be limited if the rule were enabled`;
 }
 
 function zonesOf({ zones, zone_count }: Attack): string {

@@ -5,31 +5,35 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { ConfigError, loadConfig } from '../../config/index.ts';
 import type { Health } from '../../ethereum/nodes/index.ts';
+import type { Hash, TraceFailure, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import type { Token } from '../../rules/index.ts';
 import { expiringCertificates, expiringTokens } from './expiring.ts';
-import { unwell, wellAgain } from './unwell.ts';
+import { faultConditions, faultResolvedText } from './serverFaults.ts';
 import { webhooksOf } from './webhooks.ts';
 
 const DAY_MS = 24 * 3_600_000;
+const HASH = `0x${'ab'.repeat(32)}` as Hash; // 32 bytes
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-alerts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const configOf = (environment: Record<string, string>) => loadConfig({ environment, flags: {} });
 
-describe('what is unwell', () => {
+describe('an alert about a fault', () => {
   const node = (health: Health, reason?: string) => ({
     name: 'node-1',
-    client: { host: 'node.example:8545' } as never, // of a client only the host is looked at
+    client: { host: 'node.example:8545' } as never, // only the host of a client is read
     health,
     lastFailure: reason === undefined ? undefined : { reason, atMs: 0 },
   });
   const of = (health: Health, reason?: string) =>
-    unwell({
-      networks: new Map([['mainnet', { nodes: [node(health, reason)], notReady: undefined }]]),
+    faultConditions({
+      networks: new Map([
+        ['mainnet', { nodes: [node(health, reason)], notReady: undefined, unavailable: [] }],
+      ]),
       storeProblem: undefined,
     });
 
-  it('is every node that is not asked, unless an operator set it aside', () => {
+  it('fires for each unused node, unless an operator drained it', () => {
     expect(of('healthy', 'it was once')).toEqual([]);
     expect(of('drained')).toEqual([]);
     for (const health of ['unknown', 'failing', 'busy', 'quarantined', 'wrongChain'] as const)
@@ -37,26 +41,53 @@ describe('what is unwell', () => {
     const [told] = of('failing', 'ECONNREFUSED');
     expect(told).toMatchObject({
       subject: 'mainnet/node-1',
-      text: 'The node node-1 (node.example:8545) of mainnet does not answer as it should: ECONNREFUSED.',
+      text: 'The node node-1 (node.example:8545) of mainnet fails to answer correctly: ECONNREFUSED.',
     });
-    expect(wellAgain(told?.key ?? '')).toMatch(/^The node mainnet\/node-1 is well again/);
+    expect(faultResolvedText(told?.key ?? '')).toMatch(/^The node mainnet\/node-1 is healthy again/);
   });
 
-  it('is an ingest that is behind, and a store that takes no writes', () => {
-    const networks = new Map([['mainnet', { nodes: [], notReady: 'the index is 9 blocks behind the node' }]]);
-    const told = unwell({ networks, storeProblem: 'No space left on device' });
+  it('fires for blocks that no node can trace', () => {
+    const block = (number: number, unavailable: TraceFailure): UnavailableBlock => ({
+      ...{ number, unavailable, hash: HASH, parentHash: HASH, timestamp: 1, traceCount: 0 },
+    });
+    const of = (...unavailable: UnavailableBlock[]) =>
+      faultConditions({
+        networks: new Map([['mainnet', { nodes: [], notReady: undefined, unavailable }]]),
+        storeProblem: undefined,
+      });
+    expect(of(block(17, 'oversized'))).toEqual([
+      {
+        ...{ key: 'unwell/blocks_unavailable/mainnet', kind: 'blocks_unavailable', subject: 'mainnet' },
+        text: 'mainnet: 1 block is unavailable, because no node can trace it: 17 (oversized). All other blocks are served.',
+        details: {
+          ...{ network: 'mainnet', count: 1, blocks: [{ number: 17, hash: HASH, reason: 'oversized' }] },
+        },
+      },
+    ]);
+    const [many] = of(...Array.from({ length: 30 }, (_, i) => block(i, 'timeout')));
+    expect(many?.text).toContain('30 blocks are unavailable');
+    expect(many?.text).toContain('3 (timeout), 4 (timeout) and 25 more');
+    expect(many?.details?.['blocks']).toHaveLength(20);
+    expect(faultResolvedText(many?.key ?? '')).toBe('All blocks of mainnet are available again.');
+  });
+
+  it('fires for an index that lags, and for a store that cannot be written', () => {
+    const networks = new Map([
+      ['mainnet', { nodes: [], notReady: 'the index is 9 blocks behind the node', unavailable: [] }],
+    ]);
+    const told = faultConditions({ networks, storeProblem: 'No space left on device' });
     expect(told).toMatchObject([
-      { kind: 'store_unavailable', text: 'The store takes no writes: No space left on device.' },
+      { kind: 'store_unavailable', text: 'The store cannot be written: No space left on device.' },
       { kind: 'ingest_behind', subject: 'mainnet', text: expect.stringContaining('9 blocks behind') },
     ]);
-    expect(told.map(({ key }) => wellAgain(key))).toEqual([
-      'The store takes writes again.',
+    expect(told.map(({ key }) => faultResolvedText(key))).toEqual([
+      'The store can be written again.',
       'The index of mainnet is up to date again.',
     ]);
   });
 });
 
-describe('what expires', () => {
+describe('an alert about expiry', () => {
   const NOW = Date.parse('2026-11-20T00:00:00Z');
   const token = (id: string, [lifeDays, leftDays]: readonly [number, number], revoked = false): Token => ({
     ...{ id, hash: '', label: `label of ${id}`, accounts: 'all', permissions: [] },
@@ -67,7 +98,7 @@ describe('what expires', () => {
   const expiring = (...tokens: readonly Token[]) =>
     expiringTokens(tokens, NOW).map(({ details }) => details?.['token']);
 
-  it('is a token that is valid and has a week left, or a quarter of its life', () => {
+  it('fires for a valid token in its last week, or in the last quarter of a shorter life', () => {
     const forever = { ...token('forever', [1, 1]), expires_on: null };
     expect(
       expiring(
@@ -87,29 +118,32 @@ describe('what expires', () => {
     );
   });
 
-  it.skipIf(!hasOpenssl)(`is a certificate that has two weeks left, or none${withOpenssl}`, async () => {
-    makeCertificate({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), days: 90 });
-    const config = configOf({ FLOODGATE_OPS_TLS_CERT: join(folder, 'cert.pem') });
-    const untilMs = Date.now() + 90 * DAY_MS;
-    const at = async (daysBefore: number) =>
-      (await expiringCertificates(config, untilMs - daysBefore * DAY_MS)).map(({ text }) => text);
-    expect(await at(15)).toEqual([]);
-    expect(await at(13)).toMatchObject([
-      expect.stringMatching(/^The certificate of ops.tls.cert expires at/),
-    ]);
-    expect(await at(-1)).toMatchObject([expect.stringContaining('has expired')]);
-    writeFileSync(join(folder, 'cert.pem'), 'no certificate');
-    expect(await at(-1)).toEqual([]);
-  });
+  it.skipIf(!hasOpenssl)(
+    `fires for a certificate in its last two weeks or after its expiry${withOpenssl}`,
+    async () => {
+      makeCertificate({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), days: 90 });
+      const config = configOf({ FLOODGATE_OPS_TLS_CERT: join(folder, 'cert.pem') });
+      const untilMs = Date.now() + 90 * DAY_MS;
+      const at = async (daysBefore: number) =>
+        (await expiringCertificates(config, untilMs - daysBefore * DAY_MS)).map(({ text }) => text);
+      expect(await at(15)).toEqual([]);
+      expect(await at(13)).toMatchObject([
+        expect.stringMatching(/^The certificate of ops.tls.cert expires at/),
+      ]);
+      expect(await at(-1)).toMatchObject([expect.stringContaining('has expired')]);
+      writeFileSync(join(folder, 'cert.pem'), 'no certificate');
+      expect(await at(-1)).toEqual([]);
+    },
+  );
 });
 
 describe('alerts.webhooks', () => {
   it.each([
-    ['https://user:hush@/hush', /number 1 is no URL/],
-    ['https://ok.example/hush,https://ok.example/#hush', /number 2 is no URL/],
-    ['https://ok.example/hush,https://ok.example/hush', /number 2 is there already/],
+    ['https://user:hush@/hush', /entry 1 is not a valid URL/],
+    ['https://ok.example/hush,https://ok.example/#hush', /entry 2 is not a valid URL/],
+    ['https://ok.example/hush,https://ok.example/hush', /entry 2 is a duplicate/],
     ['ftp://ok.example/hush', /\(not shown\); allowed: a list of at most 8 different URLs/],
-  ])('%s is refused without being shown', (text, says) => {
+  ])('with the value %s is rejected by a message without the value', (text, says) => {
     const refused = () => webhooksOf(configOf({ FLOODGATE_ALERTS_WEBHOOKS: text }));
     expect(refused).toThrow(ConfigError);
     expect(refused).toThrow(says);

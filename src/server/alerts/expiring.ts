@@ -1,6 +1,6 @@
-/** Certificates and tokens that will not be valid for long. */
+/** Alert conditions for certificates and tokens that expire soon. */
 import { X509Certificate } from 'node:crypto';
-// Node loads it for the first who uses it.
+// `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
 import { promises as files } from 'node:fs';
 import type { Config } from '../../config/index.ts';
 import type { Condition } from '../../platform/alerts/index.ts';
@@ -9,12 +9,12 @@ import type { Token } from '../../rules/index.ts';
 export const EXPIRING_KEYS = 'expiring/';
 
 const DAY_MS = 24 * 3_600_000;
-/** Renewals come weeks before: one that has not come by then fails. */
+/** Renewal tools replace certificates weeks before they expire. At two weeks left, the renewal is failing. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 const TOKEN_MS = 7 * DAY_MS;
-/** What is made for hours or days is told in the last quarter of its life. */
+/** Certificates and tokens with a short life are reported in its last quarter. */
 const SHARE_OF_LIFE = 0.25;
-/** Tokens that are told of at once: of those beyond, the ones that expire later. */
+/** Maximum number of tokens reported at once; the tokens that expire first are kept. */
 const MAX_TOKENS = 100;
 
 interface Life {
@@ -22,13 +22,12 @@ interface Life {
   readonly untilMs: number;
 }
 
-/** Whether something ends soon, or has ended. */
 const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): boolean =>
   untilMs - nowMs <= Math.min(withinMs, (untilMs - fromMs) * SHARE_OF_LIFE);
 
 const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
-/** Those that are valid and expire soon; one that has expired is not told of any more: whoever used it has found out. */
+/** Returns conditions for valid tokens that expire soon. Expired tokens are not reported, as their users noticed. */
 export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
   return tokens
     .flatMap((token) => {
@@ -43,12 +42,12 @@ export function expiringTokens(tokens: readonly Token[], nowMs: number): Conditi
       key: `${EXPIRING_KEYS}token/${id}`,
       kind: 'token_expires',
       subject: label === '' ? id : `${label} (${id})`,
-      text: `The token ${label === '' ? '' : `${label} `}with the id ${id} expires at ${inWords(untilMs)} UTC. \`floodgate token create\` makes another one.`,
+      text: `The token ${label === '' ? '' : `${label} `}with the id ${id} expires at ${inWords(untilMs)} UTC. \`floodgate token create\` creates a new one.`,
       details: { token: id, label, expires_on: new Date(untilMs).toISOString() },
     }));
 }
 
-/** The certificates that are served; one that has expired stays told of. What cannot be read is told in the log. */
+/** Returns conditions for served certificates near or past expiry. Skips unreadable files, which the log reports. */
 export async function expiringCertificates(
   { tls, ops }: Pick<Config, 'tls' | 'ops'>,
   nowMs: number,
@@ -65,7 +64,7 @@ export async function expiringCertificates(
           key: `${EXPIRING_KEYS}certificate/${option}`,
           kind: 'certificate_expires',
           subject: option,
-          text: `The certificate of ${option} ${life.untilMs > nowMs ? 'expires' : 'has expired'} at ${inWords(life.untilMs)} UTC. Replace the file: it is read again.`,
+          text: `The certificate of ${option} ${life.untilMs > nowMs ? 'expires' : 'has expired'} at ${inWords(life.untilMs)} UTC. Replace the file; the server reloads it.`,
           details: { option, expires_on: new Date(life.untilMs).toISOString() },
         },
       ];
@@ -82,8 +81,7 @@ async function readCertificate(file: string): Promise<X509Certificate | undefine
   }
 }
 
-/** What is told when it is over, by what it was told as. */
-export const expiryOver = (key: string): string =>
+export const expiryResolvedText = (key: string): string =>
   key.startsWith(`${EXPIRING_KEYS}token/`)
     ? 'The token has expired, or was revoked.'
-    : 'The certificate was replaced, or is not served any more.';
+    : 'The certificate was replaced, or is no longer served.';

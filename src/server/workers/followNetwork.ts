@@ -2,22 +2,21 @@ import type { Logger } from 'pino';
 import type { Config, NetworkConfig } from '../../config/index.ts';
 import {
   type AnswerStore,
-  type CallContext,
+  type FilterRow,
   type GatewayMetrics,
+  type Handler,
   type IndexFiller,
   Live,
   type Method,
   type MethodRow,
   openRpcDocument,
-  type PolledFilters,
   startNetwork,
 } from '../../ethereum/gateway/index.ts';
-import { BlockUnavailableError, type FollowedChange, PooledSource } from '../../ethereum/ingest/index.ts';
-import { NodeError, type NodePool } from '../../ethereum/nodes/index.ts';
-import { methodsOf, networkOptions } from '../ethereumNetwork.ts';
-import type { NetworkState, PrimaryCalls, WorkerCalls } from './calls.ts';
+import { BlockUnavailableError, type HeadChange, PooledSource } from '../../ethereum/ingest/index.ts';
+import { LeasedNodeBudget, NodeError, type NodePool } from '../../ethereum/nodes/index.ts';
+import { methodsOf, type NetworkState, networkOptions } from '../ethereum/ethereumNetwork.ts';
+import type { PrimaryCalls, WorkerCalls } from './calls.ts';
 import { followIndex } from './followIndex.ts';
-import { LeasedNodeBudget } from './leasedNodeBudget.ts';
 import type { Link } from './link.ts';
 
 export type ToPrimary = Link<WorkerCalls, PrimaryCalls>;
@@ -36,71 +35,72 @@ export interface FollowNetworkDependencies {
   readonly primary: ToPrimary;
 }
 
-/** A network as a worker answers for it. */
 export interface FollowedNetwork {
   readonly methods: readonly Method[];
   readonly live: Live;
   readonly pool: NodePool;
   follow(state: NetworkState): void;
-  followed(change: FollowedChange): void;
+  followed(change: HeadChange): void;
+  refresh(): void;
   stop(): Promise<void>;
 }
 
-/** Answers for a network whose nodes are polled, and whose index is written, by the primary. */
+/** Opens a network whose nodes the first process polls and whose index it writes. */
 export async function followNetwork(
   options: FollowNetworkOptions,
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
 ): Promise<FollowedNetwork> {
   const { name, config } = options;
   const index = await followIndex(options, { logger });
-  const placeOf = (node: { readonly name: string }): number =>
+  const indexOf = (node: { readonly name: string }): number =>
     pool.nodes.findIndex((other) => other.name === node.name);
+  // This process ends if a call to the first process fails.
+  const ignore = (): undefined => undefined;
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined },
     {
       ...{ store: answers, metrics, log: logger },
-      elsewhere: {
-        // The primary is gone where this fails, and this process ends.
-        poll: (node) => primary.ask('poll', { network: name, node: placeOf(node) }).catch(() => undefined),
+      remotePolling: {
+        poll: (node) => primary.ask('poll', { network: name, node: indexOf(node) }).catch(ignore),
+        newest: sharedRuns(() => primary.ask('newest', undefined).catch(ignore)),
         budgetOf: (limits, node) =>
           new LeasedNodeBudget(limits, (wanted) =>
             primary.ask('takeOfNode', { ...wanted, network: name, node }),
           ),
-        found: (node, why) => primary.tell('found', { network: name, node: placeOf(node), why }),
+        reportNodeFault: (node, why) => primary.tell('found', { network: name, node: indexOf(node), why }),
       },
     },
   );
   const { pool, cache } = network;
   const live = new Live(network, (areWanted) =>
-    primary.ask('wantChanges', { network: name, areWanted }).catch(() => undefined),
+    primary.ask('wantChanges', { network: name, areWanted }).catch(ignore),
   );
   pool.onHead(() => live.headChanged());
+  const { maxAnswerBytes } = config.gateway;
+  const refresh = (): void => index.refresh();
   const services = {
     network,
-    filters: filtersOf(name, primary),
+    filters: remoteFilters(name, primary),
     index: {
-      ...{
-        store: index.reader,
-        finder: new PooledSource(pool),
-        maxAnswerBytes: config.gateway.maxAnswerBytes,
-      },
-      indexer: fillerOf(name, pool, { primary, refresh: () => index.refresh() }),
+      ...{ store: index.reader, finder: new PooledSource(pool), maxAnswerBytes },
+      indexer: fillerOf(name, pool, { primary, refresh }),
     },
     description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
   return {
-    ...{ pool, live },
+    ...{ pool, live, refresh },
     methods: methodsOf(table, services),
     follow(state) {
-      const caught = pool.nodes.filter(
-        ({ health }, i) => state.pool.nodes[i]?.health === 'quarantined' && health !== 'quarantined',
-      );
-      for (const node of caught) cache.distrust(node.name);
-      cache.followStore(state.store);
+      for (const [i, { health }] of state.pool.nodes.entries()) {
+        const node = pool.nodes[i];
+        if (node !== undefined && health === 'quarantined' && node.health !== health)
+          cache.distrust(node.name);
+      }
+      cache.applyStoreState(state.store);
       index.follow(state);
-      pool.follow(state.pool);
+      pool.adopt(state.pool);
     },
-    followed: (change) => live.followed(change),
+    followed: (change) => live.indexChanged(change),
     async stop() {
       live.stop();
       await pool.stop();
@@ -109,7 +109,21 @@ export async function followNetwork(
   };
 }
 
-/** Has the primary index what is missing. */
+/** Runs work one at a time. Callers during a run share the next run, which starts after their calls. */
+function sharedRuns(work: () => Promise<void>): () => Promise<void> {
+  let running = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running.then(() => {
+      next = undefined;
+      running = work();
+      return running;
+    });
+    return next;
+  };
+}
+
+/** Asks the first process to index missing blocks. */
 function fillerOf(
   network: string,
   pool: NodePool,
@@ -119,29 +133,25 @@ function fillerOf(
     get lastHeads() {
       return pool.knownHeads;
     },
-    async freshHeads() {
-      try {
-        return await pool.freshHeads();
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error;
-        return pool.knownHeads;
-      }
-    },
+    freshHeads: () =>
+      pool.freshHeads().catch((error: unknown) => {
+        if (error instanceof NodeError) return pool.knownHeads;
+        throw error;
+      }),
     async ensure(fromBlock, toBlock) {
-      const unavailable = await primary.ask('ensure', { network, fromBlock, toBlock });
+      const notIndexed = await primary.ask('ensure', { network, fromBlock, toBlock });
       refresh();
-      if (unavailable !== undefined) throw new BlockUnavailableError(unavailable.missing);
+      if (notIndexed === undefined) return;
+      throw new BlockUnavailableError(notIndexed.missing, { failure: notIndexed.failure });
     },
   };
 }
 
-/** Filters are the primary's: how far a client is that asks by several connections is known once. */
-function filtersOf(network: string, primary: ToPrimary): PolledFilters {
-  const call = ({ client }: CallContext) => ({ network, client: client?.() ?? '' });
-  return {
-    make: (logs, context) => primary.ask('makeFilter', { ...call(context), logs }),
-    changes: (id, context) => primary.ask('filterChanges', { ...call(context), id }),
-    logs: async (id, context) => Buffer.from(await primary.ask('filterLogs', { ...call(context), id })),
-    uninstall: (id) => primary.ask('uninstallFilter', { network, client: '', id }),
-  };
-}
+/** HTTP filters are in the first process, because a client's requests may reach any worker. */
+const remoteFilters =
+  (network: string, primary: ToPrimary) =>
+  ({ name: method }: FilterRow): Handler =>
+  async (params, { client = () => '', address = () => '' }) =>
+    Buffer.from(
+      await primary.ask('filter', { network, method, params, client: client(), address: address() }),
+    );

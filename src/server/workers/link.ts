@@ -1,10 +1,7 @@
 import { RetryLaterError, RpcError } from '../../ethereum/jsonrpc/index.ts';
+import { inBackground } from '../../platform/background/index.ts';
 
-/** What one side of a link may be asked, by name: each takes one thing, and answers now or later. */
 type Calls = Readonly<Record<string, (body: never) => unknown>>;
-
-/** Where messages go to the other process. What cannot be sent is dropped: then that is gone. */
-export type Send = (message: unknown) => void;
 
 export type Message =
   | { readonly ask: string; readonly id: number; readonly body: unknown }
@@ -14,71 +11,67 @@ export type Message =
 
 interface SentError {
   readonly message: string;
-  /** Of an error of JSON-RPC, which a client is told. */
+  /** Set if the gateway's client receives the error. */
   readonly rpc?: Pick<RpcError, 'code' | 'data'> &
     Partial<Pick<RetryLaterError, 'status' | 'retryAfterSeconds'>>;
 }
 
-/** The other process is gone. */
 class LinkClosedError extends Error {
   override readonly name = 'LinkClosedError';
 }
 
-/** A link between two processes. Messages arrive in the order in which they were sent. */
+/** Typed calls between two processes. Messages arrive in the order in which they were sent. */
 export class Link<Here extends Calls, There extends Calls> {
-  readonly #send: Send;
+  readonly #send: (message: Message) => void;
   readonly #calls: Here;
-  readonly #asked = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
+  readonly #pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   #lastId = 0;
 
-  constructor(send: Send, calls: Here) {
+  constructor(send: (message: Message) => void, calls: Here) {
     this.#send = send;
     this.#calls = calls;
   }
 
-  /** Rejects as the call does; with LinkClosedError where the other process is gone before it has answered. */
+  /** Rejects with the error of the call, or with LinkClosedError if the other process ends first. */
   ask<Name extends keyof There & string>(
     name: Name,
     body: Parameters<There[Name]>[0],
   ): Promise<Awaited<ReturnType<There[Name]>>> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
-      this.#send({ ask: name, id, body } satisfies Message);
+      this.#pending.set(id, { resolve, reject });
+      this.#send({ ask: name, id, body });
     });
   }
 
-  /** The same where nobody waits for an answer. */
+  /** Sends a call that has no reply. */
   tell<Name extends keyof There & string>(name: Name, body: Parameters<There[Name]>[0]): void {
-    this.#send({ tell: name, body } satisfies Message);
+    this.#send({ tell: name, body });
   }
 
-  /** Takes what the other process has sent. */
   received(message: Message): void {
     if ('tell' in message) this.#calls[message.tell]?.(message.body as never);
-    else if ('ask' in message) void this.#answer(message);
-    else if ('answered' in message)
-      this.#over(message.answered)?.resolve(message.result as never); // of its call
-    else this.#over(message.failed)?.reject(receivedError(message.error));
+    else if ('ask' in message) inBackground('call between processes', () => this.#reply(message));
+    else if ('answered' in message) this.#take(message.answered)?.resolve(message.result as never);
+    else this.#take(message.failed)?.reject(receivedError(message.error));
   }
 
   closed(): void {
-    for (const { reject } of this.#asked.values()) reject(new LinkClosedError());
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(new LinkClosedError());
+    this.#pending.clear();
   }
 
-  #over(id: number) {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    return asked;
+  #take(id: number) {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
   }
 
-  async #answer({ ask, id, body }: Extract<Message, { ask: string }>): Promise<void> {
+  async #reply({ ask, id, body }: Extract<Message, { ask: string }>): Promise<void> {
     try {
-      const result = await this.#calls[ask]?.(body as never);
-      this.#send({ answered: id, result } satisfies Message);
+      this.#send({ answered: id, result: await this.#calls[ask]?.(body as never) });
     } catch (error) {
-      this.#send({ failed: id, error: sentError(error) } satisfies Message);
+      this.#send({ failed: id, error: sentError(error) });
     }
   }
 }
@@ -95,7 +88,6 @@ function sentError(error: unknown): SentError {
 function receivedError({ message, rpc }: SentError): Error {
   if (rpc === undefined) return new Error(message);
   const { code, data, status, retryAfterSeconds = 1 } = rpc;
-  return status === undefined
-    ? new RpcError(code, message, data)
-    : new RetryLaterError(message, { status, retryAfterSeconds, data });
+  if (status === undefined) return new RpcError(code, message, data);
+  return new RetryLaterError(message, { status, retryAfterSeconds, data });
 }

@@ -1,17 +1,17 @@
-/** Pauses before a worker that died is started again: none the first time, then doubled each time, until one has lived for a while. */
+/** Pause before a worker restarts: none after the first failure, then doubled up to 10 s, until one lived for 30 s. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
 const LIVED_MS = 30_000;
 
-/** Workers that are started again: one that dies at once must not keep the machine busy. */
+/** Backoff of restarts, so that a worker that fails at once does not keep the machine busy. */
 export class Restarts {
-  /** Times in a row that the worker of a place has ended soon, or could not start. */
+  /** Failures in a row, by worker number. */
   readonly #failures = new Map<number, number>();
 
-  /** The worker of a place has ended. Answers how long to wait before the next. */
-  pauseMs(place: number, livedMs: number): number {
-    const failures = livedMs > LIVED_MS ? 0 : (this.#failures.get(place) ?? 0);
-    this.#failures.set(place, failures + 1);
+  /** Returns the pause before the next start of a worker that ended after `livedMs`. */
+  pauseMs(number: number, livedMs: number): number {
+    const failures = livedMs > LIVED_MS ? 0 : (this.#failures.get(number) ?? 0);
+    this.#failures.set(number, failures + 1);
     return failures === 0 ? 0 : Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
   }
 }

@@ -1,98 +1,87 @@
 import { availableParallelism } from 'node:os';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { isSocketPath } from '../../platform/http/index.ts';
-import type { Opened } from '../roles.ts';
-import { relayPathOf } from './operatorsRelay.ts';
+import { relayPathOf } from '../listen/operatorsRelay.ts';
+import type { OpenedParts } from '../roles.ts';
 
-/** How many processes answer the gateway beside the first; 1: it does so itself. Throws ConfigError where something does not fit to more. */
-export function workersOf(config: Config, opened: Opened): number {
+/** Limits of the whole server, of which each worker gets an equal part. */
+const DIVIDED = [
+  'http.maxUnsentBytes',
+  'gateway.maxInFlight',
+  'gateway.cacheMemoryBytes',
+  'gateway.webSocket.maxConnections',
+  'gateway.webSocket.maxConnectionsPerAddress',
+  'gateway.webSocket.maxSubscriptionsPerAddress',
+  'index.cacheBytes',
+] as const;
+
+/** Returns the number of processes that serve the gateway; 1 if the first process does. Throws ConfigError. */
+export function workersOf(config: Config, opened: OpenedParts): number {
   const count = config.workers === 'auto' ? availableParallelism() : config.workers;
   if (count > 1) checkWorkers(config, count, opened);
   return count;
 }
 
-export function checkWorkers(config: Config, count: number, opened: Opened): void {
+/** Throws ConfigError for options that do not fit the number of workers. */
+export function checkWorkers(config: Config, count: number, opened: OpenedParts): void {
   const refuse = (option: string, because: string, instead: string): never => {
     throw new ConfigError(
       `workers (FLOODGATE_WORKERS, --workers) is ${config.workers}, that is ${count} processes, and ${option}: ${because}; allowed: ${instead}`,
     );
   };
   if (!opened.has('gateway'))
-    refuse(
-      'this server has no gateway',
-      'it is the gateway that workers answer',
-      'workers 1, or a role with gateway',
-    );
+    refuse('this server has no gateway', 'workers answer the gateway', 'workers 1, or a role with gateway');
   const relayPath = relayPathOf(config);
   if (relayPath !== undefined && !isSocketPath(relayPath))
     refuse(
       `dataDir is ${config.dataDir}`,
-      'workers meet the first process at a socket in it, and the path of one has 103 bytes at most',
-      'a shorter path, a link to it for example, or ops.port (FLOODGATE_OPS_PORT, --ops-port)',
+      'workers reach the first process at a socket in it, and the path of a socket has at most 103 bytes',
+      'a shorter path, for example a link to it, or ops.port (FLOODGATE_OPS_PORT, --ops-port)',
     );
   for (const path of DIVIDED) {
-    const value = numberAt(config, path);
+    const { group, name } = optionAt(config, path);
+    const value = group[name] ?? 0;
     if (value > 0 && value < count)
       refuse(
         `${path} is ${value}`,
-        'each worker has its part of it',
+        'each worker gets an equal part of it',
         `workers of at most ${value}, or ${path} of at least ${count}`,
       );
   }
 }
 
-/** Limits of the machine of which each worker has its part. */
-const DIVIDED = [
-  'http.maxUnsentBytes',
-  'http.maxUnsentBytesPerAddress',
-  'gateway.maxInFlight',
-  'gateway.cacheMemoryBytes',
-  'gateway.webSocket.maxConnections',
-  'gateway.webSocket.maxConnectionsPerAddress',
-  'gateway.webSocket.maxConnectionsPerKey',
-  'gateway.webSocket.maxSubscriptionsPerAddress',
-  'gateway.webSocket.maxSubscriptionsPerKey',
-  'index.cacheBytes',
-] as const;
-
-type Tree = { [name: string]: unknown };
-
-/** The configuration of one of several workers: together they stay within what is configured. */
+/** Returns the configuration of one of `count` workers. */
 export function partOf(config: Config, count: number): Config {
-  const part = structuredClone(config) as unknown as Tree;
+  const part = structuredClone(config);
   for (const path of DIVIDED) {
-    const [names, last] = split(path);
-    const group = names.reduce((tree, name) => tree[name] as Tree, part); // as the schema has it
-    group[last] = Math.floor(numberAt(config, path) / count);
+    const { group, name } = optionAt(part, path);
+    group[name] = Math.floor((group[name] ?? 0) / count);
   }
-  return part as unknown as Config;
+  return part;
 }
 
-const numberAt = (config: Config, path: string): number => {
-  const [names, last] = split(path);
-  return names.reduce((tree, name) => tree[name] as Tree, config as unknown as Tree)[last] as number; // as the schema has it
-};
-
-function split(path: string): readonly [string[], string] {
+function optionAt(config: Config, path: string): { group: Record<string, number>; name: string } {
   const names = path.split('.');
-  return [names.slice(0, -1), names.at(-1) ?? path];
+  const name = names.pop() ?? path;
+  let group: unknown = config;
+  for (const one of names) group = (group as Record<string, unknown>)[one];
+  return { group: group as Record<string, number>, name }; // as the schema defines the options in DIVIDED
 }
 
-/** Options that workers alone go by. */
-const RELOADED = ['gateway', 'http', 'tls'] as const;
+/** Options that only workers use, so they may change without a restart. */
+const RELOADED: readonly string[] = ['gateway', 'http', 'tls'];
 
-export interface Reloaded {
-  readonly config: Config;
-  /** Options that were changed too, and stay as they are until the next start. */
-  readonly kept: readonly string[];
-}
-
-/** What a reload goes by: of what was changed, that which workers alone need. */
-export function reloaded(before: Config, now: Config): Reloaded {
-  const own: readonly string[] = RELOADED;
-  const changed = (Object.keys({ ...before, ...now }) as (keyof Config)[]).filter(
-    (name) => !own.includes(name) && JSON.stringify(before[name]) !== JSON.stringify(now[name]),
-  );
+/** Returns the configuration after a reload, and the changed options that need a restart. */
+export function reloaded(
+  before: Config,
+  now: Config,
+): { readonly config: Config; readonly ignored: readonly string[] } {
+  const names = Object.keys({ ...before, ...now }) as (keyof Config)[];
+  const isChanged = (name: keyof Config): boolean =>
+    JSON.stringify(before[name]) !== JSON.stringify(now[name]);
   const { gateway, http, tls } = now;
-  return { config: { ...before, gateway, http, tls }, kept: changed };
+  return {
+    config: { ...before, gateway, http, tls },
+    ignored: names.filter((name) => !RELOADED.includes(name) && isChanged(name)),
+  };
 }

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { HANG_MS } from '../../support/hang.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-/** Undefined where there is none. */
-export const CHROMIUM = PLACES.find((path) => existsSync(path));
-/** Where pictures of the pages are kept; nowhere where it is not set. */
+const CHROMIUM_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Path of the installed Chromium, or undefined. */
+export const CHROMIUM = CHROMIUM_PATHS.find((path) => existsSync(path));
+/** Folder for screenshots of the pages. Default: none are stored. */
 const ARTIFACTS = process.env['FLOODGATE_TEST_ARTIFACTS'];
 
-/** A browser without a window. As root it has no sandbox of its own: what it opens here is ours. */
+/** Starts a headless browser. Without a sandbox, because root cannot use it; tests open only trusted pages. */
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--disable-gpu'] });
 
 export interface Tab {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Errors of the page and of its console, what the policy refused among them. */
+  /** Errors of the page and of its console, including violations of the Content-Security-Policy. */
   readonly faults: string[];
-  /** URLs that were asked for and are not of the server. */
-  readonly strangers: string[];
+  /** Requested URLs of other origins. */
+  readonly foreignRequests: string[];
 }
 
 const COUNT_SHIFTS = `
@@ -54,14 +54,14 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   page.on('request', (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith('data:')) strangers.push(request.url());
   });
-  // How much of the page moves by itself, as browsers count it.
+  // Collects layout shifts as browsers measure them.
   await page.addInitScript({ content: COUNT_SHIFTS });
-  return { context, page, faults, strangers };
+  return { context, page, faults, foreignRequests: strangers };
 }
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
-/** What an expression is in the page; by the DevTools, as the page's own policy lets no text become a script. */
+/** Evaluates an expression in the page. Uses DevTools, because the page's policy forbids evaluating text. */
 export async function inPage<T>(page: Page, expression: string): Promise<T> {
   const opened = sessions.get(page) ?? page.context().newCDPSession(page);
   sessions.set(page, opened);
@@ -70,11 +70,11 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
     ...{ expression, awaitPromise: true, returnByValue: true },
   });
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value as T; // the caller knows what it asks for
+  return result.value as T; // the caller knows the type
 }
 
-/** Holds what a page asks for; gives what lets it through, and all that is asked for later. */
-export async function hold(page: Page, pattern: string): Promise<() => void> {
+/** Holds requests that match the pattern. Returns a function that releases these and all later requests. */
+export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
   let letThrough = () => {};
   const held = new Promise<void>((resolve) => {
     letThrough = resolve;
@@ -86,13 +86,13 @@ export async function hold(page: Page, pattern: string): Promise<() => void> {
   return () => letThrough();
 }
 
-/** Of the page of the console that has moved most. */
+/** Returns the cumulative layout shift of the console page with the largest one. */
 export const layoutShift = (page: Page): Promise<number> =>
   inPage(page, 'Math.max(0, ...Object.values(window.movedBy))');
-/** What moved, for who looks for the reason. */
-export const moves = (page: Page): Promise<string> => inPage(page, "window.moves.join('\\n')");
+/** Returns the layout shifts with the elements that moved, for the message of a failure. */
+export const layoutShifts = (page: Page): Promise<string> => inPage(page, "window.moves.join('\\n')");
 
-export async function keepPicture(page: Page, name: string): Promise<void> {
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
   if (ARTIFACTS === undefined) return;
   mkdirSync(ARTIFACTS, { recursive: true });
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { inPage, keepPicture, layoutShift, moves, type Tab } from './browser.ts';
+import { inPage, layoutShift, layoutShifts, type Tab, takeScreenshot } from './browser.ts';
 
 const WIDTHS = [
   { width: 360, height: 740 },
@@ -9,15 +9,15 @@ const WIDTHS = [
   { width: 2560, height: 1440 },
 ] as const;
 const SCHEMES = ['light', 'dark'] as const;
-/** What browsers call good. */
+/** Cumulative layout shift that web.dev rates as good. */
 const MAX_LAYOUT_SHIFT = 0.1;
 
-/** Colours have changed from one scheme to the other: on their way they have another contrast. */
-const AT_REST = `Promise.all(document.getAnimations()
+/** Waits for the end of colour transitions: intermediate colours have a different contrast. */
+const TRANSITIONS_ENDED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
   .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`;
 
-/** Two frames later everything was drawn. */
+/** Waits for two animation frames, after which all changes are drawn. */
 export const DRAWN =
   'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth';
@@ -27,9 +27,9 @@ interface Violation {
   readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[];
 }
 
-/** What axe-core finds, in short. */
+/** Returns the violations found by axe-core. */
 async function violations(page: Page): Promise<string[]> {
-  // Half a megabyte, sent once for each page that is loaded.
+  // axe-core has 500 kB, so it is sent only once per loaded page.
   if (!(await inPage<boolean>(page, "'axe' in window"))) await inPage(page, `(() => {${axe.source}})()`);
   const run =
     "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => ({ id, nodes }))))";
@@ -39,13 +39,18 @@ async function violations(page: Page): Promise<string[]> {
   );
 }
 
-/** A page at each width and in both schemes: nothing moves, nothing is wider than the window, axe-core finds nothing. */
+/**
+ * Checks a page at each width in both colour schemes: no layout shift, no horizontal overflow, no axe-core violation.
+ */
 export async function checkPage(tab: Tab, name: string): Promise<void> {
   for (const scheme of SCHEMES) for (const size of WIDTHS) await look(tab.page, { name, scheme, size });
   await checkRest(tab, name);
 }
 
-/** Nothing is wider than the narrowest window that shows tables as such. What moves for the new width counts for no check before. */
+/**
+ * Checks for overflow at 700 px, the narrowest width that shows tables. Resets the layout shift, because the new
+ * width causes one.
+ */
 export async function checkWidth({ page }: Tab, name: string): Promise<void> {
   await page.setViewportSize({ width: 700, height: 800 });
   await inPage(page, DRAWN);
@@ -53,7 +58,7 @@ export async function checkWidth({ page }: Tab, name: string): Promise<void> {
   await inPage(page, 'window.movedBy = {}');
 }
 
-/** A state of a page whose looks are those of a page that is looked at in full: the narrowest and a usual window. */
+/** Checks a state of a page that another test checks in full: one narrow and one usual window size. */
 export async function checkState(tab: Tab, name: string): Promise<void> {
   await look(tab.page, { name, scheme: 'light', size: WIDTHS[0] });
   await look(tab.page, { name, scheme: 'dark', size: WIDTHS[1] });
@@ -71,16 +76,16 @@ async function look(page: Page, { name, scheme, size }: Looked): Promise<void> {
   await page.setViewportSize(size);
   const where = `${name} ${size.width} ${scheme}`;
   await inPage(page, DRAWN);
-  await inPage(page, AT_REST);
-  await keepPicture(page, where.replaceAll(' ', '-'));
+  await inPage(page, TRANSITIONS_ENDED);
+  await takeScreenshot(page, where.replaceAll(' ', '-'));
   expect.soft(await inPage<number>(page, TOO_WIDE), `${where}: too wide`).toBeLessThanOrEqual(0);
   expect.soft(await violations(page), where).toEqual([]);
 }
 
-async function checkRest({ page, faults, strangers }: Tab, name: string): Promise<void> {
+async function checkRest({ page, faults, foreignRequests }: Tab, name: string): Promise<void> {
   expect
-    .soft(await layoutShift(page), `${name}: moves\n${await moves(page)}`)
+    .soft(await layoutShift(page), `${name}: moves\n${await layoutShifts(page)}`)
     .toBeLessThanOrEqual(MAX_LAYOUT_SHIFT);
   expect.soft(faults, name).toEqual([]);
-  expect.soft(strangers, name).toEqual([]);
+  expect.soft(foreignRequests, name).toEqual([]);
 }

@@ -6,27 +6,40 @@ import { spawnGuarded } from '../../support/spawn.ts';
 
 export interface DevServer {
   readonly url: string;
-  /** What it printed to sign in with. */
+  /** The printed sign-in link. */
   readonly link: string;
   readonly token: string;
   readonly account: string;
   readonly dns: { readonly host: string; readonly port: number };
+  /** Suspends the process until `thaw`; its connections stay open. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
 const printedIn = (text: string, pattern: RegExp): string => {
   const [, value] = pattern.exec(text) ?? [];
-  if (value === undefined) throw new Error(`it did not print ${pattern}:\n${text}`);
+  if (value === undefined) throw new Error(`floodgate dev did not print ${pattern}:\n${text}`);
   return value;
 };
 
-/** The development server with its zone behind the guard, and without a chain, on a port to come back to. */
+/** Starts `floodgate dev` with rules and guard but without a chain, on a fixed port, so that it can be restarted. */
 export async function startDevServer(
   dataDir: string,
   port: number,
   program: string = PROGRAM,
 ): Promise<DevServer> {
-  const args = ['dev', '--rules-only', '--port', String(port), '--data-dir', dataDir, '--log-level', 'warn'];
+  const args = [
+    'dev',
+    '--role',
+    'rules,guard',
+    '--port',
+    String(port),
+    '--data-dir',
+    dataDir,
+    '--log-level',
+    'warn',
+  ];
   const child = spawnGuarded(process.execPath, [program, ...args], { env: cleanEnvironment() });
   let log = '';
   child.stderr.on('data', (chunk) => {
@@ -36,10 +49,10 @@ export async function startDevServer(
   let welcome = '';
   for await (const line of createInterface({ input: child.stdout })) {
     welcome += `${line}\n`;
-    if (line.startsWith('Ctrl-C stops it')) break;
+    if (line.startsWith('Press Ctrl-C to stop')) break;
   }
   child.stdout.resume();
-  if (welcome === '') throw new Error(`it did not start:\n${log}`);
+  if (welcome === '') throw new Error(`floodgate dev did not start:\n${log}`);
   const [, host = '', dnsPort = ''] = /DNS +(\S+) port (\d+)/.exec(welcome) ?? [];
   return {
     url: printedIn(welcome, /Rules API +(\S+)\/client\/v4/),
@@ -47,6 +60,8 @@ export async function startDevServer(
     token: printedIn(welcome, /API token +(\S+)/),
     account: printedIn(welcome, /Account +(\S+)/),
     dns: { host, port: Number(dnsPort) },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async stop() {
       child.kill('SIGTERM');
       await ended;

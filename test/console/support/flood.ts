@@ -4,7 +4,7 @@ import { query, type Target, UdpClient } from '../../dns/support/dnsClient.ts';
 const SLICE = 100;
 const SLICE_MS = 40;
 
-/** Names that would do harm where they are taken for something else than text. */
+/** Labels that do harm if they are not treated as text. */
 const HOSTILE = [
   '<img src=x onerror=alert(1)>',
   '\\226\\128\\174gnp.exe',
@@ -16,14 +16,14 @@ const HOSTILE = [
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 255;
 
-/** A name of 255 octets. */
+/** Returns a name of 255 octets, the maximum. */
 function longest(label: string, zone: string): string {
   const rest = [...Array<string>(3).fill('y'.repeat(MAX_LABEL_BYTES)), zone].join('.');
-  // Each label has an octet for its length, and the root one of its own.
+  // Each label has a length octet, and the name ends with one for the root.
   return `${label.padStart(MAX_NAME_BYTES - rest.length - 3, '0')}.${rest}`;
 }
 
-/** Random names of a zone, some of them hostile, until it is stopped; and what of it was answered. */
+/** Queries random names of a zone, some of them hostile, until it is stopped. Counts queries and answers. */
 export class Flood {
   readonly #client: UdpClient;
   readonly #zone: string;
@@ -59,7 +59,7 @@ export class Flood {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       for (let i = 0; i < SLICE; i++) this.#client.send(this.#query(), this.#target);
-      // A user, whose name is known.
+      // A legitimate query for a known name.
       this.#client.send(query(`www.${this.#zone}`, 1, 1), this.#target);
       await pause(SLICE_MS);
     }

@@ -9,12 +9,12 @@ import { until } from '../../support/until.ts';
 interface Payment {
   readonly to: Hex;
   readonly wei: bigint;
-  /** The node that mines it, and the gateway that indexes it. */
+  /** The node that mines the payment, and the gateway that indexes it. */
   readonly nodeUrl: string;
   readonly gatewayUrl: string;
 }
 
-/** Sends so many wei in a block of its own, and waits until it is indexed. */
+/** Sends a payment in a separate block, and waits until that block is indexed. */
 export async function pay({ to, wei, nodeUrl, gatewayUrl }: Payment): Promise<Hex> {
   const wallet = createWalletClient({
     account: privateKeyToAccount(KEY),
@@ -23,7 +23,7 @@ export async function pay({ to, wei, nodeUrl, gatewayUrl }: Payment): Promise<He
   });
   const hash = await wallet.sendTransaction({ to, value: wei });
   await connect(nodeUrl).call('evm_mine');
-  await until('its block is indexed', async () => {
+  await until('the block of the payment to be indexed', async () => {
     const { json } = await call(gatewayUrl, 'trace_transaction', hash);
     return json.result?.length > 0;
   });

@@ -1,16 +1,19 @@
-/** What an attacker may try, and what must hold after it whatever it was: the documented bounds (docs/dns-threats.md). */
+/** Attacks that the search tries, and the bounds that must hold after each of them (docs/dns-threats.md). */
 import fc from 'fast-check';
 import { DAY_MINUTES, type Flow, World, type ZoneName, zoneNames } from './world.ts';
 
-/** What a zone's alarm is at most; a flood above it is refused, whatever was taught. */
+/**
+ * Highest possible alarm rate of a zone, in queries per second. A flood above it is limited, even if the attacker
+ * taught names before.
+ */
 const ATTACK_PER_SECOND = 1000;
-/** Between two steps of a move. */
+/** Minutes between two checks during a move. */
 const STEP_MINUTES = 10;
 
 export interface Move {
   readonly flows: readonly Flow[];
   readonly minutes: number;
-  /** Then the users are alone for so long. */
+  /** Minutes after the move in which only users send queries. */
   readonly pauseMinutes: number;
 }
 
@@ -23,7 +26,7 @@ const flow: fc.Arbitrary<Flow> = fc.record({
   taughtNames: fc.constantFrom(0, 0, 10, 200, 1000),
 });
 
-/** So many moves of at most so many days each. */
+/** Generates attacks of at most `maxMoves` moves, each of at most `maxDays` days. */
 export const movesOf = (maxMoves: number, maxDays: number): fc.Arbitrary<Move[]> =>
   fc.array(
     fc.record({
@@ -40,10 +43,10 @@ export const movesOf = (maxMoves: number, maxDays: number): fc.Arbitrary<Move[]>
     { minLength: 1, maxLength: maxMoves },
   );
 
-/** What an attack broke, in words; empty where everything held. */
+/** Returns the bounds that the attack broke, as texts; empty if all held. */
 export function broken(attack: readonly Move[]): string[] {
   const world = new World();
-  // Four days: names of users have been asked for on three before the attacker comes.
+  // Users query their names on at least three days before the attack begins.
   world.quietDays(4);
   const faults: string[] = [];
   for (const [index, { flows, minutes, pauseMinutes }] of attack.entries()) {
@@ -59,30 +62,34 @@ export function broken(attack: readonly Move[]): string[] {
   return faults;
 }
 
-/** Users' names stay known. */
+/** Names of users must stay known. */
 const forgotten = (world: World): string[] =>
   zoneNames.flatMap((zone) => {
     const missing = world.missing(zone);
-    return missing === 0 ? [] : [`${missing} names of users in ${zone} are not known any more`];
+    return missing === 0 ? [] : [`${missing} names of users in ${zone} are no longer known`];
   });
 
-/** A flood above the alarm passes at the bucket's rate and no faster after two seconds, and users pass. */
+/** After two seconds, a flood above the alarm rate passes only at the rate of the bucket, and queries of users pass. */
 function floodPasses(world: World, zone: ZoneName): string[] {
   const { detector } = world;
   const { ratePerSecond } = bucketOf(world, zone);
   if (detector.zones.get(zone)?.byRate !== true && ratePerSecond > 1.01 * Math.max(100, world.highestRate))
-    return [`the bucket gets ${ratePerSecond} a second, and no more than ${world.highestRate} were carried`];
+    return [
+      `the bucket refills at ${ratePerSecond} a second, but the servers carried at most ${world.highestRate}`,
+    ];
   const floodPerSecond = Math.max(1.5 * ATTACK_PER_SECOND, 2 * ratePerSecond);
-  // Query by query it takes too long.
+  // Simulating higher rates query by query would need too much time.
   if (floodPerSecond > 8000) return [];
-  // The burst is spent first: that is what it is for.
+  // The burst is spent first, as intended.
   const burstSeconds = Math.ceil(bucketOf(world, zone).burst / (floodPerSecond - ratePerSecond));
   const passed = world.flood(zone, floodPerSecond, Math.min(8, 2 + burstSeconds));
   const most = 1.1 * ratePerSecond + 20;
   const faults = [];
   if (passed.random > most)
-    faults.push(`${passed.random} of ${floodPerSecond} random names a second pass in ${zone}, not ${most}`);
-  if (passed.users < 39) faults.push(`${passed.users} of 40 users a second pass in ${zone}`);
+    faults.push(
+      `${passed.random} of ${floodPerSecond} random names a second pass in ${zone}; the limit is ${most}`,
+    );
+  if (passed.users < 39) faults.push(`only ${passed.users} of 40 queries of users a second pass in ${zone}`);
   return faults;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Zones, users and an attacker around a detector with a clock that is moved by hand. Weeks go by in minutes: what flows is added to
- * the counts of a zone as rates by class of name, and only names that may be learned are learned one by one.
+ * Zones, users and an attacker around a detector whose clock the test sets. Weeks are simulated in minutes: rates by
+ * class of name are added to the counters of a zone, and only learnable names are learned one by one.
  */
 import { AttackDetector, outcomeOf, ZONE_BYTES, ZoneSeed } from '../../../src/dns/detector/index.ts';
 import {
@@ -20,7 +20,7 @@ export const DAY_MINUTES = 1440;
 const SECONDS = 60;
 const USERS_NAMES = 150;
 const USERS_PER_SECOND = 40;
-/** Users' typos. */
+/** Queries for misspelled names that users send to each zone per second. */
 const TYPOS_PER_SECOND = 4;
 const MAX_NAMES = 1200;
 
@@ -36,27 +36,27 @@ const RULE: Rule = {
   modified_on: '2026-11-01T10:00:00.000000+00:00',
 };
 
-/** What a zone answers for a name that nobody has there. */
+/** Kind of answer that each zone returns for a name that does not exist. */
 export const zones = {
-  /** Read from a file, and known from the start. */
+  /** Seeded from a file at the start. */
   'seeded.test': AnswerKind.nxdomain,
   'learned.test': AnswerKind.nxdomain,
-  /** An unknown wildcard. */
+  /** A zone with a wildcard that the detector does not know. */
   'any.test': AnswerKind.records,
-  /** RFC 9824, to clients that do not ask for DNSSEC. */
+  /** Returns NODATA for names that do not exist (RFC 9824), as to clients that do not request DNSSEC. */
   'lies.test': AnswerKind.noData,
 } as const;
 export type ZoneName = keyof typeof zones;
 export const zoneNames = Object.keys(zones) as ZoneName[];
 
-/** What the attacker does in a zone: so many queries a second, so many of them for names that may be learned. */
+/** Rates of the attacker's queries in one zone, by class of name. */
 export interface Flow {
   readonly zone: ZoneName;
-  /** Names that nobody asked for before. */
+  /** Queries per second for names that were never queried before. */
   readonly randomPerSecond: number;
-  /** Names that are known. */
+  /** Queries per second for known names. */
   readonly knownPerSecond: number;
-  /** Names asked for twice each, from two networks; the same ones all the time. */
+  /** Number of names that are queried twice each, from two networks; identical in each step. */
   readonly taughtNames: number;
 }
 
@@ -64,10 +64,13 @@ export class World {
   readonly detector: AttackDetector;
   nowMs = START;
   readonly #words: Int32Array;
-  /** Questions by name: hashing them is most of the work. */
+  /** Questions by name, cached because hashing them is most of the work. */
   readonly #questions = new Map<string, Question>();
   #names = 0;
-  /** The highest rate that the servers carried, in queries a second: without what is refused in a zone under attack. */
+  /**
+   * Highest rate that the servers answered, in queries per second; excludes the queries dropped in a zone under
+   * attack.
+   */
   highestRate = 0;
 
   constructor(sensitivity: Rule['profile_sensitivity'] = 'low') {
@@ -80,12 +83,15 @@ export class World {
     this.detector.setRule({ ...RULE, profile_sensitivity: sensitivity }, START);
   }
 
-  /** Users for so many days, and nobody else. */
+  /** Simulates days in which only users send queries. */
   quietDays(days: number): void {
     for (let minute = 0; minute < days * DAY_MINUTES; minute += 10) this.minutes(10, []);
   }
 
-  /** A step of so many minutes with these flows besides the users; short ones are what the detector sees in fact. */
+  /**
+   * Advances the clock by one step, in which users and these flows send queries. Short steps are closest to the ticks
+   * of a real detector.
+   */
   minutes(minutes: number, flows: readonly Flow[]): void {
     const seconds = minutes * SECONDS;
     this.nowMs += minutes * MINUTE_MS;
@@ -102,7 +108,7 @@ export class World {
     );
   }
 
-  /** The users' names of a zone that are not known. */
+  /** Returns how many names of users in this zone are not known. */
   missing(zone: ZoneName): number {
     let missing = 0;
     for (let n = 0; n < USERS_NAMES; n++) if (!this.#isKnown(`h${n}.${zone}`)) missing++;
@@ -110,8 +116,8 @@ export class World {
   }
 
   /**
-   * Seconds of a flood of random names, query by query, with users: how many of each passed in the last second. What passes is
-   * answered.
+   * Simulates a flood of random names and users query by query, and returns how many of each passed in the last
+   * second. Queries that pass are answered.
    */
   flood(zone: ZoneName, perSecond: number, seconds: number): { random: number; users: number } {
     const { detector } = this;
@@ -140,7 +146,7 @@ export class World {
     const unknown = Math.round(seconds * (TYPOS_PER_SECOND + USERS_PER_SECOND * unknownShare));
     this.#count(zone, seconds * (USERS_PER_SECOND + TYPOS_PER_SECOND), unknown);
     this.#answer(zone, zones[zone], seconds * TYPOS_PER_SECOND);
-    // Each name is asked for some times a day, of two networks.
+    // Each name is queried several times a day, from two networks.
     for (let n = 0; n < USERS_NAMES; n++)
       if ((n + Math.floor(this.nowMs / MINUTE_MS)) % 60 < Math.max(1, seconds / SECONDS))
         for (const network of [n, n + 1])
@@ -151,7 +157,7 @@ export class World {
     const { detector } = this;
     const random = randomPerSecond * seconds;
     this.#count(zone, random + knownPerSecond * seconds, random);
-    // Of an attacked zone's unknown names the bucket lets some through.
+    // While a zone is under attack, only as many unknown names as the bucket has tokens are answered.
     const rate = this.#isAttacked(zone)
       ? Math.min(randomPerSecond, detector.bucketSize().ratePerSecond)
       : randomPerSecond;
@@ -167,15 +173,15 @@ export class World {
     this.#words[at + 1] = (this.#words[at + 1] ?? 0) + Math.round(unknown);
   }
 
-  /** Answers for names that are not known, none of which will be asked for again. */
+  /** Counts answers for unknown names that are queried only once. */
   #answer(name: ZoneName, kind: number, answers: number): void {
     const zone = this.detector.zones.get(name);
     if (zone === undefined) return;
-    // One tells how the zone says no; the others count.
+    // The first answers teach the zone how it denies names; the others only count.
     const each = Math.min(20, Math.ceil(answers));
     for (let n = 0; n < each; n++) {
-      const exists = zone.noteAnswer(kind, false, zone.attacked(this.nowMs));
-      if (exists) zone.notePositive(true);
+      zone.noteAnswer(kind, false, zone.attacked(this.nowMs));
+      if (zone.proves(kind, false)) zone.notePositive(true);
     }
     const rest = Math.max(0, answers - each);
     zone.answers += rest;

@@ -4,7 +4,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** A server of UDP and one of TCP on one port: of those that are free over TCP some are taken over UDP. */
+/**
+ * Binds a UDP socket and a TCP server to one port. A port that is free over TCP may be in use over UDP, so this may
+ * need several attempts.
+ */
 export async function bindBoth(): Promise<{ udp: Socket; tcp: Server; port: number }> {
   const tcp = createServer().listen(0, LOOPBACK);
   await once(tcp, 'listening');

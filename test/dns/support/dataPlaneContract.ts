@@ -1,4 +1,4 @@
-/** What every data plane does, whoever carries the packets: the controller relies on nothing else. */
+/** Tests of the behaviour that the controller requires from every data plane. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,32 +11,39 @@ import {
   startGuard,
 } from '../../../src/dns/controller/index.ts';
 import type { MakeDataPlane } from '../../../src/dns/dataplane/index.ts';
+import { type DetectorOptions, verdictOf } from '../../../src/dns/detector/index.ts';
 import { QueryType, questionOf } from '../../../src/dns/protocol/index.ts';
 import { until } from '../../support/until.ts';
+import { atEnd } from './atEnd.ts';
 import { query, RCODE, type Target, UdpClient } from './dnsClient.ts';
-import { atEnd } from './ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
 
-/** A data plane that can be made again and again, in front of a server with the zone of `ZONE_TEXT`. */
+/** A factory for data planes in front of a server with the zone of `ZONE_TEXT`. */
 export interface PlaneUnderTest {
   readonly dataPlane: MakeDataPlane;
-  /** Where DNS is answered, for a data plane that has no address of its own. */
+  /** Address on which DNS is answered, for a data plane without `addresses`. */
   readonly target?: Target;
 }
 
 const ROUND = 100;
+/** A separate zone, because the seeded zone has a wildcard here. */
+const WILDCARD = `users.${ZONE_NAME}`;
 
 export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void {
-  async function started(zones: readonly string[], rules = new TestRules([RULE])) {
+  async function started(
+    zones: readonly string[],
+    rules = new TestRules([RULE]),
+    detector: Partial<DetectorOptions> = {},
+  ) {
     const { dataPlane, target } = await prepare();
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
     atEnd(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
-    const options = { place: {}, zones: zones.map((name) => ({ name, file })) };
+    const options = { place: {}, detector, zones: zones.map((name) => ({ name, file })) };
     const start = (others: Pick<GuardDependencies, 'rules'> = { rules }): Promise<Guard> =>
       startGuard(options, { dataPlane, ...others });
-    // One that cannot start leaves everything free for the next.
+    // A guard that fails to start must release everything for the next one.
     const unreadable = { list: () => Promise.reject(new Error('no rules')), onChange: () => () => {} };
     await expect(start({ rules: unreadable })).rejects.toThrow('no rules');
     const guard = await start();
@@ -45,16 +52,19 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
     const client = await new UdpClient().open();
     atEnd(() => client.close());
     const at = guard.dataPlane.addresses[0] ?? target;
-    if (at === undefined) throw new Error('nobody says where DNS is answered');
+    if (at === undefined) throw new Error('the data plane has no address');
     return { guard, rules, client, target: at };
   }
 
   let sent = 0;
-  /** Sends random names and then asks for a known one; resolves with how many of the random ones were answered. */
-  async function round({ client, target }: { client: UdpClient; target: Target }): Promise<number> {
+  /** Sends random names below `parent` and then a known one, and returns how many random names were answered. */
+  async function round(
+    { client, target }: { client: UdpClient; target: Target },
+    parent = ZONE_NAME,
+  ): Promise<number> {
     client.answers.clear();
     for (let i = 0; i < ROUND; i++, sent++)
-      client.send(query(`x${sent}.${ZONE_NAME}`, QueryType.A, 1000 + (sent % 50_000)), target);
+      client.send(query(`x${sent}.${parent}`, QueryType.A, 1000 + (sent % 50_000)), target);
     const known = await client.ask(query(`h7.${ZONE_NAME}`, QueryType.A, 1), target);
     expect(known).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
     await client.wait(() => client.answers.size > ROUND, 50);
@@ -62,13 +72,14 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
   }
 
   describe('a data plane', () => {
-    it('answers known names while it refuses unknown ones, and does as the rule says that is changed', async () => {
+    it('answers known names while it drops unknown ones, and applies a changed rule', async () => {
       const all = await started([ZONE_NAME]);
       const { guard, rules } = all;
-      const refused = () => until('unknown names are refused', async () => (await round(all)) < ROUND / 2);
-      const answered = () => until('they are answered', async () => (await round(all)) > ROUND * 0.9);
+      const refused = () => until('unknown names to be dropped', async () => (await round(all)) < ROUND / 2);
+      const answered = () =>
+        until('unknown names to be answered', async () => (await round(all)) > ROUND * 0.9);
       await refused();
-      await until('the detector sees an attack', async () => {
+      await until('the detector to report an attack', async () => {
         await round(all);
         return guard.detector.attack;
       });
@@ -80,21 +91,55 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       await answered();
     });
 
-    it('tells what an attack costs, and for what', async () => {
+    it('passes new names under a wildcard until the zone has a baseline', async () => {
       const all = await started([ZONE_NAME]);
-      const attack = await until('the attack is known, with its top', async () => {
+      const { detector } = all.guard;
+      // The rule is in force as soon as names outside the wildcard are dropped.
+      await until('unknown names to be dropped', async () => (await round(all)) < ROUND / 2);
+      const counted = (outcome: 'paid' | 'dropped'): number =>
+        (all.guard.dataPlane.verdicts?.() ?? detector.verdicts)[verdictOf(outcome, 'zoneRate')] ?? 0;
+      await until('more queries to pass than the smallest bucket holds', async () => {
+        for (let n = 0; n < 10; n++) await round(all, WILDCARD);
+        return counted('paid') > 1000;
+      });
+      expect(counted('dropped')).toBe(0);
+      expect(detector.zones.get(WILDCARD)?.isReported(Date.now())).toBe(false);
+    });
+
+    it('limits new names under a wildcard at once if their rate is configured', async () => {
+      const zones = { [WILDCARD]: { ratePerSecond: 10, burst: 20 } };
+      const thresholds = { unknownPerSecond: 1000, accountUnknownPerSecond: 5000, zones };
+      const all = await started([ZONE_NAME], new TestRules([RULE]), { thresholds });
+      await until(
+        'the names under the wildcard to be limited',
+        async () => (await round(all, WILDCARD)) < ROUND / 2,
+      );
+      await until('the attack to be reported', async () => {
+        await round(all, WILDCARD);
+        const [attack] = all.guard.attacks.open();
+        return attack?.zones.includes(WILDCARD);
+      });
+      expect(all.guard.attacks.open()[0]).toMatchObject({ noticed_by: 'zone_rate' });
+    });
+
+    it('reports the cost of an attack for users, and its top names and networks', async () => {
+      const all = await started([ZONE_NAME]);
+      const attack = await until('the attack to be reported with samples', async () => {
         await round(all);
         const [known] = all.guard.attacks.open();
         return known !== undefined && known.refused > ROUND && known.top.weight > 0 && known;
       });
       expect(attack).toMatchObject({ zones: [ZONE_NAME], state: 'active', rule: { id: RULE.id } });
-      expect(attack.known_names).toMatchObject({ refused: 0 });
+      // Each round queries a known name and waits for its answer.
+      const { asked } = attack.known_names;
+      expect(asked).toBeGreaterThan(0);
+      expect(attack.known_names).toEqual({ asked, answered: asked, refused: 0, would_refuse: 0 });
       expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
       expect(attack.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
       expect(attack.sampled_names[0]).toMatchObject({ type: 'A', network: '127.0.0.0/24' });
     });
 
-    it('shows the detector every query and every answer', async () => {
+    it('reports every query and every answer to the detector', async () => {
       const { guard, client, target } = await started([], new TestRules([]));
       const registry = new Registry();
       registerGuardMetrics(guard, registry);
@@ -104,9 +149,9 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
         const { hashHigh, hashLow } = questionOf(`${name}.${ZONE_NAME}`, QueryType.A, guard.detector.key);
         return guard.detector.profile.find(hashHigh, hashLow) >= 0;
       };
-      // A negative answer names its zone; a name is known when two networks asked for it. Again and again, as what another
-      // program tells of its packets may begin to come a moment later.
-      await until('the name is known', async () => {
+      // A negative answer contains its zone, and a name is known after two networks have queried it. This is repeated
+      // because the reports of another program may begin a moment later.
+      await until('the name to be known', async () => {
         for (const [id, asking] of [client, other].entries())
           for (const name of ['none', 'www'])
             await asking.ask(query(`${name}.${ZONE_NAME}`, QueryType.A, id), target);
@@ -114,7 +159,7 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       });
       expect(knows('none')).toBe(false);
       expect(guard.detector.zones.get(ZONE_NAME)).toBeDefined();
-      await until('every query is counted', () => guard.detector.verdicts.reduce((a, b) => a + b) >= 4);
+      await until('every query to be counted', () => guard.detector.verdicts.reduce((a, b) => a + b) >= 4);
       expect(await registry.metrics()).toContain('floodgate_dns_profile_names 1\n');
     });
   });

@@ -28,7 +28,7 @@ export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP:
 export const query = (name: string, type: number = QueryType.A, id = 1): Buffer =>
   Buffer.from(queryPacket(nameToWire(name), type, id));
 
-/** The query with an OPT record that offers so many bytes. */
+/** Returns the query with an OPT record that offers this UDP size. */
 export function withEdns(packet: Buffer, size: number): Buffer {
   const opt = Buffer.from([0, 0, 41, size >> 8, size & 0xff, 0, 0, 0, 0, 0, 0]);
   const whole = Buffer.concat([packet, opt]);
@@ -44,11 +44,11 @@ export const parse = (bytes: Buffer): Answer => ({
   bytes,
 });
 
-/** The question section of a message of ours, to compare. */
+/** Returns the question section of an answer, whose length is that in the query. */
 export const questionBytes = (bytes: Buffer, ofQuery: Buffer): Buffer =>
   bytes.subarray(HEADER_BYTES, ofQuery.length);
 
-/** A client on one socket: sends packets, and waits for answers by their id. */
+/** A client on one socket that sends packets and stores answers by id. */
 export class UdpClient {
   readonly socket: Socket = createSocket('udp4');
   readonly answers = new Map<number, Answer>();
@@ -69,7 +69,7 @@ export class UdpClient {
     this.socket.send(packet, target.port, target.host);
   }
 
-  /** Sends a query again and again, as clients do, until it is answered. */
+  /** Sends a query every `retryMs` until it is answered. */
   async ask(packet: Buffer, target: Target, retryMs = 1000): Promise<Answer> {
     const id = packet.readUInt16BE(0);
     this.answers.delete(id);
@@ -78,14 +78,14 @@ export class UdpClient {
       if (await this.wait(() => this.answers.has(id), retryMs)) break;
     }
     const answer = this.answers.get(id);
-    if (answer === undefined) throw new Error(`the answer ${id} was here a moment ago`);
+    if (answer === undefined) throw new Error(`the answer ${id} was deleted before it was read`);
     return answer;
   }
 
-  /** Sends queries, each under an id of its own, and those again that are not answered: the system loses some where it is busy. */
+  /** Sends queries with distinct ids, and repeats those without an answer, because a busy machine loses packets. */
   async askAll(packets: readonly Buffer[], target: Target, retryMs = 1000): Promise<void> {
     let waiting = packets;
-    await until('each query is answered', () => {
+    await until('each query to be answered', () => {
       for (const packet of waiting) this.send(packet, target);
       return this.wait(() => {
         waiting = waiting.filter((packet) => !this.answers.has(packet.readUInt16BE(0)));
@@ -94,7 +94,7 @@ export class UdpClient {
     });
   }
 
-  /** Waits until the condition holds after some answer; false when it does not in time. */
+  /** Waits until the condition is true after an answer; returns false if it is still false after `limitMs`. */
   async wait(condition: () => boolean, limitMs: number): Promise<boolean> {
     const endMs = Date.now() + limitMs;
     while (!condition()) {
@@ -116,7 +116,7 @@ export class UdpClient {
   }
 }
 
-/** Asks over TCP, all in one connection, and waits for as many answers. */
+/** Sends all queries over one TCP connection, and returns as many answers. */
 export async function askTcp(packets: readonly Buffer[], target: Target): Promise<Answer[]> {
   const socket = connect(target.port, target.host);
   await once(socket, 'connect');

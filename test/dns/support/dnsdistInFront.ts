@@ -5,16 +5,16 @@ import type { AccessListSource } from '../../../src/dns/controller/index.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../../../src/dns/detector/index.ts';
 import type { Rule } from '../../../src/rules/index.ts';
 import { until } from '../../support/until.ts';
+import { atEnd } from './atEnd.ts';
+import { openUdpClient } from './clients.ts';
 import { query, type UdpClient } from './dnsClient.ts';
 import { type DnsdistGuard, driveDnsdist } from './driveDnsdist.ts';
-import { atEnd } from './ends.ts';
 import { TestRules, ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
-import { udp } from './opened.ts';
 import { type RealDnsdist, startDnsdist } from './realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-/** A guard that drives dnsdist in front of a server, and a client of it. */
+/** A guard that drives dnsdist in front of a server, and a client. */
 export interface Running {
   readonly dnsdist: RealDnsdist;
   readonly guard: DnsdistGuard;
@@ -23,9 +23,9 @@ export interface Running {
   readonly zoneFile: string;
 }
 
-export const running = (...rules: Rule[]): Promise<Running> => runningWith(rules);
+export const startDnsdistGuard = (...rules: Rule[]): Promise<Running> => startDnsdistGuardWith(rules);
 
-export async function runningWith(rules: Rule[], lists?: AccessListSource): Promise<Running> {
+export async function startDnsdistGuardWith(rules: Rule[], lists?: AccessListSource): Promise<Running> {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
@@ -45,15 +45,18 @@ export async function runningWith(rules: Rule[], lists?: AccessListSource): Prom
   });
   atEnd(() => guard.stop());
   await guard.seeding.tried;
-  const client = await udp();
+  const client = await openUdpClient();
   return { dnsdist, guard, rules: source, client, zoneFile };
 }
 
-/** Resolves when dnsdist has the rule that was set last: a rule is read a turn after it is set. */
-export const inForce = (guard: DnsdistGuard, rules: TestRules): Promise<true> =>
-  until('the rule is in force', () => guard.detector.rule === rules.list()[0] && guard.dataPlane.hasRules());
+/** Resolves when dnsdist has the rule that was set last; the guard reads a rule in the tick after it is set. */
+export const waitUntilInForce = (guard: DnsdistGuard, rules: TestRules): Promise<true> =>
+  until(
+    'the rule to be in force',
+    () => guard.detector.rule === rules.list()[0] && guard.dataPlane.hasRules(),
+  );
 
-/** Sends random names until the condition holds: each round is answered by a known name first. */
+/** Sends random names until the condition is true. A known name must be answered in each round. */
 export async function floodUntil(
   { client, dnsdist }: Running,
   condition: () => Promise<boolean>,
@@ -65,24 +68,24 @@ export async function floodUntil(
   }
 }
 
-/** A hundred queries every few milliseconds until the condition holds. */
+/** Sends a hundred queries every few milliseconds until the condition is true. */
 export async function floodWith(
   { client, dnsdist }: Running,
   { type, nameOf }: { readonly type: number; readonly nameOf: (n: number) => string },
   condition: () => Promise<boolean>,
 ): Promise<void> {
   let sent = 0;
-  await until('the flood is refused', () => {
+  await until('the flood to be limited', () => {
     for (let i = 0; i < 100; i++, sent++)
       client.send(query(`${nameOf(sent)}.${ZONE_NAME}`, type, 10_000 + (sent % 50_000)), dnsdist);
     return condition();
   });
 }
 
-/** What a rule of dnsdist's has matched, once it has seen all that was sent to it. */
-export async function settled(matched: () => Promise<number>): Promise<number> {
+/** Returns the count of a dnsdist rule after dnsdist has processed everything sent to it. */
+export async function waitUntilStable(matched: () => Promise<number>): Promise<number> {
   let last = -1;
-  await until('dnsdist has seen everything', async () => {
+  await until('the count of the dnsdist rule to stop changing', async () => {
     const before = last;
     last = await matched();
     return last === before;
@@ -90,8 +93,8 @@ export async function settled(matched: () => Promise<number>): Promise<number> {
   return last;
 }
 
-/** Queries that were refused, or would be, for one reason or any. */
-export async function refused({ dataPlane }: DnsdistGuard, because?: string): Promise<number> {
+/** Returns the number of queries that were limited, for one reason or for any. */
+export async function countLimited({ dataPlane }: DnsdistGuard, because?: string): Promise<number> {
   await dataPlane.count();
   return [...dataPlane.verdicts()].reduce((sum, queries, number) => {
     const verdict = number as Verdict; // an index of the table of verdicts

@@ -9,7 +9,7 @@ import { DnsdistDataPlane, type DnsdistOptions } from '../../../src/dns/dataplan
 export type DnsdistGuard = Guard<DnsdistDataPlane>;
 export type DriveOptions = DnsdistOptions & Partial<GuardOptions> & Omit<GuardDependencies, 'dataPlane'>;
 
-/** A guard that drives dnsdist. */
+/** Starts a guard that drives dnsdist. */
 export const driveDnsdist = (options: DriveOptions): Promise<DnsdistGuard> =>
   startGuard(
     { place: {}, ...options },

@@ -1,9 +1,18 @@
-/** A fake, and the smallest data plane there can be: it answers from a zone in memory. docs/adding-a-data-plane.md points here. */
+/**
+ * The smallest possible data plane, a fake that answers from a zone in memory. docs/adding-a-data-plane.md refers to
+ * it.
+ */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { respond, ZoneData } from '../../../src/dns/authority/index.ts';
 import type { DataPlane, DataPlaneContext } from '../../../src/dns/dataplane/index.ts';
-import { FIRST_REFUSAL, FIRST_UNPAID, RefusedSamples } from '../../../src/dns/detector/index.ts';
+import {
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
+  LimitedSamples,
+  UserEnd,
+  userEndOf,
+} from '../../../src/dns/detector/index.ts';
 import { Question, ReadResult, readAnswer, readQuery } from '../../../src/dns/protocol/index.ts';
 import { ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
 
@@ -14,7 +23,7 @@ export class FakeDataPlane implements DataPlane {
   readonly #socket = createSocket('udp4');
   readonly #zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
   readonly #question = new Question();
-  readonly #samples = new RefusedSamples();
+  readonly #samples = new LimitedSamples();
   #isListening = false;
 
   constructor({ detector }: DataPlaneContext) {
@@ -34,7 +43,7 @@ export class FakeDataPlane implements DataPlane {
 
   policyChanged(): void {}
   tick(): void {}
-  notReady(): undefined {}
+  notReadyReason(): undefined {}
 
   takeSamples() {
     const batch = this.#samples.take();
@@ -52,12 +61,14 @@ export class FakeDataPlane implements DataPlane {
     const { key } = this.#detector;
     if (readQuery(packet, key, this.#question) !== ReadResult.ok) return;
     const verdict = this.#detector.decide(this.#question, Date.now(), address);
-    if (verdict >= FIRST_UNPAID && this.#detector.samplesRefusals)
+    if (verdict >= FIRST_LIMITED && this.#detector.samplesLimited)
       this.#samples.note(packet, this.#question.end, address);
-    if (verdict >= FIRST_REFUSAL) return;
+    const { userZone } = this.#detector;
+    if (verdict >= FIRST_NOT_FORWARDED) return this.#detector.countUser(userZone, UserEnd.limited);
     const answer = respond([this.#zone], packet, false);
     if (answer === undefined || !readAnswer(answer, key, this.#question)) return;
     this.#detector.learnAnswer(answer, this.#question, address, Date.now());
     this.#socket.send(answer, port, address);
+    this.#detector.countUser(userZone, userEndOf(answer));
   }
 }

@@ -41,7 +41,7 @@ export const RULE: Rule = {
   modified_on: '2026-11-20T10:00:00.000000+00:00',
 };
 
-/** Rules that a test changes: what the store of the rules API is in the whole program. */
+/** A rule source that a test changes; in the program it is the store of the rules API. */
 export class TestRules implements RuleSource {
   #rules: readonly Rule[];
   readonly #listeners = new Set<() => void>();
@@ -65,7 +65,7 @@ export class TestRules implements RuleSource {
   }
 }
 
-export interface Protected {
+export interface GuardSetup {
   readonly guard: Guard<EmbeddedDataPlane>;
   /** The guard's data plane. */
   readonly plane: EmbeddedDataPlane;
@@ -80,15 +80,15 @@ export interface GuardInFrontOptions
   extends Partial<GuardOptions>,
     Partial<EmbeddedOptions>,
     Partial<Omit<GuardDependencies, 'dataPlane'>> {
-  /** Whether it knows all names of the zone from the start, as it does where left out. */
+  /** Whether the guard knows all names of the zone from the start. Default: true. */
   readonly seed?: boolean;
 }
 
-/** A guard that knows the zone, in front of the given servers or of one that serves it. */
-export async function guardInFront(
+/** Starts a guard in front of the given servers, or of a server with the zone of `ZONE_TEXT`. */
+export async function startGuardInFront(
   rule: Partial<Rule> | undefined,
   options: GuardInFrontOptions = {},
-): Promise<Protected> {
+): Promise<GuardSetup> {
   const authority = options.servers
     ? undefined
     : await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
@@ -113,7 +113,7 @@ export async function guardInFront(
   }
   const plane = guard.dataPlane;
   const [target] = plane.addresses;
-  if (target === undefined) throw new Error('the guard listens nowhere');
+  if (target === undefined) throw new Error('the guard has no address');
   return {
     guard,
     plane,

@@ -8,22 +8,22 @@ import { spawnGuarded } from '../../support/spawn.ts';
 
 const run = promisify(execFile);
 
-/** Why a test that needs a network of its own cannot run here; undefined where it can. */
+/** Reason why tests that need a network namespace are skipped; undefined if they can run. */
 export const noNamespace: string | undefined =
   process.getuid?.() !== 0
     ? 'a network namespace needs root'
     : spawnSync('unshare', ['-n', 'sh', '-c', 'ip link set lo up && python3 -V && nsenter -V']).status !== 0
-      ? 'unshare, nsenter, ip or python3 is not there'
+      ? 'unshare, nsenter, ip or python3 is not installed'
       : undefined;
 
-/** `floodgate start` in a network in which there is nothing but loopback: no route leads anywhere. */
-export class Secluded {
+/** `floodgate start` in a network namespace that has only the loopback interface and no routes. */
+export class NamespacedProgram {
   readonly #child;
   readonly #exited: Promise<unknown[]>;
   output = '';
 
   constructor(dataDir: string, node: string, ...flags: string[]) {
-    const args = ['start', '--rules-only', '--data-dir', dataDir, '--dns-account', 'acme', ...flags];
+    const args = ['start', '--role', 'rules,guard', '--data-dir', dataDir, '--dns-account', 'acme', ...flags];
     const command = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', node, PROGRAM, ...args];
     this.#child = spawnGuarded('unshare', ['-n', ...command]);
     this.#exited = once(this.#child, 'exit');
@@ -33,13 +33,13 @@ export class Secluded {
       });
   }
 
-  /** Runs a command in the same network; resolves with what it writes. */
+  /** Runs a command in the namespace, and returns its standard output. */
   async inside(file: string, ...args: string[]): Promise<string> {
     const { stdout } = await run('nsenter', ['-t', String(this.#child.pid), '-n', file, ...args]);
     return stdout;
   }
 
-  /** Starts a command in the same network; returns how to end it. */
+  /** Starts a command in the namespace, and returns a function that ends it. */
   runInside(file: string, ...args: string[]): () => Promise<void> {
     const child = spawnGuarded('nsenter', ['-t', String(this.#child.pid), '-n', file, ...args]);
     for (const stream of [child.stdout, child.stderr]) stream.resume();
@@ -54,7 +54,7 @@ export class Secluded {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
-  /** Resolves with the exit code and the signal that ended it. */
+  /** Sends the signal, and returns the exit code and the signal that ended the process. */
   async stop(signal: NodeJS.Signals): Promise<unknown[]> {
     this.#child.kill(signal);
     return this.#exited;

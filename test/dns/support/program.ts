@@ -9,30 +9,32 @@ export interface Program {
   readonly dataDir: string;
   readonly url: string;
   readonly dns: Target;
-  /** A request to the rules API of the account; the parsed body. */
+  /** Sends a request to the rules API of the account, and returns the parsed body. */
   api(method: string, path?: string, body?: unknown): Promise<{ status: number; json: Envelope }>;
   metrics(): Promise<string>;
-  /** What it has logged. */
+  /** Returns the log so far. */
   output(): string;
   stop(): Promise<unknown>;
-  /** Ends it as a power cut would. */
+  /** Ends the program with SIGKILL. */
   kill(): Promise<void>;
 }
 
 export interface Envelope {
   readonly success: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
   readonly result: any;
   readonly errors: readonly { code: number; message: string }[];
 }
 
-/** Starts a server with a guard in front of the DNS server, as configured by further flags; resolves when it knows its zones. */
+/**
+ * Starts a server with a guard in front of the DNS server, with additional flags; resolves when its zones are seeded.
+ */
 export async function startProgram(dataDir: string, server: Target, ...flags: string[]): Promise<Program> {
   const args = ['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'];
   args.push('--dns-servers', `${server.host}:${server.port}`, ...flags);
   const { url, dnsPort, output, stop, kill } = await startFloodgateProcess({ dataDir, args });
-  // The names of the zones are read behind: a test begins when they are known.
-  await until('the names of the zones are known', async () => {
+  // Zones are read after the start, so tests must wait for them.
+  await until('the zones to be seeded', async () => {
     const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { dns: string } };
     return !checks.dns.includes('names not known');
   });

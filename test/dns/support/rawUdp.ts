@@ -6,7 +6,7 @@ import { spawnGuarded } from '../../support/spawn.ts';
 
 const SCRIPT = fileURLToPath(new URL('./rawUdp.py', import.meta.url));
 
-/** Why a test that needs raw sockets cannot run here; undefined where it can. */
+/** Reason why tests that need raw sockets are skipped; undefined if they can run. */
 export const noRawSockets: string | undefined =
   process.getuid?.() !== 0
     ? 'raw sockets need root'
@@ -14,7 +14,7 @@ export const noRawSockets: string | undefined =
       ? 'python3 is not installed'
       : undefined;
 
-/** Sends UDP packets over loopback from any source port, also from those that no socket can have. */
+/** Sends UDP packets over loopback from any source port, including port 0. */
 export class RawUdp {
   readonly #child = spawnGuarded('python3', [SCRIPT], { stdin: 'pipe' });
   readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
@@ -25,11 +25,11 @@ export class RawUdp {
     return this;
   }
 
-  /** Resolves when the packet is in the receive buffer of whoever listens there: loopback knows no delay. */
+  /** Resolves when the packet is in the receiver's socket buffer; loopback has no delay. */
   async send(sourcePort: number, targetPort: number, payload: Uint8Array): Promise<void> {
     this.#child.stdin?.write(`${sourcePort} ${targetPort} ${Buffer.from(payload).toString('hex')}\n`);
     const { done } = await this.#lines.next();
-    if (done === true) throw new Error('the raw socket is gone: see what Python said');
+    if (done === true) throw new Error('the raw socket was closed: see the output of Python');
   }
 
   async close(): Promise<void> {

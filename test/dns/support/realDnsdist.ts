@@ -13,7 +13,7 @@ import { query, type Target, UdpClient } from './dnsClient.ts';
 const LOOPBACK = '127.0.0.1';
 const DNSDIST = '/usr/bin/dnsdist';
 
-/** Why a test that needs dnsdist cannot run here; undefined where it can. */
+/** Reason why tests that need dnsdist are skipped; undefined if they can run. */
 export const noDnsdist: string | undefined = existsSync(DNSDIST)
   ? undefined
   : 'dnsdist is not installed (on Debian: apt-get install dnsdist)';
@@ -22,14 +22,17 @@ export interface RealDnsdist extends Target {
   readonly console: Target;
   readonly key: string;
   readonly dnstap: Target;
-  /** A folder that dnsdist can read, and looks for its last rules in. */
+  /** A folder that dnsdist can read and from which it loads its last rules. */
   readonly folder: string;
-  /** Kills it and starts it anew; resolves with what it wrote when it answers. */
+  /** Kills and restarts dnsdist; resolves with its output as soon as it answers. */
   restart(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes; a second node `like` the first shares its key and dnstap. */
+/**
+ * Starts the packaged dnsdist in front of a server, with the configuration that Floodgate generates. With `like`, the
+ * new node shares the key and the dnstap address of that one.
+ */
 export function startDnsdist(
   server: Target,
   like?: RealDnsdist,
@@ -48,7 +51,7 @@ async function start(
   const [listen, console, ownTap] = await Promise.all(
     [1, 2, 3].map(async () => ({ host: LOOPBACK, port: await freePort() })),
   );
-  if (!listen || !console || !ownTap) throw new Error('three ports were asked for');
+  if (!listen || !console || !ownTap) throw new Error('expected three ports');
   const dnstap = like?.dnstap ?? ownTap;
   const key = like?.key ?? randomBytes(32).toString('base64');
   const file = join(folder, 'dnsdist.conf');
@@ -75,7 +78,7 @@ async function start(
   };
 }
 
-/** Resolves when it answers. */
+/** Resolves when dnsdist answers. */
 async function run(file: string, listen: Target): Promise<{ output: string; stop(): Promise<void> }> {
   const child = spawnGuarded(DNSDIST, ['-C', file, '--supervised', '--disable-syslog']);
   let output = '';
@@ -86,7 +89,7 @@ async function run(file: string, listen: Target): Promise<{ output: string; stop
   const exited = once(child, 'exit');
   const client = await new UdpClient().open();
   while (!client.answers.has(1)) {
-    if (child.exitCode !== null) throw new Error(`dnsdist ended before it answered: ${output}`);
+    if (child.exitCode !== null) throw new Error(`dnsdist exited before it answered: ${output}`);
     client.send(query('example.test', 6, 1), listen);
     await client.wait(() => client.answers.has(1), 100);
   }

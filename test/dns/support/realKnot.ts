@@ -11,12 +11,12 @@ import type { ServerKey } from './realServer.ts';
 const LOOPBACK = '127.0.0.1';
 const KNOTD = '/usr/sbin/knotd';
 
-/** Why a test that needs Knot DNS cannot run here; undefined where it can. */
+/** Reason why tests that need Knot DNS are skipped; undefined if they can run. */
 export const noKnot: string | undefined = existsSync(KNOTD)
   ? undefined
   : 'knotd is not installed (on Debian: apt-get install knot)';
 
-/** A zone of which every name is answered with the address of whoever asks. */
+/** A zone in which the answer to every query contains the client's address. */
 export const WHOAMI_ZONE = 'who.test';
 
 const WHOAMI_TEXT = '@ 300 IN SOA ns h 1 3600 600 86400 300\n@ NS ns\nns A 192.0.2.1\n';
@@ -25,17 +25,17 @@ export interface RealKnot extends Target {
   stop(): Promise<void>;
 }
 
-/** Where one runs. */
+/** Folder and port of a running Knot. */
 interface Place {
   readonly folder: string;
   readonly port: number;
 }
 
-/** Knot DNS from the system's package, which signs the zone with NSEC3; only who has the key may transfer it. */
+/** Starts the packaged Knot DNS with a zone signed with NSEC3; only clients with the key may transfer it. */
 export const startSigningKnot = (zone: string, text: string, key: ServerKey): Promise<RealKnot> =>
   start(zone, text, (place) => configOf(place, zone, key));
 
-/** Knot DNS from the system's package, which believes loopback when it says who asks. */
+/** Starts the packaged Knot DNS, which accepts PROXY headers from loopback. */
 export const startWhoamiKnot = (): Promise<RealKnot> => start(WHOAMI_ZONE, WHOAMI_TEXT, whoamiConfigOf);
 
 const start = (zone: string, text: string, configText: (place: Place) => string): Promise<RealKnot> =>
@@ -54,13 +54,13 @@ const start = (zone: string, text: string, configText: (place: Place) => string)
       await rm(folder, { recursive: true, force: true });
     };
     const address = { host: LOOPBACK, port };
-    // It answers SERVFAIL while it signs.
+    // Knot answers SERVFAIL while it signs the zone.
     const client = await new UdpClient().open();
     for (;;) {
       if (child.exitCode !== null) {
         client.close();
         await stop();
-        throw new Error(`Knot ended before it answered: ${output}`);
+        throw new Error(`Knot exited before it answered: ${output}`);
       }
       client.answers.clear();
       client.send(query(zone, 6, 1), address);

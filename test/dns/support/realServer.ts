@@ -11,26 +11,26 @@ import { query, type Target, UdpClient } from './dnsClient.ts';
 const LOOPBACK = '127.0.0.1';
 const NSD = '/usr/sbin/nsd';
 
-/** Why a test that needs NSD cannot run here; undefined where it can. */
+/** Reason why tests that need NSD are skipped; undefined if they can run. */
 export const noNsd: string | undefined = existsSync(NSD)
   ? undefined
   : 'NSD is not installed (on Debian: apt-get install nsd)';
 
 export interface RealServer extends Target {
-  /** The file with the zone: `reload` makes the server read it again. */
+  /** The zone file; `reload` makes the server read it again. */
   readonly zoneFile: string;
   reload(): Promise<void>;
-  /** Stops all its processes where they stand, or lets them go on. */
-  standStill(still: boolean): void;
+  /** Stops all processes of the server with SIGSTOP, or resumes them. */
+  setPaused(still: boolean): void;
   stop(): Promise<void>;
 }
 
-/** NSD from the system's package, serving one zone to loopback with transfers allowed; `nice` as the command takes it. */
+/** Starts the packaged NSD with one zone on loopback, with transfers allowed; `nice` is passed to nice(1). */
 export function startNsd(zone: string, text: string, options: NsdOptions = {}): Promise<RealServer> {
   return startOnFreePort(() => start(zone, text, options));
 }
 
-/** A key as servers are configured with it. */
+/** A TSIG key in the form of server configurations. */
 export interface ServerKey {
   readonly name: string;
   readonly algorithm: string;
@@ -39,13 +39,13 @@ export interface ServerKey {
 }
 
 interface NsdOptions {
-  /** The only one that may transfer the zone; anybody on loopback may where left out. */
+  /** The key required to transfer the zone. Default: none, and every loopback client may transfer. */
   readonly key?: ServerKey;
-  /** Limits equal answers to one address, as it does by default. */
+  /** Whether NSD limits identical answers to one address, which is its own default. Default: false. */
   readonly limitsRate?: boolean;
   readonly servers?: number;
   readonly nice?: number;
-  /** As `taskset` takes them; all of them where left out. */
+  /** Cores in the syntax of taskset(1). Default: all. */
   readonly cores?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ async function start(
   const address = { host: LOOPBACK, port };
   if (!(await answers(zone, address, child))) {
     await rm(folder, { recursive: true, force: true });
-    throw new Error(`NSD ended before it answered: ${output}`);
+    throw new Error(`NSD exited before it answered: ${output}`);
   }
   return {
     ...address,
@@ -81,7 +81,7 @@ async function start(
     async reload() {
       execFileSync('kill', ['-HUP', String(child.pid)]);
     },
-    standStill,
+    setPaused: standStill,
     async stop() {
       standStill(false);
       child.kill();
@@ -91,7 +91,7 @@ async function start(
   };
 }
 
-/** A process and all that it started. */
+/** Returns the ids of a process and of all its descendants. */
 function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
@@ -130,7 +130,7 @@ ${key ? `key:\n  name: ${key.name}\n  algorithm: ${key.algorithm}\n  secret: "${
   provide-xfr: ${LOOPBACK} ${key?.name ?? 'NOKEY'}
 `;
 
-/** False where it ends before it answers. */
+/** Resolves with true when the server answers, or with false if it exits before. */
 async function answers(zone: string, target: Target, child: ChildProcess): Promise<boolean> {
   const client = await new UdpClient().open();
   try {

@@ -3,11 +3,14 @@ import { createServer, type Socket } from 'node:net';
 import type { Target } from './dnsClient.ts';
 import { framed } from './tcpClient.ts';
 
-/** A server over TCP that keeps what it was asked, and answers each message as it is told; not at all where it says undefined. */
+/**
+ * A server over TCP that records the queries and answers each with the result of a function; no answer if that
+ * returns undefined.
+ */
 export interface RecordingServer extends Target {
   readonly asked: readonly Buffer[];
   readonly connections: number;
-  /** Closes its connections, and goes on. */
+  /** Closes all connections, and keeps listening. */
   closeAll(): void;
   stop(): Promise<void>;
 }
@@ -18,7 +21,7 @@ export const asAnswer = (query: Buffer): Buffer => {
   return answer;
 };
 
-export async function recordingServer(
+export async function startRecordingServer(
   answer: (query: Buffer) => Buffer | undefined = asAnswer,
 ): Promise<RecordingServer> {
   const asked: Buffer[] = [];
@@ -43,7 +46,7 @@ export async function recordingServer(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port');
   return {
     host: '127.0.0.1',
     port: address.port,

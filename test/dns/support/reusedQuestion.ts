@@ -9,7 +9,10 @@ import {
 
 const question = new Question();
 
-/** The question for an address of a name, in the one object that is read into, as a server does, for hundreds of thousands of names. */
+/**
+ * Returns an A question for the name. The object is reused, as in a server, because tests query hundreds of thousands
+ * of names.
+ */
 export function reusedQuestion(name: string, key: HashKey): Question {
   readQuestionSection(queryPacket(nameToWire(name), QueryType.A), key, question);
   return question;

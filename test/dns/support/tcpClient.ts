@@ -5,15 +5,15 @@ import { type Answer, parse, type Target } from './dnsClient.ts';
 
 const LENGTH_BYTES = 2;
 
-/** A message as it goes over TCP (RFC 1035, 4.2.2). */
+/** Returns a message with the length prefix of DNS over TCP (RFC 1035, 4.2.2). */
 export const framed = (packet: Uint8Array): Buffer =>
   Buffer.concat([Uint8Array.of(packet.length >> 8, packet.length & 0xff), packet]);
 
-/** One connection from an address of choice, which keeps every answer until it is looked at. */
+/** One connection from a selectable local address that stores every answer. */
 export class TcpClient {
   readonly socket: Socket;
   readonly answers: Answer[] = [];
-  /** By the other side, or altogether. */
+  /** Closed by the peer, or on both sides. */
   closed = false;
   #pending = Buffer.alloc(0);
 
@@ -27,7 +27,7 @@ export class TcpClient {
     socket.on('data', (chunk) => this.#read(chunk));
   }
 
-  /** Resolves when it is connected, or closed at once. */
+  /** Resolves when the client is connected, or when the connection attempt failed. */
   static async open(target: Target, localAddress?: string): Promise<TcpClient> {
     const socket = connect({ ...target, ...(localAddress && { localAddress }), allowHalfOpen: true });
     const client = new TcpClient(socket);
@@ -40,13 +40,13 @@ export class TcpClient {
     return this;
   }
 
-  /** Waits for so many answers in all, or the end of the connection. */
+  /** Waits until this many answers were received in total, or the connection ended. */
   async received(count: number): Promise<readonly Answer[]> {
     await until(`${count} answers over TCP`, () => this.answers.length >= count || this.closed);
     return this.answers;
   }
 
-  /** Sends and waits for one more answer; undefined where the connection ends instead. */
+  /** Sends a query and waits for one more answer; undefined if the connection ends instead. */
   async ask(packet: Uint8Array): Promise<Answer | undefined> {
     const before = this.answers.length;
     this.send(packet);
@@ -54,7 +54,7 @@ export class TcpClient {
   }
 
   async ended(): Promise<void> {
-    await until('the connection is closed', () => this.closed);
+    await until('the connection to be closed', () => this.closed);
   }
 
   close(): void {

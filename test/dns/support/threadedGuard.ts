@@ -1,33 +1,36 @@
-/** A guard with several threads in a process of its own, run by a Node that can share a port; its parent asks by messages. */
+/**
+ * A guard with several threads in a separate process, run by a Node version that can share a port. The parent process
+ * controls it by messages.
+ */
 import type { Attack } from '../../../src/dns/attacks/index.ts';
 import { ZoneSeed } from '../../../src/dns/detector/index.ts';
 import { nameToWire } from '../../../src/dns/protocol/index.ts';
-import { guardInFront, RULE, ZONE_NAME } from './guardInFront.ts';
+import { RULE, startGuardInFront, ZONE_NAME } from './guardInFront.ts';
 
 export type ToGuard = 'state' | 'kill' | 'monitor' | 'stop';
 
 export interface GuardState {
   readonly port: number;
-  /** The ids of the threads that receive. */
+  /** Ids of the threads that receive queries. */
   readonly threads: readonly number[];
   readonly verdicts: readonly number[];
   readonly names: number;
   readonly answered: number;
-  /** Which servers are. */
+  /** For each server, whether it is in use. */
   readonly inUse: readonly boolean[];
   readonly attacks: readonly Attack[];
 }
 
-const { guard, rules, target, stop } = await guardInFront(
+const { guard, rules, target, stop } = await startGuardInFront(
   {},
   {
-    workers: Number(process.argv[2]),
+    threads: Number(process.argv[2]),
     listen: [{ host: '127.0.0.1', port: Number(process.argv[3] ?? 0) }],
     ...(process.argv[4] !== undefined && { servers: JSON.parse(process.argv[4]), probeName: ZONE_NAME }),
     seed: false,
   },
 );
-// Half of the names only: the others have to be learned.
+// Half of the names only, so that the others have to be learned.
 const seed = new ZoneSeed({ zone: ZONE_NAME }, guard);
 for (let n = 0; n < 100; n++) seed.add(nameToWire(`h${n}.${ZONE_NAME}`), 'A');
 seed.finish();
@@ -38,7 +41,7 @@ process.on('message', (message: ToGuard) => {
   else if (message === 'stop') void stop().then(() => process.disconnect());
   else process.send?.(state());
 });
-// Its sockets would keep it running after a test that was killed.
+// If the test is killed, the open sockets would keep this process running.
 process.once('disconnect', () => process.exit());
 process.send?.(state());
 

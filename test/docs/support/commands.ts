@@ -3,23 +3,23 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What the comment before a shell block says: `<!-- commands: run -->`, `run, exit code 1`, `run by FILE`, `not run: REASON`. */
+/** Comment before a shell block: `<!-- commands: run -->`, `run, exit code 1`, `run by FILE`, `not run: REASON`. */
 export type Mark =
   | { readonly kind: 'run'; readonly exitCode: number }
   | { readonly kind: 'run by'; readonly file: string }
   | { readonly kind: 'not run'; readonly reason: string };
 
-/** A fenced part of a page that somebody may paste into a shell. */
+/** A fenced block with shell commands. */
 export interface ShellBlock {
   readonly page: string;
   readonly line: number;
-  /** Undefined where it has none, or one that is not understood. */
+  /** Undefined if the comment is missing or malformed. */
   readonly mark: Mark | undefined;
-  /** What is typed: all of it, or what stands behind `$` where answers are shown, too. */
+  /** The commands: all lines, or in a console session the lines after a prompt. */
   readonly script: string;
 }
 
-/** Pages of the repository that people read. */
+/** Documentation pages of the repository. */
 export const PAGES: readonly string[] = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
   ...readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
@@ -34,7 +34,7 @@ const FENCE = /^ *```(\S*)/;
 
 export function shellBlocksOf(page: string, text = read(page)): ShellBlock[] {
   const blocks: ShellBlock[] = [];
-  /** What stands before the fence, without empty lines. */
+  /** Last line before the fence that is not empty. */
   let before = '';
   let open: { readonly language: string; readonly line: number; readonly lines: string[] } | undefined;
   for (const [i, line] of text.split('\n').entries()) {
@@ -45,7 +45,12 @@ export function shellBlocksOf(page: string, text = read(page)): ShellBlock[] {
     } else if (language !== undefined) {
       const { lines } = open;
       if (SHELLS.has(open.language) || looksTyped(open.language, lines))
-        blocks.push({ page, line: open.line, mark: markOf(before), script: typedOf(open.language, lines) });
+        blocks.push({
+          page,
+          line: open.line,
+          mark: markOf(before),
+          script: commandsOf(open.language, lines),
+        });
       open = undefined;
       before = '';
     } else open.lines.push(line);
@@ -55,12 +60,15 @@ export function shellBlocksOf(page: string, text = read(page)): ShellBlock[] {
 
 const TYPED = /^(?:[$#] )?(?:floodgate|npm|npx|node|curl|git|docker|systemctl) [\w./-]/;
 
-/** A block without a language that has a command. */
+/** Whether a block without a language contains a command. */
 const looksTyped = (language: string, lines: readonly string[]): boolean =>
   language === '' && lines.some((line) => TYPED.test(line));
 
-/** In a block of a console: commands behind a prompt, as far as quotes and backslashes at the end of a line reach. */
-function typedOf(language: string, lines: readonly string[]): string {
+/**
+ * Returns the commands of a block. In a console session they follow a prompt; open quotes and trailing backslashes
+ * continue them.
+ */
+function commandsOf(language: string, lines: readonly string[]): string {
   if (language !== 'console') return lines.join('\n');
   const typed: string[] = [];
   let command: string | undefined;

@@ -3,19 +3,18 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A fenced part of a page. */
+/** A fenced block of a page. */
 export interface Snippet {
   readonly language: string;
   readonly code: string;
-  /** The heading that it stands below. */
+  /** The heading above the block. */
   readonly heading: string;
-  /** The language of the fenced part before it, where nothing stands between the two. */
+  /** The language of the previous block, if no text is between the two. */
   readonly follows: string | undefined;
 }
 
 export const readPage = (name: string): string => readFileSync(`${root}docs/${name}`, 'utf8');
 
-/** All fenced parts of a page. */
 export function snippetsOf(page: string): Snippet[] {
   const snippets: Snippet[] = [];
   let heading = '';
@@ -33,8 +32,8 @@ export function snippetsOf(page: string): Snippet[] {
   return snippets;
 }
 
-/** The cells of the tables behind a mark such as `<!-- errors -->`. */
-export function rowsBehind(page: string, mark: string): string[][] {
+/** Returns the cells of the tables that follow a mark such as `<!-- errors -->`. */
+export function rowsAfter(page: string, mark: string): string[][] {
   const tables = page.split(`<!-- ${mark} -->\n\n`).slice(1);
   return tables.flatMap((text) =>
     (text.split('\n\n')[0] ?? '')
@@ -48,8 +47,8 @@ const bare = (cell: string): string => cell.trim().replace(/^`(.*)`$/, '$1');
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Whether a value is the one that a page shows: `…` in a text stands for anything. */
-export function isShownAs(shown: unknown, value: unknown): boolean {
+/** Whether a value matches the one shown in a page. `…` in a shown string matches any text. */
+export function matchesShown(shown: unknown, value: unknown): boolean {
   if (typeof shown === 'string' && typeof value === 'string')
     return new RegExp(`^${shown.split('…').map(escaped).join('[\\s\\S]*')}$`).test(value);
   if (typeof shown !== 'object' || shown === null || typeof value !== 'object' || value === null)
@@ -57,6 +56,6 @@ export function isShownAs(shown: unknown, value: unknown): boolean {
   const names = Object.keys(shown);
   return (
     names.length === Object.keys(value).length &&
-    names.every((name) => isShownAs(Reflect.get(shown, name), Reflect.get(value, name)))
+    names.every((name) => matchesShown(Reflect.get(shown, name), Reflect.get(value, name)))
   );
 }

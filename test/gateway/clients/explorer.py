@@ -1,4 +1,4 @@
-"""What a script asks with aioetherscan, which is told our URL in place of its own; prints what it got as JSON."""
+"""Queries the gateway with aioetherscan, as a script does, and prints the results as JSON."""
 
 import asyncio
 import json

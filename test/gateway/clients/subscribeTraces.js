@@ -1,9 +1,10 @@
-// Follows the traces of an address as an application does: `node subscribeTraces.js LIBRARY URL ADDRESS FROM_BLOCK`. Prints each trace that it
-// is told of as a line, and on the other stream each connection that it opens.
+// Subscribes to the traces of an address, as an application does:
+// `node subscribeTraces.js LIBRARY URL ADDRESS FROM_BLOCK`
+// Prints each trace as a line to stdout, and each opened connection to stderr.
 const [library, url, address, fromBlock] = process.argv.slice(2);
 const { createFloodgateClient } = await import(library);
 
-// Node 20 has none of its own.
+// Node 20 has no built-in WebSocket.
 const Base = globalThis.WebSocket ?? (await import('ws')).WebSocket;
 class WebSocket extends Base {
   constructor(at) {

@@ -1,4 +1,4 @@
-"""What an application does with web3.py's defaults; prints what it saw as JSON."""
+"""Uses web3.py with its defaults, as an application does, and prints the results as JSON."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ with w3.batch_requests() as batch:
 
 
 async def subscribed():
-    """What comes over a WebSocket: the log of a new value, and the head of its block."""
+    """Returns the values logged over a WebSocket after the head of the block with a new value was received."""
     async with AsyncWeb3(WebSocketProvider(url.replace("http", "ws", 1))) as socket:
         heads = await socket.eth.subscribe("newHeads")
         await socket.eth.subscribe("logs", {"address": contract})

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
 
-/** The first account that every anvil has. */
+/** Private key of the first account that every anvil creates. */
 export const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 export const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 /**
- * A contract, assembled by hand: set(uint256) stores its argument and logs Set(uint256), fail() reverts with
- * Error("no"), anything else returns what is stored.
+ * Bytecode of a contract assembled by hand: set(uint256) stores its argument and logs Set(uint256), fail() reverts
+ * with Error("no"), and any other call returns the stored value.
  */
 export const BYTECODE: Hex = `0x${[
   '607a80600b6000396000f360003560e01c806360fe47b11460245763a9cc471814605657600054600052602060',

@@ -4,20 +4,20 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The parsed body; undefined where it is empty. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** The parsed body; undefined if it is empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly json: any;
 }
 
-export interface Sent {
+export interface SendOptions {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent as it is where a string or bytes, as JSON otherwise. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
 }
 
-/** One request over real HTTP, without any client's help or opinion. */
-export function send(url: string, { method = 'POST', headers, body }: Sent): Promise<Answer> {
+/** Sends one request with node:http on a new connection; no client library changes it. */
+export function send(url: string, { method = 'POST', headers, body }: SendOptions): Promise<Answer> {
   const payload =
     body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export function send(url: string, { method = 'POST', headers, body }: Sent): Pro
   });
 }
 
-/** A JSON-RPC call; resolves with the parsed answer. */
+/** Sends a JSON-RPC call and returns the response. */
 export async function call(url: string, method: string, ...params: readonly unknown[]): Promise<Answer> {
   return send(url, { body: { jsonrpc: '2.0', id: 1, method, params } });
 }

@@ -1,5 +1,5 @@
-// A process of its own that exports a range of an index which the test writes: at each message it reads one page more.
-import { exportTraces } from '../../../dist/server/exportTraces.js';
+// Child process that exports a range of an index that the test writes: each message makes it read one more page.
+import { exportTraces } from '../../../dist/server/jobs/exportTraces.js';
 
 const [dataDir, fromBlock, toBlock] = process.argv.slice(2);
 const range = { fromBlock: Number(fromBlock), toBlock: Number(toBlock) };

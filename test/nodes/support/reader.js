@@ -1,4 +1,4 @@
-// A process of its own that reads an index which the test writes: sent a range, it answers with all traces of it.
+// Child process that reads an index that the test writes: it replies to a range with all of its traces.
 import { openTraceReader } from '../../../dist/ethereum/store/lmdb/traces/traceStore.js';
 
 const store = openTraceReader(process.argv[2]);

@@ -1,5 +1,6 @@
-// Reads deploy/ as its tools do: a compose file by compose-go, which checks it against the schema of the Compose Specification, and a
-// folder of manifests by kustomize. Prints what they make of it: as JSON, and as YAML.
+// Reads deploy/ with the libraries of its tools, and prints the result. "compose": reads a compose file with
+// compose-go, which validates it against the Compose Specification, and prints JSON. "kustomize": builds a folder of
+// manifests and prints YAML.
 package main
 
 import (

@@ -6,25 +6,25 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The parsed body; undefined where it is empty. */
+  /** The parsed body, or undefined if it is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly json: any;
 }
 
 export interface Call {
   readonly method?: string;
-  /** Below the base URL; sent as it is, encoded or not. */
+  /** Path below the base URL, sent without further encoding. */
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent as it is where a string or bytes, as JSON otherwise. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** Null sends no `Authorization`. */
+  /** Default: the configured token. Null sends no `Authorization`. */
   readonly token?: string | null;
 }
 
 const conformances = new Map<string, Promise<Conformance>>();
 
-/** Of a server by its base URL, made from the document that it serves. */
+/** Returns the checker for the OpenAPI document of a server, cached by base URL. */
 function conformanceOf(server: Pick<RulesServer, 'baseUrl'>): Promise<Conformance> {
   const known = conformances.get(server.baseUrl);
   if (known) return known;
@@ -33,20 +33,18 @@ function conformanceOf(server: Pick<RulesServer, 'baseUrl'>): Promise<Conformanc
   return made;
 }
 
-/**
- * One request over real HTTP, without any client's help or opinion. Throws where the answer is not as the server's
- * own OpenAPI document says.
- */
+/** Sends one HTTP request without any changes. Throws if the response violates the server's own OpenAPI document. */
 export async function call(server: Pick<RulesServer, 'baseUrl'>, options: Call): Promise<Answer> {
   const answer = await send(server, options);
   const method = options.method ?? 'GET';
   if (method === 'HEAD') return answer;
   const faults = (await conformanceOf(server)).faultsOf(method, options.path, answer);
-  if (faults.length > 0) throw new Error(`not as documented: ${faults.join('; ')}\n${answer.text}`);
+  if (faults.length > 0)
+    throw new Error(`the response violates the OpenAPI document: ${faults.join('; ')}\n${answer.text}`);
   return answer;
 }
 
-/** The same without a look at the document. */
+/** Sends one HTTP request like `call`, but does not check the response. */
 export function send(server: Pick<RulesServer, 'baseUrl'>, options: Call): Promise<Answer> {
   const { hostname, port, pathname } = new URL(server.baseUrl);
   const token = options.token === undefined ? TOKEN : options.token;

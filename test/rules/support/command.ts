@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 import { type RulesServer, TOKEN } from './server.ts';
@@ -15,11 +17,12 @@ export interface CommandOptions {
   readonly stdin?: string;
 }
 
-/** Runs `floodgate …` to its end, away from any configuration of this machine. */
+/** Runs `floodgate …` in an empty folder and without the FLOODGATE_ variables of this machine. */
 export async function floodgate(args: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
+  const cwd = mkdtempSync(join(tmpdir(), 'floodgate-command-'));
   const child = spawnGuarded(process.execPath, [PROGRAM, ...args], {
-    cwd: tmpdir(),
+    cwd,
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdin: 'pipe',
   });
@@ -33,10 +36,11 @@ export async function floodgate(args: readonly string[], options: CommandOptions
   });
   child.stdin?.end(options.stdin ?? '');
   const [status] = await once(child, 'close');
+  rmSync(cwd, { recursive: true, force: true });
   return { status: status as number | null, stdout, stderr };
 }
 
-/** The variables with which a command talks to a server as the one who may do everything. */
-export function environmentOf(server: RulesServer, account: string): Record<string, string> {
+/** Returns the environment with which a command uses the server's configured token, which has all permissions. */
+export function clientEnvironment(server: RulesServer, account: string): Record<string, string> {
   return { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: account, FLOODGATE_TOKEN: TOKEN };
 }

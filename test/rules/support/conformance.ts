@@ -10,7 +10,7 @@ interface StatusAndBody {
   readonly json: unknown;
 }
 
-/** Checks what a server answers against the OpenAPI document that it serves. */
+/** Checks responses of a server against its own OpenAPI document. */
 export class Conformance {
   readonly #document: OpenApiDocument;
   readonly #ajv: Ajv2020;
@@ -18,18 +18,18 @@ export class Conformance {
   constructor(document: OpenApiDocument) {
     this.#document = document;
     this.#ajv = new Ajv2020({ strict: false, allErrors: true });
-    // The CommonJS module's default export arrives wrapped or not, depending on the loader.
+    // Depending on the loader, the default export of this CommonJS module is wrapped or not.
     (addFormats as unknown as { default?: typeof addFormats.default }).default?.(this.#ajv);
     this.#ajv.addSchema({ ...document, $id: 'document' });
   }
 
-  /** Every way in which an answer is not as documented; empty where it conforms. `path` is below the base. */
+  /** Returns all violations of a response. `path` is relative to the base URL. */
   faultsOf(method: string, path: string, { status, json }: StatusAndBody): string[] {
     const template = this.#templateOf(path);
-    // Where no operation is documented only errors are answered, in the one form of all errors.
+    // Paths and methods that are not documented return only errors.
     if (template === undefined || status === 405) return this.#check(ERROR_ANSWER, json);
     const operation = this.#document.paths[template]?.[method.toLowerCase()];
-    if (!operation) return [`${method} ${template} answers ${status} and is not documented`];
+    if (!operation) return [`${method} ${template} returned ${status} and is not documented`];
     if (!operation.responses[status]) return [`${method} ${template}: ${status} is not documented`];
     if (status === 304) return json === undefined ? [] : ['a 304 has a body'];
     const pointer = [

@@ -11,15 +11,15 @@ import {
 
 const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
 
-/** What writers were told of their changes. */
+/** Runs writers, and records the outcome of each of their changes. */
 export class Outcomes {
   readonly acknowledged: Rule[] = [];
   readonly #refused = new Set<string>();
   #next = 0;
 
-  /** Creates rules, each with a name of its own, and changes them, until it is over. */
-  async write({ rules }: RulesStorage, account: string, isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
+  /** Creates, changes and deletes rules with unique names until `isFinished` returns true. */
+  async write({ rules }: RulesStorage, account: string, isFinished: () => boolean): Promise<void> {
+    while (!isFinished()) {
       const name = `n${++this.#next}`;
       try {
         const { rule } = await rules.create(account, { ...exampleRule, name }, { actor });
@@ -36,9 +36,9 @@ export class Outcomes {
     }
   }
 
-  /** All that was acknowledged is in the audit, nothing that was refused, and the rules are what the audit says. */
-  async expectHeld({ rules, audit }: RulesStorage): Promise<void> {
-    const all = await entries(audit);
+  /** Expects that the audit log contains every acknowledged change, no rejected one, and leads to the stored rules. */
+  async expectConsistent({ rules, audit }: RulesStorage): Promise<void> {
+    const all = await auditEntries(audit);
     const after = new Map(all.map((entry) => [entry.at, entry.after]));
     for (const rule of this.acknowledged) expect(after.get(rule.modified_on)).toEqual(rule);
     const states = new Map<string, Rule>();
@@ -55,7 +55,7 @@ export class Outcomes {
   }
 }
 
-export async function entries(audit: RulesStorage['audit']): Promise<AuditEntry[]> {
+export async function auditEntries(audit: RulesStorage['audit']): Promise<AuditEntry[]> {
   const found: AuditEntry[] = [];
   for await (const entry of audit.read({})) found.push(entry);
   return found;

@@ -1,9 +1,9 @@
-/** The collection's path for an account, as the published documentation spells it. */
+/** Returns the path of the rules of an account, as documented by Cloudflare. */
 export function rulesPath(account: string, family: 'network' | 'magic' = 'network'): string {
   return `/accounts/${account}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
 }
 
-/** The body of the published example of a create. */
+/** The body of Cloudflare's documented example of a create. */
 export const newRule = {
   scope: 'global',
   name: 'global',

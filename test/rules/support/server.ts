@@ -2,6 +2,7 @@ import {
   type Floodgate,
   type FloodgateOptions,
   type FloodgateProcess,
+  type HostedOptions,
   startFloodgate,
   startFloodgateProcess,
   TOKEN,
@@ -10,9 +11,10 @@ import {
 export { TOKEN };
 
 type RulesOptions = Pick<FloodgateOptions, 'args' | 'dataDir' | 'env'>;
+type HostedRulesOptions = RulesOptions & Pick<HostedOptions, 'tuning'>;
 
 interface Rules {
-  /** With the version prefix: `http://127.0.0.1:PORT/client/v4`. */
+  /** Base URL with the version prefix: `http://127.0.0.1:PORT/client/v4`. */
   readonly baseUrl: string;
 }
 
@@ -20,15 +22,18 @@ export type RulesServer = Floodgate & Rules;
 
 export type RulesProcess = FloodgateProcess & Rules;
 
-/** Starts a server with the rules API alone, on a free port. */
-export const startServer = async (options?: RulesOptions): Promise<RulesServer> =>
+/** Starts a server with the rules API only, on a free port. */
+export const startServer = async (options?: HostedRulesOptions): Promise<RulesServer> =>
   isWithWorkers() ? startServerWithWorkers(options) : withRules(await startFloodgate(options));
 
-/** As `startServer`, in a process of its own. */
+/** Like `startServer`, in a separate process. */
 export const startServerProcess = async (options?: RulesOptions): Promise<RulesProcess> =>
   isWithWorkers() ? startServerWithWorkers(options) : withRules(await startFloodgateProcess(options));
 
-/** The same with workers, and the gateway beside it that those are for, before a node that is not there. */
+/**
+ * Starts a server with workers in a separate process. Also starts the gateway, which workers require, with an
+ * unreachable node.
+ */
 export const startServerWithWorkers = async (
   options: RulesOptions = {},
   workers = 2,
@@ -42,8 +47,8 @@ export const startServerWithWorkers = async (
     }),
   );
 
-/** Whether all tests that are loaded now are of a server with workers. */
-const isWithWorkers = (): boolean => process.env['TEST_RULES_WITH_WORKERS'] !== undefined;
+/** Whether the tests run against a server with workers. */
+export const isWithWorkers = (): boolean => process.env['TEST_RULES_WITH_WORKERS'] !== undefined;
 
 const withRules = <F extends Floodgate>(floodgate: F): F & Rules => ({
   ...floodgate,

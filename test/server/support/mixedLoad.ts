@@ -3,21 +3,21 @@ import { query, RCODE, UdpClient } from '../../dns/support/dnsClient.ts';
 import { ZONE_NAME } from '../../dns/support/guardInFront.ts';
 import { send } from '../../rules/support/call.ts';
 import { newRule, rulesPath } from '../../rules/support/samples.ts';
-import { plainFilter } from '../../support/plainFilter.ts';
+import { plainAnswer } from '../../support/plainFilter.ts';
 import { Random } from '../../support/random.ts';
-import { ask, type FilterAnswer } from '../../traces/support/ask.ts';
+import { callTraceFilter, type FilterAnswer, withoutId } from '../../traces/support/callTraceFilter.ts';
 import type { NodeChain } from '../../traces/support/nodeChain.ts';
 import { addressesOf, type Query, randomQuery } from '../../traces/support/randomQuery.ts';
-import { GATEWAYS, GUARDS, type Machines, type ServerName } from './machines.ts';
+import { type Cluster, GATEWAYS, GUARDS, type ServerName } from './cluster.ts';
 
-/** So that questions take part of the machine, and the servers the rest. */
+/** Pause between requests, so that the servers get enough CPU time. */
 const PAUSE_MS = 100;
 const DNS_WAIT_MS = 1_000;
-/** An account has at most 1,000 rules. */
+/** Rules per account, below the limit of 1,000. */
 const RULES_OF_ACCOUNT = 500;
-/** What a gateway may say where it cannot answer: a block is not there yet, or the index is away. */
+/** Error codes that a gateway may return: a block is not indexed yet, or the index is unavailable. */
 const UNAVAILABLE = [-32001, -32603];
-/** While the node's chain is shorter than it was, a range may end behind its head. */
+/** Error code for a range that ends after the head: possible while the chain of the node is shorter than before. */
 const BEHIND_HEAD = -32602;
 
 interface Acknowledged {
@@ -25,23 +25,26 @@ interface Acknowledged {
   readonly rule: { readonly id: string };
 }
 
-/** Asks all servers that run, one question after the other of each kind, and holds the answers against what is true. */
+/**
+ * Sends requests of each kind to all running servers, one at a time, and compares the responses with the expected
+ * ones.
+ */
 export class MixedLoad {
-  readonly #machines: Machines;
+  readonly #machines: Cluster;
   readonly #random = new Random(72);
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
   readonly acknowledged: Acknowledged[] = [];
-  /** Right answers, by server. */
+  /** Number of correct responses by server. */
   readonly answered = new Map<ServerName, number>();
   readonly wrong: string[] = [];
-  /** What the index is asked about: it only grows, but for `whileReplaced`. */
+  /** The chain that queries refer to. It only grows, except in `whileReplaced`. */
   chain: NodeChain;
-  /** While blocks are replaced: the chain before and the one after. */
+  /** During a reorganisation: the chain before and after it. */
   #chains: Promise<readonly NodeChain[]> | undefined;
   readonly #judging: Promise<void>[] = [];
 
-  constructor(machines: Machines, chain: NodeChain) {
+  constructor(machines: Cluster, chain: NodeChain) {
     this.#machines = machines;
     this.chain = chain;
     this.#running = Promise.all([
@@ -62,7 +65,7 @@ export class MixedLoad {
     await this.#running;
   }
 
-  /** Blocks are replaced: an answer to what is asked meanwhile is of the old chain or of the new one, each as a whole. */
+  /** Runs a reorganisation. Each response during it must match the old or the new chain completely. */
   async whileReplaced(replace: () => Promise<NodeChain>): Promise<void> {
     const before = this.chain;
     const replaced = replace();
@@ -76,7 +79,7 @@ export class MixedLoad {
     return this.answered.get(name) ?? 0;
   }
 
-  /** A filter over blocks by their numbers: what it means does not change while the chain grows. */
+  /** Returns a random filter with block numbers only, so that its meaning does not change while the chain grows. */
   query(): Query {
     const addresses = addressesOf(this.chain.traces);
     for (;;) {
@@ -99,7 +102,7 @@ export class MixedLoad {
     const query = this.query();
     const { chain } = this;
     const asked = this.#chains;
-    const answer = await ask(server.gatewayUrl, query.asked).catch(() => undefined); // it was killed
+    const answer = await callTraceFilter(server.gatewayUrl, query.asked).catch(() => undefined); // the server was killed
     if (answer === undefined) return;
     const replaced = asked ?? this.#chains;
     if (replaced === undefined) this.#judge(name, query, { answer, chains: [chain] });
@@ -111,12 +114,10 @@ export class MixedLoad {
     { asked, meant }: Query,
     { answer, chains }: { readonly answer: FilterAnswer; readonly chains: readonly NodeChain[] },
   ): void {
-    const { result, error } = answer;
     const allowed = chains.length > 1 ? [...UNAVAILABLE, BEHIND_HEAD] : UNAVAILABLE;
-    if (result !== undefined) {
-      const expected = chains.map(({ traces }) => plainFilter(traces, meant));
-      this.#compare(name, JSON.stringify(asked), { found: result, expected });
-    } else if (!allowed.includes(error?.code ?? 0)) this.wrong.push(`${name}: ${JSON.stringify(answer)}`);
+    if (answer.error !== undefined && allowed.includes(answer.error.code)) return;
+    const expected = chains.map(({ traces }) => plainAnswer(traces, meant));
+    this.#compare(name, JSON.stringify(asked), { found: withoutId(answer), expected });
   }
 
   async #addRule(name: ServerName): Promise<void> {
@@ -153,7 +154,7 @@ export class MixedLoad {
   ): void {
     const text = JSON.stringify(found);
     if (expected.some((one) => JSON.stringify(one) === text)) this.#count(name);
-    else this.wrong.push(`${name}, asked ${asked}: ${text.slice(0, 500)}`);
+    else this.wrong.push(`${name}, request ${asked}: ${text.slice(0, 500)}`);
   }
 
   #count(name: ServerName): void {

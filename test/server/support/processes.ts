@@ -8,7 +8,7 @@ interface Process {
 
 const ESTABLISHED = '01';
 
-/** Whether this system tells of its processes in /proc, as Linux does. */
+/** Whether this system lists its processes in /proc (Linux). */
 export const canListProcesses = process.platform === 'linux';
 
 function processes(): Process[] {
@@ -17,17 +17,17 @@ function processes(): Process[] {
     .flatMap((name) => {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        // The program's name stands in parentheses and may have spaces: fields are counted behind it.
+        // The program name in parentheses may contain spaces, so fields are counted after it.
         const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
         return { pid: Number(name), parent: Number(parent), isZombie: state === 'Z' };
       } catch {
-        return []; // it ended meanwhile
+        return []; // the process has ended
       }
     });
 }
 
-/** A process, its children, theirs, and so on. */
-export function familyOf(pid: number): number[] {
+/** Returns the ids of a process and all its descendants. */
+export function processTree(pid: number): number[] {
   const all = processes();
   const family = [pid];
   for (const member of family)
@@ -35,21 +35,21 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Those of the processes that still run. One that ended and was not yet collected by its parent does not. */
+/** Returns the processes that are still running. Zombies are not. */
 export function running(pids: readonly number[]): number[] {
   return processes()
     .filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie)
     .map(({ pid }) => pid);
 }
 
-/** Ports of those who are connected with a process over TCP. */
-export function portsConnectedWith(pid: number): number[] {
+/** Returns the remote ports of the TCP connections of a process. */
+export function remotePortsOf(pid: number): number[] {
   const sockets = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
       try {
         return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
       } catch {
-        return []; // it was closed meanwhile
+        return []; // the descriptor was closed
       }
     }),
   );

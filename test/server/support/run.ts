@@ -5,7 +5,7 @@ import { HANG_MS } from '../../support/hang.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 
-/** The checkout, where `npm start` is typed. */
+/** Root folder of the repository. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface Ended {
@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function run(
   file: string,
   args: readonly string[],
@@ -34,6 +34,6 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-/** Runs `floodgate` with these arguments to its end. */
+/** Runs `floodgate` with these arguments until it exits. */
 export const floodgate = (args: readonly string[], options?: Parameters<typeof run>[2]): Promise<Ended> =>
   run(process.execPath, [PROGRAM, ...args], options);

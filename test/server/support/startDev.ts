@@ -6,20 +6,20 @@ import { spawnGuarded } from '../../support/spawn.ts';
 import { root } from './run.ts';
 
 export interface Dev {
-  /** What was started: a shell or npm, with Floodgate somewhere below. */
+  /** The started process: Floodgate, or a shell or npm with Floodgate as a descendant. */
   readonly process: ChildProcess;
   readonly pid: number;
-  /** What it printed first. */
-  readonly welcome: string;
-  /** Empty where it has no gateway. */
+  /** The printed start message. */
+  readonly startMessage: string;
+  /** Empty if there is no gateway. */
   readonly gatewayUrl: string;
-  /** Everything it wrote on standard error, its log among it. */
+  /** Returns its standard error, including its log. */
   log(): string;
-  /** Settles with the exit code when it has ended. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts the development server as a newcomer does, in a process group of its own, and waits for its first words. */
+/** Starts the development server in a separate process group, and waits for its start message. */
 export async function startDev(
   dataDir: string,
   command: readonly [string, ...string[]] = [process.execPath, `${root}scripts/start.js`, 'dev'],
@@ -38,12 +38,12 @@ export async function startDev(
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
-    if (line.startsWith('Ctrl-C stops it')) break;
+    if (line.startsWith('Press Ctrl-C to stop')) break;
   }
   child.stdout.resume();
   const welcome = lines.join('\n');
   const gatewayUrl = /http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet/.exec(welcome)?.[0] ?? '';
   if (!welcome.includes('Rules API') || child.pid === undefined)
-    throw new Error(`it did not tell its URL:\n${welcome}\n${log}`);
-  return { process: child, pid: child.pid, welcome, gatewayUrl, log: () => log, ended };
+    throw new Error(`the development server did not print its URL:\n${welcome}\n${log}`);
+  return { process: child, pid: child.pid, startMessage: welcome, gatewayUrl, log: () => log, ended };
 }

@@ -7,16 +7,16 @@ import {
   TOKEN,
 } from '../../support/startFloodgate.ts';
 import { until } from '../../support/until.ts';
-import { familyOf } from './processes.ts';
+import { processTree } from './processes.ts';
 
-/** A server with workers, as operators and clients see it. */
+/** A server with workers and a separate port for operators. */
 export interface WorkersServer extends FloodgateProcess {
   readonly opsUrl: string;
   readonly pid: number;
-  /** The processes of its workers. */
+  /** Returns the process ids of its workers. */
   workers(): number[];
   metrics(): Promise<string>;
-  /** A call of the rules API. */
+  /** Calls the rules API. */
   operate(method: string, path: string, body?: unknown): Promise<{ status: number; result: unknown }>;
 }
 
@@ -25,11 +25,11 @@ export async function startWorkersServer(options: FloodgateOptions, workers = 3)
   const server = await startFloodgateProcess({ ...options, args, whenListening: true });
   const opsUrl = /"opsUrl":"([^"]+)"/.exec(server.output())?.[1] ?? '';
   const pid = server.process.pid ?? 0;
-  await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
+  await until('a ready server', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
   return {
     ...server,
     ...{ opsUrl, pid },
-    workers: () => familyOf(pid).slice(1),
+    workers: () => processTree(pid).slice(1),
     metrics: async () => (await fetch(`${opsUrl}/metrics`)).text(),
     async operate(method, path, body) {
       const answer = await fetch(`${opsUrl}/client/v4${path}`, {
@@ -43,15 +43,21 @@ export async function startWorkersServer(options: FloodgateOptions, workers = 3)
   };
 }
 
-/** A connection that is kept: whatever is asked over it, the same worker answers until one of the two closes it. */
-export class KeptConnection {
+/** A JSON-RPC response. */
+interface RpcAnswer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** A kept-alive connection: the same worker answers all requests until the connection is closed. */
+export class KeepAliveConnection {
   readonly #agent: Agent;
   readonly #request: typeof httpRequest;
   readonly #url: string;
-  /** Its own while it is connected; another where it had to connect anew, none until it has. */
+  /** Local port of the current connection. Undefined while connecting; changes after a reconnect. */
   port: number | undefined;
 
-  /** `ca` is whom it trusts, of HTTPS. */
+  /** `ca`: trusted certificates for HTTPS. */
   constructor(url: string, { ca }: { readonly ca?: Buffer } = {}) {
     const options = { keepAlive: true, maxSockets: 1 };
     this.#url = url;
@@ -59,7 +65,7 @@ export class KeptConnection {
     this.#request = ca === undefined ? httpRequest : httpsRequest;
   }
 
-  /** Rejects where no answer comes. */
+  /** Rejects if the connection closes before the response. */
   post(
     body: unknown,
     headers: Readonly<Record<string, string>> = {},
@@ -90,9 +96,14 @@ export class KeptConnection {
     });
   }
 
+  /** Returns the result of a call, or undefined for an error. */
   async call(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    return (await this.answer(method, ...params)).result;
+  }
+
+  async answer(method: string, ...params: readonly unknown[]): Promise<RpcAnswer> {
     const { text } = await this.post({ jsonrpc: '2.0', id: 1, method, params });
-    return (JSON.parse(text) as { result: unknown }).result;
+    return JSON.parse(text) as RpcAnswer;
   }
 
   close(): void {
@@ -100,21 +111,21 @@ export class KeptConnection {
   }
 }
 
-/** Asks over one connection, one after the other, until it is stopped. */
+/** Sends requests one after the other over one connection until it is stopped. */
 export class SteadyLoad {
   answers = 0;
   readonly lost: string[] = [];
-  readonly #connection: KeptConnection;
+  readonly #connection: KeepAliveConnection;
   readonly #running: Promise<void>;
-  #isOver = false;
+  #isFinished = false;
 
   constructor(url: string, body: unknown) {
-    this.#connection = new KeptConnection(url);
+    this.#connection = new KeepAliveConnection(url);
     this.#running = this.#run(body);
   }
 
   async #run(body: unknown): Promise<void> {
-    while (!this.#isOver)
+    while (!this.#isFinished)
       await this.#connection.post(body).then(
         ({ status, text }) => {
           if (status === 200) this.answers++;
@@ -128,14 +139,14 @@ export class SteadyLoad {
     return this.#connection.port;
   }
 
-  /** Waits for so many further answers. */
+  /** Waits for a number of further responses. */
   async further(answers: number): Promise<void> {
     const wanted = this.answers + answers;
-    await until('further answers', () => this.answers >= wanted);
+    await until('further responses', () => this.answers >= wanted);
   }
 
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#isFinished = true;
     await this.#running;
     this.#connection.close();
   }

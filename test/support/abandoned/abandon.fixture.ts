@@ -12,4 +12,4 @@ beforeAll(async () => {
 
 beforeAll(() => pause(HOUR_MS), process.env['ABANDON'] === 'hangs' ? 1 : HOUR_MS);
 
-test('is never run', () => {});
+test('never runs', () => {});

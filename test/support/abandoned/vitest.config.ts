@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** For the one test file in this folder, which `spawn.test.ts` runs: it abandons the server that it starts. */
+/**
+ * Configuration for the fixture in this folder, which `spawn.test.ts` runs: it starts a server and does not stop it.
+ */
 export default defineConfig({ test: { include: ['*.fixture.ts'], setupFiles: ['../endWithVitest.ts'] } });

@@ -2,14 +2,14 @@ import { parseTraceBlock } from '../../../src/ethereum/traces/convert/index.ts';
 import type { Trace } from '../../../src/ethereum/traces/index.ts';
 import { connect } from '../../support/anvil.ts';
 
-/** A node's whole chain, as the node itself tells it: what an index of it must answer from. */
+/** A node's complete chain as the node returns it: the reference for results of an index. */
 export interface NodeChain {
   readonly head: number;
-  /** By block number. */
+  /** Block hashes by block number. */
   readonly hashes: readonly string[];
-  /** In the order in which they are served. */
+  /** All traces in the order in which they are served. */
   readonly traces: readonly Trace[];
-  /** Blocks that the tags name. */
+  /** Block numbers of the tags. */
   readonly tags: Readonly<Record<'latest' | 'safe' | 'finalized' | 'earliest', number>>;
 }
 
@@ -19,8 +19,8 @@ interface Block {
 }
 
 /**
- * Reads header and `trace_block` of every block from a node. Its traces are brought to the form that is served by
- * `parseTraceBlock` (docs/nodes.md has the differences); nothing else of ours is between the node and the test.
+ * Reads the header and `trace_block` of every block from a node. `parseTraceBlock` converts the traces to the served
+ * form (differences: docs/nodes.md); no other product code is involved.
  */
 export async function readChain(nodeUrl: string): Promise<NodeChain> {
   const node = connect(nodeUrl);

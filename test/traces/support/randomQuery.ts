@@ -2,26 +2,26 @@ import { type Address, MAX_COUNT, type Trace, type TraceFilter } from '../../../
 import type { Random } from '../../support/random.ts';
 import type { NodeChain } from './nodeChain.ts';
 
-/** A filter as it is sent, in any of the spellings that are allowed, and what it means. */
+/** A filter as it is sent, in any accepted notation, and its meaning. */
 export interface Query {
   readonly asked: Readonly<Record<string, unknown>>;
   readonly meant: TraceFilter;
 }
 
-/** Every address that stands in a trace, so that filters find something. */
+/** Returns every address that occurs in a trace. */
 export function addressesOf(traces: readonly Trace[]): Address[] {
   const found = new Set(JSON.stringify(traces).match(/(?<=")0x[0-9a-f]{40}(?=")/g) ?? []);
-  return [...found] as Address[]; // just matched
+  return [...found] as Address[]; // matched by the expression above
 }
 
-/** A random filter over a chain: any addresses, range, `after`, `count` and `mode`, in any spelling. */
+/** Returns a random filter for a chain: addresses, range, `after`, `count` and `mode`, in any accepted notation. */
 export function randomQuery(random: Random, chain: NodeChain, addresses: readonly Address[]): Query {
   const bounds = randomBounds(random, chain);
   const from = randomAddresses(random, addresses);
   const to = randomAddresses(random, addresses);
   const mode = random.pick([{}, { mode: null }, { mode: 'intersection' }, { mode: 'union' }] as const);
   const after = random.chance(0.5) ? undefined : random.below(random.pick([5, 50, chain.traces.length + 10]));
-  const count = random.chance(0.4) ? undefined : random.below(random.pick([5, MAX_COUNT + 1]));
+  const count = random.chance(0.15) ? undefined : randomCount(random);
   return {
     asked: {
       ...bounds.asked,
@@ -38,9 +38,13 @@ export function randomQuery(random: Random, chain: NodeChain, addresses: readonl
       mode: ('mode' in mode ? mode.mode : null) ?? 'intersection',
       after: after ?? 0,
       count: count ?? MAX_COUNT,
+      wantsAll: count === undefined,
     },
   };
 }
+
+const randomCount = (random: Random): number =>
+  random.chance(0.3) ? MAX_COUNT : random.below(random.pick([5, MAX_COUNT + 1]));
 
 function randomBounds(random: Random, { head, tags }: NodeChain) {
   const bound = (): { asked: unknown; number: number } => {
@@ -51,7 +55,7 @@ function randomBounds(random: Random, { head, tags }: NodeChain) {
     return { asked: quantity(random, number), number };
   };
   const [from, to] = [bound(), bound()].sort((a, b) => a.number - b.number);
-  if (from === undefined || to === undefined) throw new Error('two bounds are two');
+  if (from === undefined || to === undefined) throw new Error('randomBounds needs two bounds');
   return {
     asked: {
       ...(from.asked !== undefined && { fromBlock: from.asked }),
@@ -61,7 +65,7 @@ function randomBounds(random: Random, { head, tags }: NodeChain) {
   };
 }
 
-/** A number as a JSON integer or as hex in either case, with leading zeros or without. */
+/** Formats a number as a JSON integer or as hex in either case, with or without leading zeros. */
 function quantity(random: Random, value: number): number | string {
   if (random.chance(0.4)) return value;
   const digits = value.toString(16);
@@ -86,7 +90,7 @@ function randomAddresses(
   return { asked: meant.map((address) => spelled(random, address)), meant };
 }
 
-/** An address in lower, upper or mixed case. */
+/** Formats an address in lower, upper or mixed case. */
 function spelled(random: Random, address: Address): string {
   const digits = address.slice(2);
   if (random.chance(0.4)) return address;

@@ -1,11 +1,11 @@
 import { connect, createTraffic } from '../../support/anvil.ts';
 
-/** No multiple of what other chains use, so that timestamps, and with them hashes, do not meet again. */
+/** Not a multiple of other block times, so that timestamps, and therefore hashes, never match again. */
 const SECONDS_BETWEEN_NEW_BLOCKS = 7;
 
 /**
- * Replaces a node's last `depth` blocks by `blocks` others: fewer shorten the chain, more lengthen it. (`reorganise` of
- * the development chain always makes as many as it takes.)
+ * Replaces a node's last `depth` blocks with `blocks` others, so the chain can become shorter or longer. (`reorganise`
+ * of the development chain always keeps its length.)
  */
 export async function rebuildTail(
   url: string,

@@ -6,13 +6,12 @@ import type { Failure } from '../../api/failure.ts';
 import { gateway } from '../../api/gateway.ts';
 import { may, session } from '../../session.ts';
 import { KeySection } from './keySection.tsx';
+import { accessHeadline } from './texts.ts';
 import { TokenSection } from './tokenSection.tsx';
-import { sentenceOf } from './words.ts';
 
-/** What the API calls the token of the server's configuration. */
-const SERVERS_TOKEN = 'configured';
+/** Id of the token from the configuration of the server. */
+const CONFIGURED_TOKEN_ID = 'configured';
 
-/** Who may do what here? */
 export function Access() {
   const tokens = useSignal<readonly ApiToken[] | undefined>(undefined);
   const keys = useSignal<readonly GatewayKey[] | undefined>(undefined);
@@ -37,9 +36,9 @@ export function Access() {
   return (
     <div class="page access">
       <h1>
-        {sentenceOf(
+        {accessHeadline(
           {
-            hasServersToken: session.value?.tokenId === SERVERS_TOKEN,
+            hasServersToken: session.value?.tokenId === CONFIGURED_TOKEN_ID,
             tokens: tokens.value,
             keys: seesKeys ? keys.value : undefined,
           },

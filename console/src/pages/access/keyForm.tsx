@@ -10,7 +10,8 @@ import {
 import type { Failure } from '../../api/failure.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { inDays, LIVES } from './words.ts';
+import { TextInput } from '../../ui/textInput.tsx';
+import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
 interface KeyFormProps {
   readonly isFirst: boolean;
@@ -36,7 +37,7 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
       name: name.value.trim(),
       ...(rate.value !== '' && { rate_per_second: Number(rate.value) }),
       ...(wanted.length > 0 && { methods: wanted }),
-      ...(days.value !== '' && { expires_on: inDays(days.value, Date.now()) }),
+      ...(days.value !== '' && { expires_on: expiryAfterDays(days.value, Date.now()) }),
     };
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
     const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
@@ -53,49 +54,20 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
         {failure.value && <ErrorBox failure={failure.value} />}
         {isFirst && (
           <p class="look">
-            ▲ This is the first key: from now on the gateway refuses every request that has none.
+            ▲ This is the first key: from then on, the gateway rejects requests without a key.
           </p>
         )}
         <label>
-          Whose it is
-          <input
-            name="name"
-            required
-            maxLength={64}
-            autocomplete="off"
-            placeholder="explorer"
-            value={name.value}
-            onInput={(event) => {
-              name.value = event.currentTarget.value;
-            }}
-          />
+          Name
+          <TextInput name="name" required maxLength={64} placeholder="explorer" text={name} />
         </label>
         <label>
-          Calls per second; any where empty
-          <input
-            type="number"
-            name="rate"
-            min={1}
-            max={1_000_000}
-            step={1}
-            value={rate.value}
-            onInput={(event) => {
-              rate.value = event.currentTarget.value;
-            }}
-          />
+          Calls per second (empty: no limit)
+          <TextInput type="number" name="rate" min={1} max={1_000_000} step={1} text={rate} />
         </label>
         <label>
-          Methods, separated by blanks; all where empty
-          <input
-            name="methods"
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="eth_call eth_getLogs"
-            value={methods.value}
-            onInput={(event) => {
-              methods.value = event.currentTarget.value;
-            }}
-          />
+          Methods, separated by spaces (empty: all)
+          <TextInput name="methods" placeholder="eth_call eth_getLogs" text={methods} />
         </label>
         <label>
           Valid for
@@ -105,8 +77,8 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
               days.value = event.currentTarget.value;
             }}
           >
-            <option value="">ever</option>
-            {LIVES.map(([life, word]) => (
+            <option value="">unlimited time</option>
+            {LIFETIMES.map(([life, word]) => (
               <option key={life} value={life}>
                 {word}
               </option>
@@ -118,7 +90,7 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
             Cancel
           </button>
           <button type="submit" class="primary" disabled={isBusy.value}>
-            Create it
+            Create key
           </button>
         </div>
       </form>

@@ -6,19 +6,19 @@ import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { tell } from '../../ui/undo.tsx';
-import { countText } from '../traces/ether.ts';
-import { Status, Until } from './cells.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatQuantity } from '../traces/frames/ether.ts';
+import { Expiry, Status } from './cells.tsx';
 import { KeyForm } from './keyForm.tsx';
 import { Secret } from './secret.tsx';
 
 interface KeySectionProps {
   readonly keys: readonly GatewayKey[] | undefined;
   readonly failure: Failure | undefined;
-  /** None was ever made. */
+  /** Whether no key was ever created. */
   readonly isFirst: boolean;
   readonly changed: () => void;
 }
@@ -31,14 +31,14 @@ export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps)
   const network = gateway.value?.networks[0]?.network ?? 'mainnet';
   const revoke = async ({ id, name }: GatewayKey) => {
     const isWanted = await confirm({
-      title: 'Revoke a key?',
-      text: `${name} is refused from then on, for good, and its WebSockets are closed. The gateway goes on wanting keys.`,
+      title: 'Revoke this key?',
+      text: `Requests with ${name} are rejected from now on, and its WebSockets are closed. This cannot be undone. The gateway still requires keys.`,
       ...{ action: 'Revoke', isHarmful: true, typed: name },
     });
     if (!isWanted) return;
     const answer = await revokeKey(id);
     revokeFailure.value = 'failure' in answer ? answer.failure : undefined;
-    if ('value' in answer) tell(`${name} is revoked.`);
+    if ('value' in answer) showToast(`${name} is revoked.`);
     changed();
   };
   return (
@@ -61,8 +61,8 @@ export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps)
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {isFirst && (
         <EmptyState title="The gateway is open" lines="floodgate key create --name explorer --rate 50">
-          Anybody who reaches it may call it. The first key closes it: from then on each request needs one,
-          even when all keys are revoked.
+          Every client that reaches the gateway may call it. After the first key is created, each request
+          needs a key, even if all keys are revoked.
         </EmptyState>
       )}
       {keys !== undefined && keys.length > 0 && (
@@ -104,44 +104,44 @@ export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps)
 function columns(revoke: ((key: GatewayKey) => void) | undefined): readonly Column<GatewayKey>[] {
   return [
     {
-      title: 'key',
+      title: 'Key',
       cell: ({ id, name }) => (
         <>
-          <Plain text={name} /> <code class="quiet">{id}</code>
+          <UntrustedText text={name} /> <code class="quiet">{id}</code>
         </>
       ),
     },
-    { title: 'status', cell: ({ status }) => <Status status={status} /> },
+    { title: 'Status', cell: ({ status }) => <Status status={status} /> },
     {
-      title: 'may',
+      title: 'Limits',
       cell: ({ rate_per_second, methods }) => (
         <span class="permissions">
-          {rate_per_second === undefined ? 'any rate' : `${countText(rate_per_second)} calls/s`},{' '}
-          {methods === undefined ? 'all methods' : <Plain text={methods.join(', ')} />}
+          {rate_per_second === undefined ? 'any rate' : `${formatQuantity(rate_per_second)} calls/s`},{' '}
+          {methods === undefined ? 'all methods' : <UntrustedText text={methods.join(', ')} />}
         </span>
       ),
     },
-    { title: 'until', cell: ({ expires_on }) => <Until at={expires_on} /> },
+    { title: 'Expires', cell: ({ expires_on }) => <Expiry at={expires_on} /> },
     {
-      title: 'last used',
+      title: 'Last used',
       cell: ({ last_used_on }) =>
         last_used_on ? <Time at={last_used_on} /> : <span class="quiet">never</span>,
     },
     {
-      title: 'calls',
+      title: 'Calls',
       isNumber: true,
       cell: ({ calls: { admitted, limited, forbidden } }) => (
-        <span title="Since the server was started">
-          {countText(admitted)}
-          {limited > 0 && <span class="look"> ▲ {countText(limited)} over the rate</span>}
-          {forbidden > 0 && <span class="look"> ▲ {countText(forbidden)} not allowed</span>}
+        <span title="Since server start">
+          {formatQuantity(admitted)}
+          {limited > 0 && <span class="look"> ▲ {formatQuantity(limited)} over the rate limit</span>}
+          {forbidden > 0 && <span class="look"> ▲ {formatQuantity(forbidden)} not allowed</span>}
         </span>
       ),
     },
     ...(revoke
       ? [
           {
-            title: 'end it',
+            title: 'Action',
             cell: (key: GatewayKey) =>
               key.status === 'active' ? (
                 <button type="button" onClick={() => revoke(key)}>

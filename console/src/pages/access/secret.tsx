@@ -4,17 +4,16 @@ import { Dialog } from '../../ui/dialog.tsx';
 interface SecretProps {
   readonly title: string;
   readonly secret: string;
-  /** How to try it, in a shell. */
   readonly use: string;
   readonly close: () => void;
 }
 
-/** Shown once: it is kept nowhere, here neither. */
+/** Shows a secret once. Neither the server nor the console stores it. */
 export function Secret({ title, secret, use, close }: SecretProps) {
   return (
     <Dialog title={title} close={close}>
       <p>
-        <strong>It is shown this once.</strong> The server keeps no copy of it. Put it where only its user can
+        <strong>It is shown only once.</strong> The server keeps no copy. Store it where only its user can
         read it.
       </p>
       <div class="lines">
@@ -28,7 +27,7 @@ export function Secret({ title, secret, use, close }: SecretProps) {
       </div>
       <div class="actions">
         <button type="button" class="primary" onClick={close}>
-          I have kept it
+          I have saved it
         </button>
       </div>
     </Dialog>

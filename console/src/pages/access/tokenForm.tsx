@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import {
   type ApiToken,
@@ -11,22 +11,22 @@ import type { Failure } from '../../api/failure.ts';
 import { account, may, session } from '../../session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { inDays, LIVES, ofServer, PERMISSIONS } from './words.ts';
+import { TextInput } from '../../ui/textInput.tsx';
+import { expiryAfterDays, isServerPermission, LIFETIMES, PERMISSIONS } from './texts.ts';
 
 interface TokenFormProps {
   readonly close: () => void;
   readonly made: (token: WithSecret<ApiToken>) => void;
 }
 
-/** Offers what the own token may grant, and no more. */
+/** Creates a token. Offers only permissions and accounts that the own token may grant. */
 export function TokenForm({ close, made }: TokenFormProps) {
-  const isForAll = session.value?.accounts === 'all';
-  const own = session.value?.expiresOn;
+  const expiresOn = session.value?.expiresOn;
   const label = useSignal('');
   const accounts = useSignal(account.value);
   const allAccounts = useSignal(false);
   const permissions = useSignal<readonly string[]>(['dns_protection:read']);
-  const days = useSignal(own === undefined ? '90' : '');
+  const days = useSignal(expiresOn === undefined ? '90' : '');
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
   const sent = useMemo(
@@ -34,7 +34,7 @@ export function TokenForm({ close, made }: TokenFormProps) {
     [],
   );
   const offered = Object.keys(PERMISSIONS).filter(
-    (permission) => may(permission) && (allAccounts.value || !ofServer(permission)),
+    (permission) => may(permission) && (allAccounts.value || !isServerPermission(permission)),
   );
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -46,9 +46,9 @@ export function TokenForm({ close, made }: TokenFormProps) {
       permissions: permissions.value.filter((one) =>
         offered.includes(one),
       ) as ApiTokenCreation['permissions'],
-      ...(days.value !== '' && { expires_on: inDays(days.value, Date.now()) }),
+      ...(days.value !== '' && { expires_on: expiryAfterDays(days.value, Date.now()) }),
     };
-    // What was chosen makes it the same request, whose body and retry key are sent again; else the moment of expiry would move on.
+    // Retries with equal choices send the stored body, because a new expiry would not match the retry key.
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
     const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
     sent.set(chosen, asked);
@@ -63,95 +63,111 @@ export function TokenForm({ close, made }: TokenFormProps) {
       <form onSubmit={submit}>
         {failure.value && <ErrorBox failure={failure.value} />}
         <label>
-          What it is for
-          <input
-            name="label"
-            maxLength={64}
-            autocomplete="off"
-            placeholder="dashboard"
-            value={label.value}
-            onInput={(event) => {
-              label.value = event.currentTarget.value;
-            }}
-          />
+          Label
+          <TextInput name="label" maxLength={64} placeholder="dashboard" text={label} />
         </label>
-        <fieldset>
-          <legend>Accounts</legend>
-          {isForAll && (
-            <label class="check">
-              <input
-                type="checkbox"
-                name="all"
-                checked={allAccounts.value}
-                onChange={(event) => {
-                  allAccounts.value = event.currentTarget.checked;
-                }}
-              />
-              All of them, and what is of the server
-            </label>
-          )}
-          {!allAccounts.value && (
-            <label>
-              Account ids, separated by blanks
-              <input
-                name="accounts"
-                required
-                autocomplete="off"
-                spellcheck={false}
-                value={accounts.value}
-                onInput={(event) => {
-                  accounts.value = event.currentTarget.value;
-                }}
-              />
-            </label>
-          )}
-        </fieldset>
-        <fieldset>
-          <legend>It may</legend>
-          {offered.map((permission) => (
-            <label key={permission} class="check">
-              <input
-                type="checkbox"
-                name={permission}
-                checked={permissions.value.includes(permission)}
-                onChange={(event) => {
-                  const others = permissions.value.filter((one) => one !== permission);
-                  permissions.value = event.currentTarget.checked ? [...others, permission] : others;
-                }}
-              />
-              <span>
-                {PERMISSIONS[permission]} <code class="quiet">{permission}</code>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <label>
-          Valid for
-          <select
-            value={days.value}
-            onChange={(event) => {
-              days.value = event.currentTarget.value;
-            }}
-          >
-            {LIVES.filter(
-              ([life]) => own === undefined || inDays(life, Date.now()) < new Date(own).toISOString(),
-            ).map(([life, word]) => (
-              <option key={life} value={life}>
-                {word}
-              </option>
-            ))}
-            <option value="">{own === undefined ? 'ever' : 'as long as yours'}</option>
-          </select>
-        </label>
+        <AccountChoice accounts={accounts} allAccounts={allAccounts} />
+        <PermissionChoice offered={offered} permissions={permissions} />
+        <LifeChoice days={days} expiresOn={expiresOn} />
         <div class="actions">
           <button type="button" onClick={close}>
             Cancel
           </button>
           <button type="submit" class="primary" disabled={isBusy.value}>
-            Create it
+            Create token
           </button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface AccountChoiceProps {
+  readonly accounts: Signal<string>;
+  readonly allAccounts: Signal<boolean>;
+}
+
+function AccountChoice({ accounts, allAccounts }: AccountChoiceProps) {
+  return (
+    <fieldset>
+      <legend>Accounts</legend>
+      {session.value?.accounts === 'all' && (
+        <label class="check">
+          <input
+            type="checkbox"
+            name="all"
+            checked={allAccounts.value}
+            onChange={(event) => {
+              allAccounts.value = event.currentTarget.checked;
+            }}
+          />
+          All accounts, and permissions for the server
+        </label>
+      )}
+      {!allAccounts.value && (
+        <label>
+          Account ids, separated by spaces
+          <TextInput name="accounts" required text={accounts} />
+        </label>
+      )}
+    </fieldset>
+  );
+}
+
+interface PermissionChoiceProps {
+  readonly offered: readonly string[];
+  readonly permissions: Signal<readonly string[]>;
+}
+
+function PermissionChoice({ offered, permissions }: PermissionChoiceProps) {
+  return (
+    <fieldset>
+      <legend>Permissions</legend>
+      {offered.map((permission) => (
+        <label key={permission} class="check">
+          <input
+            type="checkbox"
+            name={permission}
+            checked={permissions.value.includes(permission)}
+            onChange={(event) => {
+              const others = permissions.value.filter((one) => one !== permission);
+              permissions.value = event.currentTarget.checked ? [...others, permission] : others;
+            }}
+          />
+          <span>
+            {PERMISSIONS[permission]} <code class="quiet">{permission}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface LifeChoiceProps {
+  readonly days: Signal<string>;
+  readonly expiresOn: string | undefined;
+}
+
+function LifeChoice({ days, expiresOn }: LifeChoiceProps) {
+  return (
+    <label>
+      Valid for
+      <select
+        value={days.value}
+        onChange={(event) => {
+          days.value = event.currentTarget.value;
+        }}
+      >
+        {LIFETIMES.filter(
+          ([life]) =>
+            expiresOn === undefined || expiryAfterDays(life, Date.now()) < new Date(expiresOn).toISOString(),
+        ).map(([life, word]) => (
+          <option key={life} value={life}>
+            {word}
+          </option>
+        ))}
+        <option value="">{expiresOn === undefined ? 'unlimited time' : 'as long as your token'}</option>
+      </select>
+    </label>
   );
 }

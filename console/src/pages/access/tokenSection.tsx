@@ -5,15 +5,15 @@ import { account, may, session } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { tell } from '../../ui/undo.tsx';
-import { countText } from '../traces/ether.ts';
-import { Status, Until } from './cells.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatQuantity } from '../traces/frames/ether.ts';
+import { Expiry, Status } from './cells.tsx';
 import { Secret } from './secret.tsx';
+import { activeOnly } from './texts.ts';
 import { TokenForm } from './tokenForm.tsx';
-import { inForce } from './words.ts';
 
 interface TokenSectionProps {
   readonly tokens: readonly ApiToken[] | undefined;
@@ -31,23 +31,23 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
     const name = token.label || token.id;
     const isOwn = token.id === session.value?.tokenId;
     const isWanted = await confirm({
-      title: 'Revoke a token?',
-      text: `${name} is refused from then on, for good.${isOwn ? ' It is the one that you are signed in with: you will be signed out.' : ''}`,
+      title: 'Revoke this token?',
+      text: `Requests with ${name} are rejected from now on. This cannot be undone.${isOwn ? ' You are signed in with this token, and will be signed out.' : ''}`,
       ...{ action: 'Revoke', isHarmful: true, typed: name },
     });
     if (!isWanted) return;
     const answer = await revokeToken(token.id);
     revokeFailure.value = 'failure' in answer ? answer.failure : undefined;
-    if ('value' in answer) tell([`${name} is revoked.`, ...answer.value.messages].join(' '));
+    if ('value' in answer) showToast([`${name} is revoked.`, ...answer.value.messages].join(' '));
     changed();
   };
-  const valid = inForce(tokens ?? []);
+  const valid = activeOnly(tokens ?? []);
   const shown = (showsAll.value ? (tokens ?? []) : valid).toReversed();
   const gone = (tokens?.length ?? 0) - valid.length;
   return (
     <section class="access-section" aria-busy={tokens === undefined}>
       <div class="head">
-        <h2>Tokens of the API and of this console</h2>
+        <h2>Tokens of the rules API and this console</h2>
         {isManager && (
           <button
             type="button"
@@ -64,11 +64,11 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {tokens !== undefined && shown.length === 0 && (
         <EmptyState
-          title="No token but the server’s own"
+          title="No tokens besides the server’s own"
           lines={`floodgate token create --account ${account.value} --permission read --expires 90d`}
         >
-          That one is in its configuration, and not in this list. A token for each program can be revoked
-          alone:
+          The server’s own token is set in its configuration, and not listed here. Create a token for each
+          program, so that each can be revoked separately:
         </EmptyState>
       )}
       {shown.length > 0 && (
@@ -89,7 +89,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
               showsAll.value = event.currentTarget.checked;
             }}
           />
-          Show {countText(gone)} revoked or expired
+          Show {formatQuantity(gone)} revoked or expired tokens
         </label>
       )}
       {isMaking.value && (
@@ -118,7 +118,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
   );
 }
 
-/** Whether the server would take the revocation: a token ends no other that may do more. */
+/** Whether the server accepts the revocation. A token cannot revoke a token with more accounts or permissions. */
 function isWithin(token: ApiToken): boolean {
   const accounts: 'all' | readonly string[] = session.value?.accounts ?? [];
   const isOfAccounts =
@@ -130,45 +130,48 @@ function isWithin(token: ApiToken): boolean {
 function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Column<ApiToken>[] {
   return [
     {
-      title: 'token',
+      title: 'Token',
       cell: ({ id, label }) => (
         <>
-          {label && <Plain text={label} />}{' '}
+          {label && <UntrustedText text={label} />}{' '}
           <code class="quiet" title={id}>
             {id.slice(0, 8)}
           </code>
-          {id === session.value?.tokenId && <span class="quiet"> you</span>}
+          {id === session.value?.tokenId && <span class="quiet"> (you)</span>}
         </>
       ),
     },
-    { title: 'status', cell: ({ status }) => <Status status={status} /> },
+    { title: 'Status', cell: ({ status }) => <Status status={status} /> },
     {
-      title: 'for',
+      title: 'Accounts',
       cell: ({ all_accounts, accounts }) =>
-        all_accounts ? 'all accounts' : <Plain text={accounts.join(', ')} />,
+        all_accounts ? 'all accounts' : <UntrustedText text={accounts.join(', ')} />,
     },
-    { title: 'may', cell: ({ permissions }) => <span class="permissions">{permissions.join(', ')}</span> },
-    { title: 'until', cell: ({ expires_on }) => <Until at={expires_on} /> },
     {
-      title: 'last used',
+      title: 'Permissions',
+      cell: ({ permissions }) => <span class="permissions">{permissions.join(', ')}</span>,
+    },
+    { title: 'Expires', cell: ({ expires_on }) => <Expiry at={expires_on} /> },
+    {
+      title: 'Last used',
       cell: ({ last_used_on }) =>
         last_used_on ? <Time at={last_used_on} /> : <span class="quiet">never</span>,
     },
     {
-      title: 'requests',
+      title: 'Requests',
       isNumber: true,
       cell: ({ requests: { count, refused } }) => (
-        <span title="Since the server was started">
-          {countText(count)}
-          {refused > 0 && <span class="look"> ▲ {countText(refused)} refused</span>}
+        <span title="Since server start">
+          {formatQuantity(count)}
+          {refused > 0 && <span class="look"> ▲ {formatQuantity(refused)} rejected</span>}
         </span>
       ),
     },
     {
-      title: 'made by',
+      title: 'Created by',
       cell: ({ created_by, created_on }) => (
         <span class="made">
-          <Plain
+          <UntrustedText
             text={created_by === undefined ? '?' : created_by.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1')}
           />{' '}
           <span class="quiet">
@@ -180,7 +183,7 @@ function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Colu
     ...(revoke
       ? [
           {
-            title: 'end it',
+            title: 'Action',
             cell: (token: ApiToken) =>
               token.status === 'active' && isWithin(token) ? (
                 <button type="button" onClick={() => revoke(token)}>

@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/client.ts';
+import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { type Analytics, readAnalytics } from '../../api/rules.ts';
 import type { Attack } from '../../api/types.ts';
@@ -6,10 +6,10 @@ import { live } from '../../live.ts';
 import { points } from '../../rates.ts';
 import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { placeText } from './words.ts';
+import { locationText } from './texts.ts';
 
-/** Minutes are kept so long; of what is older there is no graph. */
-const KEPT_MS = 7 * 86_400_000;
+/** Retention of the analytics per minute. Older attacks have no graph. */
+const RETENTION_MS = 7 * 86_400_000;
 const MARGIN_MS = 5 * 60_000;
 const MINUTE_S = 60;
 
@@ -17,17 +17,18 @@ interface Row {
   readonly at: number;
   readonly passed: number;
   readonly paid: number;
-  readonly refused: number;
+  readonly wouldDrop: number;
+  readonly limited: number;
   readonly bucket: number | null;
 }
 
-/** Second by second where it began here in the last ten minutes, otherwise minute by minute, under the rule that was in force. */
+/** Shows seconds if the attack began here in the last ten minutes, otherwise minutes of the rule in force then. */
 export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const beganS = Date.parse(attack.started_on) / 1000;
   const seconds = points.value;
   const isHere = attack.instance === undefined || attack.instance === live.value?.guard?.instance;
   const isRecent = isHere && (seconds[0]?.at ?? Number.POSITIVE_INFINITY) <= beganS;
-  if (isRecent) return <Drawn attack={attack} rows={seconds} unit="each second" />;
+  if (isRecent) return <RateGraph attack={attack} rows={seconds} unit="per second" />;
   return <Minutes attack={attack} />;
 }
 
@@ -36,8 +37,8 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   const from = Date.parse(attack.started_on) - MARGIN_MS;
   const to = Date.parse(attack.last_seen_on) + MARGIN_MS;
   const { loaded } = useLoaded(
-    async (): Promise<Outcome<Answer<Analytics> | undefined>> =>
-      id === undefined || Date.now() - from > KEPT_MS
+    async (): Promise<Outcome<ApiResponse<Analytics> | undefined>> =>
+      id === undefined || Date.now() - from > RETENTION_MS
         ? { value: undefined }
         : readAnalytics(id, queryOf(attack, from, to)),
     [id, attack.started_on, attack.state, Math.floor(to / 60_000)],
@@ -46,8 +47,8 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   if (id === undefined || minutes === undefined || minutes.length < 2)
     return (
       <p class="quiet">
-        No graph: the minutes of an attack are kept for seven days, and counted for the rule that was in force
-        {id === undefined && ', which there was not'}.
+        No graph: analytics exist for seven days, and only for the rule in force
+        {id === undefined && '; no rule was in force'}.
       </p>
     );
   const rows = minutes.map(
@@ -55,14 +56,14 @@ function Minutes({ attack }: { readonly attack: Attack }) {
       at: Date.parse(start) / 1000,
       passed: passed / MINUTE_S,
       paid: paid / MINUTE_S,
-      refused: (would_drop + dropped + truncated) / MINUTE_S,
+      wouldDrop: would_drop / MINUTE_S,
+      limited: (dropped + truncated) / MINUTE_S,
       bucket: rate_per_second,
     }),
   );
-  return <Drawn attack={attack} rows={rows} unit={`mean of each minute${whereOf(attack)}`} />;
+  return <RateGraph attack={attack} rows={rows} unit={`mean per minute${locationSuffix(attack)}`} />;
 }
 
-/** The minutes of the guards that stand where it was seen. */
 function queryOf({ region, datacenter }: Attack, fromMs: number, toMs: number): Record<string, string> {
   const query: Record<string, string> = {
     since: new Date(fromMs).toISOString(),
@@ -73,13 +74,21 @@ function queryOf({ region, datacenter }: Attack, fromMs: number, toMs: number): 
   return query;
 }
 
-function whereOf(attack: Attack): string {
+function locationSuffix(attack: Attack): string {
   const { instance, region, datacenter } = attack;
   if (instance === undefined) return '';
   return region === undefined && datacenter === undefined
-    ? ' at all places together'
-    : ` at ${placeText(attack)}`;
+    ? ' at all locations'
+    : ` at ${locationText(attack)}`;
 }
+
+const COLOURS = {
+  passed: 'passed',
+  paid: 'paid',
+  wouldDrop: 'would-drop',
+  limited: 'refused',
+  bucket: 'accent',
+} as const;
 
 interface DrawnProps {
   readonly attack: Attack;
@@ -87,31 +96,32 @@ interface DrawnProps {
   readonly unit: string;
 }
 
-function Drawn({ attack, rows, unit }: DrawnProps) {
+function RateGraph({ attack, rows, unit }: DrawnProps) {
   const began = Date.parse(attack.started_on) / 1000;
   const seen = Date.parse(attack.last_seen_on) / 1000;
   const of = (
-    member: 'passed' | 'paid' | 'refused' | 'bucket',
+    member: 'passed' | 'paid' | 'wouldDrop' | 'limited' | 'bucket',
     title: string,
     form: Series['form'],
   ): Series => ({
     ...{ title, form },
-    colour: member === 'bucket' ? 'accent' : member,
+    colour: COLOURS[member],
     values: rows.map((row) => row[member]),
   });
   return (
     <section>
       <h2>
-        Queries a second <span class="quiet">{unit}; shaded: the attack</span>
+        Queries/s <span class="quiet">{unit}; shaded: the attack</span>
       </h2>
       <Graph
-        label="Queries a second around the attack: passed, paid and refused, with the rate of the bucket"
+        label="Queries per second around the attack: passed, paid a token, would drop, dropped or truncated; with the rate of the bucket"
         times={rows.map(({ at }) => at)}
         isShaded={rows.map(({ at }) => at >= Math.floor(began) && at <= seen)}
         series={[
           of('passed', 'passed', 'area'),
           of('paid', 'paid a token', 'area'),
-          of('refused', attack.rule?.mode === 'enabled' ? 'refused' : 'would be refused', 'area'),
+          of('wouldDrop', 'would drop', 'area'),
+          of('limited', 'dropped or truncated', 'area'),
           of('bucket', 'bucket', 'line'),
         ]}
       />

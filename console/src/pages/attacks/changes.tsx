@@ -1,27 +1,24 @@
 import type { Attack } from '../../api/types.ts';
-import { Plain } from '../../ui/plain.tsx';
-import { numberText } from '../../ui/quantity.tsx';
+import { formatNumber } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 
 type Change = Attack['changes'][number];
 
 const WORDS: Readonly<Record<Change['kind'], (change: Change) => string>> = {
   rule: ({ rule }) =>
-    rule === undefined
-      ? 'no rule was in force any more'
-      : `rule ${rule.id.slice(0, 8)} in force, ${rule.mode}`,
-  peak: ({ queries_per_second = 0 }) => `twice as large: ${numberText(queries_per_second)} queries a second`,
+    rule === undefined ? 'no rule in force' : `rule ${rule.id.slice(0, 8)} in force, ${rule.mode}`,
+  peak: ({ queries_per_second = 0 }) => `doubled: ${formatNumber(queries_per_second)} queries/s`,
   zone: ({ zone = '' }) => `another zone: ${zone === '' ? 'names outside every known zone' : zone}`,
-  restart: () => 'the guard was started anew',
+  restart: () => 'the guard restarted',
 };
 
-/** What happened while it lasted. */
 export function Changes({ attack: { changes } }: { readonly attack: Attack }) {
   return (
     <section>
-      <h2>What happened meanwhile</h2>
+      <h2>Events</h2>
       {changes.length === 0 ? (
-        <p class="quiet">Nothing changed.</p>
+        <p class="quiet">No events.</p>
       ) : (
         <dl class="facts">
           {changes.map((change) => (
@@ -30,7 +27,7 @@ export function Changes({ attack: { changes } }: { readonly attack: Attack }) {
                 <Time at={change.at} form="clock" />
               </dt>
               <dd>
-                <Plain text={WORDS[change.kind](change)} />
+                <UntrustedText text={WORDS[change.kind](change)} />
               </dd>
             </div>
           ))}

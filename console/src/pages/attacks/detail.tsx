@@ -3,32 +3,40 @@ import { useEffect } from 'preact/hooks';
 import { curlOf } from '../../api/client.ts';
 import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
-import { live, turnOf } from '../../live.ts';
+import { live, refreshPeriod, unknownSince } from '../../live.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
-import { numberText, percentText } from '../../ui/quantity.tsx';
-import { durationOf, Time } from '../../ui/time.tsx';
+import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
 import { FLEET_MS } from './readPage.ts';
-import { Tops } from './tops.tsx';
-import { lastedMs, noticedWords, placeText, reportOf, usersText, zonesText } from './words.ts';
+import {
+  attackDurationMs,
+  detectionReasons,
+  locationText,
+  reportOf,
+  topHeading,
+  usersText,
+  zonesText,
+} from './texts.ts';
+import { TopLists } from './tops.tsx';
 
 const REFRESH_MS = 2_000;
 const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
-const turn = computed(() => turnOf(REFRESH_MS));
-/** A guard elsewhere tells of its attacks so often. */
-const elsewhereTurn = computed(() => turnOf(FLEET_MS));
+const turn = computed(() => refreshPeriod(REFRESH_MS));
+/** Refresh period for an attack at another guard. */
+const remoteRefresh = computed(() => refreshPeriod(FLEET_MS));
 
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
   const lastsElsewhere = useSignal(false);
-  const refresh = isOpen ? turn.value : lastsElsewhere.value ? elsewhereTurn.value : 0;
+  const refresh = isOpen ? turn.value : lastsElsewhere.value ? remoteRefresh.value : 0;
   const { loaded, again } = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
   const { value, failure } = loaded.value;
   useEffect(() => {
@@ -43,28 +51,40 @@ export function AttackDetail({ id }: { readonly id: string }) {
       {value === undefined ? (
         failure === undefined && <h1 class="quiet">Reading the attack …</h1>
       ) : (
-        <Told attack={value.result} />
+        <AttackReport attack={value.result} />
       )}
     </div>
   );
 }
 
-function Told({ attack }: { readonly attack: Attack }) {
+function AttackReport({ attack }: { readonly attack: Attack }) {
+  const since = unknownSince.value;
   const lasts = attack.state === 'active';
-  const place = placeText(attack);
+  const isUnknown = lasts && since !== undefined;
+  const place = locationText(attack);
   return (
     <>
       <div class="head">
         <section>
-          <h1 class={lasts ? 'harm' : undefined}>
-            {lasts ? '▲ Attack' : 'Attack'} on <Plain text={zonesText(attack, ZONES_NAMED)} />
+          <h1 class={isUnknown ? 'quiet' : lasts ? 'harm' : undefined}>
+            {isUnknown ? '? ' : lasts ? '▲ ' : ''}Attack on{' '}
+            <UntrustedText text={zonesText(attack, ZONES_NAMED)} />
             {place !== undefined && (
               <>
                 {' at '}
-                <Plain text={place} />
+                <UntrustedText text={place} />
               </>
             )}
-            {lasts ? ' lasts' : ' is over'}.
+            {isUnknown ? (
+              <>
+                : unknown since <Time at={since.toISOString()} form="clock" />
+              </>
+            ) : lasts ? (
+              ' is active'
+            ) : (
+              ' has ended'
+            )}
+            .
           </h1>
           <p>
             {lasts ? 'Since ' : 'From '}
@@ -75,11 +95,13 @@ function Told({ attack }: { readonly attack: Attack }) {
                 to <Time at={attack.last_seen_on} form="clock" />
               </>
             )}{' '}
-            ({durationOf(lastedMs(attack))}). <strong>{percentText(attack.refused_share)}</strong> of{' '}
-            {numberText(attack.queries)} queries refused
+            ({formatDuration(attackDurationMs(attack))}).{' '}
+            <strong>{formatPercent(attack.refused_share)}</strong> of {formatNumber(attack.queries)} queries
+            limited
             {attack.would_refuse > 0 && (
               <>
-                , <strong>{percentText(attack.would_refuse / attack.queries)}</strong> would have been
+                , <strong>{formatPercent(attack.would_refuse / attack.queries)}</strong> would have been
+                dropped
               </>
             )}
             . Users: <strong>{usersText(attack)}</strong>.
@@ -93,8 +115,8 @@ function Told({ attack }: { readonly attack: Attack }) {
       </div>
       <AttackGraph attack={attack} />
       <section>
-        <h2>{attack.rule?.mode === 'enabled' ? 'Refused most' : 'Would be refused most'}</h2>
-        <Tops attack={attack} most={TOP_LINES} />
+        <h2>{topHeading(attack)}</h2>
+        <TopLists attack={attack} most={TOP_LINES} />
       </section>
       <div class="two-columns">
         <section>
@@ -106,17 +128,17 @@ function Told({ attack }: { readonly attack: Attack }) {
       {attack.sampled_names.length > 0 && (
         <details>
           <summary>
-            <h2>Some of the names</h2>
+            <h2>Sample names</h2>
           </summary>
           <ul class="samples">
             {attack.sampled_names.map(({ name, type, network }) => (
               <li key={`${name} ${type} ${network}`}>
                 <code>
-                  <Plain text={name} />
+                  <UntrustedText text={name} />
                 </code>{' '}
                 {type}{' '}
                 <span class="quiet">
-                  <Plain text={network} />
+                  <UntrustedText text={network} />
                 </span>
               </li>
             ))}
@@ -129,20 +151,21 @@ function Told({ attack }: { readonly attack: Attack }) {
 
 function Facts({ attack }: { readonly attack: Attack }) {
   const { now, peak, rule, known_names: known } = attack;
-  const place = placeText(attack);
+  const place = locationText(attack);
   const rows: readonly (readonly [string, string])[] = [
-    ['Noticed by', noticedWords[attack.noticed_by]],
+    ['Detected by', detectionReasons[attack.noticed_by]],
     [
-      'Queries a second',
-      `${attack.state === 'active' ? `${numberText(now.queries)} now, ` : ''}${numberText(peak.queries)} at most`,
+      'Queries/s',
+      `${attack.state === 'active' ? `${formatNumber(now.queries)} now, ` : ''}peak ${formatNumber(peak.queries)}`,
     ],
-    ['For unknown names', `${numberText(attack.unknown_names)} of ${numberText(attack.queries)}`],
-    ['Refused', `${numberText(attack.refused)}; would have been ${numberText(attack.would_refuse)}`],
+    ['Queries for unknown names', `${formatNumber(attack.unknown_names)} of ${formatNumber(attack.queries)}`],
+    ['Limited', `${formatNumber(attack.refused)} dropped or truncated`],
+    ['Would have been dropped', formatNumber(attack.would_refuse)],
     [
       'Known names',
-      `${numberText(known.asked)} asked, ${numberText(known.answered)} answered, ${numberText(known.refused)} refused`,
+      `${formatNumber(known.asked)} queries, ${formatNumber(known.answered)} answered, ${formatNumber(known.refused)} limited`,
     ],
-    ['Zones', `${numberText(attack.zone_count)}: ${zonesText(attack, 20)}`],
+    ['Zones', `${formatNumber(attack.zone_count)}: ${zonesText(attack, 20)}`],
     ...(place === undefined ? [] : [['Seen at', place] as const]),
     ['Id', attack.id],
   ];
@@ -152,7 +175,7 @@ function Facts({ attack }: { readonly attack: Attack }) {
         <div key={title}>
           <dt>{title}</dt>
           <dd>
-            <Plain text={text} />
+            <UntrustedText text={text} />
           </dd>
         </div>
       ))}

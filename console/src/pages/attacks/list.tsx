@@ -3,19 +3,20 @@ import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { ATTACKS_PER_PAGE } from '../../api/guard.ts';
 import type { AttackSummary } from '../../api/types.ts';
-import { live, turnOf } from '../../live.ts';
+import { live, refreshPeriod, unknownSince } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { account } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
-import { numberText, percentText } from '../../ui/quantity.tsx';
+import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { durationOf, Time } from '../../ui/time.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { UnknownSince } from '../../ui/unknownSince.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { FLEET_MS, readPage } from './readPage.ts';
-import { lastedMs, placeText, usersText, zonesText } from './words.ts';
+import { attackDurationMs, locationText, usersText, zonesText } from './texts.ts';
 
 const DAY_MS = 86_400_000;
 const SPANS = [
@@ -25,20 +26,20 @@ const SPANS = [
 ] as const;
 const ZONES_NAMED = 2;
 
-/** Changes when an attack begins, changes much or ends here: then the list is read again. */
+/** Ids of this guard's attacks. The list is read again when one begins or ends. */
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
 
-/** Changes as often as there may be news of other guards. */
-const fleetTurn = computed(() => turnOf(FLEET_MS));
+/** Changes as often as other guards report their attacks. */
+const fleetTurn = computed(() => refreshPeriod(FLEET_MS));
 
 const placeColumn: Column<AttackSummary> = {
   title: 'Seen at',
-  cell: (attack) => <Plain text={placeText(attack) ?? ''} />,
+  cell: (attack) => <UntrustedText text={locationText(attack) ?? ''} />,
 };
 
 const columns: readonly Column<AttackSummary>[] = [
   {
-    title: 'Began',
+    title: 'Start',
     cell: ({ id, started_on }) => (
       <Link to={`/attacks/${id}`}>
         <Time at={started_on} />
@@ -47,17 +48,17 @@ const columns: readonly Column<AttackSummary>[] = [
   },
   {
     title: 'Zones',
-    cell: (attack) => <Plain text={zonesText(attack, ZONES_NAMED)} />,
+    cell: (attack) => <UntrustedText text={zonesText(attack, ZONES_NAMED)} />,
   },
   {
     title: 'State',
     cell: ({ state }) =>
-      state === 'active' ? <span class="harm">▲ lasts</span> : <span class="quiet">over</span>,
+      state === 'active' ? <span class="harm">▲ active</span> : <span class="quiet">ended</span>,
   },
-  { title: 'Lasted', isNumber: true, cell: (attack) => durationOf(lastedMs(attack)) },
-  { title: 'Queries/s, at most', isNumber: true, cell: ({ peak }) => numberText(peak.queries) },
-  { title: 'Queries', isNumber: true, cell: ({ queries }) => numberText(queries) },
-  { title: 'Refused', isNumber: true, cell: ({ refused_share }) => percentText(refused_share) },
+  { title: 'Duration', isNumber: true, cell: (attack) => formatDuration(attackDurationMs(attack)) },
+  { title: 'Peak queries/s', isNumber: true, cell: ({ peak }) => formatNumber(peak.queries) },
+  { title: 'Queries', isNumber: true, cell: ({ queries }) => formatNumber(queries) },
+  { title: 'Limited', isNumber: true, cell: ({ refused_share }) => formatPercent(refused_share) },
   { title: 'Users', cell: (attack) => usersText(attack) },
 ];
 
@@ -79,9 +80,15 @@ export function AttackList() {
   return (
     <div class="page">
       <div class="head">
-        <h1>{value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days, value.result)}</h1>
+        {unknownSince.value ? (
+          <UnknownSince since={unknownSince.value} />
+        ) : (
+          <h1>
+            {value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days, value.result)}
+          </h1>
+        )}
         <label class="span-choice">
-          <span class="unseen">Time that is looked at</span>
+          <span class="unseen">Period</span>
           <select
             value={days}
             onChange={({ currentTarget }) =>
@@ -98,13 +105,13 @@ export function AttackList() {
       </div>
       {failure && <ErrorBox failure={failure} retry={again} />}
       {value?.result.length === 0 && (
-        <EmptyState title="Nothing to see here, which is good">
-          An attack is listed from the second in which the guard notices it, and kept for 90 days.
+        <EmptyState title="No attacks in this period">
+          An attack is listed as soon as the guard detects it, and kept for 90 days.
         </EmptyState>
       )}
       {value !== undefined && value.result.length > 0 && (
         <Table
-          caption="Attacks, the one that began last first"
+          caption="Attacks, newest first"
           columns={value.isOfFleet ? [...columns.slice(0, 2), placeColumn, ...columns.slice(2)] : columns}
           rows={value.result}
           keyOf={({ id }) => id}
@@ -141,5 +148,5 @@ function headline(total: number, days: string, shown: readonly AttackSummary[]):
   const lasting = new Set([...openAttacks.value.split(','), ...elsewhere].filter((id) => id !== '')).size;
   const span = SPANS.find((one) => one.days === days)?.name ?? 'that time';
   const all = total === 0 ? 'No attack' : total === 1 ? 'One attack' : `${total} attacks`;
-  return `${all} in the ${span}${lasting > 0 ? `; ${lasting === 1 ? 'one lasts' : `${lasting} last`}` : ''}.`;
+  return `${all} in the ${span}${lasting > 0 ? `; ${lasting === 1 ? 'one is active' : `${lasting} are active`}` : ''}.`;
 }

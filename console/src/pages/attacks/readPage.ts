@@ -1,15 +1,15 @@
-import type { Answer } from '../../api/client.ts';
+import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { type AttackQuery, listAttacks, readFleet } from '../../api/guard.ts';
 import type { AttackSummary } from '../../api/types.ts';
-import { guardsOf } from './words.ts';
+import { guardsOf } from './texts.ts';
 
-/** Guards tell each other of their attacks so often. */
+/** Interval at which guards report their attacks to each other. */
 export const FLEET_MS = 10_000;
 
-export type AttackPage = Answer<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
+export type AttackPage = ApiResponse<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
 
-/** A page of the list, and whether several guards are in it: that it names, or that there are now. */
+/** Reads a page of attacks. `isOfFleet`: several guards are running, or reported attacks of this page. */
 export async function readPage(query: AttackQuery): Promise<Outcome<AttackPage>> {
   const [attacks, fleet] = await Promise.all([listAttacks(query), readFleet()]);
   if ('failure' in attacks) return attacks;

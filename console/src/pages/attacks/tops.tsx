@@ -1,16 +1,15 @@
 import type { Attack, HeavyHitter } from '../../api/types.ts';
-import { Plain } from '../../ui/plain.tsx';
-import { numberText, percentText } from '../../ui/quantity.tsx';
-import { shareOf } from './words.ts';
+import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { shareOf } from './texts.ts';
 
 export interface TopsProps {
   readonly attack: Attack | undefined;
-  /** Lines of each list. */
+  /** Maximum number of lines per list. */
   readonly most: number;
 }
 
-/** Names, networks, types and answers, the most frequent first. */
-export function Tops({ attack, most }: TopsProps) {
+export function TopLists({ attack, most }: TopsProps) {
   const { names = [], networks = [], types = [], weight = 0 } = attack?.top ?? {};
   const codes = Object.entries(attack?.response_codes ?? {})
     .map(([value, count]): HeavyHitter => ({ value, count, error: 0 }))
@@ -18,10 +17,10 @@ export function Tops({ attack, most }: TopsProps) {
   const answers = codes.reduce((total, { count }) => total + count, 0);
   return (
     <div class="tops">
-      <Top title="names (pattern)" hitters={names} weight={weight} most={most} />
-      <Top title="networks (may be forged)" hitters={networks} weight={weight} most={most} />
-      <Top title="query types" hitters={types} weight={weight} most={most} />
-      <Top title="answers to what passed" hitters={codes} weight={answers} most={most} />
+      <TopList title="Names (pattern)" hitters={names} weight={weight} most={most} />
+      <TopList title="Networks (may be spoofed)" hitters={networks} weight={weight} most={most} />
+      <TopList title="Query types" hitters={types} weight={weight} most={most} />
+      <TopList title="Response codes of passed queries" hitters={codes} weight={answers} most={most} />
     </div>
   );
 }
@@ -33,7 +32,7 @@ interface TopProps {
   readonly most: number;
 }
 
-function Top({ title, hitters, weight, most }: TopProps) {
+function TopList({ title, hitters, weight, most }: TopProps) {
   return (
     <div class="top">
       <h3>{title}</h3>
@@ -42,11 +41,14 @@ function Top({ title, hitters, weight, most }: TopProps) {
       ) : (
         <ol>
           {hitters.slice(0, most).map((one) => (
-            <li key={one.value} title={`${numberText(one.count)}, at most ${numberText(one.error)} too many`}>
+            <li
+              key={one.value}
+              title={`${formatNumber(one.count)}, overestimated by at most ${formatNumber(one.error)}`}
+            >
               <span class="top-value">
-                <Plain text={one.value} />
+                <UntrustedText text={one.value} />
               </span>
-              <span class="number">{percentText(shareOf(one, weight))}</span>
+              <span class="number">{formatPercent(shareOf(one, weight))}</span>
               <span class="bar-place" aria-hidden="true">
                 <span style={{ width: `${shareOf(one, weight) * 100}%` }} />
               </span>

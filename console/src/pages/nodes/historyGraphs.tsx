@@ -1,6 +1,6 @@
 import type { HealthMinute } from '../../api/operator.ts';
 import { Time } from '../../ui/time.tsx';
-import { countText } from '../traces/ether.ts';
+import { formatQuantity } from '../traces/frames/ether.ts';
 
 interface GraphProps {
   readonly name: string;
@@ -8,14 +8,14 @@ interface GraphProps {
   readonly tone: 'passed' | 'refused';
 }
 
-/** The last day, a minute a point. */
+/** Graphs of the last day, one point per minute. */
 export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMinute[] }) {
   const first = minutes[0];
   if (first === undefined)
     return (
       <section class="network">
         <h2>Last day</h2>
-        <p class="quiet graphs-to-come">The first minute is not over yet.</p>
+        <p class="quiet graphs-to-come">Graphs appear after the first minute.</p>
       </section>
     );
   const sum = (of: (network: HealthMinute['networks'][number]) => number) =>
@@ -29,11 +29,11 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
         </span>
       </h2>
       <div class="graphs">
-        <Graph name="calls" values={sum(({ calls }) => calls)} tone="passed" />
-        <Graph name="answered with an error" values={sum(({ errors }) => errors)} tone="refused" />
-        <Graph name="refused by a limit" values={minutes.map(({ limited }) => limited)} tone="refused" />
-        <Graph name="nodes that answer" values={sum(({ nodes_healthy }) => nodes_healthy)} tone="passed" />
-        <Graph name="blocks indexed" values={sum(({ indexed_blocks }) => indexed_blocks)} tone="passed" />
+        <Graph name="Calls" values={sum(({ calls }) => calls)} tone="passed" />
+        <Graph name="Errors" values={sum(({ errors }) => errors)} tone="refused" />
+        <Graph name="Rejected by a limit" values={minutes.map(({ limited }) => limited)} tone="refused" />
+        <Graph name="Healthy nodes" values={sum(({ nodes_healthy }) => nodes_healthy)} tone="passed" />
+        <Graph name="Blocks indexed" values={sum(({ indexed_blocks }) => indexed_blocks)} tone="passed" />
       </div>
     </section>
   );
@@ -51,14 +51,14 @@ function Graph({ name, values, tone }: GraphProps) {
   return (
     <figure>
       <figcaption>
-        {name}: <strong>{countText(Math.round(last))}</strong>
-        <span class="quiet">, at most {countText(Math.round(highest))}</span>
+        {name}: <strong>{formatQuantity(Math.round(last))}</strong>
+        <span class="quiet">, peak {formatQuantity(Math.round(highest))}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         preserveAspectRatio="none"
         aria-hidden="true"
-        // What did not happen is as usual.
+        // A graph of zeros is not coloured as a problem.
         class={`sparkline ${highest === 0 ? 'passed' : tone}`}
       >
         <polyline points={points.join(' ')} />

@@ -3,29 +3,38 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../api/failure.ts';
 import { type Health, type HealthMinute, readHealth, readHealthHistory } from '../../api/operator.ts';
+import { CONTACT_MS, watchContact } from '../../contact.ts';
+import { unknownSince } from '../../live.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { UnknownSince } from '../../ui/unknownSince.tsx';
 import { HistoryGraphs } from './historyGraphs.tsx';
 import { Limits } from './limits.tsx';
 import { NetworkSection } from './networkSection.tsx';
-import { stateOf } from './words.ts';
+import { nodesHeadline } from './texts.ts';
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const HISTORY_MS = 60_000;
 
-/** Do the nodes answer, and is the index where the chain is? */
 export function Nodes() {
   const health = useSignal<Health | undefined>(undefined);
   const history = useSignal<readonly HealthMinute[]>([]);
   const failure = useSignal<Failure | undefined>(undefined);
   const looks = useSignal(0);
+  const silentSince = useSignal<Date | undefined>(undefined);
   useEffect(() => {
     const abort = new AbortController();
+    const contact = watchContact(POLL_MS + CONTACT_MS);
+    const unfollow = contact.lostSince.subscribe((since) => {
+      silentSince.value = since;
+    });
     const look = async (): Promise<void> => {
       const answer = await readHealth(abort.signal);
       if (abort.signal.aborted) return;
       failure.value = 'failure' in answer ? answer.failure : undefined;
-      if ('value' in answer) health.value = answer.value.result;
+      if (!('value' in answer)) return;
+      health.value = answer.value.result;
+      contact.note(true);
     };
     const lookBack = async (): Promise<void> => {
       const answer = await readHealthHistory(abort.signal);
@@ -33,28 +42,35 @@ export function Nodes() {
     };
     void look();
     void lookBack();
-    const timers = [setInterval(look, LOOK_MS), setInterval(lookBack, HISTORY_MS)];
+    const timers = [setInterval(look, POLL_MS), setInterval(lookBack, HISTORY_MS)];
     return () => {
       abort.abort();
+      unfollow();
+      contact.stop();
       for (const timer of timers) clearInterval(timer);
     };
-  }, [looks.value, health, history, failure]);
+  }, [looks.value, health, history, failure, silentSince]);
   const now = health.value;
-  const state = now && stateOf(now);
+  const state = now && nodesHeadline(now);
+  const since = unknownSince.value ?? silentSince.value;
   return (
-    <div class="page nodes">
-      <h1>
-        {state === undefined ? (
-          'Nodes'
-        ) : (
-          <span class={state.isWell ? 'well' : 'look'}>{state.isWell ? '●' : '▲'} </span>
-        )}
-        {state?.text}
-      </h1>
+    <div class={`page nodes ${since ? 'no-contact' : ''}`}>
+      {since ? (
+        <UnknownSince since={since} />
+      ) : (
+        <h1>
+          {state === undefined ? (
+            'Nodes'
+          ) : (
+            <span class={state.isWell ? 'well' : 'look'}>{state.isWell ? '●' : '▲'} </span>
+          )}
+          {state?.text}
+        </h1>
+      )}
       {failure.value && <ErrorBox failure={failure.value} />}
       {now?.networks.length === 0 && (
         <EmptyState title="No nodes are configured" lines="floodgate start --upstream http://127.0.0.1:8545">
-          The gateway relays to nodes, and indexes what they tell. Point the server at one:
+          The gateway relays calls to nodes, and indexes their traces. Configure a node:
         </EmptyState>
       )}
       {now?.networks.map((network) => (

@@ -4,13 +4,13 @@ import { type NetworkHealth, type NodeHealth, setNode } from '../../api/operator
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Plain } from '../../ui/plain.tsx';
-import { percentText, wordFor } from '../../ui/quantity.tsx';
+import { formatPercent, pluralOf } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { tell } from '../../ui/undo.tsx';
-import { countText } from '../traces/ether.ts';
-import { bytesText, HEALTH } from './words.ts';
+import { showToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatQuantity } from '../traces/frames/ether.ts';
+import { formatBytes, HEALTH } from './texts.ts';
 
 interface NetworkSectionProps {
   readonly network: NetworkHealth;
@@ -27,21 +27,22 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
   };
   const drain = async ({ node }: NodeHealth) => {
     const isWanted = await confirm({
-      title: `Set ${node} aside?`,
-      text: 'It finishes what it has been asked, and is asked nothing more. The other nodes take over.',
-      action: 'Set aside',
+      title: `Drain ${node}?`,
+      text: 'It finishes its current calls, and receives no new ones. The other nodes take over.',
+      action: 'Drain',
     });
-    if (isWanted && (await set(node, 'drain'))) tell(`${node} is set aside.`, () => void set(node, 'resume'));
+    if (isWanted && (await set(node, 'drain')))
+      showToast(`${node} is drained.`, () => void set(node, 'resume'));
   };
   const { index, cache } = network;
   const asked = cache.hits + cache.coalesced + cache.misses;
   return (
     <section class="network">
       <h2>
-        <Plain text={network.network} />
+        <UntrustedText text={network.network} />
         <span class="quiet">
           {network.chain_id !== null && `, chain ${Number(network.chain_id)}`}
-          {network.head_block !== null && `, head ${countText(network.head_block as number)}`}
+          {network.head_block !== null && `, head ${formatQuantity(network.head_block as number)}`}
         </span>
       </h2>
       {failure.value && <ErrorBox failure={failure.value} />}
@@ -53,36 +54,38 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
       />
       <dl class="figures">
         <Figure
-          name="index"
-          value={index.head_block === null ? 'empty' : `to block ${countText(index.head_block as number)}`}
+          name="Index"
+          value={
+            index.head_block === null ? 'empty' : `to block ${formatQuantity(index.head_block as number)}`
+          }
         >
-          {index.lag_blocks === null ? '' : `${countText(index.lag_blocks as number)} behind the head`}
+          {index.lag_blocks === null ? '' : `${blocksText(index.lag_blocks as number)} behind the head`}
         </Figure>
         <Figure
-          name="gaps"
+          name="Gaps"
           value={
             index.first_missing_block === null
               ? 'none'
-              : `from block ${countText(index.first_missing_block as number)}`
+              : `from block ${formatQuantity(index.first_missing_block as number)}`
           }
         >
           {index.first_missing_block === null
-            ? 'all that is to be indexed is there'
-            : 'what is missing is told with every answer'}
+            ? 'all configured blocks are indexed'
+            : 'responses list the missing blocks'}
         </Figure>
-        <Figure name="indexed" value={`${index.blocks_per_second} blocks/s`}>
-          last minute; {bytesText(index.bytes)} on disk
+        <Figure name="Indexing" value={`${index.blocks_per_second} blocks/s`}>
+          last minute; {formatBytes(index.bytes)} on disk
         </Figure>
         <Figure
-          name="answered from the cache"
-          value={asked === 0 ? '—' : percentText((cache.hits + cache.coalesced) / asked)}
+          name="Answered from the cache"
+          value={asked === 0 ? '—' : formatPercent((cache.hits + cache.coalesced) / asked)}
         >
-          of {countText(asked)} {wordFor(asked, 'call', 'calls')} since the start
+          of {formatQuantity(asked)} {pluralOf(asked, 'call', 'calls')} since server start
         </Figure>
       </dl>
       {index.failure !== null && (
         <p class="harm">
-          ✕ The index does not follow: <Plain text={String(index.failure)} />
+          ✕ Indexing failed: <UntrustedText text={String(index.failure)} />
         </p>
       )}
     </section>
@@ -107,7 +110,8 @@ export function Figure({ name, value, children }: FigureProps) {
   );
 }
 
-const blocksText = (count: number): string => `${countText(count)} ${wordFor(count, 'block', 'blocks')}`;
+const blocksText = (count: number): string =>
+  `${formatQuantity(count)} ${pluralOf(count, 'block', 'blocks')}`;
 
 interface Actions {
   readonly nodes: readonly NodeHealth[];
@@ -116,47 +120,47 @@ interface Actions {
 }
 
 function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>[] {
-  // The last one that answers is not set aside by the server either.
+  // The server does not drain the last healthy node either.
   const isLast = nodes.filter(({ health }) => health === 'healthy').length < 2;
   const isOperator = may('nodes:write');
   return [
     {
-      title: 'node',
+      title: 'Node',
       cell: ({ node, host }) => (
         <>
-          <Plain text={node} />{' '}
+          <UntrustedText text={node} />{' '}
           <span class="quiet">
-            <Plain text={host} />
+            <UntrustedText text={host} />
           </span>
         </>
       ),
     },
-    { title: 'health', cell: (node) => <HealthOf node={node} /> },
+    { title: 'Health', cell: (node) => <HealthOf node={node} /> },
     {
-      title: 'head',
+      title: 'Head',
       isNumber: true,
-      cell: ({ head_block }) => (head_block === null ? '—' : countText(head_block as number)),
+      cell: ({ head_block }) => (head_block === null ? '—' : formatQuantity(head_block as number)),
     },
     {
-      title: 'behind',
+      title: 'Lag',
       isNumber: true,
       cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : blocksText(lag_blocks as number)),
     },
     {
-      title: 'answers in',
+      title: 'Latency',
       isNumber: true,
       cell: ({ latency_ms }) => <span class="latency">{latency_ms.toFixed(1)} ms</span>,
     },
-    { title: 'in flight', isNumber: true, cell: ({ in_flight }) => countText(in_flight) },
-    { title: 'failures', isNumber: true, cell: ({ failures }) => countText(failures) },
+    { title: 'In flight', isNumber: true, cell: ({ in_flight }) => formatQuantity(in_flight) },
+    { title: 'Failures', isNumber: true, cell: ({ failures }) => formatQuantity(failures) },
     ...(isOperator
       ? [
           {
-            title: 'service',
+            title: 'Service',
             cell: (node: NodeHealth) =>
               node.health === 'drained' || node.health === 'quarantined' ? (
                 <button type="button" onClick={() => resume(node)}>
-                  Put back
+                  Resume
                 </button>
               ) : (
                 <button
@@ -164,7 +168,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
                   disabled={isLast || node.health !== 'healthy'}
                   onClick={() => drain(node)}
                 >
-                  Set aside
+                  Drain
                 </button>
               ),
           },
@@ -183,7 +187,7 @@ function HealthOf({ node: { health, last_failure } }: { readonly node: NodeHealt
       {last_failure && (
         <span class="quiet why">
           {health === 'healthy' ? 'last failure ' : ''}
-          <Time at={last_failure.at} form="clock" />: <Plain text={last_failure.reason} />
+          <Time at={last_failure.at} form="clock" />: <UntrustedText text={last_failure.reason} />
         </span>
       )}
     </span>

@@ -1,80 +1,82 @@
 import type { AttackSummary, GuardStatus } from '../../api/types.ts';
-import { live } from '../../live.ts';
-import { meanOf } from '../../rates.ts';
+import { live, unknownSince } from '../../live.ts';
+import { meanRates } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
-import { numberText, percentText, Quantity, wordFor } from '../../ui/quantity.tsx';
+import { formatNumber, formatPercent, pluralOf, Quantity } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
-import { zonesText } from '../attacks/words.ts';
-import { Elsewhere } from './elsewhere.tsx';
+import { UnknownSince } from '../../ui/unknownSince.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { zonesText } from '../attacks/texts.ts';
+import { RemoteAttack } from './remoteAttack.tsx';
 
 const MEAN_SECONDS = 10;
 const ZONES_NAMED = 2;
 
-/** The answer to the question of the page, in words. */
 export function Banner() {
   const guard = live.value?.guard;
-  if (guard === undefined) return <section class="banner quiet">Asking the guard …</section>;
+  const since = unknownSince.value;
+  if (since !== undefined) return <OutOfContact since={since} guard={guard} />;
+  if (guard === undefined) return <section class="banner quiet">Reading the state of the guard …</section>;
   const [attack, ...others] = guard.attacks.toSorted((one, other) => other.now.queries - one.now.queries);
   return (
     <section class={`banner ${guard.attack ? 'harm' : 'well'}`}>
       {attack !== undefined && guard.attack ? (
         <UnderAttack attack={attack} others={others.length} />
       ) : guard.attack ? (
-        <h1>▲ Attack, noticed just now.</h1>
+        <h1>▲ Attack, detected just now.</h1>
       ) : (
         <AllWell guard={guard} />
       )}
-      <Elsewhere />
+      <RemoteAttack />
       {!guard.ready && (
-        <p class="look">! The guard is still learning: it has not seen enough to refuse anything.</p>
+        <p class="look">! The guard is still learning: it has not seen enough queries to drop any.</p>
       )}
       {guard.not_ready !== undefined && (
         <p class="look">
-          ! Not as configured yet: <Plain text={guard.not_ready} />
+          ! Not running as configured yet: <UntrustedText text={guard.not_ready} />
         </p>
       )}
     </section>
   );
 }
 
+interface OutOfContactProps {
+  readonly since: Date;
+  readonly guard: GuardStatus | undefined;
+}
+
+/** Without contact it is unknown whether there is an attack. */
+function OutOfContact({ since, guard }: OutOfContactProps) {
+  return (
+    <section class="banner quiet">
+      <UnknownSince since={since} />
+      <p>
+        The server sends nothing. This page reconnects automatically, and shows the last known state
+        {guard && (guard.attack ? ': there was an attack' : ': there was no attack')}.
+      </p>
+    </section>
+  );
+}
+
 function UnderAttack({ attack, others }: { readonly attack: AttackSummary; readonly others: number }) {
-  const { known_names: known, now, rule } = attack;
-  const isRefusing = rule?.mode === 'enabled';
-  const share = now.queries === 0 ? 0 : Math.min(1, now.refused / now.queries);
+  const { known_names: known, now } = attack;
   return (
     <>
       <h1>
-        ▲ Attack on <Plain text={zonesText(attack, ZONES_NAMED)} /> since{' '}
+        ▲ Attack on <UntrustedText text={zonesText(attack, ZONES_NAMED)} /> since{' '}
         <Time at={attack.started_on} form="clock" />.
       </h1>
       <p>
-        {/* In a narrow window each piece is a line: a number that grows moves no word to another one. */}
-        <span class="piece">
-          {numberText(now.queries)} {wordFor(now.queries, 'query', 'queries')} a second,
-        </span>{' '}
-        {rule === undefined ? (
-          <span class="piece">all of them passed on: no rule is in force.</span>
-        ) : (
-          <>
-            <span class="piece">
-              <strong>{percentText(share)}</strong> of them {isRefusing ? 'refused.' : 'would be refused'}
-            </span>{' '}
-            {!isRefusing && (
-              <span class="piece">
-                {rule.mode === 'monitoring' ? 'were the rule enabled.' : '– but the rule is disabled.'}
-              </span>
-            )}
-          </>
-        )}{' '}
+        {/* One line per part in a narrow window, so that a growing number moves no words to another line. */}
+        <span class="piece">{formatNumber(now.queries)} queries/s,</span> <Limited attack={attack} />{' '}
         <span class="piece">
           Users:{' '}
           <strong>
-            {known.asked === 0 ? 'none asked' : `${percentText(known.answered / known.asked)} answered`}
+            {known.asked === 0 ? 'no queries' : `${formatPercent(known.answered / known.asked)} answered`}
           </strong>
           .
         </span>{' '}
-        <Link to={`/attacks/${attack.id}`}>All of this attack</Link>
+        <Link to={`/attacks/${attack.id}`}>Attack details</Link>
         {others > 0 && (
           <>
             {' · '}
@@ -86,20 +88,55 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
   );
 }
 
+/** Shares of the last second's queries, from the counters of that second, independent of the current mode. */
+function Limited({ attack: { now, rule } }: { readonly attack: AttackSummary }) {
+  const { queries, refused, would_refuse: wouldDrop } = now;
+  const shareOf = (count: number): string => formatPercent(queries === 0 ? 0 : Math.min(1, count / queries));
+  if (refused + wouldDrop === 0 && rule?.mode !== 'enabled' && rule?.mode !== 'monitoring')
+    return (
+      <span class="piece">
+        all of them passed: {rule === undefined ? 'no rule is in force.' : 'the rule is disabled.'}
+      </span>
+    );
+  const showsWouldDrop = wouldDrop > 0 || rule?.mode === 'monitoring';
+  return (
+    <>
+      {(refused > 0 || !showsWouldDrop) && (
+        <span class="piece">
+          <strong>{shareOf(refused)}</strong> of them limited{showsWouldDrop ? ',' : '.'}
+        </span>
+      )}{' '}
+      {showsWouldDrop && (
+        <span class="piece">
+          <strong>{shareOf(wouldDrop)}</strong>
+          {refused > 0 ? '' : ' of them'} would be dropped{' '}
+          {rule?.mode === 'monitoring' ? 'if the rule were enabled.' : 'if the guard had learned enough.'}
+        </span>
+      )}
+    </>
+  );
+}
+
 function AllWell({ guard }: { readonly guard: GuardStatus }) {
-  const { queries, refused } = meanOf(MEAN_SECONDS);
-  const isRefusing = guard.rule?.mode !== 'monitoring';
+  const { queries, limited, wouldDrop } = meanRates(MEAN_SECONDS);
+  const mode = guard.rule?.mode;
   return (
     <>
       <h1>✓ No attack.</h1>
       <p>
-        <Quantity value={queries} unit={`${wordFor(queries, 'query', 'queries')} a second`} />,{' '}
-        <Quantity
-          value={refused}
-          unit={isRefusing ? 'refused' : 'would be refused'}
-          span={`last ${MEAN_SECONDS} s`}
-        />
-        . The guard knows {numberText(guard.profile_names)} {wordFor(guard.profile_names, 'name', 'names')}.
+        <Quantity value={queries} unit="queries/s" />,{' '}
+        {(limited > 0 || mode !== 'monitoring') && (
+          <>
+            <Quantity value={limited} unit="limited" />,{' '}
+          </>
+        )}
+        {(wouldDrop > 0 || mode === 'monitoring') && (
+          <>
+            <Quantity value={wouldDrop} unit="would be dropped" />,{' '}
+          </>
+        )}
+        <span class="span">last {MEAN_SECONDS} s</span>. The guard knows {formatNumber(guard.profile_names)}{' '}
+        {pluralOf(guard.profile_names, 'name', 'names')}.
       </p>
     </>
   );

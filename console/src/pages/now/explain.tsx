@@ -1,18 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useSearch } from 'wouter-preact';
-import type { Answer } from '../../api/client.ts';
+import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { type Analytics, type Explanation, readAnalytics } from '../../api/rules.ts';
 import { ruleInForceId } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Plain } from '../../ui/plain.tsx';
+import { TextInput } from '../../ui/textInput.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
 const TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SOA', 'SRV', 'HTTPS', 'PTR', 'ANY'];
 const MAX_CHARACTERS = 1024;
 
-/** What the guard would do with a name, and why. Which name stands in the URL. */
+/** Explains the verdict of the guard on a name. The name is in the URL. */
 export function Explain() {
   const asked = new URLSearchParams(useSearch());
   const [location] = useLocation();
@@ -30,18 +31,13 @@ export function Explain() {
       <form class="row" onSubmit={submit}>
         <label class="explain-name">
           Name
-          <input
+          <TextInput
             name="name"
             data-search
             required
-            autocomplete="off"
-            spellcheck={false}
             maxLength={MAX_CHARACTERS}
             placeholder="www.example.com"
-            value={name.value}
-            onInput={(event) => {
-              name.value = event.currentTarget.value;
-            }}
+            text={name}
           />
         </label>
         <label class="explain-type">
@@ -70,40 +66,40 @@ export function Explain() {
 function Explained({ name, type }: { readonly name: string; readonly type: string }) {
   const id = ruleInForceId.value;
   const { loaded } = useLoaded(
-    async (): Promise<Outcome<Answer<Analytics> | undefined>> =>
+    async (): Promise<Outcome<ApiResponse<Analytics> | undefined>> =>
       id === undefined ? { value: undefined } : readAnalytics(id, { name, type }),
     [id, name, type],
   );
   const { value, failure } = loaded.value;
-  if (id === undefined) return <p>→ passes: no rule is in force, so every query does.</p>;
+  if (id === undefined) return <p>→ passes: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;
   if (value?.result.explanation === undefined) return null;
-  return <Words told={value.result.explanation} />;
+  return <ExplanationText told={value.result.explanation} />;
 }
 
 const WHY: Readonly<Record<string, string>> = {
   none: 'it does not have to pay',
   unknownName: 'it has to pay a token, because the name is not known',
   unknownType: 'it has to pay a token, because the name is known, but not with this type',
-  aboveUsual: 'it has to pay a token, because the name is asked for far more than usual',
-  zoneRate: 'it has to pay into the bucket of its zone, because any name is answered there',
+  aboveUsual: 'it has to pay a token, because the name is queried far more often than usual',
+  zoneRate: 'it has to pay a token of its zone, because the zone answers every name',
 };
 
-function Words({ told }: { readonly told: Explanation }) {
-  const zone = told.zone === '' ? 'in no zone that the guard knows' : `in the zone ${told.zone}`;
+function ExplanationText({ told }: { readonly told: Explanation }) {
+  const zone = told.zone === '' ? 'in no known zone' : `in the zone ${told.zone}`;
   const extra = [
     told.zone_attacked ? ', which is under attack' : '',
-    told.zone_judged_by_rate ? ', which is judged by its rate alone' : '',
+    told.zone_judged_by_rate ? ', which is limited by its rate alone' : '',
     told.zone_awaits_names ? ', whose names are still being read' : '',
   ].join('');
   return (
     <p>
       →{' '}
       <strong>
-        <Plain text={`${told.name} ${told.type}`} />
+        <UntrustedText text={`${told.name} ${told.type}`} />
       </strong>{' '}
       {told.verdict}: {WHY[told.reason] ?? told.reason}. It is{' '}
-      {told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}, <Plain text={zone} />
+      {told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}, <UntrustedText text={zone} />
       {extra}.
     </p>
   );

@@ -2,12 +2,12 @@ import { readRule } from '../../api/rules.ts';
 import { live, rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { ModeSwitch } from '../rules/modeSwitch.tsx';
-import { type Mode, placeOf } from '../rules/words.ts';
+import { type Mode, scopeText } from '../rules/texts.ts';
 
-/** The rule that decides here, with its mode as a switch. */
+/** The rule in force at this guard, with a switch for its mode. */
 export function InForce() {
   const guard = live.value?.guard;
   if (guard === undefined) return <section class="in-force" />;
@@ -25,11 +25,11 @@ export function InForce() {
         )}
       </section>
     );
-  // By its id: another rule is not shown, nor changed, with what was read of the one before.
-  return <OfRule key={rule.id} id={rule.id} mode={rule.mode as Mode} />;
+  // Keyed by id, so that data of the previous rule is neither shown nor changed.
+  return <RuleInForce key={rule.id} id={rule.id} mode={rule.mode as Mode} />;
 }
 
-function OfRule({ id, mode }: { readonly id: string; readonly mode: Mode }) {
+function RuleInForce({ id, mode }: { readonly id: string; readonly mode: Mode }) {
   const { loaded } = useLoaded(() => readRule(id), [id, rulesVersion.value]);
   const tagged = loaded.value.value;
   const rule = tagged?.rule;
@@ -38,7 +38,7 @@ function OfRule({ id, mode }: { readonly id: string; readonly mode: Mode }) {
       <p>
         <span class="quiet">Rule in force: </span>
         <Link to={`/rules/${id}`}>
-          <Plain text={rule === undefined ? id.slice(0, 8) : placeOf(rule)} />
+          <UntrustedText text={rule === undefined ? id.slice(0, 8) : scopeText(rule)} />
         </Link>
       </p>
       <ModeSwitch id={id} tagged={tagged} mode={mode} />

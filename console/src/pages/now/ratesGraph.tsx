@@ -1,29 +1,39 @@
-import { live } from '../../live.ts';
 import { points, SPAN_SECONDS } from '../../rates.ts';
 import { Graph } from '../../ui/graph.tsx';
 
-/** Passed, paid and refused on each other, against the threshold and the bucket. */
+/** Queries/s by outcome, each second under its own mode, with the threshold and the refill rate of the bucket. */
 export function RatesGraph() {
   const shown = points.value;
-  const mode = live.value?.guard?.rule?.mode;
   return (
     <section>
       <h2>
-        Queries a second <span class="quiet">last 10 minutes</span>
+        Queries/s <span class="quiet">last 10 minutes</span>
       </h2>
       <Graph
-        label="Queries a second in the last ten minutes: passed, paid and refused, with the threshold and the rate of the bucket"
+        label="Queries per second in the last ten minutes: passed, paid a token, would drop, dropped or truncated; with the threshold and the rate of the bucket"
         spanSeconds={SPAN_SECONDS}
         times={shown.map(({ at }) => at)}
         isShaded={shown.map(({ attack }) => attack)}
         series={[
-          { title: 'passed', colour: 'passed', form: 'area', values: shown.map(({ passed }) => passed) },
+          { title: 'allowed', colour: 'allowed', form: 'area', values: shown.map(({ allowed }) => allowed) },
+          {
+            title: 'passed',
+            colour: 'passed',
+            form: 'area',
+            values: shown.map(({ passed, allowed }) => passed - allowed),
+          },
           { title: 'paid a token', colour: 'paid', form: 'area', values: shown.map(({ paid }) => paid) },
           {
-            title: mode === 'monitoring' ? 'would be refused' : 'refused',
+            title: 'would drop',
+            colour: 'would-drop',
+            form: 'area',
+            values: shown.map(({ wouldDrop }) => wouldDrop),
+          },
+          {
+            title: 'dropped or truncated',
             colour: 'refused',
             form: 'area',
-            values: shown.map(({ refused }) => refused),
+            values: shown.map(({ limited }) => limited),
           },
           {
             title: 'threshold',

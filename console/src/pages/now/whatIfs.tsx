@@ -1,22 +1,25 @@
-import type { Answer } from '../../api/client.ts';
+import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { readWhatIf, type WhatIf } from '../../api/guard.ts';
-import { hasGuard, live, turnOf } from '../../live.ts';
-import { numberText, percentText } from '../../ui/quantity.tsx';
+import { hasGuard, live, refreshPeriod } from '../../live.ts';
+import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
 const REFRESH_MS = 5_000;
 
-type Done = Pick<WhatIf['profile_levels'][number], 'paying' | 'refused' | 'known_refused' | 'client_limited'>;
+type LevelCounts = Pick<
+  WhatIf['profile_levels'][number],
+  'paying' | 'refused' | 'known_refused' | 'client_limited'
+>;
 
-/** What other sensitivities would have done with the last minute. */
+/** How other sensitivities would have treated the queries of the last minute. */
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
-  const turn = turnOf(REFRESH_MS);
-  // Of an account without a guard here there is nothing to ask for; the live stream says whether there is one.
+  const turn = refreshPeriod(REFRESH_MS);
+  // The simulation needs a guard; the live stream reports whether one runs here.
   const isGuarded = hasGuard.value;
   const { loaded } = useLoaded(
-    async (): Promise<Outcome<Answer<WhatIf> | undefined>> =>
+    async (): Promise<Outcome<ApiResponse<WhatIf> | undefined>> =>
       isGuarded ? readWhatIf() : { value: undefined },
     [isGuarded, turn, JSON.stringify(rule)],
   );
@@ -26,28 +29,28 @@ export function WhatIfs() {
   return (
     <section class="what-ifs">
       <h2>
-        Would it be better with … <span class="quiet">{basisOf(what)}</span>
+        Other sensitivities <span class="quiet">{basisOf(what)}</span>
       </h2>
       <p class="quiet">
         {rule === undefined
-          ? 'As if there were a rule.'
+          ? 'As if a rule were in force.'
           : rule.mode === 'enabled'
-            ? 'Of the rule in force, and of others.'
+            ? 'The rule in force, and others.'
             : 'As if the rule were enabled.'}
       </p>
-      <h3>rate and burst sensitivity</h3>
+      <h3>Rate and burst sensitivity</h3>
       <dl>
         {(what?.levels ?? RATES).map(({ sensitivity, rate_per_second, burst, ...done }) => (
           <Level
             key={sensitivity}
             name={sensitivity}
             isNow={sensitivity === rateAndBurst}
-            title={`${numberText(rate_per_second)} tokens a second, burst ${numberText(burst)}`}
+            title={`${formatNumber(rate_per_second)} tokens/s, burst ${formatNumber(burst)}`}
             done={done}
           />
         ))}
       </dl>
-      <h3>profile sensitivity</h3>
+      <h3>Profile sensitivity</h3>
       <dl>
         {(what?.profile_levels ?? PROFILES).map(({ profile_sensitivity: name, ...done }) => (
           <Level
@@ -62,22 +65,20 @@ export function WhatIfs() {
   );
 }
 
-/** What all of it was worked out from. */
 function basisOf(what: WhatIf | undefined): string {
   if (what === undefined) return 'from the last 60 s';
   const { seconds, queries, recorded } = what;
-  if (queries === 0) return `no query in the last ${seconds} s`;
-  const all = `${queries === 1 ? 'query' : `${numberText(queries)} queries`} of the last ${seconds} s`;
-  if (recorded < queries) return `from ${numberText(recorded)} of ${all}`;
+  if (queries === 0) return `no queries in the last ${seconds} s`;
+  const all = `${queries === 1 ? 'query' : `${formatNumber(queries)} queries`} of the last ${seconds} s`;
+  if (recorded < queries) return `from ${formatNumber(recorded)} of ${all}`;
   return queries === 1 ? `from the one ${all}` : `from all ${all}`;
 }
 
 interface LevelProps {
   readonly name: string;
-  /** Whether the rule in force has it. */
   readonly isNow: boolean;
   readonly title?: string;
-  readonly done: Done;
+  readonly done: LevelCounts;
 }
 
 function Level({ name, isNow, title, done }: LevelProps) {
@@ -92,24 +93,24 @@ function Level({ name, isNow, title, done }: LevelProps) {
         <span class="bar-place" aria-hidden="true">
           <span style={{ width: `${(refused / Math.max(1, paying)) * 100}%` }} />
         </span>
-        <span title={`${numberText(refused)} of ${numberText(paying)}`}>
+        <span title={`${formatNumber(refused)} of ${formatNumber(paying)}`}>
           {paying === 0
-            ? 'nothing has to pay'
-            : `refuses ${percentText(refused / paying)} of ${numberText(paying)} that pay, known names hit: ${numberText(known)}`}
-          {limited > 0 && `, to TCP: ${numberText(limited)}`}
+            ? 'no query has to pay'
+            : `limits ${formatPercent(refused / paying)} of ${formatNumber(paying)} that pay, known names: ${formatNumber(known)}`}
+          {limited > 0 && `, truncated: ${formatNumber(limited)}`}
         </span>
       </dd>
     </div>
   );
 }
 
-const NOTHING: Done = { paying: 0, refused: 0, known_refused: 0, client_limited: 0 };
-/** Their places are kept until they are known. */
+const NO_COUNTS: LevelCounts = { paying: 0, refused: 0, known_refused: 0, client_limited: 0 };
+/** Placeholders that reserve space until the result is read. */
 const RATES = (['low', 'medium', 'high'] as const).map((sensitivity) => ({
   ...{ sensitivity, rate_per_second: 0, burst: 0 },
-  ...NOTHING,
+  ...NO_COUNTS,
 }));
 const PROFILES = (['low', 'medium', 'high', 'very_high'] as const).map((profile_sensitivity) => ({
   ...{ profile_sensitivity },
-  ...NOTHING,
+  ...NO_COUNTS,
 }));

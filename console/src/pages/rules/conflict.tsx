@@ -2,29 +2,28 @@ import type { Rule } from '../../api/types.ts';
 import { type Settings, settingNames, settingTitles } from './settings.tsx';
 
 export interface ConflictProps {
-  /** The rule when one began to change it. */
+  /** The rule when the user began to edit it. */
   readonly base: Rule;
   readonly theirs: Rule;
   readonly mine: Settings;
-  /** Whether mine was sent and refused; otherwise somebody was faster than that. */
-  readonly wasRefused: boolean;
+  /** True if the server rejected the user's change (412), false if another change arrived before the user saved. */
+  readonly wasRejected: boolean;
   readonly sendMine: () => void;
-  readonly takeTheirs: () => void;
+  readonly discardMine: () => void;
 }
 
-/** Two changes of one rule, side by side. */
-export function Conflict({ base, theirs, mine, wasRefused, sendMine, takeTheirs }: ConflictProps) {
+export function Conflict({ base, theirs, mine, wasRejected, sendMine, discardMine }: ConflictProps) {
   return (
     <section class="conflict" role="alert">
       <p>
-        <strong>! Somebody changed this rule in the meantime{wasRefused && ' (412)'}.</strong> Their change
-        holds; yours was not saved, and is still here.
+        <strong>! Another client changed this rule in the meantime{wasRejected && ' (412)'}.</strong> That
+        change was saved; yours was not, and is still here.
       </p>
       <table>
         <thead>
           <tr>
             <th scope="col">Setting</th>
-            <th scope="col">When you began</th>
+            <th scope="col">Before</th>
             <th scope="col">Now</th>
             <th scope="col">Yours</th>
           </tr>
@@ -35,21 +34,21 @@ export function Conflict({ base, theirs, mine, wasRefused, sendMine, takeTheirs 
             .map((name) => (
               <tr key={name}>
                 <td data-title="Setting">{settingTitles[name]}</td>
-                <td data-title="When you began">{base[name]}</td>
+                <td data-title="Before">{base[name]}</td>
                 <td data-title="Now">{theirs[name]}</td>
                 <td data-title="Yours">
-                  {mine[name] === base[name] ? <span class="quiet">not changed</span> : mine[name]}
+                  {mine[name] === base[name] ? <span class="quiet">unchanged</span> : mine[name]}
                 </td>
               </tr>
             ))}
         </tbody>
       </table>
       <div class="actions">
-        <button type="button" onClick={takeTheirs}>
-          Drop mine
+        <button type="button" onClick={discardMine}>
+          Discard mine
         </button>
         <button type="button" class="primary" onClick={sendMine}>
-          Save mine on top of theirs
+          Save mine over theirs
         </button>
       </div>
     </section>

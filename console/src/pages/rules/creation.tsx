@@ -7,17 +7,17 @@ import { may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { tell } from '../../ui/undo.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { type Settings, SettingsFields } from './settings.tsx';
-import { placeOf } from './words.ts';
+import { scopeText } from './texts.ts';
 
 const SCOPES = [
-  { scope: 'global', title: 'everywhere' },
-  { scope: 'region', title: 'a region' },
-  { scope: 'datacenter', title: 'a datacenter' },
+  { scope: 'global', title: 'Everywhere' },
+  { scope: 'region', title: 'Region' },
+  { scope: 'datacenter', title: 'Datacenter' },
 ] as const;
 
-/** It counts, and refuses nothing. */
+/** Initial settings. Monitoring drops no queries. */
 const FIRST: Settings = {
   mode: 'monitoring',
   profile_sensitivity: 'medium',
@@ -31,12 +31,13 @@ export function RuleCreationForm() {
   const settings = useSignal(FIRST);
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
-  // The same key for each attempt: an answer that is lost makes no second rule.
+  // Retries use the same key, so that a lost response does not lead to a second rule.
   const key = useSignal(crypto.randomUUID());
   if (!may('dns_protection:write'))
     return (
-      <EmptyState title="Your token does not create rules">
-        It needs the permission <code>dns_protection:write</code>. <Link to="/rules">Back to the rules</Link>
+      <EmptyState title="Your token does not allow creating rules">
+        This page requires the permission <code>dns_protection:write</code>.{' '}
+        <Link to="/rules">Back to the rules</Link>
       </EmptyState>
     );
   const submit = async (event: Event) => {
@@ -47,13 +48,13 @@ export function RuleCreationForm() {
     isBusy.value = false;
     if ('failure' in outcome) {
       failure.value = outcome.failure;
-      // Another rule needs another key; without an answer it may have been made, and the same key finds it.
+      // A corrected rule needs a new key. Without a response, or after a 5xx, the rule may exist, so the key is kept.
       if (outcome.failure.status !== undefined && outcome.failure.status < 500)
         key.value = crypto.randomUUID();
       return;
     }
     const { rule, messages } = outcome.value;
-    tell([`There is a rule for ${placeOf(rule)} now, ${rule.mode}.`, ...messages].join(' '));
+    showToast([`The rule for ${scopeText(rule)} was created, in mode ${rule.mode}.`, ...messages].join(' '));
     goTo(`/rules/${rule.id}`);
   };
   return (
@@ -64,7 +65,7 @@ export function RuleCreationForm() {
       <h1>New rule</h1>
       <form onSubmit={submit} class="rule-form">
         <fieldset>
-          <legend>Where it applies</legend>
+          <legend>Scope</legend>
           <div class="choices">
             {SCOPES.map((one) => (
               <label key={one.scope} class="check">
@@ -96,7 +97,7 @@ export function RuleCreationForm() {
             }}
           />
           <span class="note">
-            The most specific rule decides: datacenter before region before everywhere.
+            The most specific rule applies: datacenter before region before everywhere.
           </span>
         </label>
         <SettingsFields

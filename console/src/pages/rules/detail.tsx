@@ -7,18 +7,18 @@ import { isGuarded, may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { askAndDelete } from './askAndDelete.ts';
+import { confirmAndDelete } from './confirmAndDelete.ts';
 import { Editor } from './editor.tsx';
 import { History } from './history.tsx';
 import { MonitoringAdvice } from './monitoringAdvice.tsx';
 import { settingNames, settingTitles } from './settings.tsx';
-import { placeOf } from './words.ts';
+import { scopeText } from './texts.ts';
 
 export function RuleDetail({ id }: { readonly id: string }) {
-  // The stream may tell of the deletion before its answer has come.
+  // The live stream may report the deletion before the response arrives.
   const isDeleting = useSignal(false);
   const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
   const { value: tagged, failure } = loaded.value;
@@ -36,8 +36,8 @@ export function RuleDetail({ id }: { readonly id: string }) {
           <div class="head">
             <section>
               <h1>
-                Rule for <Plain text={placeOf(tagged.rule)} />
-                {isGone ? ': deleted' : <Standing rule={tagged.rule} />}
+                Rule for <UntrustedText text={scopeText(tagged.rule)} />
+                {isGone ? ': deleted' : <InForceTag rule={tagged.rule} />}
               </h1>
               <p class="quiet">
                 Created <Time at={tagged.rule.created_on} />, changed <Time at={tagged.rule.modified_on} />
@@ -50,7 +50,7 @@ export function RuleDetail({ id }: { readonly id: string }) {
                 <button
                   type="button"
                   class="harm-outline"
-                  onClick={() => void askAndDelete(tagged, isDeleting)}
+                  onClick={() => void confirmAndDelete(tagged, isDeleting)}
                 >
                   Delete …
                 </button>
@@ -62,12 +62,12 @@ export function RuleDetail({ id }: { readonly id: string }) {
             <section>
               <h2>Settings</h2>
               {may('dns_protection:write') && !isGone ? (
-                <Editor tagged={tagged} reread={again} />
+                <Editor tagged={tagged} reload={again} />
               ) : (
                 <ReadOnly rule={tagged.rule} />
               )}
             </section>
-            <History id={id} name={placeOf(tagged.rule)} />
+            <History id={id} name={scopeText(tagged.rule)} />
           </div>
         </>
       )}
@@ -75,9 +75,9 @@ export function RuleDetail({ id }: { readonly id: string }) {
   );
 }
 
-function Standing({ rule }: { readonly rule: Rule }) {
+function InForceTag({ rule }: { readonly rule: Rule }) {
   if (!isGuarded.value) return null;
-  // Which one is in force comes late: its place is kept.
+  // The rule in force is known later, so this reserves space for the tag.
   return <span class={rule.id === ruleInForceId.value ? 'tag' : 'tag away'}>in force here</span>;
 }
 

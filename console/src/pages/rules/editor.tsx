@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../api/failure.ts';
 import { type TaggedRule, updateRule } from '../../api/rules.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { tell } from '../../ui/undo.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { Conflict } from './conflict.tsx';
 import {
   changesFrom,
@@ -13,20 +13,16 @@ import {
   settingsOf,
   settingTitles,
 } from './settings.tsx';
-import { placeOf } from './words.ts';
+import { scopeText } from './texts.ts';
 
 export interface EditorProps {
-  /** The rule as it is now, as far as is known. */
+  /** Newest known version of the rule. */
   readonly tagged: TaggedRule;
-  /** Reads it again. */
-  readonly reread: () => void;
+  readonly reload: () => void;
 }
 
-/**
- * Changes settings of the rule as it was when one began. Where somebody else changes it in between both versions are shown,
- * and what was written stays until it is sent or dropped.
- */
-export function Editor({ tagged, reread }: EditorProps) {
+/** Edits the version at the start. After another client's change it shows both versions, and keeps the draft. */
+export function Editor({ tagged, reload }: EditorProps) {
   const base = useSignal(tagged);
   const draft = useSignal(settingsOf(tagged.rule));
   const failure = useSignal<Failure | undefined>(undefined);
@@ -40,8 +36,7 @@ export function Editor({ tagged, reread }: EditorProps) {
     draft.value = settings;
     failure.value = undefined;
   };
-  // Nothing was written yet: the newest is shown.
-  // once for each version of the rule
+  // A form without changes shows the newest version.
   useEffect(() => {
     if (!isChanged) begin(tagged);
   }, [tagged.etag]);
@@ -52,7 +47,7 @@ export function Editor({ tagged, reread }: EditorProps) {
     isBusy.value = false;
     if ('failure' in outcome) {
       failure.value = outcome.failure;
-      if (outcome.failure.status === 412) reread();
+      if (outcome.failure.status === 412) reload();
       return;
     }
     begin(outcome.value);
@@ -60,12 +55,12 @@ export function Editor({ tagged, reread }: EditorProps) {
     const undone = Object.fromEntries(
       Object.keys(patch).map((name) => [name, before[name as keyof Settings]]),
     );
-    tell(saidOf(from, patch), async () => {
+    showToast(savedMessage(from, patch), async () => {
       const back = await updateRule(outcome.value, undone);
-      tell(
+      showToast(
         'failure' in back
-          ? `Not taken back. ${back.failure.what}`
-          : `Taken back: the rule for ${placeOf(from.rule)} is as it was.`,
+          ? `Not undone. ${back.failure.what}`
+          : `Undone: the rule for ${scopeText(from.rule)} has its previous settings.`,
       );
     });
   };
@@ -89,16 +84,16 @@ export function Editor({ tagged, reread }: EditorProps) {
           base={base.value.rule}
           theirs={tagged.rule}
           mine={draft.value}
-          wasRefused={failure.value?.status === 412}
+          wasRejected={failure.value?.status === 412}
           sendMine={() => void save(tagged, mine)}
-          takeTheirs={() => begin(tagged)}
+          discardMine={() => begin(tagged)}
         />
       ) : (
         failure.value && <ErrorBox failure={failure.value} />
       )}
       <div class="actions">
         <button type="button" disabled={!isChanged} onClick={() => begin(tagged)}>
-          Drop changes
+          Discard changes
         </button>
         <button
           type="submit"
@@ -112,10 +107,10 @@ export function Editor({ tagged, reread }: EditorProps) {
   );
 }
 
-function saidOf({ rule }: TaggedRule, patch: Partial<Settings>): string {
+function savedMessage({ rule }: TaggedRule, patch: Partial<Settings>): string {
   const changed = settingNames.flatMap((name) => {
     const after = patch[name];
     return after === undefined ? [] : [`${settingTitles[name].toLowerCase()} ${rule[name]} → ${after}`];
   });
-  return `Saved for ${placeOf(rule)}: ${changed.join(', ')}.`;
+  return `Saved for ${scopeText(rule)}: ${changed.join(', ')}.`;
 }

@@ -6,18 +6,18 @@ import type { Rule, RuleChange } from '../../api/types.ts';
 import { rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 
 const ACTIONS: Readonly<Record<RuleChange['action'], string>> = {
   'rule.create': 'created',
   'rule.update': 'changed',
   'rule.delete': 'deleted',
 };
-/** What differs with each change says nothing. */
-const UNTOLD: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
+/** Hidden because they differ in every change. */
+const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
 
-/** Who changed the rule, when and how; the newest first. */
+/** Changes of a rule with time and author, newest first. */
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
   const changes = useSignal<readonly RuleChange[] | undefined>(undefined);
   const next = useSignal<string | undefined>(undefined);
@@ -33,7 +33,6 @@ export function History({ id, name }: { readonly id: string; readonly name: stri
     changes.value = [...(cursor === undefined ? [] : (changes.peek() ?? [])), ...answer.value.result];
     next.value = answer.value.info.cursor;
   };
-  // read again where the rules changed
   useEffect(() => {
     if (isAllowed) void read();
   }, [id, rulesVersion.value, isAllowed]);
@@ -42,21 +41,19 @@ export function History({ id, name }: { readonly id: string; readonly name: stri
       <h2>History</h2>
       {!isAllowed && (
         <p class="quiet">
-          Who changed it is shown to tokens with <code>dns_protection:audit</code>.
+          The history is shown to tokens with <code>dns_protection:audit</code>.
         </p>
       )}
       {failure.value && <ErrorBox failure={failure.value} retry={() => void read()} />}
-      {changes.value?.length === 0 && (
-        <p class="quiet">Nothing is known of changes of the rule for {name}.</p>
-      )}
+      {changes.value?.length === 0 && <p class="quiet">No changes of the rule for {name} are recorded.</p>}
       <ol class="history">
         {(changes.value ?? []).map((change) => (
           <li key={change.at}>
             <p>
               <Time at={change.at} /> <strong>{ACTIONS[change.action]}</strong> by{' '}
-              <Plain text={change.label ?? change.by} />{' '}
+              <UntrustedText text={change.label ?? change.by} />{' '}
               <span class="quiet">
-                from <Plain text={change.from} />
+                from <UntrustedText text={change.from} />
               </span>
             </p>
             <Differences before={change.before} after={change.after} />
@@ -65,7 +62,7 @@ export function History({ id, name }: { readonly id: string; readonly name: stri
       </ol>
       {next.value !== undefined && (
         <button type="button" onClick={() => void read(next.value)}>
-          Older changes
+          Show older changes
         </button>
       )}
     </section>
@@ -79,7 +76,7 @@ interface DifferencesProps {
 
 function Differences({ before, after }: DifferencesProps) {
   const names = Object.keys(after ?? before ?? {}) as (keyof Rule)[]; // the members of a rule
-  const told = names.filter((name) => !UNTOLD.has(name) && before?.[name] !== after?.[name]);
+  const told = names.filter((name) => !HIDDEN_MEMBERS.has(name) && before?.[name] !== after?.[name]);
   return (
     <ul class="differences">
       {told.map((name) => (
@@ -87,12 +84,12 @@ function Differences({ before, after }: DifferencesProps) {
           <span class="quiet">{name}</span>{' '}
           {before !== undefined && (
             <del>
-              <Plain text={before[name]} />
+              <UntrustedText text={before[name]} />
             </del>
           )}{' '}
           {after !== undefined && (
             <ins>
-              <Plain text={after[name]} />
+              <UntrustedText text={after[name]} />
             </ins>
           )}
         </li>

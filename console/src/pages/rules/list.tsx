@@ -7,11 +7,12 @@ import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { byPlace, placeOf, supersededIn } from './words.ts';
+import { bySpecificity, scopeText, supersededIn } from './texts.ts';
 
 async function readAll(): ReturnType<typeof listRules> {
   const outcome = await listRules();
@@ -19,33 +20,26 @@ async function readAll(): ReturnType<typeof listRules> {
   return outcome;
 }
 
-/** The rules of the account by place, with the one that decides here marked. */
 export function RuleList() {
   const { loaded, again } = useLoaded(readAll, [account.value, rulesVersion.value]);
   const sought = useSignal('');
   const { value, failure } = loaded.value;
   const { rules, columns } = useMemo(() => {
-    const sorted = byPlace(value?.result ?? []);
+    const sorted = bySpecificity(value?.result ?? []);
     return { rules: sorted, columns: columnsFor(supersededIn(sorted)) };
   }, [value]);
   const text = sought.value.trim().toLowerCase();
-  const found = new Set(rules.filter((rule) => `${placeOf(rule)} ${rule.mode}`.toLowerCase().includes(text)));
+  const found = new Set(
+    rules.filter((rule) => `${scopeText(rule)} ${rule.mode}`.toLowerCase().includes(text)),
+  );
   return (
     <div class="page rule-list">
       <div class="head">
         <h1>{value === undefined ? 'Rules' : headline(rules)}</h1>
         <div class="actions">
           <label>
-            <span class="unseen">Search by place or mode</span>
-            <input
-              type="search"
-              data-search
-              placeholder="Place or mode  ( / )"
-              value={sought.value}
-              onInput={(event) => {
-                sought.value = event.currentTarget.value;
-              }}
-            />
+            <span class="unseen">Search by scope or mode</span>
+            <TextInput type="search" data-search placeholder="Scope or mode  ( / )" text={sought} />
           </label>
           {may('dns_protection:write') && (
             <Link to="/rules/new" class="button primary">
@@ -59,18 +53,18 @@ export function RuleList() {
       {rules.length > 0 && (
         <div hidden={found.size === 0}>
           <Table
-            caption="Rules by place, the most specific first"
+            caption="Rules by scope, most specific first"
             columns={columns}
             rows={rules}
             keyOf={({ id }) => id}
             isMarked={({ id }) => id === ruleInForceId.value}
-            isFound={(rule) => found.has(rule)}
+            isMatch={(rule) => found.has(rule)}
           />
         </div>
       )}
       {rules.length > 0 && found.size === 0 && (
         <p class="quiet">
-          No rule has “<Plain text={sought.value} />” in its place or mode.
+          No rule has “<UntrustedText text={sought.value} />” in its scope or mode.
         </p>
       )}
     </div>
@@ -78,32 +72,34 @@ export function RuleList() {
 }
 
 function headline(rules: readonly Rule[]): string {
-  if (rules.length === 0) return 'No rule.';
+  if (rules.length === 0) return 'No rules.';
   const inForce = rules.find(({ id }) => id === ruleInForceId.value);
   const count = rules.length === 1 ? 'One rule' : `${rules.length} rules`;
   if (!hasGuard.value) return `${count}.`;
   if (inForce === undefined) return `${count}; none is in force here: every query passes.`;
-  const place = inForce.scope === 'global' ? 'the one for everywhere' : `the one for ${placeOf(inForce)}`;
+  const place = inForce.scope === 'global' ? 'the one for everywhere' : `the one for ${scopeText(inForce)}`;
   return `${count}; ${place} is in force here, ${inForce.mode}.`;
 }
 
 function columnsFor(superseded: ReadonlySet<string>): readonly Column<Rule>[] {
   return [
     {
-      title: 'Place',
+      title: 'Scope',
       cell: (rule) => (
         <>
           <Link to={`/rules/${rule.id}`}>
-            <Plain text={placeOf(rule)} />
+            <UntrustedText text={scopeText(rule)} />
           </Link>
           {rule.scope === 'global' && rule.name.toLowerCase() !== 'global' && (
             <span class="quiet">
               {' '}
-              <Plain text={rule.name} />
+              <UntrustedText text={rule.name} />
             </span>
           )}
           {rule.id === ruleInForceId.value && <span class="tag">in force here</span>}
-          {superseded.has(rule.id) && <span class="look"> ! a later rule for the same place decides</span>}
+          {superseded.has(rule.id) && (
+            <span class="look"> ! overridden by a later rule for the same scope</span>
+          )}
         </>
       ),
     },
@@ -126,13 +122,13 @@ function NoRule() {
         `  '{"scope":"global","name":"global","mode":"monitoring","profile_sensitivity":"low","rate_sensitivity":"medium","burst_sensitivity":"medium"}'`,
       ].join('\n')}
     >
-      A rule in <code>monitoring</code> refuses nothing and shows what it would refuse.{' '}
+      A rule in mode <code>monitoring</code> drops no queries and shows what it would drop.{' '}
       {may('dns_protection:write') ? (
         <>
-          <Link to="/rules/new">Make one here</Link>, or in a shell:
+          <Link to="/rules/new">Create one here</Link>, or in a shell:
         </>
       ) : (
-        'Who may write makes one so:'
+        'A token with write permission can create one:'
       )}
     </EmptyState>
   );

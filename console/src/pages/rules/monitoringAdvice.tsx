@@ -1,17 +1,17 @@
 import { computed, useSignal } from '@preact/signals';
 import type { Failure } from '../../api/failure.ts';
-import { type Counts, readAnalytics, type TaggedRule, wouldRefuse } from '../../api/rules.ts';
-import { turnOf } from '../../live.ts';
+import { type Counts, readAnalytics, type TaggedRule, wouldDropCounts } from '../../api/rules.ts';
+import { refreshPeriod } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { numberText, percentText, wordFor } from '../../ui/quantity.tsx';
+import { formatNumber, formatPercent, pluralOf } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;
-const turn = computed(() => turnOf(REFRESH_MS));
+const turn = computed(() => refreshPeriod(REFRESH_MS));
 
-/** Of a rule in monitoring: what it would have refused in the last hour, and whether to enable it. */
+/** Shows the queries that a rule in monitoring mode would have dropped in the last hour, and offers to enable it. */
 export function MonitoringAdvice(props: AdviceProps) {
   if (!isGuarded.value || props.tagged.rule.mode !== 'monitoring') return null;
   return <Advice {...props} />;
@@ -33,7 +33,7 @@ function Advice({ tagged, isDeleting }: AdviceProps) {
     <section class="advice">
       <p>
         {totals === undefined ? (
-          (loaded.value.failure?.what ?? 'Reading what this rule would have refused in the last hour …')
+          (loaded.value.failure?.what ?? 'Reading what this rule would have dropped in the last hour …')
         ) : (
           <Findings totals={totals} />
         )}
@@ -41,7 +41,7 @@ function Advice({ tagged, isDeleting }: AdviceProps) {
       {may('dns_protection:write') && (
         <button
           type="button"
-          class={totals && wouldRefuse(totals).known === 0 ? 'primary' : undefined}
+          class={totals && wouldDropCounts(totals).known === 0 ? 'primary' : undefined}
           onClick={() => void enable()}
         >
           Enable it …
@@ -52,23 +52,23 @@ function Advice({ tagged, isDeleting }: AdviceProps) {
   );
 }
 
-/** Each piece is a line: a number that grows moves no word to another one. */
+/** Each part has its own line, so that a growing number does not move words to another line. */
 function Findings({ totals }: { readonly totals: Counts }) {
-  const { all, known } = wouldRefuse(totals);
+  const { all, known } = wouldDropCounts(totals);
   const queries = totals.passed + totals.paid + totals.would_drop;
   return (
     <>
       <span>
-        In the last hour this rule would have refused <strong>{numberText(all)}</strong> of{' '}
-        {numberText(queries)} {wordFor(queries, 'query', 'queries')},
+        In the last hour this rule would have dropped <strong>{formatNumber(all)}</strong> of{' '}
+        {formatNumber(queries)} {pluralOf(queries, 'query', 'queries')},
       </span>{' '}
       <span>
-        of which <strong class={known > 0 ? 'look' : undefined}>{numberText(known)}</strong> for names that
+        <strong class={known > 0 ? 'look' : undefined}>{formatNumber(known)}</strong> of them for names that
         the guard knows
-        {all > 0 && known > 0 && ` (${percentText(known / all)} of them)`}.
+        {all > 0 && known > 0 && ` (${formatPercent(known / all)})`}.
       </span>{' '}
-      {all > 0 && known === 0 && <span class="well">✓ No user would have been refused.</span>}
-      {known > 0 && <span class="look">! Look at these first: a lower sensitivity may be better.</span>}
+      {all > 0 && known === 0 && <span class="well">✓ No user would have been affected.</span>}
+      {known > 0 && <span class="look">! Check these first: a lower sensitivity may be better.</span>}
     </>
   );
 }

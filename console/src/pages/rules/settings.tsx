@@ -1,7 +1,6 @@
 import type { Rule } from '../../api/types.ts';
-import { modes, modeWords } from './words.ts';
+import { modeEffects, modes } from './texts.ts';
 
-/** What may be changed of a rule. */
 export type Settings = Pick<Rule, 'mode' | 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
 export const settingNames = ['mode', 'profile_sensitivity', 'rate_sensitivity', 'burst_sensitivity'] as const;
 
@@ -22,9 +21,9 @@ export const settingTitles: Readonly<Record<keyof Settings, string>> = {
 };
 
 const NOTES: Readonly<Record<Exclude<keyof Settings, 'mode'>, string>> = {
-  profile_sensitivity: 'How soon names that were not seen before count as attack.',
-  rate_sensitivity: 'How low the sustained rate is at which queries are refused.',
-  burst_sensitivity: 'How small a burst is at which queries are refused.',
+  profile_sensitivity: 'Sensitivity to names that were not seen before: how early they count as an attack.',
+  rate_sensitivity: 'Sensitivity to the sustained rate: high drops packets at a lower rate than low.',
+  burst_sensitivity: 'Sensitivity to bursts: high drops packets at a smaller burst than low.',
 };
 
 const LEVELS = {
@@ -33,7 +32,7 @@ const LEVELS = {
   burst_sensitivity: ['low', 'medium', 'high'],
 } as const;
 
-/** Members of a patch: those that differ. */
+/** Returns the changed settings as the body of a PATCH request. */
 export function changesFrom(before: Settings, after: Settings): Partial<Settings> {
   return Object.fromEntries(
     settingNames.filter((name) => before[name] !== after[name]).map((name) => [name, after[name]]),
@@ -60,7 +59,7 @@ export function SettingsFields({ value, change }: SettingsFieldsProps) {
               onChange={() => change({ ...value, mode })}
             />
             <span>
-              {mode} <span class="quiet">{modeWords[mode]}</span>
+              {mode} <span class="quiet">{modeEffects[mode]}</span>
             </span>
           </label>
         ))}
@@ -72,7 +71,7 @@ export function SettingsFields({ value, change }: SettingsFieldsProps) {
             <select
               name={name}
               value={value[name]}
-              // What is chosen is one of the options.
+              // The value is one of the options.
               onChange={({ currentTarget }) => change({ ...value, [name]: currentTarget.value } as Settings)}
             >
               {LEVELS[name].map((level) => (

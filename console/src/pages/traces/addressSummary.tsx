@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rpc } from '../../api/rpc.ts';
-import { wordFor } from '../../ui/quantity.tsx';
-import { countText, etherText } from './ether.ts';
+import { pluralOf } from '../../ui/quantity.tsx';
+import { formatEther, formatQuantity } from './frames/ether.ts';
 import { AddressLink, BlockLink } from './parts.tsx';
 import type { AddressSummary, AddressTracesPage, CreateTrace } from './types.ts';
 
-interface Known {
+interface SummaryData {
   readonly summary: AddressSummary;
-  /** How it came to be, where it is a contract that the index saw made. */
+  /** Creation of the contract, if the index contains it. */
   readonly creation: CreateTrace | undefined;
 }
 
-/** One sentence: what it is, and what its history comes to. Its place is kept until it is there. */
+/** Summary of an address and its history. Reserves its space until it is read. */
 export function AddressSummaryLine({
   address,
   network,
@@ -20,7 +20,7 @@ export function AddressSummaryLine({
   readonly address: string;
   readonly network: string;
 }) {
-  const known = useSignal<Known | undefined>(undefined);
+  const known = useSignal<SummaryData | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   useEffect(() => {
     const abort = new AbortController();
@@ -33,13 +33,13 @@ export function AddressSummaryLine({
   }, [address, network, known, problem]);
   return (
     <p class="summary">
-      {known.value && <Words known={known.value} network={network} />}
-      {problem.value && <span class="quiet">No summary now: {problem.value}</span>}
+      {known.value && <SummaryText known={known.value} network={network} />}
+      {problem.value && <span class="quiet">No summary: {problem.value}</span>}
     </p>
   );
 }
 
-async function read(address: string, network: string, signal: AbortSignal): Promise<Known | string> {
+async function read(address: string, network: string, signal: AbortSignal): Promise<SummaryData | string> {
   const params = [{ address }];
   const answer = await rpc<AddressSummary>({ network, method: 'floodgate_addressSummary', params, signal });
   if ('failure' in answer) return answer.failure.what;
@@ -59,15 +59,15 @@ async function read(address: string, network: string, signal: AbortSignal): Prom
 const sum = (counts: AddressSummary['counts']['from']): number =>
   Object.values(counts).reduce((all, one) => all + one, 0);
 
-function Words({
+function SummaryText({
   known: { summary, creation },
   network,
 }: {
-  readonly known: Known;
+  readonly known: SummaryData;
   readonly network: string;
 }) {
   const { firstBlock, lastBlock, counts, value } = summary;
-  if (firstBlock === null || lastBlock === null) return <span>No trace of it in what is indexed.</span>;
+  if (firstBlock === null || lastBlock === null) return <span>The index has no traces of this address.</span>;
   const atLeast = counts.partial ? 'at least ' : '';
   return (
     <>
@@ -79,17 +79,17 @@ function Words({
       )}
       <span>
         {atLeast}
-        <strong>{countText(sum(counts.from))}</strong> {wordFor(sum(counts.from), 'trace', 'traces')} from it,{' '}
-        {atLeast}
-        <strong>{countText(sum(counts.to))}</strong> to it, in{' '}
+        <strong>{formatQuantity(sum(counts.from))}</strong> {pluralOf(sum(counts.from), 'trace', 'traces')}{' '}
+        from it, {atLeast}
+        <strong>{formatQuantity(sum(counts.to))}</strong> to it, in{' '}
         {firstBlock === lastBlock
-          ? `block ${countText(firstBlock)}`
-          : `blocks ${countText(firstBlock)} to ${countText(lastBlock)}`}
+          ? `block ${formatQuantity(firstBlock)}`
+          : `blocks ${formatQuantity(firstBlock)} to ${formatQuantity(lastBlock)}`}
         .{' '}
       </span>
-      <span title="What traces moved; fees, withdrawals and what a genesis block gave are in no trace">
+      <span title="Moved by traces; fees, withdrawals and genesis allocations are not part of traces">
         {value.partial ? 'At least ' : ''}
-        {etherText(BigInt(value.in))} ETH in, {etherText(BigInt(value.out))} ETH out.
+        {formatEther(BigInt(value.in))} ETH in, {formatEther(BigInt(value.out))} ETH out.
       </span>
     </>
   );

@@ -4,21 +4,21 @@ import { Address } from '../../ui/address.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { AddressSummaryLine } from './addressSummary.tsx';
-import { askBlockTimes } from './blockTimes.ts';
-import { countText } from './ether.ts';
+import { loadBlockTimes } from './blockTimes.ts';
 import { filterOf } from './filter.ts';
 import { FilterForm } from './filterForm.tsx';
+import { formatQuantity } from './frames/ether.ts';
 import { AddressHistory, type Range } from './history.ts';
 import { CopyCall } from './parts.tsx';
-import { pathOfSubject, useQuery } from './place.ts';
 import { TraceTable } from './traceTable.tsx';
+import { pathOfSubject, useQuery } from './traceUrl.ts';
 
 interface AddressViewProps {
   readonly address: string;
   readonly network: string;
 }
 
-/** The history of an address, as its URL says which of it. */
+/** History of an address, filtered by the query of the URL. */
 export function AddressView({ address, network }: AddressViewProps) {
   const query = useQuery();
   const text = query.toString();
@@ -51,7 +51,7 @@ function History({ address, network }: AddressViewProps) {
   const traces = history.traces.value;
   useEffect(() => {
     const abort = new AbortController();
-    void askBlockTimes(
+    void loadBlockTimes(
       network,
       traces.map(({ blockNumber }) => blockNumber),
       abort.signal,
@@ -66,7 +66,7 @@ function History({ address, network }: AddressViewProps) {
         <p role="status">
           {waiting > 0 ? (
             <button type="button" onClick={() => history.showWaiting()}>
-              ↑ Show {waiting === 1 ? 'one new trace' : `${countText(waiting)} new traces`}
+              ↑ Show {waiting === 1 ? 'one new trace' : `${formatQuantity(waiting)} new traces`}
             </button>
           ) : (
             <span class="quiet">
@@ -94,55 +94,54 @@ function History({ address, network }: AddressViewProps) {
 
 function End({ history, isAll }: { readonly history: AddressHistory; readonly isAll: boolean }) {
   const count = history.traces.value.length;
-  if (history.isBusy.value) return <p class="quiet end">Looking …</p>;
+  if (history.isBusy.value) return <p class="quiet end">Loading …</p>;
   if (history.failure.value) return null;
   if (!isAll)
     return (
       <p class="end">
-        {count === 0 && <span class="quiet">Nothing so far; not all blocks were looked through. </span>}
+        {count === 0 && <span class="quiet">Nothing found yet; not all blocks were searched. </span>}
         <button type="button" onClick={() => void history.more()}>
-          {count === 0 ? 'Look further' : 'Show more'}
+          {count === 0 ? 'Search further' : 'Show more'}
         </button>
       </p>
     );
   const range = history.range.value;
   const isWhole = history.missing.value.length === 0;
-  const blocks = range && `blocks ${countText(range.fromBlock)} to ${countText(range.toBlock)}`;
+  const blocks = range && `blocks ${formatQuantity(range.fromBlock)} to ${formatQuantity(range.toBlock)}`;
   if (count === 0)
     return (
-      <EmptyState title={isWhole ? 'No such trace' : 'No such trace in what is indexed'}>
+      <EmptyState title={isWhole ? 'No matching traces' : 'No matching traces in the index'}>
         {blocks &&
-          `Of this address, with this filter, there is none in ${isWhole ? blocks : `what is indexed of ${blocks}`}.`}
+          `No traces of this address match the filter in ${isWhole ? blocks : `the indexed part of ${blocks}`}.`}
       </EmptyState>
     );
   return blocks ? (
-    <p class="quiet end">
-      That is all of {isWhole ? '' : 'what is indexed of '}
-      {blocks}.
-    </p>
+    <p class="quiet end">All traces in {isWhole ? blocks : `the indexed part of ${blocks}`} are shown.</p>
   ) : null;
 }
 
 const MAX_RANGES = 3;
 
-/** What this list cannot know. */
+/** Warns of blocks in the range that the index lacks. */
 function Missing({ ranges, network }: { readonly ranges: readonly Range[]; readonly network: string }) {
   const [first, last] = [ranges[0]?.[0], ranges.at(-1)?.[1]];
   if (first === undefined || last === undefined) return null;
   const isMain = network === 'mainnet';
   const words = ranges
     .slice(0, MAX_RANGES)
-    .map(([from, to]) => (from === to ? countText(from) : `${countText(from)} to ${countText(to)}`));
+    .map(([from, to]) =>
+      from === to ? formatQuantity(from) : `${formatQuantity(from)} to ${formatQuantity(to)}`,
+    );
   const more = ranges.length > MAX_RANGES ? ` and ${ranges.length - MAX_RANGES} more ranges` : '';
   return (
     <p class="look">
-      ▲ Not all is known: blocks {words.join(', ')}
-      {more} are not in the index, so traces in them are missing here. With the server stopped{' '}
+      ▲ Incomplete: blocks {words.join(', ')}
+      {more} are not in the index, so their traces are missing here. To index them, stop the server and run{' '}
       <code>
         floodgate index {isMain ? '' : `--network ${network} `}--from {first} --to {last}
-      </code>{' '}
-      brings them in; with <code>{isMain ? 'index.from' : `networks.${network}.indexFrom`}</code> at {first}{' '}
-      the server does it while it runs.
+      </code>
+      , or set <code>{isMain ? 'index.from' : `networks.${network}.indexFrom`}</code> to {first} and restart
+      the server.
     </p>
   );
 }

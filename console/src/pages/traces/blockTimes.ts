@@ -1,4 +1,4 @@
-/** When blocks were made: traces do not say it, so the nodes are asked, a few blocks at a time, once for each. */
+/** Times of blocks, which traces do not contain. Each is read once from the nodes, in batches. */
 import { signal } from '@preact/signals';
 import { rpcBatch } from '../../api/rpc.ts';
 import type { BlockHeader } from './types.ts';
@@ -6,7 +6,7 @@ import type { BlockHeader } from './types.ts';
 const BATCH = 20;
 const MAX_KEPT = 5_000;
 
-/** ISO times by `network number`; `null` where nobody could say. */
+/** ISO times by `network number`; `null` if no node returned the block. */
 export const blockTimes = signal<ReadonlyMap<string, string | null>>(new Map());
 
 export const timeKey = (network: string, block: number): string => `${network} ${block}`;
@@ -14,7 +14,7 @@ export const timeKey = (network: string, block: number): string => `${network} $
 export const timeOfHeader = ({ timestamp }: Pick<BlockHeader, 'timestamp'>): string =>
   new Date(Number(timestamp) * 1_000).toISOString();
 
-export async function askBlockTimes(
+export async function loadBlockTimes(
   network: string,
   blocks: readonly number[],
   abort: AbortSignal,

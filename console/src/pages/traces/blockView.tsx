@@ -5,26 +5,24 @@ import { Address } from '../../ui/address.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { wordFor } from '../../ui/quantity.tsx';
+import { pluralOf } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { timeOfHeader } from './blockTimes.ts';
-import { calledOf, endsOf, failureOfTrace, gasUsedOf, movedBy } from './describe.ts';
-import { countText } from './ether.ts';
+import { callLabel, failureOfTrace, gasUsedOf, partiesOf, valueMoved } from './frames/describe.ts';
+import { formatQuantity } from './frames/ether.ts';
 import { AddressLink, CopyCall, Ether, Failed } from './parts.tsx';
-import { linkTo } from './place.ts';
+import { linkTo } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
 interface BlockViewProps {
-  /** A number or a tag. */
   readonly block: string;
   readonly network: string;
 }
 
-/** A transaction, or a reward, of a block. */
 interface Entry {
   readonly root: Trace;
-  /** How many calls it has below its first. */
+  /** Number of calls below the first. */
   readonly below: number;
   readonly failedBelow: number;
 }
@@ -60,15 +58,15 @@ export function BlockView({ block, network }: BlockViewProps) {
     <>
       <section class="subject-head">
         <div class="head">
-          <h2>Block {number === undefined ? block : countText(number)}</h2>
+          <h2>Block {number === undefined ? block : formatQuantity(number)}</h2>
           {number !== undefined && <Neighbours number={number} network={network} />}
         </div>
         <p class="summary">
           {header.value && (
             <>
-              <Time at={timeOfHeader(header.value)} />, {countText(header.value.transactions.length)}{' '}
-              {wordFor(header.value.transactions.length, 'transaction', 'transactions')},{' '}
-              {countText(header.value.gasUsed)} of {countText(header.value.gasLimit)} gas, by{' '}
+              <Time at={timeOfHeader(header.value)} />, {formatQuantity(header.value.transactions.length)}{' '}
+              {pluralOf(header.value.transactions.length, 'transaction', 'transactions')},{' '}
+              {formatQuantity(header.value.gasUsed)} of {formatQuantity(header.value.gasLimit)} gas, by{' '}
               <AddressLink address={header.value.miner} network={network} />, hash{' '}
               <Address value={header.value.hash} />
             </>
@@ -77,17 +75,17 @@ export function BlockView({ block, network }: BlockViewProps) {
       </section>
       <section class="trace-history" aria-busy={all === undefined}>
         <div class="head above-list">
-          <p class="quiet">Transactions in their order</p>
+          <p class="quiet">Transactions in block order</p>
           <CopyCall call={call} />
         </div>
         {failure.value && <ErrorBox failure={failure.value} retry={() => attempts.value++} />}
-        {all?.length === 0 && <EmptyState title="Nothing happened in this block" />}
+        {all?.length === 0 && <EmptyState title="This block has no traces" />}
         {all !== undefined && all.length > 0 && (
           <Table
             caption="Transactions"
             columns={columnsOf(network)}
             rows={all.slice(0, shown.value)}
-            keyOf={({ root }) => root.transactionHash ?? `${root.type} ${endsOf(root).to}`}
+            keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
           />
         )}
         {all !== undefined && all.length > shown.value && (
@@ -98,7 +96,7 @@ export function BlockView({ block, network }: BlockViewProps) {
                 shown.value += SHOWN;
               }}
             >
-              Show more of the {countText(all.length - shown.value)} that follow
+              Show more ({formatQuantity(all.length - shown.value)} left)
             </button>
           </p>
         )}
@@ -110,9 +108,9 @@ export function BlockView({ block, network }: BlockViewProps) {
 function Neighbours({ number, network }: { readonly number: number; readonly network: string }) {
   const to = (id: number) => linkTo({ kind: 'block', id: String(id) }, network);
   return (
-    <nav class="neighbours" aria-label="Blocks beside it">
-      {number > 0 && <Link to={to(number - 1)}>← {countText(number - 1)}</Link>}
-      <Link to={to(number + 1)}>{countText(number + 1)} →</Link>
+    <nav class="neighbours" aria-label="Neighbouring blocks">
+      {number > 0 && <Link to={to(number - 1)}>← {formatQuantity(number - 1)}</Link>}
+      <Link to={to(number + 1)}>{formatQuantity(number + 1)} →</Link>
     </nav>
   );
 }
@@ -133,7 +131,7 @@ function entriesOf(traces: readonly Trace[]): Entry[] {
 
 const columnsOf = (network: string): readonly Column<Entry>[] => [
   {
-    title: 'transaction',
+    title: 'Transaction',
     cell: ({ root: { transactionHash } }) =>
       transactionHash === null ? (
         <span class="quiet">—</span>
@@ -144,9 +142,9 @@ const columnsOf = (network: string): readonly Column<Entry>[] => [
       ),
   },
   {
-    title: 'from → to',
+    title: 'From → to',
     cell({ root }) {
-      const { from, to } = endsOf(root);
+      const { from, to } = partiesOf(root);
       return (
         <span class="ends">
           <AddressLink address={from} network={network} /> → <AddressLink address={to} network={network} />
@@ -154,31 +152,31 @@ const columnsOf = (network: string): readonly Column<Entry>[] => [
       );
     },
   },
-  { title: 'value', isNumber: true, cell: ({ root }) => <Ether wei={movedBy(root)} /> },
+  { title: 'Value', isNumber: true, cell: ({ root }) => <Ether wei={valueMoved(root)} /> },
   {
-    title: 'call',
+    title: 'Call',
     cell: ({ root }) => (
       <>
-        {calledOf(root)} <Failed reason={failureOfTrace(root)} />
+        {callLabel(root)} <Failed reason={failureOfTrace(root)} />
       </>
     ),
   },
   {
-    title: 'calls below',
+    title: 'Calls below',
     isNumber: true,
     cell: ({ below, failedBelow }) => (
       <>
-        {countText(below)}
-        {failedBelow > 0 && <span class="harm"> ✕ {countText(failedBelow)}</span>}
+        {formatQuantity(below)}
+        {failedBelow > 0 && <span class="harm"> ✕ {formatQuantity(failedBelow)}</span>}
       </>
     ),
   },
   {
-    title: 'gas used',
+    title: 'Gas used',
     isNumber: true,
     cell({ root }) {
       const gas = gasUsedOf(root);
-      return gas === undefined ? <span class="quiet">—</span> : countText(gas);
+      return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
     },
   },
 ];

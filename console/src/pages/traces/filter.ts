@@ -1,9 +1,9 @@
-/** Which traces of an address are shown: the query of the URL is all of it. */
-import { weiOf } from './ether.ts';
+/** Filter of an address history, stored in the query of the URL. */
+import { parseEther } from './frames/ether.ts';
 
 export const DIRECTIONS = ['either', 'from', 'to'] as const;
 export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
-/** As `floodgate_addressTraces` takes it. */
+/** Filter parameters of `floodgate_addressTraces`. */
 export interface Filter {
   readonly direction?: (typeof DIRECTIONS)[number];
   readonly types?: readonly (typeof TYPES)[number][];
@@ -18,11 +18,11 @@ const oneOf = <T extends string>(values: readonly T[], text: string | null): T |
 const yesNo = (text: string | null): boolean | undefined =>
   text === 'yes' ? true : text === 'no' ? false : undefined;
 
-/** What it does not know it leaves out: a link of a later version still shows something. */
+/** Returns the filter of a query. Ignores unknown members, so that links from later versions still work. */
 export function filterOf(query: URLSearchParams): Filter {
   const direction = oneOf(DIRECTIONS, query.get('direction'));
   const types = (query.get('types') ?? '').split(',').flatMap((text) => oneOf(TYPES, text) ?? []);
-  const minValue = weiOf(query.get('min') ?? '');
+  const minValue = parseEther(query.get('min') ?? '');
   const internal = yesNo(query.get('internal'));
   const failed = yesNo(query.get('failed'));
   return {
@@ -35,7 +35,7 @@ export function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-/** The query with one member set, or taken out where it is empty. */
+/** Returns the query with one member set, or deleted if the value is empty. */
 export function withMember(query: URLSearchParams, name: string, value: string): string {
   const changed = new URLSearchParams(query);
   if (value === '') changed.delete(name);

@@ -1,5 +1,5 @@
-import { weiOf } from './ether.ts';
 import { DIRECTIONS, type Filter, TYPES, withMember } from './filter.ts';
+import { parseEther } from './frames/ether.ts';
 
 interface FilterFormProps {
   readonly query: URLSearchParams;
@@ -8,32 +8,32 @@ interface FilterFormProps {
 }
 
 const WORDS = {
-  either: 'from or to it',
-  from: 'from it',
-  to: 'to it',
+  either: 'From or to it',
+  from: 'From it',
+  to: 'To it',
   suicide: 'self-destruct',
 } as const;
 const wordOf = (value: string): string => (value in WORDS ? WORDS[value as keyof typeof WORDS] : value);
 
-/** Each change is a URL. */
+/** The form of the filter. Each change opens another URL. */
 export function FilterForm({ query, filter, change }: FilterFormProps) {
   const set = (name: string, value: string) => change(withMember(query, name, value));
   return (
-    <form class="row filters" aria-label="Which traces" onSubmit={(event) => event.preventDefault()}>
+    <form class="row filters" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
       <Choice
-        label="direction"
+        label="Direction"
         value={filter.direction ?? ''}
         options={DIRECTIONS.map((direction) => [direction === 'either' ? '' : direction, wordOf(direction)])}
         set={(value) => set('direction', value)}
       />
       <Choice
-        label="type"
+        label="Type"
         value={filter.types?.join(',') ?? ''}
-        options={[['', 'any'], ...TYPES.map((type) => [type, wordOf(type)] as const)]}
+        options={[['', 'Any'], ...TYPES.map((type) => [type, wordOf(type)] as const)]}
         set={(value) => set('types', value)}
       />
       <label>
-        at least, in ETH
+        Minimum value, ETH
         <input
           name="min"
           inputMode="decimal"
@@ -43,30 +43,30 @@ export function FilterForm({ query, filter, change }: FilterFormProps) {
           defaultValue={query.get('min') ?? ''}
           onChange={(event) => {
             const { value } = event.currentTarget;
-            if (value === '' || weiOf(value) !== undefined) set('min', value.trim());
+            if (value === '' || parseEther(value) !== undefined) set('min', value.trim());
           }}
         />
       </label>
       <YesNo
-        label="internal"
+        label="Internal"
         name="internal"
         value={filter.internal}
-        words={['only internal', 'only transactions']}
+        words={['Only internal', 'Only transactions']}
         set={set}
       />
       <YesNo
-        label="failed"
+        label="Failed"
         name="failed"
         value={filter.failed}
-        words={['only failed', 'only those that did not']}
+        words={['Only failed', 'Only successful']}
         set={set}
       />
       <Choice
-        label="order"
+        label="Order"
         value={filter.order === 'asc' ? 'oldest' : ''}
         options={[
-          ['', 'newest first'],
-          ['oldest', 'oldest first'],
+          ['', 'Newest first'],
+          ['oldest', 'Oldest first'],
         ]}
         set={(value) => set('order', value)}
       />
@@ -110,7 +110,7 @@ function YesNo({ label, name, value, words: [yes, no], set }: YesNoProps) {
       label={label}
       value={value === undefined ? '' : value ? 'yes' : 'no'}
       options={[
-        ['', 'any'],
+        ['', 'Any'],
         ['yes', yes],
         ['no', no],
       ]}

@@ -1,30 +1,30 @@
-/** The history of an address as a list that grows: older pages below, what is new above where it is asked for. */
+/** History of an address: pages of older traces at the end, and new traces that wait until the user shows them. */
 import { signal } from '@preact/signals';
 import { type RpcCall, type RpcFailure, rpc } from '../../api/rpc.ts';
 import { subscribe } from '../../api/subscription.ts';
-import { keyOfTrace } from './describe.ts';
 import type { Filter } from './filter.ts';
+import { keyOfTrace } from './frames/describe.ts';
 import type { AddressTracesPage, PushedTrace, Trace } from './types.ts';
 
 const PAGE_TRACES = 50;
-/** A filter may find nothing in a page of work: so many are asked for in one go before somebody is asked to go on. */
-const EMPTY_PAGES = 10;
-/** What waits to be shown; beyond that the list is begun anew. */
+/** Maximum number of consecutive empty pages per request of the user. A filter may match nothing in many pages. */
+const MAX_EMPTY_PAGES = 10;
+/** Maximum number of waiting traces. The oldest waiting traces are dropped beyond it. */
 const MAX_WAITING = 1_000;
 
 export type Range = readonly [number, number];
 
 export class AddressHistory {
   readonly traces = signal<readonly Trace[]>([]);
-  /** New ones, the newest first, that are not in the list yet. */
+  /** New traces that are not in the list yet, newest first. */
   readonly waiting = signal<readonly Trace[]>([]);
-  /** Keys of those whose block was replaced since they were shown. */
+  /** Keys of traces whose block was replaced after they were shown. */
   readonly replaced = signal<ReadonlySet<string>>(new Set());
   readonly missing = signal<readonly Range[]>([]);
   readonly range = signal<AddressTracesPage['range'] | undefined>(undefined);
   readonly failure = signal<RpcFailure | undefined>(undefined);
   readonly isBusy = signal(true);
-  /** `null`: this is all there is; undefined: nothing was asked yet. */
+  /** `null`: there are no more pages; undefined: no page was read yet. */
   readonly cursor = signal<string | null | undefined>(undefined);
   readonly isLive = signal(false);
   readonly #network: string;
@@ -37,9 +37,9 @@ export class AddressHistory {
     this.#filter = filter;
   }
 
-  /** Begins with the newest, or the oldest; what is added to the chain from now on waits above. */
+  /** Reads the first page, and subscribes to new traces if the order is newest first. */
   async begin(): Promise<void> {
-    // First the subscription: what comes between the two is in both, and is told apart by its key.
+    // Subscribe first. A trace that arrives during the first read is then received twice, and recognised by its key.
     const { order, ...live } = this.#filter;
     if (order === undefined)
       this.#unsubscribe = subscribe<PushedTrace>(this.#network, ['traces', live], {
@@ -51,7 +51,7 @@ export class AddressHistory {
     await this.more();
   }
 
-  /** The call that the list begins with, to be copied. */
+  /** The call that returns the first page, for copying. */
   get call(): RpcCall {
     return {
       network: this.#network,
@@ -63,7 +63,7 @@ export class AddressHistory {
   async more(): Promise<void> {
     this.isBusy.value = true;
     this.failure.value = undefined;
-    for (let page = 0; page < EMPTY_PAGES; page++) {
+    for (let page = 0; page < MAX_EMPTY_PAGES; page++) {
       const cursor = this.cursor.value ?? undefined;
       const params = [{ ...this.#filter, limit: PAGE_TRACES, ...(cursor !== undefined && { cursor }) }];
       const answer = await rpc<AddressTracesPage>({ ...this.call, params, signal: this.#ended.signal });
@@ -78,7 +78,6 @@ export class AddressHistory {
     this.isBusy.value = false;
   }
 
-  /** Puts what is new on top. */
   showWaiting(): void {
     this.traces.value = [...this.waiting.value, ...this.traces.value];
     this.waiting.value = [];
@@ -94,7 +93,7 @@ export class AddressHistory {
     this.traces.value = [...this.traces.value, ...traces.filter((trace) => !known.has(keyOfTrace(trace)))];
     this.cursor.value = cursor;
     this.range.value = range;
-    this.missing.value = joined([...this.missing.value, ...missing]);
+    this.missing.value = mergeRanges([...this.missing.value, ...missing]);
   }
 
   #take(trace: PushedTrace): void {
@@ -110,8 +109,8 @@ export class AddressHistory {
   }
 }
 
-/** Ranges of blocks in their order, those that touch as one. */
-function joined(ranges: readonly Range[]): Range[] {
+/** Sorts ranges of blocks, and merges those that overlap or touch. */
+function mergeRanges(ranges: readonly Range[]): Range[] {
   const all: [number, number][] = [];
   for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
     const before = all.at(-1);

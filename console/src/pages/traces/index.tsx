@@ -8,10 +8,9 @@ import { AddressView } from './addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';
 import { NetworkChoice } from './networkChoice.tsx';
-import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './place.ts';
+import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './traceUrl.ts';
 import { TransactionView } from './transactionView.tsx';
 
-/** Where did the money go? */
 export function Traces() {
   const subject = useSubject();
   const network = useNetwork();
@@ -39,9 +38,9 @@ function Subjects({ subject, network }: { readonly subject: Subject; readonly ne
       return <BlockView block={subject.id} network={network} />;
     case 'none':
       return (
-        <EmptyState title="Where did the money go?">
-          Paste an address for its whole history, internal transfers included; a transaction for its call
-          tree; or the number of a block. All of it comes from Floodgate’s own index.
+        <EmptyState title="Search an address, a transaction or a block">
+          Enter an address for its history, including internal transfers; a transaction hash for its call
+          tree; or a block number. The data comes from Floodgate’s own index.
         </EmptyState>
       );
   }
@@ -65,7 +64,7 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
         aria-label="Address, transaction or block"
         aria-describedby="search-hint"
         aria-invalid={isWrong.value}
-        placeholder="address, transaction, block …"
+        placeholder="Address, transaction, block …"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -75,11 +74,11 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
         }}
       />
       <NetworkChoice network={network} path={pathOfSubject(subject)} />
-      <button type="submit">Look</button>
+      <button type="submit">Search</button>
       <p id="search-hint" class={isWrong.value ? 'harm' : 'quiet'} role="status">
         {isWrong.value
-          ? '✕ That is none: an address is 0x and 40 hex digits, a transaction 0x and 64, a block a number.'
-          : '/ comes here'}
+          ? '✕ Not recognised: an address is 0x and 40 hex digits, a transaction 0x and 64, a block a number.'
+          : 'Press / to search'}
       </p>
     </form>
   );
@@ -90,7 +89,7 @@ function NoGateway() {
   if (failure) return <ErrorBox failure={failure} retry={() => void readGateway()} />;
   return (
     <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
-      This server has the rules API alone. Point it at a node:
+      This server runs only the rules API. Configure a node:
     </EmptyState>
   );
 }

@@ -1,15 +1,16 @@
 import { useSignal } from '@preact/signals';
-import { gatewayKey, keepKey } from '../../api/rpc.ts';
+import { gatewayKey, storeGatewayKey } from '../../api/rpc.ts';
+import { TextInput } from '../../ui/textInput.tsx';
 
-/** Asked for where keys exist, and kept as the token is. */
+/** Asks for the API key if the gateway requires one. Remembered as long as the token. */
 export function KeyForm() {
   const text = useSignal('');
   if (gatewayKey.value !== undefined)
     return (
       <p class="quiet">
-        The gateway is asked with your key.{' '}
-        <button type="button" class="plain-button" onClick={() => keepKey(undefined)}>
-          Use another
+        Calls use your API key.{' '}
+        <button type="button" class="plain-button" onClick={() => storeGatewayKey(undefined)}>
+          Use another key
         </button>
       </p>
     );
@@ -18,24 +19,15 @@ export function KeyForm() {
       class="row"
       onSubmit={(event) => {
         event.preventDefault();
-        keepKey(text.value.trim());
+        storeGatewayKey(text.value.trim());
       }}
     >
       <label>
-        The gateway wants an API key. It is kept as your token is
-        <input
-          type="password"
-          name="key"
-          required
-          autocomplete="off"
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
+        The gateway requires an API key. It is remembered as long as your token
+        <TextInput type="password" name="key" required text={text} />
       </label>
       <button type="submit" class="primary">
-        Use it
+        Use key
       </button>
     </form>
   );

@@ -1,14 +1,14 @@
 import { gateway } from '../../api/gateway.ts';
 import { goTo } from '../../navigate.ts';
-import { onNetwork } from './place.ts';
+import { withNetwork } from './traceUrl.ts';
 
 interface NetworkChoiceProps {
   readonly network: string | undefined;
-  /** What is looked at, on whichever network. */
+  /** Current path, to open on the chosen network. */
   readonly path: string;
 }
 
-/** Where the gateway serves several networks: the one that is looked at, to look at another. */
+/** Shown if the gateway serves several networks. */
 export function NetworkChoice({ network, path }: NetworkChoiceProps) {
   const networks = gateway.value?.networks ?? [];
   if (networks.length < 2) return null;
@@ -16,7 +16,7 @@ export function NetworkChoice({ network, path }: NetworkChoiceProps) {
     <select
       aria-label="Network"
       value={network}
-      onChange={(event) => goTo(onNetwork(path, event.currentTarget.value))}
+      onChange={(event) => goTo(withNetwork(path, event.currentTarget.value))}
     >
       {networks.map(({ network: name }) => (
         <option key={name}>{name}</option>

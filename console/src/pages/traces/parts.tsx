@@ -1,13 +1,12 @@
-/** Small pieces that all views of traces share. */
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
 import { Address } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
-import { countText, etherText } from './ether.ts';
-import { linkTo } from './place.ts';
+import { formatEther, formatQuantity } from './frames/ether.ts';
+import { linkTo } from './traceUrl.ts';
 
 export function CopyCall({ call }: { readonly call: RpcCall }) {
   return (
@@ -22,7 +21,7 @@ interface OfNetwork {
   readonly network: string;
 }
 
-/** An address that leads to its history; the one that is looked at leads nowhere. */
+/** Links an address to its history. The current address is not a link. */
 export function AddressLink({
   address,
   network,
@@ -43,10 +42,10 @@ export function AddressLink({
 }
 
 export function BlockLink({ block, network }: OfNetwork & { readonly block: number }) {
-  return <Link to={linkTo({ kind: 'block', id: String(block) }, network)}>{countText(block)}</Link>;
+  return <Link to={linkTo({ kind: 'block', id: String(block) }, network)}>{formatQuantity(block)}</Link>;
 }
 
-/** When a block was made; its place is kept while that is asked. */
+/** Time of a block. Reserves its space until it is read. */
 export function BlockTime({ block, network }: OfNetwork & { readonly block: number }) {
   const at = blockTimes.value.get(timeKey(network, block));
   return <span class="when">{at ? <Time at={at} form="clock" /> : at === null ? '?' : ''}</span>;
@@ -55,19 +54,19 @@ export function BlockTime({ block, network }: OfNetwork & { readonly block: numb
 export function Ether({ wei }: { readonly wei: bigint }) {
   if (wei === 0n) return <span class="quiet">0</span>;
   return (
-    <span title={`${countText(wei)} wei`}>
-      {etherText(wei)}
+    <span title={`${formatQuantity(wei)} wei`}>
+      {formatEther(wei)}
       <span class="unit"> ETH</span>
     </span>
   );
 }
 
-/** A failure with its sign and its reason, which a contract or a node wrote. */
+/** An error with its reason, which is untrusted text of a contract or a node. */
 export function Failed({ reason }: { readonly reason: string | undefined }) {
   if (reason === undefined) return null;
   return (
     <span class="harm failed">
-      ✕ <Plain text={reason} />
+      ✕ <UntrustedText text={reason} />
     </span>
   );
 }

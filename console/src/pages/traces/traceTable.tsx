@@ -1,10 +1,17 @@
 import { Link } from '../../ui/link.tsx';
-import { Plain } from '../../ui/plain.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { calledOf, endsOf, failureOfTrace, gasUsedOf, keyOfTrace, movedBy } from './describe.ts';
-import { countText } from './ether.ts';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import {
+  callLabel,
+  failureOfTrace,
+  gasUsedOf,
+  keyOfTrace,
+  partiesOf,
+  valueMoved,
+} from './frames/describe.ts';
+import { formatQuantity } from './frames/ether.ts';
 import { AddressLink, BlockLink, BlockTime, Ether, Failed } from './parts.tsx';
-import { linkTo } from './place.ts';
+import { linkTo } from './traceUrl.ts';
 import type { Trace } from './types.ts';
 
 interface TraceTableProps {
@@ -16,12 +23,12 @@ interface TraceTableProps {
 
 export function TraceTable({ traces, network, here, replaced }: TraceTableProps) {
   const columns: readonly Column<Trace>[] = [
-    { title: 'block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} network={network} /> },
-    { title: 'when', cell: ({ blockNumber }) => <BlockTime block={blockNumber} network={network} /> },
+    { title: 'Block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} network={network} /> },
+    { title: 'Time', cell: ({ blockNumber }) => <BlockTime block={blockNumber} network={network} /> },
     {
-      title: 'from → to',
+      title: 'From → to',
       cell(trace) {
-        const { from, to } = endsOf(trace);
+        const { from, to } = partiesOf(trace);
         return (
           <span class="ends">
             <AddressLink address={from} network={network} here={here} /> →{' '}
@@ -30,14 +37,14 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
         );
       },
     },
-    { title: 'value', isNumber: true, cell: (trace) => <Ether wei={movedBy(trace)} /> },
+    { title: 'Value', isNumber: true, cell: (trace) => <Ether wei={valueMoved(trace)} /> },
     {
-      title: 'call',
+      title: 'Call',
       cell: (trace) => (
         <>
           <Called trace={trace} network={network} />{' '}
           {replaced.has(keyOfTrace(trace)) ? (
-            <span class="look">▲ its block was replaced</span>
+            <span class="look">▲ block replaced</span>
           ) : (
             <Failed reason={failureOfTrace(trace)} />
           )}
@@ -45,11 +52,11 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
       ),
     },
     {
-      title: 'gas used',
+      title: 'Gas used',
       isNumber: true,
       cell(trace) {
         const gas = gasUsedOf(trace);
-        return gas === undefined ? <span class="quiet">—</span> : countText(gas);
+        return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
       },
     },
   ];
@@ -64,9 +71,9 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
   );
 }
 
-/** What is called; leads to the frame in the tree of its transaction. */
+/** The called function, as a link to its frame in the call tree of the transaction. */
 function Called({ trace, network }: { readonly trace: Trace; readonly network: string }) {
-  const called = <Plain text={calledOf(trace)} />;
+  const called = <UntrustedText text={callLabel(trace)} />;
   if (trace.transactionHash === null) return called;
   const tree = linkTo({ kind: 'transaction', id: trace.transactionHash }, network);
   const frame =

@@ -5,13 +5,13 @@ import { goTo } from '../../navigate.ts';
 import { Address } from '../../ui/address.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { askBlockTimes } from './blockTimes.ts';
-import { treeOf } from './callTree.ts';
-import { CallTreeView } from './callTreeView.tsx';
-import { endsOf, failureOfTrace, gasUsedOf, movedBy } from './describe.ts';
-import { countText } from './ether.ts';
+import { loadBlockTimes } from './blockTimes.ts';
+import { treeOf } from './frames/callTree.ts';
+import { CallTreeView } from './frames/callTreeView.tsx';
+import { failureOfTrace, gasUsedOf, partiesOf, valueIn } from './frames/describe.ts';
+import { formatQuantity } from './frames/ether.ts';
 import { AddressLink, BlockLink, BlockTime, CopyCall, Ether, Failed } from './parts.tsx';
-import { linkTo, pathOfSubject, useQuery } from './place.ts';
+import { linkTo, pathOfSubject, useQuery } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
 import { useReplaced } from './useReplaced.ts';
 
@@ -20,7 +20,6 @@ interface TransactionViewProps {
   readonly network: string;
 }
 
-/** A transaction as the tree of its calls. */
 export function TransactionView({ hash, network }: TransactionViewProps) {
   const traces = useSignal<readonly Trace[] | undefined>(undefined);
   const failure = useSignal<RpcFailure | undefined>(undefined);
@@ -48,14 +47,13 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
       </section>
       <section class="trace-history" aria-busy={traces.value === undefined}>
         <div class="head above-list">
-          <p class="quiet">Calls, with the gas that each used</p>
+          <p class="quiet">Calls, with the gas used by each</p>
           <CopyCall call={call} />
         </div>
         {failure.value && <ErrorBox failure={failure.value} retry={() => readAgain.value++} />}
         {traces.value?.length === 0 && (
           <EmptyState title="No such transaction">
-            It is in no block that the index or a node knows. One that waits to be taken into a block has no
-            traces yet.
+            No block in the index or at a node contains it. A pending transaction has no traces yet.
           </EmptyState>
         )}
         {traces.value?.[0] && (
@@ -71,7 +69,7 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
   );
 }
 
-/** What looks like a transaction may be the hash of a block. */
+/** Opens the block if the hash is a block hash. Returns whether it is. */
 async function goToBlock(hash: string, network: string): Promise<boolean> {
   const answer = await rpc<BlockHeader | null>({
     network,
@@ -86,19 +84,19 @@ async function goToBlock(hash: string, network: string): Promise<boolean> {
 function Sentence({ root, network }: { readonly root: Trace; readonly network: string }) {
   useEffect(() => {
     const abort = new AbortController();
-    void askBlockTimes(network, [root.blockNumber], abort.signal);
+    void loadBlockTimes(network, [root.blockNumber], abort.signal);
     return () => abort.abort();
   }, [network, root]);
-  const { from, to } = endsOf(root);
+  const { from, to } = partiesOf(root);
   const reason = failureOfTrace(root);
   const gas = gasUsedOf(root);
   return (
     <>
       {reason === undefined ? <span class="well">✓ Succeeded</span> : <Failed reason={reason} />} in block{' '}
       <BlockLink block={root.blockNumber} network={network} />:{' '}
-      <AddressLink address={from} network={network} /> sent <Ether wei={movedBy(root)} /> to{' '}
-      <AddressLink address={to} network={network} />
-      {gas !== undefined && `, its calls used ${countText(gas)} gas`}.{' '}
+      <AddressLink address={from} network={network} /> {reason === undefined ? 'sent' : 'tried to send'}{' '}
+      <Ether wei={valueIn(root)} /> to <AddressLink address={to} network={network} />
+      {gas !== undefined && `, its calls used ${formatQuantity(gas)} gas`}.{' '}
       <BlockTime block={root.blockNumber} network={network} />
     </>
   );
@@ -129,10 +127,10 @@ function Tree({ traces, network, readAgain }: TreeProps) {
       <div role="status" class="replaced">
         {replaced && (
           <p class="look">
-            ▲ The chain was reorganised: block {countText(traces[0].blockNumber)} was replaced, and these
-            calls with it. They may have come out otherwise in the block that took its place.{' '}
+            ▲ The chain was reorganised: block {formatQuantity(traces[0].blockNumber)} was replaced. These
+            calls may have other results in the new block.{' '}
             <button type="button" onClick={readAgain}>
-              Read them again
+              Reload the calls
             </button>
           </p>
         )}

@@ -3,14 +3,13 @@ export type {
   AddressTracesPage,
   CreateTrace,
   Trace,
-} from '../../../../src/library/client/types.ts';
+} from '../../../../src/exports/client/types.ts';
 
-import type { Trace } from '../../../../src/library/client/types.ts';
+import type { Trace } from '../../../../src/exports/client/types.ts';
 
-/** A trace as it is pushed: again, with `removed`, where its block was replaced. */
+/** A trace of a subscription. If its block is replaced, it is sent again with `removed: true`. */
 export type PushedTrace = Trace & { readonly removed: boolean };
 
-/** What the page reads of a block. */
 export interface BlockHeader {
   readonly number: string;
   readonly hash: string;

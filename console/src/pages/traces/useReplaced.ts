@@ -4,7 +4,7 @@ import { rpc } from '../../api/rpc.ts';
 import { subscribe } from '../../api/subscription.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
-/** Whether the block of a trace was replaced since it was read: looked at as each new block comes. */
+/** Returns whether the block of a trace was replaced after it was read. Checked for each new block. */
 export function useReplaced(network: string, trace: Trace | undefined): boolean {
   const isReplaced = useSignal(false);
   useEffect(() => {
@@ -18,14 +18,14 @@ export function useReplaced(network: string, trace: Trace | undefined): boolean 
         params,
         signal: abort.signal,
       });
-      // Where nobody can say now, nothing is said.
+      // Keep the previous result if no node returned the block.
       if ('value' in answer && answer.value !== null && !abort.signal.aborted)
         isReplaced.value = answer.value.hash !== trace.blockHash;
     };
     const end = subscribe(network, ['newHeads'], {
       pushed: () => void look(),
       state: (state) => {
-        // What came while the connection was lost was not told.
+        // Heads were not delivered while the connection was lost.
         if (state === 'open') void look();
       },
     });

@@ -1,14 +1,11 @@
-/**
- * The access lists as rules in front of all others. The most specific entry counts: those of one length stand in front of the
- * shorter ones, and a query that an entry was about is no further one's.
- */
+/** Compiles the access lists to dnsdist rules, which precede all rate limits. The most specific entry decides. */
 import { networkText } from '../../../platform/addresses/index.ts';
 import type { Access, AccessLists } from '../../detector/index.ts';
 import { nameToText, nameToWire } from '../../protocol/index.ts';
-import { all, fromNetworks, inZones, not, rule, tagged, tagIt, type Words } from './ruleData.ts';
+import { all, fromNetworks, inZones, not, type RuleExpression, rule, setTag, tagged } from './ruleData.ts';
 import { TAG } from './rulesLoader.ts';
 
-/** Two rules for what is denied: its reason, and that it is refused. */
+/** Each group of `deny` entries becomes two rules: the first tags the query as refused, the second tags the reason. */
 export function accessRulesOf({ networks, names }: AccessLists): string[] {
   const byLength = networks.map(({ network, access }) => {
     return { of: networkText(network), rank: network.bits, access };
@@ -25,12 +22,12 @@ export function accessRulesOf({ networks, names }: AccessLists): string[] {
 
 interface Entry {
   readonly of: string;
-  /** The higher, the more specific. */
+  /** Prefix length of a network, or number of labels of a name. Higher is more specific. */
   readonly rank: number;
   readonly access: Access;
 }
 
-/** Those that stand side by side and mean the same, together: most specific first, and what allows before what denies. */
+/** Sorts entries by specificity, highest first, `allow` before `deny`. Groups adjacent entries with the same access. */
 function inOrder(entries: readonly Entry[]): { readonly of: string[]; readonly access: Access }[] {
   const groups: { of: string[]; access: Access }[] = [];
   const sorted = entries.toSorted((a, b) => b.rank - a.rank || a.access.localeCompare(b.access));
@@ -42,10 +39,10 @@ function inOrder(entries: readonly Entry[]): { readonly of: string[]; readonly a
   return groups;
 }
 
-function rulesOf(selector: Words, access: Access): string[] {
+function rulesOf(selector: RuleExpression, access: Access): string[] {
   const about = all([not(tagged(TAG.pays)), selector]);
-  const listed = rule(`floodgate-${access}`, tagIt(TAG.pays, 'accessList'), about);
+  const listed = rule(`floodgate-${access}`, setTag(TAG.pays, 'accessList'), about);
   if (access === 'allow') return [listed];
-  // Before the reason is there: afterwards it could be another entry's.
-  return [rule('floodgate-refuses', tagIt(TAG.refused, 'dropped'), about), listed];
+  // The refusal is tagged before the reason, because both rules match only queries that have no reason tag yet.
+  return [rule('floodgate-refuses', setTag(TAG.refused, 'dropped'), about), listed];
 }

@@ -1,14 +1,14 @@
-/** Writes a constant database (D. J. Bernstein's cdb, the format that dnsdist looks names up in). */
+/** Reads and writes constant databases (D. J. Bernstein's cdb), the format in which dnsdist looks up names. */
 
 const HEADER_BYTES = 2048;
 const TABLES = 256;
 const SLOT_BYTES = 8;
 const RECORD_HEADER_BYTES = 8;
-/** Offsets are 32 bits. */
+/** Maximum file size, because offsets have 32 bits. */
 const MAX_BYTES = 2 ** 32;
 export type CdbEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** A database of these entries, in which no key is twice. Throws where it would be larger than the format can be. */
+/** Returns a database file with the entries. Keys must be unique. Throws if the file exceeds 4 GiB. */
 export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
   const records: Buffer[] = [];
   const tables: { hash: number; at: number }[][] = Array.from({ length: TABLES }, () => []);
@@ -32,12 +32,12 @@ export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
     header.writeUInt32LE(table.length / SLOT_BYTES, index * SLOT_BYTES + 4);
     slots.push(table);
     at += table.length;
-    if (at >= MAX_BYTES) throw new Error('the profile is too large for a cdb file, which ends at 4 GiB');
+    if (at >= MAX_BYTES) throw new Error('known names exceed the maximum size of a cdb file (4 GiB)');
   }
   return Buffer.concat([header, ...records, ...slots]);
 }
 
-/** The entries of a database that {@link cdbOf} wrote, in their order; ends early where the file was cut short. */
+/** Yields the entries of a database file written by {@link cdbOf}, in order. Ends early if the file is truncated. */
 export function* cdbEntries(file: Buffer): Generator<CdbEntry> {
   if (file.length < HEADER_BYTES) return;
   const end = Math.min(file.readUInt32LE(0), file.length);
@@ -50,7 +50,7 @@ export function* cdbEntries(file: Buffer): Generator<CdbEntry> {
   }
 }
 
-/** Twice as many slots as entries, filled from where the hash says. */
+/** Builds a hash table with linear probing. It has twice as many slots as entries. */
 function tableOf(entries: readonly { hash: number; at: number }[]): Buffer {
   const count = entries.length * 2;
   const table = Buffer.alloc(count * SLOT_BYTES);

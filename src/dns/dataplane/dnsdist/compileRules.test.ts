@@ -31,7 +31,7 @@ const STATE: DnsdistState = {
   unseededZones: [],
   zonesByRate: [],
 };
-/** The data with its texts as people read them. */
+/** Returns the lines of the rule data with hexadecimal texts decoded. */
 const rules = (state: Partial<DnsdistState>): string[] =>
   compileRules({ ...STATE, ...state })
     .trimEnd()
@@ -43,27 +43,27 @@ const rules = (state: Partial<DnsdistState>): string[] =>
 const ACCOUNT =
   'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * not tagged floodgate-pays zoneRate not tagged floodgate-pays accessList beyond - 100 500';
 
-describe('the rules of dnsdist, as data', () => {
-  it('let what is not known pay, and refuse it beyond the bucket', () => {
+describe('the compiled dnsdist rules', () => {
+  it('make unknown names pay, and limit them when the bucket is empty', () => {
     expect(rules({})).toEqual([
       'floodgate-pays tag floodgate-pays unknownName and 2 not tagged floodgate-pays * unknown',
       ACCOUNT,
     ]);
   });
 
-  it('only count where the rule is monitoring, and answer TC=1 where configured', () => {
+  it('only count in monitoring mode, and answer TC=1 if configured', () => {
     expect(rules({ rule: { ...RULE, mode: 'monitoring' } }).at(-1)).toContain('wouldDrop');
     expect(rules({ refuseWith: 'truncate' }).at(-1)).toContain('truncated');
   });
 
-  it('send clients beyond their rate to TCP, behind everything else', () => {
+  it('redirect clients above their rate to TCP, after all other rules', () => {
     expect(rules({ clientRatePerSecond: 100 }).slice(-2)).toEqual([
       'floodgate-pays tag floodgate-pays clientRate and 2 not tagged floodgate-pays * client 100 500',
       'floodgate-refuses tag floodgate-refused truncated tagged floodgate-pays clientRate',
     ]);
   });
 
-  it('allow and deny by the lists without a rule, too, the most specific entry first', () => {
+  it('apply access lists even without a rule, most specific entry first', () => {
     const network = (text: string, access: Access) => ({ network: parseNetwork(text), access });
     const accessLists = {
       networks: [
@@ -95,12 +95,12 @@ describe('the rules of dnsdist, as data', () => {
     );
   });
 
-  it('are none without a rule, and with a disabled one', () => {
+  it('are empty if there is no rule or it is disabled', () => {
     for (const state of [{ rule: undefined }, { rule: { ...RULE, mode: 'disabled' } as Rule }])
       expect(rules(state)).toEqual([]);
   });
 
-  it('hold at sensitivity low in zones under attack, and beyond the alarm in all whose names are known', () => {
+  it('limit at sensitivity low only zones under attack, and zones with known names above the alarm rate', () => {
     const low = { ...RULE, profile_sensitivity: 'low' } as const;
     expect(rules({ rule: low })).toEqual([ACCOUNT]);
     const alarm = { zones: ['a.test', 'b.test'], perSecond: 150 };
@@ -110,7 +110,7 @@ describe('the rules of dnsdist, as data', () => {
     ]);
   });
 
-  it('let also a known name with an unknown type pay at sensitivity high and above, from the same bucket', () => {
+  it('make known names with an unknown type pay at sensitivity high and above, from the same bucket', () => {
     const a = typeBit(QueryType.A);
     const aaaa = typeBit(QueryType.AAAA);
     const high = { ...RULE, profile_sensitivity: 'high' } as const;
@@ -137,17 +137,22 @@ describe('the rules of dnsdist, as data', () => {
     );
   });
 
-  it('judge zones whose names cannot be learned by their own rate, and wait for names that are being read', () => {
-    const zonesByRate = [{ name: 'w.test', ratePerSecond: 7, burst: 9 }];
+  it('limit zones without learnable names by their own rate, and exempt zones that are being seeded', () => {
+    const zonesByRate = [
+      { name: 'w.test', limit: { ratePerSecond: 7, burst: 9 } },
+      { name: 'fresh.test', limit: undefined },
+    ];
     const compiled = rules({ zonesByRate, unseededZones: ['late.test'] });
-    expect(compiled.slice(0, 3)).toEqual([
+    expect(compiled.slice(0, 4)).toEqual([
       'floodgate-pays tag floodgate-pays zoneRate and 3 not tagged floodgate-pays * zones 1 w.test unknown',
       'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays zoneRate zones 1 w.test beyond w.test 7 9',
-      'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not zones 1 late.test not zones 1 w.test unknown',
+      // No limit until the zone has a baseline.
+      'floodgate-pays tag floodgate-pays zoneRate and 3 not tagged floodgate-pays * zones 1 fresh.test unknown',
+      'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not zones 1 late.test not zones 2 w.test fresh.test unknown',
     ]);
   });
 
-  it('are words of digits and small letters, as many as ever, whatever the names in them are', () => {
+  it('are a fixed number of words of digits and lower-case letters, for any names', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1 }),
       fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'", ' ', '*'),
@@ -159,7 +164,7 @@ describe('the rules of dnsdist, as data', () => {
         busyNames: [zone, other],
         attackedZones: [zone, other],
         alarm: { zones: [zone], perSecond: 100 },
-        zonesByRate: [{ name: other, ratePerSecond: 7, burst: 9 }],
+        zonesByRate: [{ name: other, limit: { ratePerSecond: 7, burst: 9 } }],
       });
     const shapeOf = (data: string): number[] => data.split('\n').map((line) => line.split(' ').length);
     for (const sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
@@ -175,8 +180,8 @@ describe('the rules of dnsdist, as data', () => {
   });
 });
 
-describe('the command for the console', () => {
-  it('has no byte of a path or of rules as it came: none of it becomes Lua', () => {
+describe('the console command', () => {
+  it('escapes paths and rules, so that no part of them becomes Lua', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
         expect(luaText(text)).toMatch(/^"([A-Za-z0-9.:[\]+/=_ -]|\\\d{3})+"$/);
@@ -187,7 +192,7 @@ describe('the command for the console', () => {
     expect(commandOf('x', undefined, [])).toMatch(/,"x",nil\)$/);
   });
 
-  it('refuses transfers and all that is no query, but for networks that may, over TCP', () => {
+  it('rejects zone transfers except over TCP from allowed networks', () => {
     expect(commandOf('x', undefined, [])).toContain(
       'newRuleAction(AndRule({OrRule({QTypeRule(252),QTypeRule(251)})}),RCodeAction(DNSRCode.REFUSED)',
     );

@@ -1,4 +1,4 @@
-/** What is wanted of dnsdist as rules that it carries out by itself: native selectors only, no Lua runs for a packet. */
+/** Compiles the detector's state to dnsdist rules with native selectors only, so no Lua code runs for a packet. */
 import type { Network } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
 import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
@@ -17,52 +17,51 @@ import {
   not,
   ofType,
   oneOf,
+  type RuleExpression,
   rule,
   rulesText,
+  setTag,
   tagged,
-  tagIt,
   UNKNOWN,
-  type Words,
 } from './ruleData.ts';
 import { RULES_LOADER, TAG } from './rulesLoader.ts';
 
 export interface DnsdistState {
-  /** What passes, and what is refused, before any rule is looked at. */
+  /** Networks and names whose queries are allowed or denied before any other rule is evaluated. */
   readonly accessLists: AccessLists;
   readonly rule: Rule | undefined;
-  /** The combinations of types with which names are known, as bits: what sensitivity `high` tells known types by. */
+  /** Type sets of known names, as bits. From sensitivity `high` on, they reveal queries for an unknown type. */
   readonly typeCombinations: readonly number[];
-  /** Known names that are beyond their usual rate now. */
   readonly busyNames: readonly string[];
   readonly refuseWith: 'drop' | 'truncate';
-  /** Queries a second over UDP of one client; 0 for no limit. */
+  /** Maximum UDP queries per second of one client; 0 means no limit. */
   readonly clientRatePerSecond: number;
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
-  /** Zones under attack: at sensitivity `low` their unknown names pay, all of them. */
+  /** Zones under attack. At sensitivity `low`, their queries for unknown names need rate-limit tokens. */
   readonly attackedZones: readonly string[];
-  /** Zones whose names are known, and the unknown names a second from which they may be under attack: beyond these they pay at `low`. */
+  /**
+   * Lowest rate of queries for unknown names that may be an attack. At sensitivity `low`, queries above it need a
+   * rate-limit token.
+   */
   readonly alarm: { readonly zones: readonly string[]; readonly perSecond: number };
-  /** Zones whose names are still being read: no name of theirs is unknown yet. */
+  /** Zones whose seeding is not complete, so their names do not count as unknown yet. */
   readonly unseededZones: readonly string[];
   readonly zonesByRate: readonly {
     readonly name: string;
-    readonly ratePerSecond: number;
-    readonly burst: number;
+    /** Undefined until the zone has a baseline; until then, every query passes. */
+    readonly limit: { readonly ratePerSecond: number; readonly burst: number } | undefined;
   }[];
 }
 
-/**
- * So many combinations of types are told apart, at some 25 ns a query each: those of most names. A name with a rarer one is
- * known with every type.
- */
+/** Maximum number of type sets to match, at about 25 ns each per query. Rarer sets count as "known with every type". */
 export const MAX_TYPE_COMBINATIONS = 64;
-/** Whose bucket it is: the account's has a name that no zone has, and so has that of the alarm. */
+/** Owners of token buckets that do not belong to a zone. Neither is a valid zone name. */
 const THE_ACCOUNT = '';
 const THE_ALARM = '!';
-/** As long as the window in which the embedded guard counts. */
+/** The burst of the client limit is its rate times these seconds, as in the embedded data plane. */
 const CLIENT_BURST_SECONDS = 5;
 
-/** The state as data: a file of it is what a dnsdist goes by that was started anew while Floodgate is away. */
+/** Returns the state as rule data (ruleData.ts), which dnsdist also loads if it restarts while Floodgate is down. */
 export function compileRules(state: DnsdistState): string {
   const { rule: inForce, accessLists } = state;
   return rulesText(
@@ -71,12 +70,14 @@ export function compileRules(state: DnsdistState): string {
   );
 }
 
-/** One console command that puts rules in force, whole: dnsdist swaps its rule list at once. */
+/** Returns one console command that installs all rules. dnsdist replaces its rule list atomically. */
 export function commandOf(
   rules: string,
-  /** Where the names are that are known; undefined while none are published: then dnsdist keeps the names that it has, and a dnsdist that has none refuses nothing. */
+  /**
+   * Path of the file with known names. If undefined, dnsdist keeps the names it has; without names, it limits nothing.
+   */
   names: string | undefined,
-  /** Who may transfer zones, over TCP. */
+  /** Networks whose clients may transfer zones, over TCP only. */
   transfersAllow: readonly Network[],
 ): string {
   const refusals = refusalsOf(transfersAllow).map(refusalRule);
@@ -87,13 +88,15 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   const level = profileLevel[inForce.profile_sensitivity];
   const typed = level >= profileLevel.high;
   const unknown = typed ? tagged(TAG.types, '') : UNKNOWN;
-  // One look into the file for all rules.
+  // Looks up the name in the file once for all rules.
   const before = typed ? [rule('floodgate-types', lookUp(TAG.types), not(tagged(TAG.types)))] : [];
   const refused = refusing(state, inForce);
-  const byRate = state.zonesByRate.flatMap(({ name, ratePerSecond, burst }) => [
-    paying('zoneRate', [notPaying, inZones([name]), unknown]),
-    refused([tagged(TAG.pays, 'zoneRate'), inZones([name]), beyond(name, ratePerSecond, burst)]),
-  ]);
+  const byRate = state.zonesByRate.flatMap(({ name, limit }) => {
+    const pays = paying('zoneRate', [notPaying, inZones([name]), unknown]);
+    if (limit === undefined) return [pays];
+    const isBeyond = beyond(name, limit.ratePerSecond, limit.burst);
+    return [pays, refused([tagged(TAG.pays, 'zoneRate'), inZones([name]), isBeyond])];
+  });
   const beyondTypes = [
     ...(level >= profileLevel.very_high && state.busyNames.length > 0
       ? [paying('aboveUsual', [notPaying, amongNames(state.busyNames)])]
@@ -116,58 +119,63 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   ];
 }
 
-/** What need not pay, from a client that asks too much: it is sent to TCP, where it is known for who it is. */
+/** Makes clients above their rate retry over TCP, which verifies the source address. */
 function clientLimit({ clientRatePerSecond }: DnsdistState, { mode }: Rule): string[] {
   if (clientRatePerSecond === 0) return [];
   const refused: Outcome = mode === 'enabled' ? 'truncated' : 'wouldDrop';
   const burst = clientRatePerSecond * CLIENT_BURST_SECONDS;
   return [
     paying('clientRate', [notPaying, clientBeyond(clientRatePerSecond, burst)]),
-    rule('floodgate-refuses', tagIt(TAG.refused, refused), tagged(TAG.pays, 'clientRate')),
+    rule('floodgate-refuses', setTag(TAG.refused, refused), tagged(TAG.pays, 'clientRate')),
   ];
 }
 
 const notPaying = not(tagged(TAG.pays));
 
-const paying = (reason: Reason, selectors: readonly Words[]): string =>
-  rule('floodgate-pays', tagIt(TAG.pays, reason), all(selectors));
+const paying = (reason: Reason, selectors: readonly RuleExpression[]): string =>
+  rule('floodgate-pays', setTag(TAG.pays, reason), all(selectors));
 
-function refusing({ refuseWith }: DnsdistState, { mode }: Rule): (selectors: readonly Words[]) => string {
+function refusing(
+  { refuseWith }: DnsdistState,
+  { mode }: Rule,
+): (selectors: readonly RuleExpression[]) => string {
   const refused: Outcome =
     mode !== 'enabled' ? 'wouldDrop' : refuseWith === 'truncate' ? 'truncated' : 'dropped';
-  return (selectors) => rule('floodgate-refuses', tagIt(TAG.refused, refused), all(selectors));
+  return (selectors) => rule('floodgate-refuses', setTag(TAG.refused, refused), all(selectors));
 }
 
-const notIn = (zones: readonly string[]): Words[] => (zones.length > 0 ? [not(inZones(zones))] : []);
+const notIn = (zones: readonly string[]): RuleExpression[] => (zones.length > 0 ? [not(inZones(zones))] : []);
 
-/** Those that are judged by rate pay there. */
-function unknownNames(state: DnsdistState, inForce: Rule, unknown: Words): string[] {
+/** Rules for queries for unknown names. Skips zones that are already limited by rate. */
+function unknownNames(state: DnsdistState, inForce: Rule, unknown: RuleExpression): string[] {
   const others = [
     notPaying,
     ...notIn(state.unseededZones),
     ...notIn(state.zonesByRate.map(({ name }) => name)),
   ];
-  const pays = (...selectors: readonly Words[]): string => paying('unknownName', [...others, ...selectors]);
+  const pays = (...selectors: readonly RuleExpression[]): string =>
+    paying('unknownName', [...others, ...selectors]);
   if (inForce.profile_sensitivity !== 'low') return [pays(unknown)];
   const { zones, perSecond } = state.alarm;
   return [
     ...(state.attackedZones.length > 0 ? [pays(inZones(state.attackedZones), unknown)] : []),
-    // A flood pays from its first moment on, not only when Floodgate has seen it.
+    // Limits a flood from its first second, before Floodgate detects the attack.
     ...(zones.length > 0 ? [pays(inZones(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))] : []),
   ];
 }
 
-/** Known names that are asked for with a type which they are not known with. */
+/** Rules for queries that ask for a known name with a type for which the name is not known. */
 function unknownTypes({ typeCombinations, unseededZones }: DnsdistState): string[] {
   const combinations = typeCombinations.flatMap(unknownTypeOf);
   if (combinations.length === 0) return [];
   return [paying('unknownType', [notPaying, ...notIn(unseededZones), oneOf(combinations)])];
 }
 
-/** That a name known with these types is asked for with another one; none where all types are among them. */
-function unknownTypeOf(types: number): Words[] {
+/** Selects names that are known with exactly these types, queried with another type. Empty if all types are known. */
+function unknownTypeOf(types: number): RuleExpression[] {
   const isOther = haveOtherTypes(types);
-  // Where the types without a bit of their own are known, too, only one that has a bit and is not among these is unknown.
+  // The shared bit means that all types without their own bit are known. Only types with their own bit can then be
+  // unknown: those whose bit is not set.
   const listed = TYPES_WITH_BIT.filter(([, bit]) => ((types & bit) !== 0) !== isOther).map(([type]) =>
     ofType(type),
   );

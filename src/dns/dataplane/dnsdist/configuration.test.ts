@@ -4,7 +4,7 @@ import { dnsdistConfiguration } from './configuration.ts';
 
 const STRING = /"(?:[A-Za-z0-9.:[\]+/=_ -]|\\\d{3})*"/g;
 
-it('is the same Lua whatever hosts and keys are given: only what stands between quotes differs', () => {
+it('the dnsdist configuration is the same Lua for any hosts and keys, except for the text within quotes', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
     fc.constantFrom('") os.execute("x") --', '\\', '\n', ']]', '\\"..os.exit().."'),

@@ -8,26 +8,25 @@ export interface DnsdistConfiguration {
   readonly listen: ServerAddress;
   readonly servers: readonly DnsServer[];
   readonly console: ServerAddress;
-  /** 32 bytes in base64. */
+  /** Key of the dnsdist console: 32 bytes in base64. */
   readonly key: string;
   readonly dnstap: ServerAddress;
-  /** Who may transfer zones, over TCP. */
   readonly transfersAllow: readonly Network[];
-  /** Where Floodgate puts names and rules: a dnsdist that is started without Floodgate goes by them. */
+  /** Folder for known names and rules. dnsdist reads it if it starts while Floodgate is down. */
   readonly folder?: string | undefined;
 }
 
-/** Large enough that a burst waits instead of being lost: measured, the default loses legitimate queries under a flood. */
+/** Socket buffer size for bursts. With the default size, dnsdist lost legitimate queries during a measured flood. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
-/** The workaround for CVE-2025-30193 (TCP connections without end). */
+/** Query limit per TCP connection, a workaround for CVE-2025-30193 (no limit). */
 const MAX_TCP_QUERIES = 50;
-/** As large as dnsdist takes them: a burst waits instead of being left out of what the detector sees. */
+/** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that a burst is not dropped. */
 const TAP_OPTIONS =
   '{inputQueueSize=16384,outputQueueSize=1024,queueNotifyThreshold=64,bufferHint=65536,flushTimeout=1}';
-/** As many as the embedded guard gives one address. */
+/** TCP connection limit per client, equal to that of the embedded data plane. */
 const MAX_TCP_CONNECTIONS_PER_CLIENT = 100;
 
-/** A dnsdist.conf (Debian's 1.7.3 and later) that Floodgate can drive: everything else comes over the console. */
+/** Returns a dnsdist.conf for dnsdist 1.7.3 (Debian) or later. Rules are sent later through the console. */
 export function dnsdistConfiguration({
   listen,
   servers,
@@ -54,7 +53,7 @@ export function dnsdistConfiguration({
     ...(folder === undefined
       ? []
       : [
-          `-- What Floodgate wanted last, while it is away: read as data, nothing in the folder is run.\n${RULES_LOADER}`,
+          `-- Loads the last rules if Floodgate is down. They are parsed as data; no file in the folder is executed.\n${RULES_LOADER}`,
           `floodgateStart(${luaText(folder)},{${refusals.map(refusalRule).join(',')}})`,
         ]),
     '',

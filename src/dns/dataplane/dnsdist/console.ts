@@ -1,4 +1,4 @@
-/** The client of dnsdist's console: encrypted with the shared key, one command and one answer at a time. */
+/** Client for the dnsdist console. Messages are encrypted with the shared key. Commands run one at a time. */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
@@ -8,18 +8,18 @@ import { SerialQueue } from '../../../platform/serialQueue/index.ts';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const LENGTH_BYTES = 4;
-/** An answer of dnsdist's to what we send is a few lines. */
+/** Maximum size of an answer. The commands used here return a few lines. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 5000;
-/** Shorter, as a node that is away is tried anew every second. */
+/** Connect timeout, short because an unreachable node is retried every second. */
 const CONNECT_TIMEOUT_MS = 1000;
 
-/** The console could not be reached, or did not answer as one with our key does. */
+/** Thrown if the console is unreachable or its answer is invalid, e.g. encrypted with another key. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 
   constructor({ host, port }: ServerAddress, why: string) {
-    super(`the dnsdist console at ${host} port ${port}: ${why}`);
+    super(`dnsdist console at ${host} port ${port}: ${why}`);
   }
 }
 
@@ -29,20 +29,25 @@ export class DnsdistConsole {
   readonly #commands = new SerialQueue();
   #session: Session | undefined;
 
-  /** `key` is the 32 bytes of dnsdist's setKey, in base64. */
+  /** `key` is the key that setKey() gets in dnsdist: 32 bytes in base64. */
   constructor(address: ServerAddress, key: string) {
     this.address = address;
     this.#key = Buffer.from(key, 'base64');
     if (this.#key.length !== KEY_BYTES)
-      throw new ConsoleError(address, 'the key is not 32 bytes in base64; dnsdist makes one with makeKey()');
+      throw new ConsoleError(
+        address,
+        'the key must be 32 bytes in base64; generate one with makeKey() in dnsdist',
+      );
   }
 
-  /** Runs a command and returns what it printed, within a time that begins when those before are done. Throws `ConsoleError`. */
+  /**
+   * Runs a command and returns its output. The timeout starts when earlier commands have finished. Throws
+   * `ConsoleError`.
+   */
   run(command: string, timeoutMs = TIMEOUT_MS): Promise<string> {
     return this.#commands.run(() => this.#run(command, timeoutMs));
   }
 
-  /** Whether the connection over which the last command went still stands. */
   get connected(): boolean {
     return this.#session?.socket.closed === false;
   }
@@ -76,10 +81,11 @@ class Session {
     this.#key = key;
     this.socket = connect({ host: address.host, port: address.port, noDelay: true });
     this.socket.setTimeout(CONNECT_TIMEOUT_MS);
-    // Whoever reads hears of it; between two commands nobody does, and the next one opens a new connection.
+    // A pending read reports the error. Errors between commands are ignored, because the next command opens a new
+    // connection.
     this.socket.on('error', () => {});
     this.socket.on('end', () => this.socket.destroy());
-    this.socket.on('timeout', () => this.socket.destroy(new Error('it did not answer in time')));
+    this.socket.on('timeout', () => this.socket.destroy(new Error('no answer within the time limit')));
     this.#chunks = this.socket[Symbol.asyncIterator]();
   }
 
@@ -101,9 +107,10 @@ class Session {
     this.socket.setTimeout(timeoutMs);
     this.socket.write(Buffer.concat([length, sealed]));
     const size = (await this.#read(LENGTH_BYTES)).readUInt32BE(0);
-    if (size > MAX_ANSWER_BYTES) throw new Error(`it announced an answer of ${size} bytes`);
+    if (size > MAX_ANSWER_BYTES)
+      throw new Error(`the answer is too large: ${size} bytes, at most ${MAX_ANSWER_BYTES} are allowed`);
     const answer = size === 0 ? '' : this.#open(await this.#read(size));
-    // An idle console is no fault.
+    // An idle connection must not time out.
     this.socket.setTimeout(0);
     return answer;
   }
@@ -114,14 +121,15 @@ class Session {
       this.#reading = next(this.#reading);
       return Buffer.from(opened).toString();
     } catch {
-      throw new Error('the answer is sealed with another key');
+      throw new Error('the answer is encrypted with another key');
     }
   }
 
   async #read(bytes: number): Promise<Buffer> {
     while (this.#pending.length < bytes) {
       const { value, done } = await this.#chunks.next();
-      if (done) throw new Error('it closed the connection; is the key the same on both sides?');
+      if (done)
+        throw new Error('dnsdist closed the connection; check that its setKey() matches dns.dnsdistKey');
       this.#pending = Buffer.concat([this.#pending, value]);
     }
     const read = this.#pending.subarray(0, bytes);
@@ -130,11 +138,11 @@ class Session {
   }
 }
 
-/** dnsdist makes a nonce of the first half of one and the second half of another. */
+/** Combines two nonces like dnsdist: the first half of one and the second half of the other. */
 const halves = (first: Uint8Array, second: Uint8Array): Uint8Array =>
   Buffer.concat([first.subarray(0, NONCE_BYTES / 2), second.subarray(NONCE_BYTES / 2)]);
 
-/** The first 32 bits count the messages. */
+/** Increments the message counter in the first 32 bits of the nonce. */
 function next(nonce: Uint8Array): Uint8Array {
   const following = Buffer.from(nonce);
   following.writeUInt32BE((following.readUInt32BE(0) + 1) >>> 0, 0);

@@ -1,9 +1,22 @@
-/** The data plane that drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the detector. */
+/**
+ * Data plane that controls dnsdist: sends rules through its console, publishes known names in a file, and passes dnstap
+ * frames to the detector.
+ */
+
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
+import { inBackground } from '../../../platform/background/index.ts';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import { FIRST_UNPAID, RefusedSamples, reasonOf, type SampleBatch } from '../../detector/index.ts';
+import {
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
+  LimitedSamples,
+  reasonOf,
+  type SampleBatch,
+  UserEnd,
+  type Verdict,
+} from '../../detector/index.ts';
 import {
   HEADER_BYTES,
   nameToWire,
@@ -12,40 +25,44 @@ import {
   readAnswer,
   readQuery,
 } from '../../protocol/index.ts';
-import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
+import { type DataPlane, type DataPlaneContext, PacketFaults, PendingUserQueries } from '../index.ts';
 import { BusyNames } from './busyNames.ts';
 import { commandOf, compileRules, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
+import { dnsdistStateOf } from './detectorState.ts';
 import { DnstapServer, type TapFrame } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
 import { registerDnsdistMetrics } from './metrics.ts';
 import { DnsdistNode } from './node.ts';
 import { RulesFile } from './rulesFile.ts';
 import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
-import { stateOf } from './stateOf.ts';
 import { DnsdistVerdicts } from './verdicts.ts';
 
 export interface DnsdistOptions {
-  /** The consoles of the nodes, and the key that they share (base64, as dnsdist's setKey takes it). */
+  /** Console addresses of the dnsdist nodes, and the key that all nodes share (base64, as for setKey() in dnsdist). */
   readonly consoles: readonly ServerAddress[];
   readonly key: string;
-  /** Where dnsdist sends dnstap: it has to be in its configuration. */
+  /** Address on which Floodgate receives dnstap. It must match the dnsdist configuration. */
   readonly dnstap: ServerAddress;
-  /** The folder in which the names are published; dnsdist must be able to read it. */
+  /** Folder for the file of known names. dnsdist must be able to read it. */
   readonly folder: string;
-  /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
+  /** Networks and addresses whose clients may transfer zones, over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
 }
 
-/** While a zone is read its names come by the thousand, and each time the whole file is written. */
+/** Minimum time between two writes of the names file during seeding, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Names that were forgotten leave the file once an hour: looking at each costs a while. */
+/** Interval, in ticks of one second, between removals of forgotten names. Checking every name is slow. */
 const FORGET_EVERY_TICKS = 3600;
-const FAULT = 'a frame of dnstap could not be handled, by a fault of Floodgate: please report it';
+/** A user query counts as unanswered after this time. Longer than dnsdist's default UDP server timeout (2 s). */
+const USER_WAIT_MS = 3000;
+/** Maximum number of waiting user queries (6 MB). Enough for 10,000 queries per second if no server answers. */
+const MAX_WAITING_USERS = 32_768;
+const FAULT = 'dnstap frame dropped because of a bug in Floodgate; please report it';
 
-/** A node that is away gets everything when it is back. */
+/** Controls any number of dnsdist nodes. An unreachable node receives the complete state when it is reachable again. */
 export class DnsdistDataPlane implements DataPlane {
-  /** dnsdist answers, at addresses of its own. */
+  /** Empty: dnsdist serves DNS on its own addresses. */
   readonly addresses = [];
   readonly #options: DnsdistOptions;
   readonly #context: DataPlaneContext;
@@ -57,15 +74,16 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #faults: PacketFaults;
   readonly #tap: DnstapServer;
   readonly #question = new Question();
-  readonly #samples = new RefusedSamples();
+  readonly #samples = new LimitedSamples();
+  readonly #users: PendingUserQueries;
   readonly #publishing = new SerialQueue();
   #isStarted = false;
-  /** What an earlier run published of a zone is what dnsdist refuses by already: it holds until the zone is read again. */
+  /** Zones in the names file at startup. dnsdist already limits by these names, so they stay valid until reseeded. */
   #publishedZones: ReadonlySet<string> = new Set();
-  /** A zone counts as unseeded until a file with its names was written, not only until they are known here. */
+  /** Zones whose seeding is not complete. A zone leaves this list when a file with its names is written. */
   #unseededZones: readonly string[] = [];
   #publishedMs = Number.NEGATIVE_INFINITY;
-  /** Why the names could not be written the last time; empty where they were. */
+  /** Error of the last attempt to write the names file, or empty. */
   #failure = '';
   #sawAttack = false;
   #ticks = 0;
@@ -80,44 +98,43 @@ export class DnsdistDataPlane implements DataPlane {
       (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
     );
     this.#verdicts = new DnsdistVerdicts(this.#nodes.map(({ console }) => console));
+    this.#users = new PendingUserQueries(MAX_WAITING_USERS, (zone, end) => detector.countUser(zone, end));
     this.#faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
     this.#tap = new DnstapServer((frame) => this.#learnFrom(frame), this.#faults);
   }
 
-  /** Names that dnsdist is told of. */
   knownNames(): number {
     return this.#known.size;
   }
 
-  /** The nodes, whether each has what is wanted of it, and how often telling it failed. */
   nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[] {
     return this.#nodes;
   }
 
-  /** Frames of dnstap whose handling failed by a fault of ours. */
+  /** Returns the number of dnstap frames that failed because of a bug in Floodgate. */
   faults(): number {
     return this.#faults.count;
   }
 
-  /** Whether every node has the rules that are wanted now. */
   hasRules(): boolean {
     const wanted = this.#wanted();
     return (
-      this.#unseededZones.length === this.#unseeded().length && this.#nodes.every((node) => node.has(wanted))
+      this.#unseededZones.length === this.#unseeded().length &&
+      this.#nodes.every((node) => node.hasApplied(wanted))
     );
   }
 
-  /** By dnsdist's own counters, over all nodes, as they were when they were read last. */
+  /** Returns the verdict counts of all nodes from dnsdist's own counters, as of the last read. */
   verdicts(): Float64Array {
     return this.#verdicts.total;
   }
 
-  /** Reads the counters now. A node that is away is counted when it is back. */
+  /** Reads dnsdist's counters on all nodes. Counts of an unreachable node are added when it is back. */
   count(): Promise<void> {
     return this.#verdicts.read();
   }
 
-  /** Rejects where dnstap cannot listen. */
+  /** Rejects if the dnstap listener cannot bind its address. */
   async start(): Promise<void> {
     await this.#known.load();
     const { zones } = this.#context.detector;
@@ -130,26 +147,29 @@ export class DnsdistDataPlane implements DataPlane {
     this.policyChanged();
   }
 
-  /** Names first: a rule never stands before the file that it looks into. */
+  /** Publishes the known names before the rules, because no rule may refer to a file that does not exist yet. */
   policyChanged(): void {
     if (!this.#isStarted) return;
-    void this.#publishing.run(async () => {
-      await this.#publish();
-      const wanted = this.#wanted();
-      for (const node of this.#nodes) node.want(wanted);
-    });
+    inBackground('rules for dnsdist', () =>
+      this.#publishing.run(async () => {
+        await this.#publish();
+        const wanted = this.#wanted();
+        for (const node of this.#nodes) node.apply(wanted);
+      }),
+    );
   }
 
   nameSeeded(owner: Uint8Array): void {
     this.#known.add(owner);
   }
 
-  /** Zones come under attack, names become busy, buckets are resized: what is wanted may be other than a second ago. */
-  tick(): void {
+  /** Recomputes the rules every second, because attacked zones, busy names and bucket sizes may have changed. */
+  tick(nowMs: number): void {
+    this.#users.expire(nowMs - USER_WAIT_MS);
     if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();
     this.#sawAttack = this.#context.detector.attack;
     this.policyChanged();
-    void this.count();
+    inBackground('counters of dnsdist', () => this.count());
   }
 
   takeSamples(): readonly SampleBatch[] {
@@ -157,8 +177,8 @@ export class DnsdistDataPlane implements DataPlane {
     return batch === undefined ? [] : [batch];
   }
 
-  /** Each node's state is in the metrics; without Floodgate a node goes on with the last rules. */
-  notReady(): undefined {}
+  /** Always ready, because dnsdist keeps its last rules without Floodgate. Metrics report the status of each node. */
+  notReadyReason(): undefined {}
 
   registerMetrics(registry: Registry): void {
     registerDnsdistMetrics(this, registry);
@@ -186,20 +206,21 @@ export class DnsdistDataPlane implements DataPlane {
     if (failure !== '' && failure !== this.#failure)
       this.#context.log.warn(
         { reason: failure },
-        'the names cannot be written: dnsdist goes on with the last ones',
+        'cannot write the known names; dnsdist keeps the last ones',
       );
     this.#failure = failure;
   }
 
-  /** Behind the names that they are about; whole or not at all. */
+  /** Writes the rules file atomically, after the names file, because the rules refer to that file. */
   async #writeRules(unseeded: readonly string[]): Promise<void> {
     this.#unseededZones = unseeded;
     if (this.#known.published !== undefined) await this.#rulesFile.write(this.#rules());
   }
 
   /**
-   * Names that are published are what dnsdist refuses by: not the first few of them, neither of a guard that has just begun
-   * to learn, nor where the file is gone and the profile knows names only by their hashes. What was published is kept up.
+   * Returns true if the known names may be published. dnsdist limits names that are not in the file, so the first set
+   * must be complete. It is incomplete early in the learning phase and after loss of the file, because the profile
+   * stores only hashes.
    */
   #mayPublish(): boolean {
     const { ready, profile } = this.#context.detector;
@@ -217,32 +238,37 @@ export class DnsdistDataPlane implements DataPlane {
     const typeCombinations = this.#known.typeCombinations(MAX_TYPE_COMBINATIONS);
     const busyNames = this.#busy.names(Date.now());
     const unseededZones = this.#unseededZones;
-    return compileRules(stateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }));
+    return compileRules(
+      dnsdistStateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }),
+    );
   }
 
-  /** The command that puts everything in force. */
   #wanted(): string {
     const { transfersAllow = [] } = this.#options;
     return commandOf(this.#rules(), this.#known.published, transfersAllow);
   }
 
-  #learnFrom({ isAnswer, overUdp, client, message }: TapFrame): void {
+  #learnFrom(frame: TapFrame): void {
+    const { isAnswer, overUdp, client, message } = frame;
     const { detector } = this.#context;
     const question = this.#question;
     const nowMs = Date.now();
     if (isAnswer) {
       if (!readAnswer(message, detector.key, question)) return;
+      if (!this.#users.isEmpty) this.#users.answered(keyOf(frame, question), message);
       detector.learnAnswer(message, question, addressText(client), nowMs, !overUdp);
       if (detector.profile.find(question.hashHigh, question.hashLow) >= 0)
         this.#known.add(message.subarray(HEADER_BYTES, question.end - 4));
       return;
     }
-    if (!overUdp || readQuery(message, detector.key, question) !== ReadResult.ok) return;
+    if (readQuery(message, detector.key, question) !== ReadResult.ok) return;
+    if (!overUdp) return this.#noteUser(frame, this.#userZoneOverTcp());
     const address = addressText(client);
     const verdict = detector.decide(question, nowMs, address);
-    if (verdict >= FIRST_UNPAID && detector.samplesRefusals)
+    this.#noteUser(frame, detector.userZone, verdict);
+    if (verdict >= FIRST_LIMITED && detector.samplesLimited)
       this.#samples.note(message, question.end, address);
-    // What is an attack from now on is carried out now, not when the second is over.
+    // Apply rules for a new attack immediately instead of at the next tick.
     if (detector.attack && !this.#sawAttack) {
       this.#sawAttack = true;
       this.policyChanged();
@@ -250,7 +276,37 @@ export class DnsdistDataPlane implements DataPlane {
     if (reasonOf(verdict) === 'aboveUsual')
       this.#busy.note(message.subarray(HEADER_BYTES, question.end - 4), nowMs);
   }
+
+  /**
+   * Tracks a user query until its answer. A limited query counts as limited only if no answer follows, because dnsdist
+   * has its own token buckets and may pass the query.
+   */
+  #noteUser(frame: TapFrame, userZone: number, verdict?: Verdict): void {
+    // Outcomes of user queries are reported only for attacks, so no key is built when there is no attack.
+    if (userZone === 0 || !this.#context.detector.attack) return;
+    const isLimited = verdict !== undefined && verdict >= FIRST_NOT_FORWARDED;
+    this.#users.add(keyOf(frame, this.#question), {
+      userZone,
+      sinceMs: Date.now(),
+      unlessAnswered: isLimited ? UserEnd.limited : UserEnd.unanswered,
+    });
+  }
+
+  /**
+   * Returns the query's zone number plus 1 if the name is known, otherwise 0. Over TCP, dnsdist passes every query
+   * except those denied by an access list, so no verdict is needed.
+   */
+  #userZoneOverTcp(): number {
+    const { detector } = this.#context;
+    const { hashHigh, hashLow } = this.#question;
+    const isKnown = detector.profile.find(hashHigh, hashLow) >= 0;
+    return isKnown ? detector.zoneIndex.find(this.#question) + 1 : 0;
+  }
 }
+
+/** Returns the key that links a query to its answer. */
+const keyOf = ({ client, clientPort }: TapFrame, { id, hashHigh, hashLow, type }: Question): string =>
+  `${addressText(client)} ${clientPort} ${id} ${hashHigh} ${hashLow} ${type}`;
 
 const addressText = (bytes: Uint8Array): string =>
   bytes.length === 4

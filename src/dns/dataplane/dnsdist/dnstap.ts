@@ -1,16 +1,17 @@
-/** Receives dnstap (dnstap.info) over TCP: frame streams of protobuf messages, of which a few fields are read. */
+/** Receives dnstap (dnstap.info) over TCP: Frame Streams of protobuf messages. Parses only the needed fields. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { PacketFaults } from '../index.ts';
 import { FrameStream } from './frameStream.ts';
 
-/** One query or answer as a DNS server saw it. */
+/** One DNS query or answer, as recorded by a DNS server. */
 export interface TapFrame {
   readonly isAnswer: boolean;
   readonly overUdp: boolean;
-  /** The bytes of the client's address. */
+  /** Client address, in network byte order. */
   readonly client: Uint8Array;
-  /** The DNS message. */
+  /** Port of the client, or 0 if the frame contains no port. */
+  readonly clientPort: number;
   readonly message: Uint8Array;
 }
 
@@ -39,11 +40,11 @@ export class DnstapServer {
     });
   }
 
-  /** Returns the port. */
+  /** Listens on this address and returns the port. */
   async listen(host: string, port: number): Promise<number> {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
-    // One connection that the kernel could not hand over: dnsdist connects again.
+    // An error after `listening` means that one connection was not accepted. dnsdist connects again.
     this.#server.on('error', () => {});
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
@@ -93,17 +94,18 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Field numbers of dnstap.proto. */
+/** Field numbers from dnstap.proto. */
 const DNSTAP_MESSAGE = 14;
 const MESSAGE = {
   type: 1,
   socketProtocol: 3,
   queryAddress: 4,
+  queryPort: 6,
   queryMessage: 10,
   responseMessage: 14,
 } as const;
 
-/** The message of a dnstap frame, undefined for one of another kind or that cannot be read. */
+/** Returns the client query or response in a dnstap frame, or undefined if it has another kind or is malformed. */
 export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
   if (!(message instanceof Uint8Array)) return undefined;
@@ -113,16 +115,18 @@ export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const isAnswer = type === CLIENT_RESPONSE;
   const dns = fields.get(isAnswer ? MESSAGE.responseMessage : MESSAGE.queryMessage);
   const client = fields.get(MESSAGE.queryAddress);
+  const port = fields.get(MESSAGE.queryPort);
   if (!(dns instanceof Uint8Array)) return undefined;
   return {
     isAnswer,
     overUdp: fields.get(MESSAGE.socketProtocol) === UDP,
     client: client instanceof Uint8Array ? client : new Uint8Array(),
+    clientPort: typeof port === 'number' ? port : 0,
     message: dns,
   };
 }
 
-/** The fields of a protobuf message by number: bytes, or numbers. What runs past the end is left out. */
+/** Returns the fields of a protobuf message by number. Skips fields that exceed the message. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
   const fields = new Map<number, Uint8Array | number>();
   let at = 0;

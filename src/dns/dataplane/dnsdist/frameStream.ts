@@ -1,28 +1,26 @@
-/** Cuts a connection of Frame Streams (dnstap.info) into its frames, in a memory no larger than the largest. */
+/** Splits a Frame Streams connection (dnstap.info) into frames. Memory is bounded by the maximum frame size. */
 
 const LENGTH_BYTES = 4;
-/** A length of zero says that a control frame comes, whose length stands behind. */
+/** Size of the two length fields before a control frame: a zero, then the length of the frame. */
 const CONTROL_LENGTHS_BYTES = 8;
-/** A DNS message and its addresses; larger frames are not dnstap. */
+/** Maximum size of a frame, which contains one DNS message with addresses. A larger frame cannot be dnstap. */
 const MAX_FRAME_BYTES = 128 * 1024;
 
-/** Hear frames as they come whole. */
 export interface FrameListener {
   onFrame(frame: Buffer): void;
-  /** A control frame, without its lengths. */
+  /** Receives a control frame without its length fields. */
   onControl(frame: Buffer): void;
 }
 
 export class FrameStream {
   readonly #listener: FrameListener;
-  /** The part of a frame that has come. */
   #pending: Buffer = Buffer.alloc(0);
 
   constructor(listener: FrameListener) {
     this.#listener = listener;
   }
 
-  /** False where a frame is longer than any can be: what comes behind it is not read. */
+  /** Returns false if a frame exceeds MAX_FRAME_BYTES; the caller must then close the connection. */
   push(chunk: Buffer): boolean {
     const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
     let at = 0;
@@ -38,7 +36,7 @@ export class FrameStream {
       else this.#listener.onFrame(bytes.subarray(start, end));
       at = end;
     }
-    // A copy, as a view would hold on to all of the chunk.
+    // The rest is copied, because a view would keep the whole received chunk in memory.
     this.#pending = Buffer.from(bytes.subarray(at));
     return true;
   }

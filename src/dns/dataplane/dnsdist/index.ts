@@ -1,4 +1,4 @@
-/** The data plane for more than one machine: PowerDNS dnsdist carries out what the detector decides, with its own selectors. */
+/** Data plane for several machines: PowerDNS dnsdist serves DNS and enforces the detector's decisions. */
 
 export { dnsdistConfiguration } from './configuration.ts';
 export { DnsdistConsole } from './console.ts';

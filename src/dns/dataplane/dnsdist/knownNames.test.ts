@@ -15,14 +15,14 @@ afterEach(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-/** Nine days on which names are answered, but none of those that are known. */
+/** Simulates nine days with answers for other names, so that all known names are forgotten. */
 function forgetAll(detector: AttackDetector): void {
   for (let i = 0; i < 1300; i++) detector.profile.sweep(NOW);
   for (let day = 1; day <= 9; day++) detector.profile.days.note(0, NOW + day * 24 * 3_600_000);
   for (let i = 0; i < 1300; i++) detector.profile.sweep(NOW);
 }
 
-it('publishes no empty profile: not before there are names, not when all were forgotten', async () => {
+it('an empty names file is never published, neither before names are known nor after all are forgotten', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
@@ -39,7 +39,7 @@ it('publishes no empty profile: not before there are names, not when all were fo
   const written = await readFile(file);
   expect([...cdbEntries(written)]).toHaveLength(1);
 
-  // A sweep looks at a slice of the table: so many cover all of it.
+  // One sweep checks a slice of the table; 1,300 sweeps check all of it.
   forgetAll(detector);
   names.forget();
   expect(names.size).toBe(0);
@@ -48,7 +48,7 @@ it('publishes no empty profile: not before there are names, not when all were fo
   expect(names.published).toBe(file);
 });
 
-it('keeps with each name the types that it is known with, and tells which combinations there are', async () => {
+it('the names file contains the types of each name, and the type combinations are counted', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
@@ -67,14 +67,14 @@ it('keeps with each name the types that it is known with, and tells which combin
   expect(names.typeCombinations(64)).toHaveLength(2);
   const before = await readFile(file, 'latin1');
   expect(before).toContain(`\x01a\x04test\x00${typesText(typeBit(QueryType.A))}`);
-  // A type that comes later changes what stands under the name.
+  // A type learned later changes the value of the name.
   know('a.test', QueryType.AAAA);
   await names.publish();
   expect(names.typeCombinations(64)).toEqual([both]);
   expect(await readFile(file, 'latin1')).toContain(`\x01a\x04test\x00${typesText(both)}`);
 });
 
-it('takes up whole what an earlier run published, though its profile was lost, and nothing that is no name', async () => {
+it('all names of an earlier run are loaded even if the profile was lost, and invalid names are skipped', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const types = typeBit(QueryType.A) | typeBit(QueryType.MX);
@@ -100,13 +100,13 @@ it('takes up whole what an earlier run published, though its profile was lost, a
   };
   expect(typesOf('learned.test')).toBe(types);
   expect(typesOf('old.test')).toBe(0xffff);
-  // They age: out of the window they are forgotten like others.
+  // Loaded names expire like others when they leave the learning window.
   forgetAll(detector);
   names.forget();
   expect(names.size).toBe(0);
 });
 
-it('publishes each time with a later second of change: dnsdist looks at nothing else', async () => {
+it('each published file has a later modification second, because dnsdist checks only that', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);

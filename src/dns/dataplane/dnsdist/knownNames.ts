@@ -1,7 +1,6 @@
 /**
- * The names themselves, which dnsdist looks up: the profile keeps only hashes. A name is here because it was seeded or
- * because the profile knows it, and goes when the profile forgets it. Under each name stand the types that it is known with.
- * What is published is what dnsdist protects with: the next run takes it up whole, also after a kill.
+ * Known names in full with their query types, because dnsdist needs them and the profile stores only hashes. A name is
+ * removed when the profile forgets it. The published file survives restarts, because the next run loads it.
  */
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import type { AttackDetector } from '../../detector/index.ts';
@@ -11,15 +10,15 @@ import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
 export class KnownNames {
   readonly #detector: AttackDetector;
   readonly #file: string;
-  /** Type bits by the name's wire form in lower case, as text of one character a byte. */
+  /** Query types of each name, as bits. The key is the lower-case wire form, one character per octet. */
   readonly #names = new Map<string, number>();
   readonly #question = new Question();
-  /** A query as long as the longest name makes it. */
+  /** Packet buffer, reused for hashing names; large enough for the longest name. */
   readonly #packet = queryPacket(new Uint8Array(MAX_NAME_BYTES), 0);
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
-  /** dnsdist takes up a file whose whole second of change is later than that of the last one it read. */
+  /** Modification time of the file. dnsdist reloads it only if this time, in whole seconds, has increased. */
   #changedSecond = 0;
 
   constructor(detector: AttackDetector, file: string) {
@@ -31,17 +30,16 @@ export class KnownNames {
     return this.#names.size;
   }
 
-  /** Whether this name, in wire form, is among them. */
   has(wire: Uint8Array): boolean {
     return this.#names.has(textOf(wire));
   }
 
-  /** Where the names are; undefined until some were published. */
+  /** Path of the names file, or undefined if no names are published yet. */
   get published(): string | undefined {
     return this.#published ? this.#file : undefined;
   }
 
-  /** The combinations of types, as bits, with which most names are known, at most `max` of them, in ascending order. */
+  /** Returns the `max` most frequent sets of query types as bits, in ascending order of value. */
   typeCombinations(max: number): readonly number[] {
     if (this.#combinations === undefined) {
       const counts = new Map<number, number>();
@@ -52,7 +50,6 @@ export class KnownNames {
     return this.#combinations;
   }
 
-  /** Adds a name in wire form, with the types that the profile knows of it. */
   add(wire: Uint8Array): void {
     const name = textOf(wire);
     this.#set(name, this.#typesOf(name) ?? 0);
@@ -64,7 +61,6 @@ export class KnownNames {
     this.#changed = true;
   }
 
-  /** As bits; undefined where the profile does not know the name. */
   #typesOf(name: string): number | undefined {
     const { profile } = this.#detector;
     const { hashHigh, hashLow } = this.#questionOf(Buffer.from(name, 'latin1'));
@@ -73,8 +69,8 @@ export class KnownNames {
   }
 
   /**
-   * Takes up what an earlier run published. What it learned since the profile was last saved is known again, and ages from
-   * now on. No file is no names.
+   * Loads the names file of an earlier run. Names that the profile lacks, because they were learned after its last
+   * save, are added to it with their age reset. A missing file counts as empty.
    */
   async load(): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
@@ -83,7 +79,7 @@ export class KnownNames {
     this.#published = this.#names.size > 0;
   }
 
-  /** Called for each of a million names before dnsdist is told of anything: one look at each. */
+  /** Looks the name up in the profile only once, because up to a million names are loaded before dnsdist gets rules. */
   #readmit(wire: Uint8Array, types: number): void {
     const { profile } = this.#detector;
     const question = this.#questionOf(wire);
@@ -93,14 +89,13 @@ export class KnownNames {
     if (isKnown || profile.readmit(question, types)) this.#set(textOf(wire), known | types);
   }
 
-  /** As `questionOfWire` reads it, in one packet for all names. */
+  /** Parses the name like `questionOfWire`, but with one reused packet. */
   #questionOf(wire: Uint8Array): Question {
     this.#packet.set(wire, HEADER_BYTES);
     readQuestionSection(this.#packet, this.#detector.key, this.#question);
     return this.#question;
   }
 
-  /** Takes out what the profile has forgotten, names and types. */
   forget(): void {
     for (const name of this.#names.keys()) {
       const types = this.#typesOf(name);
@@ -112,7 +107,7 @@ export class KnownNames {
     }
   }
 
-  /** Writes the names where they changed, whole or not at all; an empty set never: it would refuse everybody. */
+  /** Writes changed names atomically. Never writes an empty set, because dnsdist would then limit all queries. */
   async publish(): Promise<void> {
     if (!this.#changed || this.#names.size === 0) return;
     this.#changed = false;
@@ -137,18 +132,18 @@ export class KnownNames {
   }
 }
 
-/** A name in wire form as it is kept here: in lower case, one character a byte. */
+/** Map key of a name: the lower-case wire form, one character per octet. */
 function textOf(wire: Uint8Array): string {
   const text = Buffer.from(wire.buffer, wire.byteOffset, wire.length).toString('latin1');
   return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
 }
 
-/** How dnsdist compares the types of a name: as text. */
+/** Set of query types in the form in which dnsdist compares it: four hexadecimal digits. */
 export const typesText = (types: number): string => types.toString(16).padStart(4, '0');
 
 const TYPES_CHARACTERS = 4;
 const TYPES_TEXT = /^[0-9a-f]{4}$/;
-/** A file of before the types stood in it. */
+/** Types of entries in older files, which contain no types: known with every type. */
 const ALL_TYPES = 0xffff;
 
 function typesOf(value: Uint8Array): number {
@@ -159,7 +154,7 @@ function typesOf(value: Uint8Array): number {
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 
-/** Whether these bytes are one whole name in wire form: a file may be anybody's. */
+/** Checks a name from the file, because the file is not trusted. */
 function isName(wire: Uint8Array): boolean {
   if (wire.length > MAX_NAME_BYTES) return false;
   let at = 0;

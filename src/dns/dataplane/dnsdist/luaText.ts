@@ -1,6 +1,6 @@
 const PLAIN = /^[A-Za-z0-9.:[\]+/=_ -]$/;
 
-/** Any text as a Lua string that people can read, in which all that could be more than text is escaped: none of it becomes Lua. */
+/** Returns a quoted Lua string. All but a few harmless characters are escaped, so that it cannot become code. */
 export const luaText = (text: string): string =>
   `"${[...Buffer.from(text)]
     .map((byte) => {

@@ -1,19 +1,18 @@
-/** The nodes in `/metrics`: labels are addresses from the configuration. */
+/** Metrics of the dnsdist nodes. Labels are addresses from the configuration. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DnsdistNode } from './node.ts';
 
-/** What is told of the nodes. */
 interface DnsdistFigures {
   nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[];
   faults(): number;
 }
 
-/** Registers what is told of the dnsdist nodes; it is read when it is asked for. */
+/** Registers the metrics of the dnsdist nodes. Values are read when the registry is scraped. */
 export function registerDnsdistMetrics(plane: DnsdistFigures, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packet_faults_total',
-    help: 'Frames of dnstap that were dropped because handling them failed, by a fault of Floodgate: the log says what.',
+    help: 'dnstap frames dropped because of a bug in Floodgate; the log contains the error.',
     registers,
     collect() {
       this.reset();
@@ -22,7 +21,7 @@ export function registerDnsdistMetrics(plane: DnsdistFigures, registry: Registry
   });
   new Gauge({
     name: 'floodgate_dns_dnsdist_in_force',
-    help: '1 while the dnsdist node has the rules that are wanted of it.',
+    help: '1 if the dnsdist node has the current rules, otherwise 0.',
     labelNames: ['node'],
     registers,
     collect() {
@@ -32,7 +31,7 @@ export function registerDnsdistMetrics(plane: DnsdistFigures, registry: Registry
   });
   new Counter({
     name: 'floodgate_dns_dnsdist_failures_total',
-    help: 'Times that a dnsdist node could not be told of the rules: not reached, or it answered with an error.',
+    help: 'Failed rule updates of a dnsdist node: unreachable, or rejected with an error.',
     labelNames: ['node', 'failure'],
     registers,
     collect() {

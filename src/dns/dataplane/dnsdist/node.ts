@@ -1,32 +1,33 @@
 import { createHash } from 'node:crypto';
+import { failureReporter } from '../../../platform/background/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import { ConsoleError, type DnsdistConsole } from './console.ts';
 
-/** A node that hangs is tried anew soon, so that it has its rules soon when it is back: what it did run is not run again. */
+/** Timeout of one attempt to send rules. It is short, so that a recovered node gets them soon. */
 const ATTEMPT_MS = 1000;
-/** What dnsdist says about Lua that it cannot run is a line, and a trace that helps nobody. */
+/** Limit of a logged reason. A Lua error of dnsdist is one line, and the stack trace after it does not help. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** dnsdist was reached, and did not run what it was sent. */
+/** Thrown if dnsdist is reachable but returned an error instead of running the command. */
 class RefusedError extends Error {
   constructor(answer: string) {
     const line = answer.trim().split('\n', 1)[0] ?? '';
-    super(line === '' ? 'dnsdist said nothing' : line.slice(0, MAX_REASON_CHARACTERS));
+    super(line === '' ? 'dnsdist returned an empty answer' : line.slice(0, MAX_REASON_CHARACTERS));
   }
 }
 
 const UNREACHABLE =
-  'dnsdist cannot be told of the rules and goes on with the last ones: see that it runs and that its controlSocket and setKey are those in the configuration; it is tried again every second';
+  'cannot send rules to dnsdist, which keeps the last ones; retrying every second. Check that it runs and that its controlSocket and setKey match the configuration';
 const REFUSED =
-  'dnsdist did not take the rules and goes on with the last ones: see that it is version 1.7.3 or later, has the configuration that `floodgate dns dnsdist-config` prints, and can read the folder of the names; it is tried again every second';
+  'dnsdist rejected the rules and keeps the last ones; retrying every second. Check that it is version 1.7.3 or later, uses the output of `floodgate dns dnsdist-config`, and can read the folder of known names';
 
 /**
- * One dnsdist, brought to what is wanted of it. A node that is away holds up no other one; when it is back, or was
- * started anew, it gets everything.
+ * Keeps one dnsdist node up to date with the rules. An unreachable node does not delay others, and receives all rules
+ * after it recovers or restarts.
  */
 export class DnsdistNode {
   readonly console: DnsdistConsole;
-  /** How often it could not be reached, and how often it answered with an error. */
+  /** Failed attempts to send rules: failed connections (`unreachable`) and error answers (`refused`). */
   readonly failures = { unreachable: 0, refused: 0 };
   readonly #log: Log;
   #wanted = '';
@@ -39,35 +40,36 @@ export class DnsdistNode {
     this.#log = log;
   }
 
-  /** Whether the node said that it has this command in force, over a connection that still stands. */
-  has(command: string): boolean {
+  /** Returns true if the node confirmed this command and the connection has stayed open since. */
+  hasApplied(command: string): boolean {
     return this.console.connected && this.#inForce === command;
   }
 
-  /** Whether the node has what is wanted of it now. */
   get inForce(): boolean {
-    return this.#wanted !== '' && this.has(this.#wanted);
+    return this.#wanted !== '' && this.hasApplied(this.#wanted);
   }
 
-  /** Brings the command into force now; call it again every second, for a node that was away. */
-  want(command: string): void {
+  /** Sends the command to the node. Called every second, so that an unreachable node is retried. */
+  apply(command: string): void {
     this.#wanted = command;
-    this.#bringing ??= this.#bring().finally(() => {
-      this.#bringing = undefined;
-    });
+    this.#bringing ??= this.#bring()
+      .catch(failureReporter('rules for dnsdist'))
+      .finally(() => {
+        this.#bringing = undefined;
+      });
   }
 
-  /** Resolves when nothing is on its way to the node. */
+  /** Resolves when no command is being sent. */
   async settled(): Promise<void> {
     await this.#bringing;
   }
 
-  #works(): void {
-    if (this.#failing !== '') this.#log.info({ node: this.#name }, 'dnsdist has the rules again');
+  #reportRecovery(): void {
+    if (this.#failing !== '') this.#log.info({ node: this.#name }, 'dnsdist has the current rules again');
     this.#failing = '';
   }
 
-  #fails(error: unknown): void {
+  #reportFailure(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     const unreachable = error instanceof ConsoleError;
     this.failures[unreachable ? 'unreachable' : 'refused']++;
@@ -81,25 +83,22 @@ export class DnsdistNode {
   }
 
   async #bring(): Promise<void> {
-    while (!this.has(this.#wanted)) {
+    while (!this.hasApplied(this.#wanted)) {
       const command = this.#wanted;
       try {
         const mark = createHash('sha256').update(command).digest('hex');
-        const answer = await this.console.run(unlessInForce(command, mark), ATTEMPT_MS);
+        const answer = await this.console.run(skipIfApplied(command, mark), ATTEMPT_MS);
         if (answer.trim() !== mark) throw new RefusedError(answer);
         this.#inForce = command;
-        this.#works();
+        this.#reportRecovery();
       } catch (error) {
-        this.#fails(error);
+        this.#reportFailure(error);
         return;
       }
     }
   }
 }
 
-/**
- * A node that has these rules already is left as it is. It answers with the mark; whatever else it answers is an error, as
- * the mark is set last.
- */
-const unlessInForce = (command: string, mark: string): string =>
+/** Makes dnsdist skip a command that it has already applied. Any output other than the mark is an error. */
+const skipIfApplied = (command: string, mark: string): string =>
   `if floodgateInForce~="${mark}" then ${command} floodgateInForce="${mark}" end return floodgateInForce`;

@@ -1,18 +1,18 @@
 /**
- * What dnsdist refuses whatever the rule in force is, as the embedded guard does: zone transfers but those allowed, and all
- * that is no query. In its configuration as in the rules sent to it, in front of everything else.
+ * dnsdist rules that reject queries under every protection rule. Like the embedded data plane, they reject opcodes
+ * other than QUERY, messages without exactly one question, and zone transfers that are not allowed.
  */
 import { type Network, networkText } from '../../../platform/addresses/index.ts';
 import { QueryType } from '../../protocol/index.ts';
 
-/** A rule of dnsdist's in Lua. */
+/** A dnsdist rule, written in Lua. */
 export interface Refusal {
   readonly selector: string;
   readonly action: string;
   readonly name: string;
 }
 
-/** As a rule for `setRules`. */
+/** Returns the rule as a Lua expression for `setRules`. */
 export const refusalRule = ({ selector, action, name }: Refusal): string =>
   `newRuleAction(${selector},${action},{name="${name}"})`;
 
@@ -23,7 +23,7 @@ export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal
     action: 'RCodeAction(DNSRCode.NOTIMP)',
   },
   {
-    // dnsdist reads the first question alone; whatever a server behind makes of two, it is not asked.
+    // dnsdist inspects only the first question, so queries with several questions are not forwarded.
     name: 'floodgate-questions',
     selector: 'NotRule(RecordsCountRule(DNSSection.Question,1,1))',
     action: 'RCodeAction(DNSRCode.FORMERR)',
@@ -37,7 +37,7 @@ export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal
 
 const TRANSFER = `OrRule({QTypeRule(${QueryType.AXFR}),QTypeRule(${QueryType.IXFR})})`;
 
-/** The texts of networks are digits, letters, dots, colons and a slash: nothing that could end a Lua string. */
+/** Needs no escaping, because a network's text contains only letters, digits, dots, colons and a slash. */
 const notFrom = (networks: readonly Network[]): string =>
   `NotRule(AndRule({TCPRule(true),NetmaskGroupRule((function() local allowed=newNMG() ` +
   `${networks.map((network) => `allowed:addMask("${networkText(network)}") `).join('')}return allowed end)())}))`;

@@ -1,47 +1,51 @@
 /**
- * Rules as data: a line each, of words with a space between. What it may say, `rulesLoader.ts` reads; texts are hexadecimal
- * digits, so that no name can be more than a name.
+ * dnsdist rules as data for `rulesLoader.ts`: one rule per line, words separated by spaces. Strings are hexadecimal
+ * digits, so that a name cannot become code.
  */
 import { NAMES_NEEDED, RULES_HEAD } from './rulesLoader.ts';
 
-/** A selector or an action, in the words of the data. */
-export type Words = string;
+/** A selector or an action in the syntax of the rule data. */
+export type RuleExpression = string;
 
 const hex = (text: string): string => (text === '' ? '-' : Buffer.from(text).toString('hex'));
 const list = (items: readonly string[]): string => [items.length, ...items].join(' ');
 
-/** Selectors are asked in their order and only as long as they hold. */
-export const all = (selectors: readonly Words[]): Words => `and ${list(selectors)}`;
-export const oneOf = (selectors: readonly Words[]): Words => `or ${list(selectors)}`;
-export const not = (selector: Words): Words => `not ${selector}`;
-/** The name is not among those that are published. */
-export const UNKNOWN: Words = 'unknown';
-export const ofType = (type: number): Words => `type ${type}`;
-/** Any value of the tag where left out. */
-export const tagged = (name: string, value?: string): Words =>
+/** Matches if all selectors match. They are evaluated in order until one does not match. */
+export const all = (selectors: readonly RuleExpression[]): RuleExpression => `and ${list(selectors)}`;
+export const oneOf = (selectors: readonly RuleExpression[]): RuleExpression => `or ${list(selectors)}`;
+export const not = (selector: RuleExpression): RuleExpression => `not ${selector}`;
+/** Matches queries for names that are not in the published file of known names. */
+export const UNKNOWN: RuleExpression = 'unknown';
+export const ofType = (type: number): RuleExpression => `type ${type}`;
+/** Matches queries that have the tag `name` with this value, or with any value by default. */
+export const tagged = (name: string, value?: string): RuleExpression =>
   `tagged ${hex(name)} ${value === undefined ? '*' : hex(value)}`;
-/** The root is the zone of every name: it is how names outside the known zones are written. */
-export const inZones = (zones: readonly string[]): Words =>
+/** Matches queries for names in any of these zones. The root zone is an empty string and matches every name. */
+export const inZones = (zones: readonly string[]): RuleExpression =>
   `zones ${list(zones.map((zone) => hex(zone === '' ? '.' : zone)))}`;
-export const amongNames = (names: readonly string[]): Words => `names ${list(names.map(hex))}`;
-/** The bucket of this owner is empty; the query takes a token where it is not. It stays as full as it is while it has this size. */
-export const beyond = (owner: string, ratePerSecond: number, burst: number): Words =>
+export const amongNames = (names: readonly string[]): RuleExpression => `names ${list(names.map(hex))}`;
+/**
+ * Matches if this owner's token bucket is empty; otherwise the query consumes a token. A bucket keeps its tokens when
+ * rules are updated, unless its rate or burst changes.
+ */
+export const beyond = (owner: string, ratePerSecond: number, burst: number): RuleExpression =>
   `beyond ${hex(owner)} ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
-/** These networks, each as `networkText` writes it. */
-export const fromNetworks = (networks: readonly string[]): Words => `from ${list(networks.map(hex))}`;
-/** A client (an IPv4 address, a /64) has no token left in the bucket that it has of its own. */
-export const clientBeyond = (ratePerSecond: number, burst: number): Words =>
+/** Each network has the form of `networkText`. */
+export const fromNetworks = (networks: readonly string[]): RuleExpression =>
+  `from ${list(networks.map(hex))}`;
+/** Matches if the client's token bucket is empty. A client is an IPv4 address or an IPv6 /64. */
+export const clientBeyond = (ratePerSecond: number, burst: number): RuleExpression =>
   `client ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
-export const tagIt = (name: string, value: string): Words => `tag ${hex(name)} ${hex(value)}`;
-/** What stands under the name in the file becomes the tag's value; nothing where it is not there. */
-export const lookUp = (tag: string): Words => `lookup ${hex(tag)}`;
+export const setTag = (name: string, value: string): RuleExpression => `tag ${hex(name)} ${hex(value)}`;
+/** Sets the tag to the published file's value for the queried name. Does nothing if the name is missing. */
+export const lookUp = (tag: string): RuleExpression => `lookup ${hex(tag)}`;
 
-export const rule = (name: string, action: Words, selector: Words): string =>
+export const rule = (name: string, action: RuleExpression, selector: RuleExpression): string =>
   `${hex(name)} ${action} ${selector}`;
 
-/** The rules that hold always, also over TCP and where no names are known, and behind them all others. */
+/** Rules in `always` come first. They also apply to TCP queries, and while no names are known. */
 export const rulesText = (always: readonly string[], rules: readonly string[]): string =>
   `${[RULES_HEAD, ...always, NAMES_NEEDED, ...rules].join('\n')}\n`;
 

@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 
-/** The rules that a dnsdist finds which is started while Floodgate is away. */
+/** File with the last rules. dnsdist loads this file if it starts while Floodgate is down. */
 export class RulesFile {
   readonly #file: string;
   #written = '';
@@ -9,7 +9,7 @@ export class RulesFile {
     this.#file = file;
   }
 
-  /** Where they are others than before; whole or not at all. */
+  /** Writes the rules atomically if they changed. */
   async write(rules: string): Promise<void> {
     if (rules === this.#written) return;
     await writeFile(`${this.#file}.new`, rules);

@@ -1,34 +1,32 @@
 /**
- * The part of ours that runs in dnsdist, as Lua: it makes dnsdist's rules of rules that are written as data (ruleData.ts), from the
- * console or, after a start without Floodgate, from the file in the folder of the names. Nothing of the data is run: its
- * words choose among the selectors and actions below, and names in it are hexadecimal digits.
+ * Lua code that runs in dnsdist and builds its rules from rule data (ruleData.ts). The data is never executed, because
+ * its words only select among predefined selectors and actions, and names are hexadecimal.
  */
 import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
 
-/** The first line of the data. Another form of it has another one: a file that an older loader cannot read is left alone. */
+/** First line of the rule data. The loader rejects data of another format version. */
 export const RULES_HEAD = 'floodgate rules 2';
-/** The line before the rules that are carried out only where there are names, and never over TCP. */
+/** Separates rules for all queries from those that need published names and apply only to UDP queries. */
 export const NAMES_NEEDED = 'names';
-/** In the folder of the names, beside them. */
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
-/** The tags by which rules of ours tell each other about a query. */
+/** Tags that a dnsdist rule sets on a query, so that later rules can read them. */
 export const TAG = {
   pays: 'floodgate-pays',
   refused: 'floodgate-refused',
   types: 'floodgate-types',
 } as const;
-/** 4096 zones and as many busy names as there may be are a fifth of it. */
+/** Maximum size of the rule data. 4096 zones with the maximum number of busy names need a fifth of it. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Deeper than any rule of ours; dnsdist asks selectors within selectors by recursion. */
+/** Nesting limit, because dnsdist evaluates selectors recursively. No generated rule reaches it. */
 const MAX_DEPTH = 6;
 
-/** What a query gets, and in dnsdist's table of rules the name under which it is counted. */
+/** Name of the dnsdist rule that counts a verdict, shown in dnsdist's table of rules. */
 export const verdictName = (outcome: string, reason: string): string => `floodgate-${outcome}-${reason}`;
 const paying = reasons.filter((reason) => reason !== 'none');
 
-/** A rule that ends the way of every query that it is about, and counts it: its selector is kept, so that its count goes on. */
+/** Lua code of a final rule. Its selector object is reused in updates, so that its counter continues. */
 const counted = (selector: string, action: string, name: string): string =>
   `{"${name}",function() return ${selector} end,${action}}`;
 const tag = (name: string, value?: string): string =>
@@ -39,7 +37,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   wouldDrop: 'AllowAction',
 };
 
-/** Every query over UDP comes to the end of one of these: together they are the table of verdicts. */
+/** Final rules, one per verdict. Each UDP query ends at one of them, so together they count all verdicts. */
 const VERDICT_ROWS = [
   counted(`NotRule(${tag(TAG.pays)})`, 'AllowAction', verdictName('passed', 'none')),
   ...paying.map((reason) =>
@@ -67,16 +65,16 @@ local counters,buckets=floodgateCounters or {},{}
 floodgateCounters=counters
 local function text(word)
   if word=="-" then return "" end
-  if #word%2~=0 or word:find("[^0-9a-f]") then error("a text is not hexadecimal",0) end
+  if #word%2~=0 or word:find("[^0-9a-f]") then error("text is not hexadecimal",0) end
   return (word:gsub("..",function(pair) return string.char(tonumber(pair,16)) end))
 end
 local function reader(line)
   local next=line:gmatch("%S+")
   local this={}
-  function this.word() return next() or error("a rule ends too early",0) end
+  function this.word() return next() or error("unexpected end of a rule",0) end
   function this.number()
     local number=tonumber(this.word())
-    if not number or number<0 or number>4294967295 or number~=math.floor(number) then error("a number is none",0) end
+    if not number or number<0 or number>4294967295 or number~=math.floor(number) then error("invalid number",0) end
     return number
   end
   function this.texts()
@@ -129,8 +127,8 @@ local kinds={
   end,
 }
 function selector(from,depth)
-  if depth==0 then error("a rule is too deep",0) end
-  local kind=kinds[from.word()] or error("a selector is unknown",0)
+  if depth==0 then error("selectors are nested too deeply",0) end
+  local kind=kinds[from.word()] or error("unknown selector",0)
   return kind(from,depth-1)
 end
 local actions={
@@ -140,7 +138,7 @@ local actions={
 local function ruleOf(line)
   local from=reader(line)
   local name=text(from.word())
-  local action=(actions[from.word()] or error("an action is unknown",0))(from)
+  local action=(actions[from.word()] or error("unknown action",0))(from)
   return newRuleAction(selector(from,${MAX_DEPTH}),action,{name=name})
 end
 local verdicts={
@@ -154,7 +152,7 @@ function floodgateApply(refusals,data,names)
     floodgateKnown=newCDBKVStore(names,1)
     floodgateKnownAt=names
   end
-  if #data>${MAX_BYTES} then error("there are too many rules",0) end
+  if #data>${MAX_BYTES} then error("the rule data is too large",0) end
   local rules={}
   local function add(rule) rules[#rules+1]=rule end
   for _,rule in ipairs(refusals) do add(rule) end
@@ -169,7 +167,7 @@ function floodgateApply(refusals,data,names)
   for line in data:gmatch("[^\\n]+") do
     if not head then
       head=line
-      if line~="${RULES_HEAD}" then error("the rules are of another version",0) end
+      if line~="${RULES_HEAD}" then error("the rule data has an unsupported version",0) end
     elseif line=="${NAMES_NEEDED}" and not past then endOfAlways()
     elseif floodgateKnown or not past then add(ruleOf(line)) end
   end
@@ -187,13 +185,12 @@ function floodgateStart(folder,refusals)
   local data=file:read(${MAX_BYTES + 1}) or ""
   file:close()
   local done,why=pcall(floodgateApply,refusals,data,folder.."/${NAMES_FILE}")
-  if done then infolog("floodgate: the last rules are in force")
-  else errlog("floodgate: the last rules cannot be read, every query passes until Floodgate is back: "..tostring(why)) end
+  if done then infolog("floodgate: loaded the last rules")
+  else errlog("floodgate: cannot load the last rules, every query passes until Floodgate runs: "..tostring(why)) end
 end
 `;
 
-/** What tells one loader from another. */
 const VERSION = createHash('sha256').update(BODY).digest('hex').slice(0, 16);
 
-/** The loader, where dnsdist does not have this one yet. */
+/** Lua code that defines the loader, unless dnsdist already has this version of it. */
 export const RULES_LOADER = `if floodgateLoader~="${VERSION}" then do${BODY}end floodgateLoader="${VERSION}" end`;

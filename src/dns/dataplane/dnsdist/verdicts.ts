@@ -1,4 +1,5 @@
-/** What dnsdist did with every query over UDP, by its own counters, which no frame of dnstap that was left out changes. */
+/** Counts verdicts on UDP queries from dnsdist's own counters, so that lost dnstap frames do not matter. */
+import { failureReporter } from '../../../platform/background/index.ts';
 import { outcomes, reasons, VERDICTS, verdictOf } from '../../detector/index.ts';
 import type { DnsdistConsole } from './console.ts';
 import { verdictName } from './rulesLoader.ts';
@@ -9,10 +10,10 @@ const verdicts = new Map(
   ),
 );
 
-/** Shorter than a second's turn: the rules wait behind it. */
+/** Timeout for reading a node's counters: at most one tick, because the next rules wait for it. */
 const TIMEOUT_MS = 1000;
 
-/** `showRules` prints a line a rule: its number, name, matches, and what it says. */
+/** Parses the output of `showRules`: number, name, matches and text of one rule per line. */
 async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
   const counts = new Float64Array(VERDICTS);
   const table = await console.run('showRules({truncateRuleWidth=1})', TIMEOUT_MS);
@@ -24,7 +25,9 @@ async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
   return counts;
 }
 
-/** The counts of one node since this run first heard of them, also where dnsdist is started anew and begins at zero. */
+/**
+ * Verdict counts of one node since the first read. If a counter decreased, dnsdist was restarted and counts from zero.
+ */
 class NodeVerdicts {
   readonly #total: Float64Array;
   #last: Float64Array | undefined;
@@ -37,7 +40,7 @@ class NodeVerdicts {
     const before = this.#last;
     const isAnew = before?.some((count, verdict) => (counts[verdict] ?? 0) < count) ?? false;
     this.#last = counts;
-    // What was counted before this run is another run's.
+    // The first read only sets the baseline, because its counts are from before Floodgate started.
     if (before === undefined) return;
     for (const [verdict, count] of counts.entries())
       this.#total[verdict] = (this.#total[verdict] ?? 0) + count - (isAnew ? 0 : (before[verdict] ?? 0));
@@ -45,7 +48,7 @@ class NodeVerdicts {
 }
 
 export class DnsdistVerdicts {
-  /** Over all nodes, by the verdict's number, as they were when they were read last. */
+  /** Counts of all nodes together, indexed by verdict, as of the last read. */
   readonly total = new Float64Array(VERDICTS);
   readonly #nodes: readonly { readonly console: DnsdistConsole; readonly verdicts: NodeVerdicts }[];
   #reading: Promise<void> | undefined;
@@ -54,12 +57,18 @@ export class DnsdistVerdicts {
     this.#nodes = consoles.map((console) => ({ console, verdicts: new NodeVerdicts(this.total) }));
   }
 
-  /** Reads the counters of all nodes now. One that is away is counted when it is back. */
+  /** Counts of an unreachable node are added when it is reachable again. */
   read(): Promise<void> {
-    this.#reading ??= Promise.all(this.#nodes.map(readNode)).then(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.#readAll().catch(failureReporter('counters of dnsdist'));
     return this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    try {
+      await Promise.all(this.#nodes.map(readNode));
+    } finally {
+      this.#reading = undefined;
+    }
   }
 }
 
@@ -71,7 +80,7 @@ async function readNode({
   readonly verdicts: NodeVerdicts;
 }): Promise<void> {
   if (!console.connected) return;
-  // A node that fails here is reported where it is told of the rules.
+  // Errors are ignored here, because the rule update (node.ts) reports the failures of a node.
   const read = await readVerdicts(console).catch(() => undefined);
   if (read !== undefined) counts.note(read);
 }

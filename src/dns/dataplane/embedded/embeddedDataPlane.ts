@@ -1,46 +1,45 @@
-/** The embedded data plane: listeners in front, servers behind, every query decided about between the two. */
+/** Embedded data plane: receives DNS queries, decides on each, and forwards allowed ones to the DNS servers. */
 import type { Registry } from 'prom-client';
-import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
-import { type SampleBatch, type TcpClient, type Verdict, verdictOf } from '../../detector/index.ts';
-import { Question, readAnswer, readResultNames } from '../../protocol/index.ts';
+import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
+import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
+import { type Question, readResultNames } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
-import { LocalUdpRelay } from './localUdpRelay.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
-import { probeOf } from './probe.ts';
-import { type LimitedAnswers, newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
-import { ServerLog } from './serverLog.ts';
-import { TcpHealth } from './tcpHealth.ts';
-import { TcpRelay } from './tcpRelay.ts';
-import { ThreadedUdpRelay } from './threadedUdpRelay.ts';
+import { newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
+import { probeOf } from './servers/probe.ts';
+import { ServerLog } from './servers/serverLog.ts';
+import { TcpHealth } from './tcp/tcpHealth.ts';
+import { type TcpDecision, TcpRelay } from './tcp/tcpRelay.ts';
 import { cannotSharePort, threadsFor } from './threads/index.ts';
-import { FrontendNumbers } from './udpAddresses.ts';
-import type { ServerState, UdpRelay } from './udpRelay.ts';
+import { LocalUdpRelay } from './udp/localUdpRelay.ts';
+import { ThreadedUdpRelay } from './udp/threadedUdpRelay.ts';
+import { FrontendNumbers } from './udp/udpAddresses.ts';
+import type { ServerState, UdpRelay } from './udp/udpRelay.ts';
 
 export interface EmbeddedOptions {
-  /** Where to listen, for UDP and TCP; port 0 takes one that is free for both. */
+  /** Listen addresses for UDP and TCP. Port 0 picks a port that is free for both. */
   readonly listen: readonly ServerAddress[];
-  /** The authoritative servers behind, one at least. */
   readonly servers: readonly DnsServer[];
-  /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
+  /** Name for the SOA query of health probes. Default: the root. */
   readonly probeName?: string | undefined;
-  /** How many equal answers over UDP one network of clients gets; no limit where left out or 0 a second. */
+  /** Maximum rate of equal UDP answers to one client network. Default, and 0 per second: no limit. */
   readonly responseRateLimit?: ResponseRateLimitOptions;
-  /** How long a server may take to answer, in milliseconds. */
+  /** Time in which a server must answer, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
-  readonly workers?: number;
-  /** False passes everything that is a query, undecided: what there is to compare with. */
+  /** Number of UDP receiver threads. Default: 1; 0 lets {@link threadsFor} choose. */
+  readonly threads?: number;
+  /** If false, all valid queries are forwarded without a decision, for comparison in benchmarks. Default: true. */
   readonly guarded?: boolean;
-  /** Queries of one TCP connection, after which it ends. */
+  /** Number of queries after which a TCP connection is closed. */
   readonly tcpMaxQueries?: number;
-  /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
+  /** Networks and addresses whose clients may transfer zones, over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
 }
 
-/** Longer than a healthy server ever takes, shorter than most resolvers' patience with all their attempts. */
+/** Answer timeout, longer than a healthy server needs and shorter than the total timeout of most resolvers. */
 const DEFAULT_TIMEOUT_MS = 2000;
-/** Honest clients open a new connection after so many and hardly notice (RFC 7766, 6.2.1). */
+/** Query limit per TCP connection. Clients hardly notice one reconnect per 1000 queries (RFC 7766, 6.2.1). */
 const DEFAULT_TCP_MAX_QUERIES = 1000;
 
 export class EmbeddedDataPlane implements DataPlane {
@@ -49,7 +48,6 @@ export class EmbeddedDataPlane implements DataPlane {
   readonly #listeners: Listener[] = [];
   readonly #serverLog: ServerLog;
   readonly #tcpFaults: PacketFaults;
-  readonly #tcpQuestion = new Question();
   readonly #tcpHealth: TcpHealth;
   readonly #tcp: TcpRelay;
   #udp: UdpRelay | undefined;
@@ -64,16 +62,17 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#tcp = new TcpRelay({
       servers: () => this.#tcpHealth.inOrder(this.#udp?.inOrder() ?? []),
       isInUse: (server) => this.#isInUse(server),
-      onAnswer: (head, client) => this.#learnOverTcp(head, client),
-      mayTransfer: within(options.transfersAllow ?? []),
+      onAnswer: (head, question, client) => this.#learnOverTcp(head, question, client),
+      mayTransfer: networkMatcher(options.transfersAllow ?? []),
       key: context.detector.key,
       decide: (question, connection) => this.#decideOverTcp(question, connection),
+      countUser: (userZone, end) => context.detector.countUser(userZone, end),
       maxQueries: options.tcpMaxQueries ?? DEFAULT_TCP_MAX_QUERIES,
       faults: this.#tcpFaults,
     });
   }
 
-  /** In the order of `listen`; a wildcard as itself. */
+  /** Listen addresses, in the order of the option `listen`. A wildcard address is not expanded. */
   get addresses(): readonly ServerAddress[] {
     return this.#listeners.map(({ address }) => address);
   }
@@ -82,12 +81,11 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.servers ?? [];
   }
 
-  /** The threads that receive; none where this thread does. */
+  /** UDP receiver threads; empty if the main thread receives. */
   get threads(): ThreadedUdpRelay['workers'] {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
   }
 
-  /** Servers that answer over TCP. */
   get tcpServers(): number {
     return this.#tcpHealth.answering;
   }
@@ -96,27 +94,25 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#tcp;
   }
 
-  /** Packets read over UDP by what came of it (`ok`, or the fault). */
+  /** Returns the number of received UDP packets by parse result (`ok` or a fault). */
   packets(): Record<(typeof readResultNames)[number], number> {
     const packets = this.#udp?.packets() ?? [];
-    // The names are the keys of the record, each with its number: the entries are the whole of it.
+    // The cast is safe, because readResultNames are the keys of the record and every one of them has an entry.
     return Object.fromEntries(readResultNames.map((name, result) => [name, packets[result] ?? 0])) as Record<
       (typeof readResultNames)[number],
       number
     >;
   }
 
-  /** Answers that taught nothing, because the detector was too busy to hear of them. */
+  /** Returns the number of answers from which the detector did not learn because it was too busy. */
   unlearned(): number {
     return this.#udp?.unlearned() ?? 0;
   }
 
-  /** Answers over UDP above the limit of equal answers to one network. */
-  limited(): LimitedAnswers {
-    return this.#udp?.limited() ?? { truncated: 0, dropped: 0 };
+  limited(): number {
+    return this.#udp?.limited() ?? 0;
   }
 
-  /** Packets whose handling failed by a fault of the guard's own. */
   faults(): number {
     return (this.#udp?.faults() ?? 0) + this.#tcpFaults.count;
   }
@@ -131,12 +127,12 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#serverLog.note(udp.servers);
   }
 
-  /** Every query is decided about as it comes, by flags in shared memory: a change is in force already. */
+  /** Does nothing, because decisions read the policy flags in shared memory, so a change already applies. */
   policyChanged(): void {}
 
   tick(nowMs: number): void {
     this.#udp?.tick(nowMs);
-    for (const { udp } of this.#listeners) udp.follow(nowMs);
+    for (const { udp } of this.#listeners) udp.refresh(nowMs);
     this.#serverLog.note(this.servers);
   }
 
@@ -144,7 +140,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.takeSamples() ?? [];
   }
 
-  notReady(): string | undefined {
+  notReadyReason(): string | undefined {
     return this.servers.some(({ up }) => up) ? undefined : 'no DNS server answers';
   }
 
@@ -159,21 +155,28 @@ export class EmbeddedDataPlane implements DataPlane {
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
   }
 
-  /** One thread is this one; several share the ports, where Node can do that. */
+  /** Starts the UDP relay in this thread, or in several threads that share the ports if the platform allows it. */
   async #startUdp(): Promise<UdpRelay> {
-    const { servers, probeName, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
+    const {
+      servers,
+      probeName,
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+      guarded = true,
+      threads: wanted = 1,
+    } = this.#options;
     const { responseRateLimit: limit } = this.#options;
     const isLimited = limit !== undefined && limit.perSecond > 0;
     const responseRateLimit = isLimited ? limit : undefined;
     const rateCounters = isLimited ? newRateCounters() : undefined;
     const { detector, log } = this.#context;
     const reason = cannotSharePort();
-    const threads = threadsFor(workers, reason);
-    if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
+    const threads = threadsFor(wanted, reason);
+    if (wanted !== 1 && reason !== undefined) log.info({ reason }, 'DNS is received in a single thread');
     const task = { servers, probeName, responseRateLimit, rateCounters, timeoutMs, guarded };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
-    // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
+    // If ports can be shared, even a single thread opens several sockets per port, because each socket has its own
+    // receive buffer for bursts.
     const udp = new LocalUdpRelay(
       { ...task, sharesPorts: reason === undefined },
       {
@@ -187,35 +190,27 @@ export class EmbeddedDataPlane implements DataPlane {
     return udp;
   }
 
-  /** Whether a connection to this server may stay: it answers, or no other does. */
+  /** A connection may stay open if its server answers over TCP, or if no server does. */
   #isInUse(server: DnsServer): boolean {
     return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }
 
-  #decideOverTcp(question: Question, client: TcpClient): Verdict {
-    if (this.#options.guarded === false) return verdictOf('passed', 'none');
-    return this.#context.detector.decideOverTcp(question, client, Date.now());
+  #decideOverTcp(question: Question, client: TcpClient): TcpDecision {
+    if (this.#options.guarded === false) return { verdict: verdictOf('passed', 'none'), userZone: 0 };
+    const { detector } = this.#context;
+    const verdict = detector.decideOverTcp(question, client, Date.now());
+    return { verdict, userZone: detector.userZone };
   }
 
-  /** Answers over TCP teach as those over UDP do, and the client is who it says it is. */
-  #learnOverTcp(head: Uint8Array, client: string): void {
-    const { detector } = this.#context;
-    try {
-      if (readAnswer(head, detector.key, this.#tcpQuestion))
-        detector.learnAnswer(head, this.#tcpQuestion, client, Date.now(), true);
-    } catch (error) {
-      this.#tcpFaults.note(error, Date.now());
-    }
+  /** Learns from an answer that was sent over TCP. Unlike UDP, the TCP connection verifies the client address. */
+  #learnOverTcp(head: Uint8Array, question: Question, client: string): void {
+    this.#context.detector.learnAnswer(head, question, client, Date.now(), true);
   }
 
   readonly #logFault = (fault: string): void =>
-    this.#context.log.warn(
-      { fault },
-      'a packet could not be handled and was dropped, by a fault of Floodgate: please report it',
-    );
+    this.#context.log.warn({ fault }, 'packet dropped because of a bug in Floodgate; please report it');
 }
 
-/** Its connections are closed already. */
 const closeTcp = async ({ tcp }: Listener): Promise<void> => {
   await new Promise((resolve) => tcp.close(resolve));
 };

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:net';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
-import type { TcpRelay } from './tcpRelay.ts';
-import { type FrontendNumbers, UdpAddresses } from './udpAddresses.ts';
-import type { UdpRelay } from './udpRelay.ts';
+import type { TcpRelay } from './tcp/tcpRelay.ts';
+import { type FrontendNumbers, UdpAddresses } from './udp/udpAddresses.ts';
+import type { UdpRelay } from './udp/udpRelay.ts';
 
 export interface Listener {
   readonly tcp: Server;
@@ -12,14 +12,14 @@ export interface Listener {
   readonly udp: UdpAddresses;
 }
 
-/** A port that is free over TCP may be taken over UDP: so many are tried for port 0. */
+/** Ports to try if the configured port is 0: a free TCP port may be in use for UDP. */
 const PORT_ATTEMPTS = 20;
-/** Connections that wait to be accepted: one for each place, so that those who come at once come in. */
+/** Accept queue size, at least the number of connection slots, so that a burst of clients is not rejected. */
 const BACKLOG = 1024;
 
 /**
- * Listens for UDP and TCP on one port; port 0 takes one that is free for both. Rejects where it is not. TCP comes first:
- * threads share a UDP port, and another guard that does the same must be told that it is taken.
+ * Listens on one port for UDP and TCP. Port 0 picks a port that is free for both. Rejects if the port is in use. TCP is
+ * bound first, because threads can share UDP ports, so only TCP detects another guard on the port.
  */
 export async function listenAt(
   { host, port }: ServerAddress,
@@ -31,9 +31,9 @@ export async function listenAt(
     try {
       tcp.listen({ port, host, backlog: BACKLOG });
       await once(tcp, 'listening');
-      // One connection that the kernel could not hand over, for want of memory or descriptors: the others go on.
+      // A TCP connection was not accepted, e.g. for lack of file descriptors. Others continue.
       tcp.on('error', (error) =>
-        log.warn({ reason: error.message }, 'a connection of DNS over TCP could not be taken'),
+        log.warn({ reason: error.message }, 'cannot accept a DNS over TCP connection'),
       );
       const bound = tcp.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };

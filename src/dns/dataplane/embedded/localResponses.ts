@@ -1,24 +1,24 @@
-/** The answers that the guard gives itself, made in the query's own bytes: a flood of them allocates nothing. */
+/** Answers that the guard generates in place of the query packet, so that a flood allocates no memory. */
 import { HEADER_BYTES, ReadResult } from '../../protocol/index.ts';
 
 const RESPONSE = 0x80;
 const TRUNCATED = 0x02;
-/** What is kept of the query's first flags octet: opcode and recursion desired. */
+/** Bits of the first flags octet that an answer copies from the query: opcode and RD. */
 const KEPT = 0x79;
 
-export const RCODE_FORMERR = 1;
+const RCODE_FORMERR = 1;
 export const RCODE_SERVFAIL = 2;
 const RCODE_NOTIMP = 4;
 const RCODE_REFUSED = 5;
 
-/** Turns a packet that is no query to decide about into the answer that says why; returns how many bytes to send. */
+/** Overwrites an irregular query packet with an error answer. Returns the length of the answer. */
 export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
-  // A transfer that is allowed never comes here.
+  // Only zone transfers that are not allowed arrive here.
   if (result === ReadResult.transfer) return refuse(packet, questionEnd);
   return headerAlone(packet, result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR);
 }
 
-/** There may be no question that could be sent back. */
+/** Builds an answer without a question section, because the question may be unreadable. */
 function headerAlone(packet: Uint8Array, rcode: number): number {
   packet[2] = RESPONSE | ((packet[2] ?? 0) & KEPT);
   packet[3] = rcode;
@@ -26,13 +26,11 @@ function headerAlone(packet: Uint8Array, rcode: number): number {
   return HEADER_BYTES;
 }
 
-/** Turns a query into the answer REFUSED; returns how many bytes to send. */
 export function refuse(packet: Uint8Array, questionEnd: number): number {
   clearRecords(packet, 0, RCODE_REFUSED);
   return questionEnd;
 }
 
-/** Turns a query into the answer "ask over TCP"; returns how many bytes to send. */
 export function truncate(packet: Uint8Array, questionEnd: number): number {
   clearRecords(packet, TRUNCATED, 0);
   return questionEnd;

@@ -1,30 +1,27 @@
-/** The embedded data plane in `/metrics`: labels are names of results and addresses from the configuration, never a client's text. */
+/** Metrics of the embedded data plane. Labels are result names and configured addresses, never text from clients. */
 import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../../platform/metrics/index.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import type { LimitedAnswers } from './responseRateLimit.ts';
-import type { TcpRelay } from './tcpRelay.ts';
-import type { ServerState } from './udpRelay.ts';
+import type { TcpRelay } from './tcp/tcpRelay.ts';
+import type { ServerState } from './udp/udpRelay.ts';
 
-/** What is told of an embedded data plane. */
 interface EmbeddedFigures {
   readonly servers: readonly ServerState[];
   readonly threads: readonly unknown[];
   readonly tcpServers: number;
   readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
   packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
-  limited(): LimitedAnswers;
+  limited(): number;
   unlearned(): number;
   faults(): number;
 }
 
-/** Registers what the data plane counts; it is read when it is asked for. */
 export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packets_total',
-    help: 'Packets over UDP by what came of reading them: ok, or the fault.',
+    help: 'UDP packets by parse result: ok, or the fault.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -34,7 +31,7 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   });
   new Counter({
     name: 'floodgate_dns_server_answers_total',
-    help: 'Questions to the servers behind: answered, given up, asked of another server, and packets that answered nothing asked.',
+    help: 'Queries to DNS servers: answered, timed out, retried with another server; and packets that match no pending query.',
     labelNames: ['server', 'result'],
     registers,
     collect() {
@@ -50,17 +47,16 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   });
   new Counter({
     name: 'floodgate_dns_limited_answers_total',
-    help: 'Answers over UDP above the limit of equal answers to one network, by what became of them: truncated or dropped.',
-    labelNames: ['outcome'],
+    help: 'UDP answers above the limit of equal answers to one network, sent with TC=1.',
     registers,
     collect() {
       this.reset();
-      for (const [outcome, answers] of Object.entries(plane.limited())) this.inc({ outcome }, answers);
+      this.inc(plane.limited());
     },
   });
   new Counter({
     name: 'floodgate_dns_unlearned_answers_total',
-    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the detector.',
+    help: 'Answers not learned because the detector was too busy.',
     registers,
     collect() {
       this.reset();
@@ -69,7 +65,7 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   });
   new Counter({
     name: 'floodgate_dns_packet_faults_total',
-    help: 'Packets that were dropped because handling them failed, by a fault of Floodgate: the log says what.',
+    help: 'Packets dropped because of a bug in Floodgate; the log contains the error.',
     registers,
     collect() {
       this.reset();
@@ -78,24 +74,24 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   });
   registerTcpMetrics(plane, registry);
   const gauge = gaugesOf(registry);
-  gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, plane.threads.length));
-  gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
+  gauge('floodgate_dns_threads', 'UDP receiver threads.', () => Math.max(1, plane.threads.length));
+  gauge('floodgate_dns_in_flight', 'Queries that await an answer.', () =>
     plane.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
   );
   gauge(
     'floodgate_dns_servers_up',
-    'Servers behind that answer.',
+    'DNS servers that answer.',
     () => plane.servers.filter(({ up }) => up).length,
   );
   gauge(
     'floodgate_dns_tcp_servers_up',
-    'Servers behind that answer over TCP; found out where there are several.',
+    'DNS servers that answer over TCP. Probed only if there are several servers.',
     () => plane.tcpServers,
   );
-  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => plane.tcp.connections);
+  gauge('floodgate_dns_tcp_connections', 'Open DNS over TCP connections.', () => plane.tcp.connections);
   gauge(
     'floodgate_dns_tcp_server_connections',
-    'Open connections of DNS over TCP to the servers behind.',
+    'Open TCP connections to the DNS servers.',
     () => plane.tcp.serverConnections,
   );
 }
@@ -105,7 +101,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   const { counts } = plane.tcp;
   new Counter({
     name: 'floodgate_dns_tcp_messages_total',
-    help: 'Messages over TCP by what came of reading them: ok, or the fault.',
+    help: 'TCP messages by parse result: ok, or the fault.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -116,20 +112,20 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   });
   new Counter({
     name: 'floodgate_dns_tcp_queries_total',
-    help: 'Queries over TCP by what came of them and why they had to pay.',
+    help: 'TCP queries by outcome and by the reason for which they had to pay a token.',
     labelNames: ['outcome', 'reason'],
     registers,
     collect() {
       this.reset();
       for (const [number, queries] of counts.queries.entries()) {
-        const verdict = number as Verdict; // an index of the table of verdicts
+        const verdict = number as Verdict; // an index of the verdict table
         if (queries > 0) this.inc({ outcome: outcomeOf(verdict), reason: reasonOf(verdict) }, queries);
       }
     },
   });
   new Counter({
     name: 'floodgate_dns_transfers_total',
-    help: 'Zone transfers that clients asked for (AXFR, IXFR), over UDP and TCP, by whether they were allowed.',
+    help: 'Requested zone transfers (AXFR, IXFR) by protocol and outcome.',
     labelNames: ['protocol', 'outcome'],
     registers,
     collect() {
@@ -141,7 +137,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   });
   new Counter({
     name: 'floodgate_dns_tcp_accepted_total',
-    help: 'Connections of DNS over TCP that found a place.',
+    help: 'Accepted DNS over TCP connections.',
     registers,
     collect() {
       this.reset();
@@ -150,7 +146,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   });
   new Counter({
     name: 'floodgate_dns_tcp_closed_total',
-    help: 'Connections of DNS over TCP that were closed, by why.',
+    help: 'Closed DNS over TCP connections, by reason.',
     labelNames: ['reason'],
     registers,
     collect() {

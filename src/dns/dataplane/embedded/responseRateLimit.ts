@@ -1,7 +1,7 @@
 /**
- * Response rate limiting (as BIND, NSD and Knot know it): how often one network of clients gets the same answer. Counted in two
- * rows of counters under hashes that nobody outside knows, in a memory of fixed size that all threads share: two answers that meet
- * in both rows are limited together, which costs the second no more than a way over TCP.
+ * Response rate limiting as in BIND, NSD and Knot: limits equal answers to one client network. All threads share two
+ * rows of counters, indexed by a secret hash. Answers that collide in both rows share a limit; the client then retries
+ * over TCP.
  */
 import {
   expandName,
@@ -10,32 +10,21 @@ import {
   QueryType,
   type Question,
   questionOfWire,
-  questionSuffix,
   rcodeOf,
   readUint16,
   skipName,
+  suffixHash,
 } from '../../protocol/index.ts';
 
 export interface ResponseRateLimitOptions {
-  /** Equal answers to one network in a second. */
+  /** Maximum number of equal answers to one client network per second. */
   readonly perSecond: number;
-  /** Of so many above the limit one is sent as TC=1; 0 for none. */
-  readonly slip: number;
 }
 
-/** Answers above the limit, by what became of them. */
-export interface LimitedAnswers {
-  readonly truncated: number;
-  readonly dropped: number;
-}
-
-/** What becomes of an answer. */
-export type Limited = 'sent' | 'truncated' | 'dropped';
-
-/** 1 MB in all. */
+/** Number of counters per row. Both rows together use 1 MB. */
 const COUNTERS = 131_072;
 const ROWS = 2;
-/** A counter is one word: the second that it counts, and how many there were. */
+/** Layout of a counter (32-bit word): second in the upper 12 bits, answers in that second in the lower 20 bits. */
 const COUNT_BITS = 20;
 const COUNT_MASK = (1 << COUNT_BITS) - 1;
 const SECOND_MASK = 0xfff;
@@ -45,29 +34,27 @@ const POINTER = 0xc0;
 export const newRateCounters = (): SharedArrayBuffer => new SharedArrayBuffer(ROWS * COUNTERS * 4);
 
 export class ResponseRateLimit {
-  readonly limited = { truncated: 0, dropped: 0 };
-  readonly #options: ResponseRateLimitOptions;
+  limited = 0;
+  readonly #perSecond: number;
   readonly #key: HashKey;
   readonly #counters: Int32Array;
 
   constructor(
-    options: ResponseRateLimitOptions,
+    { perSecond }: ResponseRateLimitOptions,
     { key, counters }: { key: HashKey; counters: SharedArrayBuffer },
   ) {
-    this.#options = options;
+    this.#perSecond = perSecond;
     this.#key = key;
     this.#counters = new Int32Array(counters);
   }
 
-  /** Counts an answer to the question that was read from it, and says whether it may be sent. */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
-  note(answer: Uint8Array, question: Question, client: string, nowMs: number): Limited {
+  /** Counts an answer. Returns true if the answer is above the limit and must be sent truncated (TC=1). */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer; an options object would be allocated
+  note(answer: Uint8Array, question: Question, client: string, nowMs: number): boolean {
     const count = this.#count(networkHash(client), identityOf(answer, question, this.#key), nowMs);
-    const { perSecond, slip } = this.#options;
-    if (count <= perSecond) return 'sent';
-    const outcome = slip > 0 && (count - perSecond) % slip === 0 ? 'truncated' : 'dropped';
-    this.limited[outcome]++;
-    return outcome;
+    if (count <= this.#perSecond) return false;
+    this.limited++;
+    return true;
   }
 
   #count(network: number, identity: number, nowMs: number): number {
@@ -77,7 +64,7 @@ export class ResponseRateLimit {
     return Math.min(this.#add(one % COUNTERS, second), this.#add(COUNTERS + (other % COUNTERS), second));
   }
 
-  /** Two threads may both begin a second: one of their answers is not counted. */
+  /** Increments a counter. If two threads start a new second at the same time, one answer is not counted. */
   #add(place: number, second: number): number {
     const before = Atomics.load(this.#counters, place);
     const count = before >>> COUNT_BITS === second ? (before & COUNT_MASK) + 1 : 1;
@@ -89,8 +76,8 @@ export class ResponseRateLimit {
 }
 
 /**
- * What makes answers equal: the name and type that were asked for; of names that do not exist, and of types that a name does not
- * have, the zone; of a delegation, where it leads; of errors, the code.
+ * Returns a hash of name and type for positive answers, of the zone for NXDOMAIN and NODATA, of the delegation point
+ * for referrals, and of the response code for errors.
  */
 function identityOf(answer: Uint8Array, question: Question, key: HashKey): number {
   const rcode = rcodeOf(answer);
@@ -103,14 +90,14 @@ function identityOf(answer: Uint8Array, question: Question, key: HashKey): numbe
   return mix(owner, (type === QueryType.SOA ? QueryType.SOA : QueryType.NS) << 8);
 }
 
-/** The hash of the owner of the first record behind the question: nearly always a pointer into the name that was asked for. */
+/** Hashes the owner of the first record, usually a compression pointer to the question name or a suffix of it. */
 function ownerHash(answer: Uint8Array, question: Question, key: HashKey): number {
   const at = question.end;
   if ((answer[at] ?? 0) >= POINTER) {
     const offset = readUint16(answer, at) & 0x3fff;
     for (let label = 0; label < question.labels; label++) {
       if (question.offsets[label] !== offset) continue;
-      const [high, low] = questionSuffix(question, question.labels - label);
+      const [high, low] = suffixHash(question, question.labels - label);
       return mix(high, low);
     }
   }
@@ -118,11 +105,11 @@ function ownerHash(answer: Uint8Array, question: Question, key: HashKey): number
   if (name === undefined) return 0;
   const owner = questionOfWire(name, 0, key);
   if (owner.labels === 0) return 0;
-  const [high, low] = questionSuffix(owner, owner.labels);
+  const [high, low] = suffixHash(owner, owner.labels);
   return mix(high, low);
 }
 
-/** Both spread over 32 bits (the finalizer of MurmurHash3). */
+/** Mixes two words into one (MurmurHash3 finalizer). */
 function mix(one: number, other: number): number {
   let value = Math.imul(one, 0x9e3779b1) ^ other;
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

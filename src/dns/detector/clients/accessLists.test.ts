@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseNetwork, within } from '../../../platform/addresses/index.ts';
+import { networkMatcher, parseNetwork } from '../../../platform/addresses/index.ts';
 import { questionOf } from '../../protocol/index.ts';
 import { ACCESS_LISTS_BYTES, type Access, SharedAccessLists } from './accessLists.ts';
 import { ClientAddress } from './clientAddress.ts';
@@ -8,7 +8,7 @@ import { ClientAddress } from './clientAddress.ts';
 const KEY = { high: 1, low: 2 };
 const memory = new SharedArrayBuffer(ACCESS_LISTS_BYTES);
 const lists = new SharedAccessLists(memory);
-/** As another thread sees them. */
+/** View of another thread. */
 const elsewhere = new SharedAccessLists(memory);
 const address = new ClientAddress();
 
@@ -28,7 +28,7 @@ function ofClient(text: string): Access | undefined {
 }
 const ofName = (name: string): Access | undefined => elsewhere.ofName(questionOf(name, 1, KEY));
 
-it('the longest prefix that an address is in counts, of its own family', () => {
+it('the longest matching prefix of the same address family applies', () => {
   write({
     '0.0.0.0/0': 'deny',
     '192.0.2.0/24': 'allow',
@@ -49,7 +49,7 @@ it('the longest prefix that an address is in counts, of its own family', () => {
   ]);
 });
 
-it('the deepest name counts, for all names below it and in either case', () => {
+it('the deepest name applies, to all names below it and regardless of case', () => {
   write({}, { 'example.test': 'deny', 'www.Example.test': 'allow', 'x.www.example.test': 'deny' });
   expect(['example.test', 'a.b.EXAMPLE.test', 'www.example.test', 'y.www.example.test'].map(ofName)).toEqual([
     'deny',
@@ -65,7 +65,7 @@ it('the deepest name counts, for all names below it and in either case', () => {
   ]);
 });
 
-it('of two entries about the same the one that allows counts; what is gone is gone', () => {
+it('an entry that allows overrides an equal one that denies; removed entries no longer apply', () => {
   for (const order of [
     ['allow', 'deny'],
     ['deny', 'allow'],
@@ -85,7 +85,7 @@ it('of two entries about the same the one that allows counts; what is gone is go
   ]);
 });
 
-it('says what the networks say, one by one', () => {
+it('lookups of networks agree with a linear search', () => {
   const word = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   const text = (value: number) =>
     [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
@@ -99,14 +99,14 @@ it('says what the networks say, one by one', () => {
     fc.property(fc.array(network, { maxLength: 40 }), word, (networks, asked) => {
       lists.write({ networks, names: [] }, KEY);
       const around = networks
-        .filter((one) => within([one.network])(text(asked)))
+        .filter((one) => networkMatcher([one.network])(text(asked)))
         .sort((a, b) => b.network.bits - a.network.bits || a.access.localeCompare(b.access));
       expect(ofClient(text(asked))).toBe(around[0]?.access);
     }),
   );
 });
 
-it('takes as many entries as it may, and refuses more with nothing changed', () => {
+it('access lists accept the maximum number of entries, and reject more without a change', () => {
   const entries = (count: number) =>
     Array.from({ length: count }, (_, i) => ({
       network: parseNetwork(`10.${i >> 8}.${i & 0xff}.0/24`),

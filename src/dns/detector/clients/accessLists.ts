@@ -1,44 +1,38 @@
 /**
- * Which networks and names are allowed or denied whatever else is decided, in shared memory. The most specific entry counts: the
- * longest prefix, the deepest name. A list is written beside the one in force and then takes its place, so that a
- * thread reads one or the other and never a mixture.
+ * Allowed and denied networks and names, checked before all other rules. The longest prefix or the deepest name
+ * applies. New lists are written to the inactive half of the memory, which then becomes active, so that no thread sees
+ * a mixture.
  */
 import type { Network } from '../../../platform/addresses/index.ts';
-import {
-  type HashKey,
-  nameToWire,
-  type Question,
-  questionOfWire,
-  questionSuffix,
-} from '../../protocol/index.ts';
+import { type HashKey, nameToWire, type Question, questionOfWire, suffixHash } from '../../protocol/index.ts';
 import { ClientAddress } from './clientAddress.ts';
 
 export type Access = 'allow' | 'deny';
 
-/** Entries by what they are about; where two are about the same, `allow` counts. */
+/** Entries of the access lists. If two have the same network or name, `allow` applies. */
 export interface AccessLists {
   readonly networks: readonly { readonly network: Network; readonly access: Access }[];
-  /** In text; each is about the names below it, too. */
+  /** Domain names. An entry also applies to all names below its name. */
   readonly names: readonly { readonly name: string; readonly access: Access }[];
 }
 
 export const NO_LISTS: AccessLists = { networks: [], names: [] };
 
-/** Entries of each kind; more are refused. */
+/** Maximum number of network entries, and of name entries. */
 export const MAX_ACCESS_ENTRIES = 2000;
-/** Twice as many places and more: a look finds a free one soon. */
-const PLACES = 8192;
+/** Slots per hash table. At most a quarter is used, so that probe sequences stay short. */
+const SLOTS = 8192;
 const NETWORK_WORDS = 5;
 const NAME_WORDS = 3;
-/** How many lengths of prefixes there are; then the lengths, longest first; then the two tables. */
+/** Offsets in one half: number of prefix lengths; the lengths, longest first; table of networks; table of names. */
 const LENGTHS = 0;
 const LENGTHS_AT = 1;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 const NETWORKS_AT = LENGTHS_AT + IPV4_BITS + 1 + IPV6_BITS + 1;
-const NAMES_AT = NETWORKS_AT + PLACES * NETWORK_WORDS;
-const WORDS = NAMES_AT + PLACES * NAME_WORDS;
-/** The word that says which half is in force and what is in it, and the halves. */
+const NAMES_AT = NETWORKS_AT + SLOTS * NETWORK_WORDS;
+const WORDS = NAMES_AT + SLOTS * NAME_WORDS;
+/** Layout: one word of flags (active half, has networks, has names), then the two halves. */
 const HALVES_AT = 1;
 const SECOND_HALF = 1;
 const HAS_NETWORKS = 2;
@@ -47,7 +41,7 @@ export const ACCESS_LISTS_BYTES = (HALVES_AT + 2 * WORDS) * 4;
 
 const ALLOW = 1;
 const DENY = 2;
-/** What is looked up of an IPv6 prefix: its length moved behind those of IPv4. */
+/** Added to IPv6 prefix lengths, to tell them from IPv4 lengths. */
 const IPV6 = IPV4_BITS + 1;
 
 export class SharedAccessLists {
@@ -62,12 +56,12 @@ export class SharedAccessLists {
     );
   }
 
-  /** Whether there is nothing in the lists: one plain look at one word, as it is asked for every packet. */
+  /** Whether both lists are empty. Reads one word without Atomics, because this runs for each packet. */
   get isEmpty(): boolean {
     return ((this.#memory[0] ?? 0) & (HAS_NETWORKS | HAS_NAMES)) === 0;
   }
 
-  /** Whether there are entries about networks, and so the client's address is needed. */
+  /** Whether the lists contain networks. If not, the client's address need not be parsed. */
   get haveNetworks(): boolean {
     return (Atomics.load(this.#memory, 0) & HAS_NETWORKS) !== 0;
   }
@@ -76,38 +70,38 @@ export class SharedAccessLists {
     return (Atomics.load(this.#memory, 0) & HAS_NAMES) !== 0;
   }
 
-  /** What the lists say of a client; undefined where they say nothing. */
+  /** Access of a client's network. Undefined if no entry matches. */
   ofClient({ isKnown, isIpv6, words }: ClientAddress): Access | undefined {
-    const half = this.#inForce;
+    const half = this.#activeHalf;
     if (!isKnown) return undefined;
     const lengths = half[LENGTHS] ?? 0;
     for (let i = 0; i < lengths; i++) {
       const length = half[LENGTHS_AT + i] ?? 0;
       if (length >= IPV6 !== isIpv6) continue;
       this.#mask(words, isIpv6 ? length - IPV6 : length);
-      const found = half[this.#networkPlace(half, length) + NETWORK_WORDS - 1] ?? 0;
+      const found = half[this.#networkSlot(half, length) + NETWORK_WORDS - 1] ?? 0;
       if (found !== 0) return accessOf(found & 3);
     }
     return undefined;
   }
 
-  /** What the lists say of a name; undefined where they say nothing. */
+  /** Access of a name. Undefined if no entry matches. */
   ofName(question: Question): Access | undefined {
-    const half = this.#inForce;
+    const half = this.#activeHalf;
     for (let suffix = question.labels - 1; suffix >= 0; suffix--) {
-      const place = namePlace(half, question.suffixHigh[suffix] ?? 0, question.suffixLow[suffix] ?? 0);
+      const place = nameSlot(half, question.suffixHigh[suffix] ?? 0, question.suffixLow[suffix] ?? 0);
       const found = half[place + 2] ?? 0;
       if (found !== 0) return accessOf(found);
     }
     return undefined;
   }
 
-  /** Puts other lists in force. Throws `RangeError` where they are too long, and then nothing changes. */
+  /** Replaces the lists. If one is too long, changes nothing and throws `RangeError`. */
   write({ networks, names }: AccessLists, key: HashKey): void {
     if (Math.max(networks.length, names.length) > MAX_ACCESS_ENTRIES)
-      throw new RangeError(`an access list has more than ${MAX_ACCESS_ENTRIES} entries`);
+      throw new RangeError(`access list has more than ${MAX_ACCESS_ENTRIES} entries`);
     const next = 1 - (Atomics.load(this.#memory, 0) & SECOND_HALF);
-    const half = this.#halves[next] as Int32Array; // there are two
+    const half = this.#halves[next] as Int32Array; // index is 0 or 1
     half.fill(0);
     const address = new ClientAddress();
     const lengths = new Set<number>();
@@ -116,14 +110,14 @@ export class SharedAccessLists {
       const length = address.isIpv6 ? network.bits + IPV6 : network.bits;
       lengths.add(length);
       this.#mask(address.words, network.bits);
-      const place = this.#networkPlace(half, length);
+      const place = this.#networkSlot(half, length);
       half.set(this.#masked, place);
       addTo(half, place + NETWORK_WORDS - 1, ((length + 1) << 2) | wordOf(access));
     }
     for (const { name, access } of names) {
       const question = questionOfWire(nameToWire(name), 0, key);
-      const [high, low] = questionSuffix(question, question.labels);
-      const place = namePlace(half, high, low);
+      const [high, low] = suffixHash(question, question.labels);
+      const place = nameSlot(half, high, low);
       half[place] = high;
       half[place + 1] = low;
       addTo(half, place + 2, wordOf(access));
@@ -137,8 +131,8 @@ export class SharedAccessLists {
     Atomics.store(this.#memory, 0, next | has);
   }
 
-  get #inForce(): Int32Array {
-    return this.#halves[Atomics.load(this.#memory, 0) & SECOND_HALF] as Int32Array; // there are two
+  get #activeHalf(): Int32Array {
+    return this.#halves[Atomics.load(this.#memory, 0) & SECOND_HALF] as Int32Array; // index is 0 or 1
   }
 
   #mask(words: Int32Array, bits: number): void {
@@ -148,8 +142,8 @@ export class SharedAccessLists {
     }
   }
 
-  /** Where the masked address stands with this length, or would. */
-  #networkPlace(half: Int32Array, length: number): number {
+  /** Returns the offset of the network's entry, or of a free slot for the entry. */
+  #networkSlot(half: Int32Array, length: number): number {
     const masked = this.#masked;
     const a = masked[0] ?? 0;
     const b = masked[1] ?? 0;
@@ -163,19 +157,19 @@ export class SharedAccessLists {
       const isSame =
         half[place] === a && half[place + 1] === b && half[place + 2] === c && half[place + 3] === d;
       if (entry === 0 || (isSame && entry >>> 2 === length + 1)) return place;
-      slot = (slot + 1) & (PLACES - 1);
+      slot = (slot + 1) & (SLOTS - 1);
     }
   }
 }
 
-function namePlace(half: Int32Array, high: number, low: number): number {
-  for (let slot = high & (PLACES - 1); ; slot = (slot + 1) & (PLACES - 1)) {
+function nameSlot(half: Int32Array, high: number, low: number): number {
+  for (let slot = high & (SLOTS - 1); ; slot = (slot + 1) & (SLOTS - 1)) {
     const place = NAMES_AT + slot * NAME_WORDS;
     if (half[place + 2] === 0 || (half[place] === high && half[place + 1] === low)) return place;
   }
 }
 
-/** An entry that allows stays when another one about the same denies. */
+/** Stores an entry. Does not replace `allow` for the same network or name. */
 function addTo(half: Int32Array, at: number, entry: number): void {
   if (((half[at] ?? 0) & 3) !== ALLOW) half[at] = entry;
 }

@@ -27,9 +27,9 @@ it.each([
   ['nonsense', 'none'],
   ['192.0.2', 'none'],
   ['1:2:3:4:5:6:7:8:9', 'none'],
-])('%j is read as %s', (text, words) => expect(read(text)).toBe(words));
+])('address %j is parsed as %s', (text, words) => expect(read(text)).toBe(words));
 
-it('is read the same however it is spelt, as arithmetic has it', () => {
+it('all text forms of an IPv6 address are parsed to the same words', () => {
   const group = fc.oneof(fc.constant(0), fc.nat(0xffff));
   fc.assert(
     fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
@@ -42,7 +42,7 @@ it('is read the same however it is spelt, as arithmetic has it', () => {
   );
 });
 
-it('any text is read or none, and nothing else happens', () => {
+it('parsing an arbitrary text never throws', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f:.%]{0,45}$/)), (text) => {
       read(text);

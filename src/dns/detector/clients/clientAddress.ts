@@ -1,4 +1,4 @@
-/** A client's address in numbers, read from the text that a socket gives, without an object for each. */
+/** Parses client addresses as reported by sockets, without allocating memory. */
 
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -6,18 +6,18 @@ const COLON = 0x3a;
 const DOT = 0x2e;
 const PERCENT = 0x25;
 const GROUPS = 8;
-/** `::ffff:` in front of an IPv4 address. */
+/** Group before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`). */
 const MAPPED = 0xffff;
 
-/** An address as four words of 32 bits, most significant first; an IPv4 one is in the first of them. */
+/** IP address as four 32-bit words, most significant first. IPv4 uses only the first word. */
 export class ClientAddress {
-  /** False before an address was read, and for a text that is none. */
+  /** Whether the last parsed string is a valid address. False before the first {@link read}. */
   isKnown = false;
   isIpv6 = false;
   readonly words = new Int32Array(4);
   readonly #groups = new Uint16Array(GROUPS);
 
-  /** Reads what `net` and `dgram` write: IPv4 in dots, IPv6, IPv4 that IPv6 carries, an interface behind a percent sign. */
+  /** Parses an address as `net` or `dgram` reports it: IPv4, IPv4-mapped IPv6, or IPv6 with an optional `%` zone. */
   read(text: string): void {
     const { words } = this;
     words[1] = 0;
@@ -30,7 +30,7 @@ export class ClientAddress {
     this.isKnown = this.#readIpv6(text);
   }
 
-  /** Leaves off at the first character that no such address has. */
+  /** Parses IPv4 from `start`. Returns false at the first character other than a digit or a dot. */
   #readIpv4(text: string, start: number): boolean {
     let word = 0;
     let octet = 0;
@@ -65,7 +65,7 @@ export class ClientAddress {
         start = at + 1;
         if (character === PERCENT) break;
       } else if (character === DOT) {
-        // Whatever IPv6 carries it, IPv4 is IPv4 behind ::ffff:, and the last two groups elsewhere.
+        // A dotted address after `::ffff:` is an IPv4 client; after another prefix, it is the last two IPv6 groups.
         if (!this.#readIpv4(text, start)) return false;
         return this.#carried(count, gapAt);
       } else {
@@ -91,7 +91,7 @@ export class ClientAddress {
     return true;
   }
 
-  /** Puts what came behind `::` at the end. */
+  /** Expands `::` in an IPv6 address by moving the groups after it to the end. */
   #spread(count: number, gapAt: number): void {
     const groups = this.#groups;
     const missing = GROUPS - count;

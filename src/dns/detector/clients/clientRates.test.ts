@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { ClientRates } from './clientRates.ts';
 
 const RATE = { ratePerSecond: 10, burst: 50 };
-/** How many tokens of a hundred are there. */
+/** Returns how many of 100 queries found a token. */
 const taken = (rates: ClientRates, client: string, nowMs: number): number =>
   Array.from({ length: 100 }, () => rates.take(client, RATE, nowMs)).filter(Boolean).length;
 
-it('each client has a bucket of its own, which fills with time and never beyond its size', () => {
+it('each client has its own bucket, which refills with time up to its burst', () => {
   const rates = new ClientRates();
   expect(taken(rates, 'a', 0)).toBe(50);
   expect(taken(rates, 'b', 0)).toBe(50);
@@ -14,14 +14,14 @@ it('each client has a bucket of its own, which fills with time and never beyond 
   expect(taken(rates, 'a', 3_600_000)).toBe(50);
 });
 
-it('a clock that is set back brings nothing, and takes nothing for longer than the step', () => {
+it('a clock that is set back adds no tokens, and delays refills by no more than its step', () => {
   const rates = new ClientRates();
   expect(taken(rates, 'a', 10_000)).toBe(50);
   expect(taken(rates, 'a', 0)).toBe(0);
   expect(taken(rates, 'a', 1000)).toBe(10);
 });
 
-it('whoever comes under many names finds no more memory than there is; the last to ask is kept', () => {
+it('the number of buckets is bounded; recently used ones are kept', () => {
   const rates = new ClientRates(100);
   for (let i = 0; i < 1000; i++) {
     rates.take(`client ${i}`, RATE, 0);

@@ -1,10 +1,9 @@
 /**
- * Token buckets by client, for clients that proved their address. A bucket that was left alone long enough is full and says
- * nothing: it need not be kept, so that only clients of the last seconds take memory, and no more than a fixed number of them.
+ * Token buckets of clients with a proven address. An idle bucket becomes full and may be deleted, so memory is bounded.
  */
 
 const MS_PER_SECOND = 1000;
-/** More clients than connections find a place in the time in which a bucket fills. */
+/** Maximum number of buckets: more than the clients that connect while an empty bucket refills. */
 const MAX_CLIENTS = 10_000;
 
 interface Bucket {
@@ -13,7 +12,7 @@ interface Bucket {
 }
 
 export class ClientRates {
-  /** In the order of last use. */
+  /** Token buckets by client, least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
   readonly #maxClients: number;
 
@@ -25,7 +24,6 @@ export class ClientRates {
     return this.#buckets.size;
   }
 
-  /** Takes a token from the client's bucket. False when there is none. */
   take(
     client: string,
     rate: { readonly ratePerSecond: number; readonly burst: number },

@@ -13,7 +13,7 @@ function at(text: string): ClientAddress {
 const forged = (i: number): string =>
   `${(i >>> 24) & 0xff}.${(i >>> 16) & 0xff}.${(i >>> 8) & 0xff}.${i & 0xff}`;
 
-it('counts each client by itself, an IPv6 one by its /64, and begins anew with each window', () => {
+it('counts each client separately, IPv6 clients per /64, from 0 in each window', () => {
   const clients = heavyClients();
   for (let i = 1; i <= 100; i++) {
     expect(clients.count(at('192.0.2.1'), 0)).toBe(i);
@@ -24,11 +24,11 @@ it('counts each client by itself, an IPv6 one by its /64, and begins anew with e
   expect(clients.count(at('192.0.2.1'), CLIENT_WINDOW_MS)).toBe(1);
 });
 
-it('two hundred thousand forged addresses hide no heavy client, and make nobody heavy who is not', () => {
+it('200,000 forged addresses neither hide heavy clients nor make a light client heavy', () => {
   const clients = heavyClients();
   let heavy = 0;
   let most = 0;
-  // One query in a hundred is of each of four heavy clients and of one that asks little.
+  // One query in a hundred comes from each of four heavy clients; one in 2,000 from a light one.
   for (let i = 0; i < 200_000; i++) {
     most = Math.max(most, clients.count(at(forged(i * 2_654_435)), 0));
     if (i % 100 === 0) for (let j = 0; j < 4; j++) heavy = clients.count(at(`198.51.100.${j}`), 0);

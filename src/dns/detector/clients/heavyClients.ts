@@ -1,34 +1,33 @@
 /**
- * Which clients ask for most, in bounded memory: Space-Saving (Metwally, Agrawal and El Abbadi, 2005) in sets of eight
- * counters, each client in the set that its keyed hash says. In a window of five seconds a set with N queries has every client
- * in it that asked more than N/8 times. A client that finds no counter takes over the smallest one of its set; it is judged only by
- * what was counted since, never by the count that it took over: nobody is heavy for the queries of others. All in shared memory: two threads
- * that count in one place at once may lose each other's query, and nothing else.
+ * Finds the clients with the most queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, 2005) in sets
+ * of eight counters, selected by a keyed hash. In a five-second window, a set with N queries has a counter for every
+ * client with more than N/8. A new client takes over the set's smallest counter, but only its own queries since then
+ * count against its limit. Two threads that update one shared counter at the same time may lose a query.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { mix } from './mix.ts';
 
-/** Long enough that a burst of honest queries is no flood, short enough that a flood is cut soon. */
+/** Counting period. Bursts of genuine queries stay below the limit, and a flood is limited soon. */
 export const CLIENT_WINDOW_MS = 5000;
 const MS_PER_SECOND = 1000;
-/** Queries of one client that may pass in a window, where so many tokens come in a second. */
+/** Maximum queries per client and window: the tokens that the account's bucket gains in one window. */
 export const clientLimit = (ratePerSecond: number): number =>
   Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND);
 
 const SETS = 1024;
 const WAYS = 8;
-/** Of each counter: whose it is, its window, the queries that are certainly that client's, and those it took over. */
+/** Words of a counter: client tag (hash), window number, this client's queries, count taken over. */
 const TAG = 0;
 const WINDOW = WAYS;
 const OWN = 2 * WAYS;
 const TAKEN_OVER = 3 * WAYS;
 const WORDS_PER_SET = 4 * WAYS;
-/** Behind the sets: which window it is, and how many queries all clients together had in it. */
+/** Words after the sets: current window number, and queries of all clients in this window. */
 const NOW = SETS * WORDS_PER_SET;
 const TOTAL = NOW + 1;
 const WORDS = NOW + 2;
-/** 128 KiB, for 8,192 clients. */
+/** Size of the shared memory: 128 KiB for 8,192 clients. */
 export const HEAVY_CLIENTS_BYTES = WORDS * 4;
 const MOST = 0x7fffffff;
 
@@ -42,8 +41,8 @@ export class HeavyClients {
   }
 
   /**
-   * Counts a query of anybody. True when there were more than so many in this window: until then nobody alone can have
-   * had more, and there is no need to look who asks.
+   * Counts a query of any client. Returns true once this window's total exceeds `limit`. Before that, no single client
+   * can exceed `limit`, so the client's address need not be parsed.
    */
   countAny(limit: number, nowMs: number): boolean {
     const words = this.#words;
@@ -55,7 +54,7 @@ export class HeavyClients {
     return Atomics.add(words, TOTAL, 1) >= limit;
   }
 
-  /** Counts a query of this client. Returns how many it certainly had in this window. An IPv6 client is a /64. */
+  /** Counts a query. Returns a lower bound of the client's queries in this window. IPv6 clients are counted per /64. */
   count(client: ClientAddress, nowMs: number): number {
     const words = this.#words;
     const first = client.words[0] ?? 0;
@@ -70,13 +69,13 @@ export class HeavyClients {
     return 1;
   }
 
-  /** What a client is known by; never 0. */
+  /** Keyed hash that identifies the client within its set. Never 0. */
   tagOf({ isIpv6, words: address }: ClientAddress): number {
     const second = isIpv6 ? (address[1] ?? 0) : 1;
     return mix(mix(this.#key.high, address[0] ?? 0), second) | 1;
   }
 
-  /** Gives the client the smallest counter of its set; one of an earlier window is free. */
+  /** Assigns the set's smallest counter to the client. Counters of earlier windows count as free. */
   #takeOver(set: number, tag: number, window: number): void {
     const words = this.#words;
     let smallest = set;

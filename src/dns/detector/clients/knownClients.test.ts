@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21);
-/** What may be asked in a second, and at once. */
+/** Limit of new clients, and the rate that counts as usual. */
 const RATE = { ratePerSecond: 100, burst: 500 };
 const USUAL = { ratePerSecond: 200, burst: 1000 };
 
@@ -20,7 +20,7 @@ function knownClients(nowMs = NOW): KnownClients {
 const user = (i: number): number => networkHash(`198.51.${i}.1`);
 const forged = (i: number): number => networkHash(`${1 + (i % 197)}.${(i >> 8) & 255}.${(i * 7) & 255}.9`);
 
-/** So many queries of forged networks, one each; how many of them were admitted. */
+/** Runs queries from forged networks, one each. Returns how many were admitted. */
 function flood(
   clients: KnownClients,
   { queries, seconds, startMs }: Record<'queries' | 'seconds' | 'startMs', number>,
@@ -35,7 +35,7 @@ function flood(
   return admitted;
 }
 
-it('knows who asks again an hour later, and nobody is new before there can be such', () => {
+it('a network is known after an hour; before the first hour no network is new', () => {
   const clients = knownClients();
   clients.note(user(1), NOW);
   expect(clients.isNew(user(2), NOW + 59 * MINUTE_MS)).toBe(false);
@@ -49,7 +49,7 @@ it('knows who asks again an hour later, and nobody is new before there can be su
   expect(clients.isNew(user(2), NOW + HOUR_MS)).toBe(true);
 });
 
-it('lets new ones ask together what they may, and those it knows whatever they ask', () => {
+it('new networks share a limit; known networks are not limited', () => {
   const clients = knownClients();
   for (const atMs of [NOW, NOW + HOUR_MS]) clients.note(user(1), atMs);
   const startMs = NOW + HOUR_MS;
@@ -59,12 +59,12 @@ it('lets new ones ask together what they may, and those it knows whatever they a
   for (let i = 0; i < 10_000; i++) expect(clients.admits(user(1), startMs + 10_000)).toBe(true);
 });
 
-it('a flood makes nobody known, however long it lasts, where it is held and where it is not', () => {
+it('a flood of any duration makes no network known, whether or not it is limited', () => {
   const networks = Array.from({ length: 250 }, (_, i) => networkHash(`203.0.${i}.1`));
   for (const isHeld of [true, false]) {
     const clients = knownClients();
     for (const atMs of [NOW, NOW + HOUR_MS]) clients.note(user(1), atMs);
-    // Of 250 networks, which ask for more than is usual in all.
+    // 250 networks that together exceed the usual rate.
     for (let second = 0; second < 4000; second++)
       for (const [i, network] of networks.entries()) {
         const nowMs = NOW + HOUR_MS + second * 1000 + 4 * i;
@@ -76,18 +76,18 @@ it('a flood makes nobody known, however long it lasts, where it is held and wher
   }
 });
 
-it('who is known gives way to no number of new ones, and is forgotten after a week', () => {
+it('known networks are not evicted by new ones, and expire after a week', () => {
   const clients = knownClients();
   const users = Array.from({ length: 200 }, (_, i) => user(i));
   for (const atMs of [NOW, NOW + HOUR_MS]) for (const one of users) clients.note(one, atMs);
-  // As slow as the patient are, from more networks than there are places.
+  // At the rate of a patient attacker, from more networks than there are slots.
   for (let i = 0; i < 300_000; i++) clients.note(forged(i), NOW + HOUR_MS + i * 66);
   const later = NOW + HOUR_MS + 300_000 * 66;
   expect(users.filter((one) => clients.isNew(one, later))).toEqual([]);
   expect(users.filter((one) => !clients.isNew(one, later + 8 * DAY_MS))).toEqual([]);
 });
 
-it('knows for months who asks every day', () => {
+it('a network that sends queries every day stays known for months', () => {
   const clients = knownClients();
   for (let day = 0; day < 120; day++)
     for (const hour of [0, 1, 12]) {
@@ -98,7 +98,7 @@ it('knows for months who asks every day', () => {
     }
 });
 
-it('knows over a restart whom it knew, but not after weeks', () => {
+it('known networks survive a restart, but not a pause of weeks', () => {
   const clients = knownClients();
   for (let i = 0; i < 3000; i++) clients.note(networkHash(`10.${i >> 8}.${i & 255}.1`), NOW + i * 10);
   for (let i = 0; i < 3000; i++)
@@ -121,7 +121,7 @@ it('knows over a restart whom it knew, but not after weeks', () => {
   }
 });
 
-it('goes on after a clock that was set back', () => {
+it('networks are learned after the clock was set back', () => {
   const clients = knownClients();
   for (const atMs of [NOW, NOW + HOUR_MS]) clients.note(user(1), atMs);
   flood(clients, { queries: 10_000, seconds: 1, startMs: NOW + 10 * HOUR_MS });

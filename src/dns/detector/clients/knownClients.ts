@@ -1,7 +1,7 @@
 /**
- * Networks of clients (/24 of IPv4, /56 of IPv6) that asked for known names long before now, in bounded memory: sets of eight, each
- * network in the set that its keyed hash says. Who has been here for an hour, and was today, gives way to nobody; of the others
- * the one that was seen longest ago gives way. The detector writes it, all threads read it.
+ * Client networks (IPv4 /24, IPv6 /56) that query known names, in bounded memory: sets of eight slots, selected by a
+ * keyed hash. A network is known after one hour. One that was seen within a day is never evicted; among the others of a
+ * set, the least recently seen is evicted. The detector writes, all threads read.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { Threshold } from '../thresholds.ts';
@@ -11,42 +11,42 @@ import { mix } from './mix.ts';
 const BYTES_PER_WORD = 4;
 const SETS = 8192;
 const WAYS = 8;
-/** Of each place: a tag of the network, and the minutes in which it was seen first and last, modulo 65,536. */
+/** Words of a slot: tag (hash) of the network, and the minutes of its first and last query, modulo 65,536. */
 const TAG = 0;
 const SEEN = WAYS;
 const WORDS_PER_SET = 2 * WAYS;
-/** Behind the sets: in which minute the first network was noted, 0 for not yet, and the bucket of those that are new. */
+/** After the slots: minute of the first recorded network (0 if none), and the token bucket of all new networks. */
 const SINCE = SETS * WORDS_PER_SET;
 const BUCKET = (SINCE + 2) * BYTES_PER_WORD;
-/** 512 KiB, for 65,536 networks. */
+/** Size of the shared memory: 512 KiB for 65,536 networks. */
 export const KNOWN_CLIENTS_BYTES = BUCKET + BUCKET_BYTES;
 
 const MINUTE_MS = 60_000;
 const MINUTE_BITS = 16;
 const MINUTE_MASK = (1 << MINUTE_BITS) - 1;
-/** Asking for so long makes known. */
+/** A network is known if its first and last query are at least this many minutes apart. */
 const KNOWN_AFTER_MINUTES = 60;
-/** A network that is known and was seen so lately gives way to nobody. */
-const HELD_MINUTES = 24 * 60;
-/** Who was not seen for so long is forgotten. */
+/** A known network that was seen within this many minutes is never evicted. */
+const PROTECTED_MINUTES = 24 * 60;
+/** Networks not seen for this many minutes are deleted. */
 const KEPT_MINUTES = 7 * 24 * 60;
-/** After more new ones than are usual none is noted for so long: a flood teaches nothing. */
-const QUIET_MS = 60_000;
+/** Pause in learning after an unusual number of new networks, so that a flood of forged addresses is not learned. */
+const LEARNING_PAUSE_MS = 60_000;
 
-/** What is kept over a restart. */
+/** Client networks as stored across restarts. */
 export interface StoredClients {
   readonly sinceMinute: number;
   readonly savedMinute: number;
-  /** Tags and minutes, in pairs of 32-bit words (little-endian), as base64. */
+  /** Base64 of pairs of little-endian 32-bit words: tag (hash), and minutes of the first and last query. */
   readonly places: string;
 }
 
 export class KnownClients {
   readonly #words: Int32Array;
   readonly #key: HashKey;
-  /** What new clients may ask together. */
+  /** Token bucket that limits the queries of all new clients together. */
   readonly #bucket: TokenBucket;
-  /** The same while nobody takes from that one, of this thread alone: what is more is a flood. */
+  /** Usual rate of new clients, local to this thread. Detects a flood even while `#bucket` limits nothing. */
   readonly #usual = new TokenBucket(new SharedArrayBuffer(BUCKET_BYTES), 0);
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #sweptSet = 0;
@@ -57,7 +57,7 @@ export class KnownClients {
     this.#bucket = new TokenBucket(memory, BUCKET);
   }
 
-  /** Whether a network, by its hash, is none of those that have asked for long. Nobody is new before there can be any of those. */
+  /** Whether a network (hash) is not known yet. Always false in the first hour, because no network can be known yet. */
   isNew(network: number, nowMs: number): boolean {
     const minute = minuteOf(nowMs);
     const since = this.#words[SINCE] ?? 0;
@@ -66,7 +66,6 @@ export class KnownClients {
     return at < 0 || !isKnown(this.#seenAt(at), minute);
   }
 
-  /** How many networks are known. */
   size(nowMs: number): number {
     let known = 0;
     for (let set = 0; set < SINCE; set += WORDS_PER_SET)
@@ -75,30 +74,30 @@ export class KnownClients {
     return known;
   }
 
-  /** Counts a query of a network. False where it is new, and new ones ask more together than they may. */
+  /** Counts a query. Returns false if the network is new and the bucket shared by all new networks is empty. */
   admits(network: number, nowMs: number): boolean {
     return !this.isNew(network, nowMs) || this.#bucket.take(nowMs);
   }
 
-  /** What new clients may ask together, and what of theirs is usual and teaches. */
+  /** Sets the limit of new clients (`allowed`), and the rate above which new clients are not learned (`usual`). */
   resize(allowed: Threshold, usual: Threshold, nowMs: number): void {
     this.#bucket.resize(allowed.ratePerSecond, allowed.burst, nowMs);
     this.#usual.resize(usual.ratePerSecond, usual.burst, nowMs);
   }
 
-  /** Notes that a network, by its hash, was answered. */
+  /** Records an answered query. `network`: hash of the client's network. */
   note(network: number, nowMs: number): void {
     const words = this.#words;
     const minute = minuteOf(nowMs);
     const tag = this.#tagOf(network);
     const at = this.#find(tag);
     const isOld = at >= 0 && isKnown(this.#seenAt(at), minute);
-    if (!isOld && !this.#teaches(nowMs)) return;
+    if (!isOld && !this.#mayLearn(nowMs)) return;
     if (at < 0) this.#add(tag, minute);
     else words[at + SEEN] = seen(firstSeen(this.#seenAt(at), minute), minute);
   }
 
-  /** Forgets whom nobody has seen for days. Call it every second. */
+  /** Deletes networks not seen for KEPT_MINUTES. Examines one set per call; call every second. */
   sweep(nowMs: number): void {
     const set = this.#sweptSet * WORDS_PER_SET;
     this.#sweptSet = (this.#sweptSet + 1) % SETS;
@@ -123,11 +122,11 @@ export class KnownClients {
     };
   }
 
-  /** Puts back what was stored under the same key, but for whom nobody has seen for days. */
+  /** Restores networks stored under the same hash key and seen within KEPT_MINUTES. */
   restore({ sinceMinute, places, savedMinute }: StoredClients, nowMs: number): void {
     const words = this.#words;
     const minute = minuteOf(nowMs);
-    // Minutes are kept modulo 45 days.
+    // Minutes are stored modulo 65,536 (45 days), so old state would be ambiguous.
     if (minute - savedMinute > KEPT_MINUTES) return;
     words[SINCE] = sinceMinute;
     const bytes = Buffer.from(places, 'base64');
@@ -141,11 +140,12 @@ export class KnownClients {
     }
   }
 
-  /** Counts a query of a network that is not known. False while there are more of them than usual, and for a while after. */
-  #teaches(nowMs: number): boolean {
-    if (!this.#usual.take(nowMs) || this.#bucket.level(nowMs) < 1) this.#quietUntilMs = nowMs + QUIET_MS;
-    // A clock that was set back keeps nobody waiting.
-    return nowMs >= this.#quietUntilMs || this.#quietUntilMs > nowMs + QUIET_MS;
+  /** Counts a query of a new network. Returns false above their usual rate, and for LEARNING_PAUSE_MS afterwards. */
+  #mayLearn(nowMs: number): boolean {
+    if (!this.#usual.take(nowMs) || this.#bucket.level(nowMs) < 1)
+      this.#quietUntilMs = nowMs + LEARNING_PAUSE_MS;
+    // End the pause if the clock was set back.
+    return nowMs >= this.#quietUntilMs || this.#quietUntilMs > nowMs + LEARNING_PAUSE_MS;
   }
 
   #add(tag: number, minute: number): void {
@@ -156,12 +156,12 @@ export class KnownClients {
     for (let at = set; at < set + WAYS; at++) {
       const word = this.#seenAt(at);
       const age = words[at + TAG] === 0 ? MINUTE_MASK : ageOf(word, minute);
-      if (age <= oldest || (age <= HELD_MINUTES && isKnown(word, minute))) continue;
+      if (age <= oldest || (age <= PROTECTED_MINUTES && isKnown(word, minute))) continue;
       oldest = age;
       place = at;
     }
     if (place < 0) return;
-    // In this order: another thread finds nobody, or one that is new.
+    // Clear the tag first and write it last, so that no thread sees a network with another one's minutes.
     words[place + TAG] = 0;
     words[place + SEEN] = seen(minute & MINUTE_MASK, minute);
     words[place + TAG] = tag;
@@ -178,7 +178,7 @@ export class KnownClients {
     return this.#words[at + SEEN] ?? 0;
   }
 
-  /** Never 0, which marks a free place. */
+  /** Keyed hash that identifies the network within its set. Never 0, because 0 marks a free slot. */
   #tagOf(network: number): number {
     return mix(mix(this.#key.high, network), this.#key.low) || 1;
   }
@@ -187,12 +187,12 @@ export class KnownClients {
 const setOf = (tag: number): number => ((tag >>> 8) & (SETS - 1)) * WORDS_PER_SET;
 const minuteOf = (nowMs: number): number => Math.floor(nowMs / MINUTE_MS);
 const seen = (first: number, last: number): number => (first << MINUTE_BITS) | (last & MINUTE_MASK);
-/** From the first to the last time that it was seen. */
+/** Minutes between a network's first and last query. */
 const spanOf = (word: number): number => (word - (word >>> MINUTE_BITS)) & MINUTE_MASK;
-/** Who has been here for long enough need not be told from who has been here for longer, which no place has the bits for. */
+/** Minute of the first query, at most KEPT_MINUTES ago because a longer span would overflow 16 bits. */
 const firstSeen = (word: number, minute: number): number =>
   spanOf(word) > KEPT_MINUTES ? (minute - KEPT_MINUTES) & MINUTE_MASK : word >>> MINUTE_BITS;
-/** Minutes since it was seen last; none where the clock was set back. */
+/** Minutes since the network was last seen. 0 if the clock was set back. */
 const ageOf = (word: number, minute: number): number =>
   Math.max(0, ((minute - word) << MINUTE_BITS) >> MINUTE_BITS);
 const isKnown = (word: number, minute: number): boolean =>

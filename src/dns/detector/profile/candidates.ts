@@ -1,16 +1,16 @@
 /**
- * Names that were answered once: a fixed memory of pairs of name and type that may become known when they are
- * asked for again. Four ways a set, the oldest gives way; what is forgotten here only has to be asked once more.
+ * Pairs of name and query type that were answered once, and become known when they are queried again. Memory is fixed:
+ * a new entry evicts the oldest of its set of four. An evicted name needs only one more query.
  */
 
 const WAYS = 4;
-/** One half of the hash (the other one chooses the set), and packed: minutes (16 bits), network (16 bits). */
+/** Words per entry: half of the hash (the other selects the set); then minute and client network (16 bits each). */
 const WORDS_PER_ENTRY = 2;
-/** 2 MiB: at a thousand names a second that are asked for only once, more than four minutes of memory. */
+/** Number of sets, in 2 MiB. At 1,000 one-time names/s, entries last for more than four minutes. */
 const SETS = 65_536;
 /**
- * A resolver that got no answer asks again within five seconds or so: that is one question, not two.
- * Counted in whole minutes, so that two askings by one network lie at least one and at most two minutes apart.
+ * Minimum calendar minutes between two queries of one network that count as separate: one to two minutes in real time.
+ * A retry of a resolver without an answer comes within about five seconds and does not count.
  */
 const ASKED_AGAIN_AFTER_MINUTES = 2;
 
@@ -22,10 +22,10 @@ export class Candidates {
   }
 
   /**
-   * Notes an answered name. Returns `first` when it was not here, `repeated` when it was but has not shown
-   * that somebody needs it, `again` when it is asked for by another network or some time later: then it is worth knowing.
+   * Records an answered name. `first`: not recorded before. `again`: another network queried it, or the same network
+   * ASKED_AGAIN_AFTER_MINUTES later, so the name is now learned. `repeated`: neither.
    */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   note(high: number, low: number, network: number, nowMinutes: number): 'first' | 'repeated' | 'again' {
     const words = this.#words;
     const first = (low % SETS) * WAYS * WORDS_PER_ENTRY;
@@ -33,7 +33,7 @@ export class Candidates {
     let oldest = first;
     let oldestAge = -1;
     for (let at = first; at < first + WAYS * WORDS_PER_ENTRY; at += WORDS_PER_ENTRY) {
-      const note = words[at + 1] as number; // inside the set
+      const note = words[at + 1] as number; // index within the set
       const isFree = words[at] === 0 && note === 0;
       const age = isFree ? 0x10000 : (nowMinutes - note) & 0xffff;
       if (words[at] === high && !isFree)

@@ -1,33 +1,33 @@
 /**
- * What stands beside a known name. First note: types (16 bits) | day of the last answer (7) | seeded (1) | tenure, or the
- * generation of a seed (3) | the low bits of its zone's number (5). The high bits of that are the name's mark.
- * The second note is for counting queries (nameNotes.ts).
+ * Layout of a known name's first note (32 bits): query types (16) | day of the last answer (7) | seeded (1) | tenure,
+ * or for a seeded name the seed's generation (3) | low bits of the zone number (5). Tenure is the number of days with
+ * answers, on a logarithmic scale. The slot's mark stores the zone number's high bits. The second note counts queries
+ * (nameNotes.ts).
  */
 import type { NameTable } from './nameTable.ts';
 
 const TYPES_SHIFT = 16;
 const DAY_SHIFT = 9;
-/** Days are kept modulo 128: a window of 90 days and a day of delay are told from new. */
+/** Days are stored modulo 128, enough for a window of 90 days. */
 export const DAY_MASK = 0x7f;
 const SEEDED = 1 << 8;
 const TENURE_SHIFT = 5;
 const TENURE_MASK = 7;
 
-/** The generation of a seed behind this one; it stands where the tenure of a learned name does. */
+/** A generation is the number of a zone's seed, modulo 8. Seeded names store it in the bits of the tenure. */
 export const nextGeneration = (generation: number): number => (generation + 1) & TENURE_MASK;
 const ZONE_BITS = 5;
 const ZONE_MASK = 0x1f;
 
 export interface Entry {
-  /** Query types, as bits. */
+  /** Query types for which the name is known, as bits. */
   readonly types: number;
-  /** The day of the last answer, as its zone counts days. */
+  /** Day of the last answer, modulo 128. Only days with answers from the name's zone are counted. */
   readonly day: number;
-  /** Whether its zone lists it. */
+  /** Whether the name is seeded, that is, listed in its zone's data. */
   readonly seeded: boolean;
-  /** On how many days it was asked for, as a logarithm; the generation of the seed for a seeded name. */
+  /** Number of days with answers, on a logarithmic scale. For a seeded name, the generation of the seed. */
   readonly tenure: number;
-  /** The number of its zone. */
   readonly zone: number;
 }
 
@@ -52,7 +52,7 @@ export const readEntry = (table: NameTable, slot: number): Entry => ({
   zone: zoneAt(table, slot),
 });
 
-/** Readers in other threads look at the types alone. */
+/** Writes a name's entry. Other threads that read the entry at the same time use only the query types. */
 export function writeEntry(table: NameTable, slot: number, entry: Entry): void {
   const { types, day, seeded, tenure, zone } = entry;
   table.setMark(slot, zone >>> ZONE_BITS);

@@ -1,17 +1,16 @@
-/** What a thread that decides about queries reads and counts of a known name. The profile lays the notes out (profile.ts). */
+/** Query types and query counter of a known name, used by all threads. entry.ts defines the first note's layout. */
 import { typeBit } from '../../protocol/index.ts';
 import type { NameTable } from './nameTable.ts';
 import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';
 
-/** Second note: queries in this window (16 bits) | usual rate (8 bits) | number of the window modulo 256. */
+/** Second note: queries in this window (16 bits) | usual rate (8 bits) | window number modulo 256. */
 const MAX_COUNT = 0xffff;
 
-/** Whether the name at `place` is known with this query type. */
 export const hasType = (names: NameTable, place: number, type: number): boolean =>
   ((names.firstNote(place) >>> 16) & typeBit(type)) !== 0;
 
-/** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
-// biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+/** Counts a query for the name in slot `place`. Returns whether the name exceeds its usual rate. */
+// biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
 export function noteQuery(names: NameTable, place: number, nowMs: number, learning: boolean): boolean {
   const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;
   for (;;) {

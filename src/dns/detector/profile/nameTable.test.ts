@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { NameTable } from './nameTable.ts';
 
 const CAPACITY = 12;
-/** Few distinct hashes near each other and at both ends of the table, so that probes run into each other and wrap. */
+/** A few adjacent hashes at both ends of the table, so that probe sequences overlap and wrap around. */
 const hash = fc.constantFrom(0, 1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff);
 const name = fc.tuple(hash, fc.integer({ min: 1, max: 3 }));
 const step = fc.record({ add: fc.boolean(), name, note: fc.nat() });
 
-it('holds exactly what a Map holds, whatever is put in and taken out', () => {
+it('NameTable agrees with a Map under any insertions and deletions', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const table = new NameTable(CAPACITY);
@@ -38,7 +38,7 @@ it('holds exactly what a Map holds, whatever is put in and taken out', () => {
   );
 });
 
-it('finds a million names and no other in 21.25 bytes each', () => {
+it('NameTable finds exactly a million names at 21.25 bytes per name', () => {
   const names = 1_000_000;
   const table = new NameTable(names);
   const highOf = (n: number) => Math.imul(n, 0x9e3779b1) >>> 0;

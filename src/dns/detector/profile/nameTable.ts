@@ -1,20 +1,18 @@
 /**
- * An exact set of 64-bit name hashes with 72 bits of notes each: open addressing with linear probing in one
- * typed array of a size fixed at the start. It allocates nothing afterwards and never stops to grow.
- * It lies in shared memory: one thread puts names in and takes them out, any thread finds them.
+ * Hash table of known names: 64-bit name hashes with 72 bits of data each, open addressing with linear probing, in
+ * shared memory of fixed size. One thread inserts and deletes names, any thread looks them up.
  */
 
-/** hash high, hash low, and two words of notes. */
+/** Words per slot: two of name hash, two of data (first and second note). */
 const WORDS_PER_SLOT = 4;
 const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
-/** Behind the slots: a number that is odd while names move. Behind that, a byte of each slot that finding needs not. */
+/** After the slots: a version that is odd while names are moved, then one byte per slot (mark) that lookups ignore. */
 const VERSION_BYTES = 4;
-/** Fullness at capacity: 21.25 bytes a name, and a miss looks at 13 slots (four cache lines) on average. */
+/** Maximum load. A name then takes 21.25 bytes; unknown names probe 13 slots (four cache lines) on average. */
 const MAX_LOAD = 0.8;
 const TWO_TO_32 = 2 ** 32;
 
 export class NameTable {
-  /** The most names it holds. */
   readonly capacity: number;
   readonly slots: number;
   readonly #words: Uint32Array;
@@ -22,7 +20,7 @@ export class NameTable {
   readonly #marks: Uint8Array;
   #size = 0;
 
-  /** A table in the memory of another one is for finding, and does not know its size. */
+  /** With another table's `memory`, the table is only for lookups: its `size` is not maintained. */
   constructor(capacity: number, memory = new SharedArrayBuffer(NameTable.bytesFor(capacity))) {
     this.capacity = capacity;
     this.slots = slotsFor(capacity);
@@ -31,7 +29,6 @@ export class NameTable {
     this.#marks = new Uint8Array(memory, this.slots * BYTES_PER_SLOT + VERSION_BYTES, this.slots);
   }
 
-  /** The memory that a table for so many names takes. */
   static bytesFor(capacity: number): number {
     return slotsFor(capacity) * (BYTES_PER_SLOT + 1) + VERSION_BYTES;
   }
@@ -44,7 +41,7 @@ export class NameTable {
     return NameTable.bytesFor(this.capacity);
   }
 
-  /** The slot of a name, -1 when it is not in the table. While another thread moves names it looks again. */
+  /** Returns the slot, or -1 if the name is unknown. Retries while another thread moves names. */
   find(high: number, low: number): number {
     for (;;) {
       const version = Atomics.load(this.#version, 0);
@@ -62,22 +59,22 @@ export class NameTable {
     }
   }
 
-  /** Puts a name that is not in the table; its notes are zero. Returns its slot, -1 when the table is full. */
+  /** Inserts a name that is not in the table, with notes 0. Returns the slot, or -1 if the table is full. */
   insert(high: number, low: number): number {
     if (this.#size >= this.capacity) return -1;
     let slot = this.#home(high);
     while (this.isUsed(slot)) slot = this.#next(slot);
     const at = slot * WORDS_PER_SLOT;
-    // A thread that counted a query for a name that has moved may have left a note here.
+    // A thread that counted a query during a move may have written a note into this free slot.
     this.#words[at + 3] = 0;
-    // The second half of the hash makes it this name and no other: it is written last.
+    // Write the second half of the hash last: only then can other threads find the name.
     this.#words[at] = high;
     Atomics.store(this.#words, at + 1, low);
     this.#size++;
     return slot;
   }
 
-  /** Takes the name in `slot` out. Names behind it move up, so that no probe ends early: `slot` may be used again. */
+  /** Deletes the name in `slot` and moves later names up, so that `slot` may then contain another name. */
   delete(slot: number): void {
     const words = this.#words;
     Atomics.add(this.#version, 0, 1);
@@ -120,7 +117,7 @@ export class NameTable {
     this.#words[slot * WORDS_PER_SLOT + 2] = note;
   }
 
-  /** A byte of notes for the thread that puts names in. */
+  /** Mark of a slot: one byte of data for the thread that inserts names. */
   mark(slot: number): number {
     return this.#marks[slot] ?? 0;
   }
@@ -129,12 +126,12 @@ export class NameTable {
     this.#marks[slot] = mark;
   }
 
-  /** False, and nothing is changed, when it is not `expected` any more: another thread was faster. */
+  /** Replaces the second note if it equals `expected`. Returns false if another thread changed the note. */
   replaceSecondNote(slot: number, expected: number, note: number): boolean {
     return Atomics.compareExchange(this.#words, slot * WORDS_PER_SLOT + 3, expected, note) === expected;
   }
 
-  /** Where a name belongs: the hash as a fraction of the table, so that any size will do. */
+  /** Slot at which the search for a name starts: the hash, scaled to the number of slots. */
   #home(high: number): number {
     return Math.floor((high * this.slots) / TWO_TO_32);
   }

@@ -17,47 +17,47 @@ const small = () => new Profile({ maxNames: 1000 });
 const placeOf = (profile: Profile, { hashHigh, hashLow } = NAME) => profile.find(hashHigh, hashLow);
 const knows = (profile: Profile) => placeOf(profile) >= 0;
 const asked = (n: number) => ({ hashHigh: Math.imul(n, 0x9e3779b1) >>> 0, hashLow: n, type: QueryType.A });
-/** A whole round of sweeps. */
+/** Runs a full pass of sweeps. */
 const sweepAll = (profile: Profile, nowMs: number) => {
   for (let i = 0; i < 1300; i++) profile.sweep(nowMs);
 };
 
 describe('a name becomes known', () => {
-  it('not by being answered once', () => {
+  it('not after one answer', () => {
     const profile = small();
     expect(profile.learn(A, NETWORK, NOW)).toBe('first');
     expect(knows(profile)).toBe(false);
   });
 
-  it('not by a retry of the same client', () => {
+  it('not after a retry of the same client', () => {
     const profile = small();
     profile.learn(A, NETWORK, NOW);
     expect(profile.learn(A, NETWORK, NOW + 5 * SECOND_MS)).toBe('repeated');
     expect(knows(profile)).toBe(false);
   });
 
-  it('not by the other address type that clients ask for in the same breath', () => {
+  it('not after a simultaneous query for the other address type', () => {
     const profile = small();
     profile.learn(A, NETWORK, NOW);
     expect(profile.learn(AAAA, NETWORK, NOW)).toBe('first');
     expect(knows(profile)).toBe(false);
   });
 
-  it('when it is asked for again later', () => {
+  it('when it is queried again later', () => {
     const profile = small();
     profile.learn(A, NETWORK, NOW);
     expect(profile.learn(A, NETWORK, NOW + 120 * SECOND_MS)).toBe('learned');
     expect(knows(profile)).toBe(true);
   });
 
-  it('when another network asks for it', () => {
+  it('when another network queries it', () => {
     const profile = small();
     profile.learn(A, NETWORK, NOW);
     expect(profile.learn(A, OTHER_NETWORK, NOW)).toBe('learned');
     expect(profile.learn(A, OTHER_NETWORK, NOW)).toBe('known');
   });
 
-  it('with the types that it was asked for again with, and no other', () => {
+  it('only with the types that were queried repeatedly', () => {
     const profile = small();
     for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW);
     profile.learn(MX, NETWORK, NOW);
@@ -71,7 +71,7 @@ describe('a name becomes known', () => {
 
 describe('a known name', () => {
   const OTHER = { hashHigh: 0x7654321, hashLow: 0x12345, type: QueryType.A };
-  /** Days on which the zone is answered, for another name. */
+  /** Answers another name of the zone on these days. */
   const otherDays = (profile: Profile, days: readonly number[], zone = 0) => {
     for (const day of days) profile.learn(OTHER, NETWORK, NOW + day * DAY_MS, zone);
   };
@@ -80,7 +80,7 @@ describe('a known name', () => {
     for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW, zone);
   };
 
-  it('is forgotten a window after its last answer, in days on which its zone was answered, and not before', () => {
+  it('is deleted one window after its last answer, counted in days with answers from its zone', () => {
     const profile = new Profile({ maxNames: 1000, windowMs: 7 * DAY_MS });
     learned(profile);
     otherDays(profile, from(1, 7));
@@ -91,7 +91,7 @@ describe('a known name', () => {
     expect(knows(profile)).toBe(false);
   });
 
-  it('does not age for lack of watching: neither while nothing is answered, nor while only other zones are', () => {
+  it('does not age on days without an answer from its zone', () => {
     const profile = small();
     learned(profile, 1);
     otherDays(profile, from(1, 60), 2);
@@ -99,12 +99,12 @@ describe('a known name', () => {
     expect(knows(profile)).toBe(true);
   });
 
-  it('stays as long as it is answered, also while its zone is under attack', () => {
+  it('stays known as long as it is answered, even while its zone is under attack', () => {
     const profile = small();
     learned(profile);
     for (let day = 1; day < 60; day++) {
       if (day < 30) profile.learn(A, NETWORK, NOW + day * DAY_MS);
-      else profile.keep(A, NOW + day * DAY_MS);
+      else profile.learnUnderAttack(A, NOW + day * DAY_MS);
       sweepAll(profile, NOW + day * DAY_MS);
     }
     expect(knows(profile)).toBe(true);
@@ -119,7 +119,7 @@ describe('a known name', () => {
     expect(knows(profile)).toBe(true);
   });
 
-  it('stays without being asked for as long as its zone lists it, and a window longer', () => {
+  it('stays known without queries as long as its zone lists it, and one window longer', () => {
     const profile = small();
     profile.seed(NAME, 1, { zone: 1, generation: 3 });
     const lists = (zone: number, generation: number) => zone === 1 && generation === 3;
@@ -135,15 +135,15 @@ describe('a known name', () => {
     expect(knows(profile)).toBe(false);
   });
 
-  it('becomes so in a zone under attack when it is answered on three days', () => {
+  it('is learned in a zone under attack when it is answered on three days', () => {
     const profile = small();
-    const at = (day: number) => profile.keep(A, NOW + day * DAY_MS);
+    const at = (day: number) => profile.learnUnderAttack(A, NOW + day * DAY_MS);
     expect([at(0), at(0.1), at(1), at(1.2)]).toEqual(Array(4).fill('repeated'));
     expect(at(2)).toBe('learned');
     expect(at(3)).toBe('known');
   });
 
-  it('is beyond its usual rate after five times the queries it had in any ten seconds before', () => {
+  it('exceeds its usual rate above five times its previous maximum of queries in ten seconds', () => {
     const profile = small();
     profile.seed(NAME, 1);
     const place = placeOf(profile);
@@ -155,7 +155,7 @@ describe('a known name', () => {
     expect(ask(2000, NOW + 40 * SECOND_MS, false)).toBe(0);
   });
 
-  it('may always be asked for five times a second', () => {
+  it('may always be queried five times per second', () => {
     const profile = small();
     profile.seed(NAME, 1);
     const place = placeOf(profile);
@@ -174,7 +174,7 @@ describe('a full profile', () => {
     return count;
   };
 
-  it('gives room to a new name by forgetting an old one, never a seeded one, and never grows', () => {
+  it('evicts learned names for new ones, never seeded ones, and does not grow', () => {
     const profile = new Profile({ maxNames: 100 });
     for (let n = 1; n <= 50; n++) profile.seed(asked(n), 1);
     const bytes = profile.bytes;
@@ -184,7 +184,7 @@ describe('a full profile', () => {
     expect(known(profile, 1, 50)).toBe(50);
   });
 
-  it('keeps what was asked for on three days, however many names are asked for twice after it', () => {
+  it('keeps names queried on three days when many other names are queried twice', () => {
     const profile = new Profile({ maxNames: 1000 });
     for (const day of [0, 1, 2])
       for (let n = 1; n <= 500; n++) learnTwice(profile, n, { atMs: NOW + day * DAY_MS });
@@ -193,7 +193,7 @@ describe('a full profile', () => {
     expect(profile.size).toBe(1000);
   });
 
-  it('lets a name that was asked for over TCP be proven a day earlier', () => {
+  it('keeps names queried over TCP after two days', () => {
     const profile = new Profile({ maxNames: 1000 });
     for (let n = 1; n <= 500; n++) learnTwice(profile, n, { atMs: NOW });
     for (let n = 1; n <= 500; n++) profile.learn(asked(n), NETWORK, NOW, 0, true);
@@ -202,7 +202,7 @@ describe('a full profile', () => {
     expect(known(profile, 1, 500)).toBe(500);
   });
 
-  it('leaves half of itself to other zones than the one that fills it with learned names', () => {
+  it('limits the learned names of one zone to half of the profile', () => {
     const profile = new Profile({ maxNames: 1000 });
     learnTwice(profile, 1, { atMs: NOW, zone: 1 });
     for (let n = 2; n <= 5000; n++) learnTwice(profile, n, { atMs: NOW + n, zone: 2 });
@@ -212,7 +212,7 @@ describe('a full profile', () => {
     expect(profile.sizeOf(2)).toBe(500);
   });
 
-  it('keeps a seed that is larger than its share as far as there is room, and gives others theirs', () => {
+  it('keeps a seed above its share while there is capacity, and evicts it for the share of other zones', () => {
     const profile = new Profile({ maxNames: 1000 });
     profile.seededZones = 2;
     let kept = 0;
@@ -225,14 +225,14 @@ describe('a full profile', () => {
   });
 });
 
-it('takes at most 24 bytes a name at a million names, the candidates included', () => {
+it('the profile uses at most 24 bytes per name at a million names, including the candidates', () => {
   const profile = new Profile({ maxNames: 1_000_000 });
   for (let n = 1; n <= 1_000_000; n++) profile.seed(asked(n), 1);
   expect(profile.size).toBe(1_000_000);
   expect(profile.bytes / profile.size).toBeLessThanOrEqual(24);
 });
 
-it('is the same after it was stored and restored', () => {
+it('a restored profile equals the stored one', () => {
   const profile = small();
   for (let n = 1; n <= 500; n++) profile.seed(asked(n), n & 0xffff, { zone: n * 16, generation: n & 7 });
   const again = small();

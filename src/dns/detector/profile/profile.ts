@@ -1,6 +1,6 @@
 /**
- * The names that are really asked for, with the query types they are asked with: answered and asked for again, or listed in
- * the zone itself. Exact, aged, bounded, at most 24 bytes a name at a million names.
+ * Names that clients use, with query types: names answered repeatedly, and names that a zone lists. The set is exact,
+ * old names are deleted, and memory is bounded: at most 24 bytes per name at a million names.
  */
 import { typeBit } from '../../protocol/index.ts';
 import type { AskedName } from '../learnAnswer.ts';
@@ -16,69 +16,82 @@ import {
   writeEntry,
   zoneAt,
 } from './entry.ts';
-import { isOverShare, type Newcomer, PROVEN_TENURE, type ProfileParts, slotToGiveWay } from './giveWay.ts';
+import {
+  findEvictionSlot,
+  isOverShare,
+  type Newcomer,
+  PROVEN_TENURE,
+  type ProfileParts,
+} from './eviction.ts';
 import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
-import { ProvingNames } from './provingNames.ts';
+import { SlowCandidates } from './slowCandidates.ts';
 import { RATE_WINDOW_MS } from './usualRate.ts';
 import { calendarDay, ZoneDays } from './zoneDays.ts';
 
 export interface ProfileOptions {
-  /** The most names it keeps. */
   readonly maxNames: number;
-  /** A learned name not answered for this long is forgotten, in days on which its zone was answered. */
+  /** A learned name without answers for this time is deleted. Only days with answers from the name's zone count. */
   readonly windowMs: number;
 }
 
-/** 24 MB. A million names is a large hosting provider's busy day. */
+/** Takes 24 MB. A large hosting provider's clients query a million different names on a busy day. */
 export const DEFAULT_MAX_NAMES = 1_000_000;
 const DAY_MS = 24 * 3_600_000;
-/** The period the original looks at: a week holds every weekly habit. */
+/** One week, as at Cloudflare. A week includes all weekly patterns. */
 const DEFAULT_WINDOW_MS = 7 * DAY_MS;
 const MINUTE_MS = 60_000;
-/** Days are kept modulo 128: a longer window could not tell old from new. */
+/** Days are stored modulo 128, so a longer window could not tell old days from new ones. */
 const MAX_WINDOW_MS = 90 * DAY_MS;
-/** Windows of counting repeat after 42 minutes; a whole round of {@link Profile.sweep} before that clears what is stale. */
+/**
+ * Calls of {@link Profile.sweep}, one per second, that examine the whole table. It must be examined within 42 minutes,
+ * because stored window numbers then repeat and old query counts would seem current.
+ */
 const SWEEPS_PER_ROUND = 1200;
-/** Numbers of zones fit the bits that a name has for them. */
+/** Exclusive upper bound: a name's entry has 13 bits for the zone number. */
 const ZONE_NUMBERS = 1 << 13;
 
-/** A name as it is stored: its hash and notes, to be put back as they were. The mark is in the second note. */
+/**
+ * Known name as stored: hash and notes. The second note also contains the slot's mark (high bits of the zone number).
+ */
 export type ProfileEntry = readonly [high: number, low: number, firstNote: number, secondNote: number];
 const MARK_SHIFT = 16;
 const USUAL_RATE = 0xff00;
 
-/** Whether a zone still has a name that this generation of its seed listed. */
+/** Returns whether a zone still lists the names seeded with this generation (seed number modulo 8). */
 export type SeedHolds = (zone: number, generation: number) => boolean;
 const NEVER: SeedHolds = () => false;
 
 type HashedName = Omit<AskedName, 'type'>;
 
-/** Which zone lists a name, by its number, and in which generation of its seed. */
+/** Zone number that lists a seeded name, and generation of the seed that added the name. */
 export interface NameSeed {
   readonly zone: number;
   readonly generation: number;
 }
 const NO_SEED: NameSeed = { zone: 0, generation: 0 };
 
-/** What learning says of a name and type: known before, known from now on, or what the candidates say otherwise. */
+/**
+ * Result of learning a pair of name and type. `known`: already before. `learned`: from now on. `first`: new candidate.
+ * `repeated`: still a candidate.
+ */
 export type Learning = 'known' | 'learned' | 'first' | 'repeated';
 
 export class Profile {
   readonly options: ProfileOptions;
-  /** The days of each zone, by which its names age. */
+  /** Day counter of each zone. A name's age is measured in days of its zone. */
   readonly days = new ZoneDays(ZONE_NUMBERS);
-  /** Zones that a seed may come of: each has a fair share of the profile. */
+  /** Zones that are or will be seeded. Each may fill an equal share of the profile. */
   seededZones = 1;
-  /** Zones of which names that they list were not kept. */
+  /** Numbers of the zones whose seeded names did not all fit into the profile. */
   readonly incompleteZones = new Set<number>();
   readonly #table: NameTable;
   readonly #parts: ProfileParts;
   readonly #candidates = new Candidates();
-  readonly #proving = new ProvingNames();
+  readonly #proving = new SlowCandidates();
   #swept = 0;
 
-  /** The names lie in `table`, which is empty and has room for `maxNames`; in one of its own where left out. */
+  /** `table` must be empty and have capacity for `maxNames`. */
   constructor(options: Partial<ProfileOptions> = {}, table?: NameTable) {
     this.options = {
       maxNames: options.maxNames ?? DEFAULT_MAX_NAMES,
@@ -88,51 +101,48 @@ export class Profile {
     this.#parts = { table: this.#table, days: this.days, counts: new Uint32Array(ZONE_NUMBERS) };
   }
 
-  /** Number of known names. */
   get size(): number {
     return this.#table.size;
   }
 
-  /** Number of known names in the zone with this number. */
   sizeOf(zone: number): number {
     return this.#parts.counts[zone] ?? 0;
   }
 
-  /** Memory in bytes, the candidates included. It does not change with what is learned. */
+  /** Memory in bytes, including candidates. Constant. */
   get bytes(): number {
     return this.#table.bytes + this.#candidates.bytes + this.#proving.bytes;
   }
 
-  /** The place of a known name until the next change of the profile; -1 for an unknown one. */
+  /** Returns a known name's slot, or -1. The slot is valid until the profile changes. */
   find(high: number, low: number): number {
     return this.#table.find(high, low);
   }
 
-  /** Whether the name at `place` is known with this query type. */
   hasType(place: number, type: number): boolean {
     return hasType(this.#table, place, type);
   }
 
-  /** The type bits of the name at `place`. */
+  /** Query types of the name in slot `place`, as bits. */
   types(place: number): number {
     return typesAt(this.#table, place);
   }
 
-  /** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
+  /** Counts a query for the name in slot `place`. Returns whether the name exceeds its usual rate. */
   noteQuery(place: number, nowMs: number, learning: boolean): boolean {
     return noteQuery(this.#table, place, nowMs, learning);
   }
 
-  /** Notes an answer for the known name at `place`; whether it is known with this type, too. */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  /** Records an answer for the known name in slot `place`. Returns whether this query type is known. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   touch(place: number, type: number, nowMs: number, zone: number, isProven = false): boolean {
     this.days.note(zone, nowMs);
-    if (!isSeeded(this.#table, place)) this.#grow(place, zone, isProven);
+    if (!isSeeded(this.#table, place)) this.#noteAnswer(place, zone, isProven);
     return hasType(this.#table, place, type);
   }
 
-  /** Learns that a name of the zone with this number was answered; `isProven` where the asking network cannot be forged. */
-  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  /** Learns from an answer. `zone`: number of the name's zone. `isProven`: the client's address cannot be forged. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learn(asked: AskedName, network: number, nowMs: number, zone = 0, isProven = false): Learning {
     const { hashHigh, hashLow, type } = asked;
     const place = this.#table.find(hashHigh, hashLow);
@@ -140,7 +150,7 @@ export class Profile {
     const bit = typeBit(type);
     this.days.note(zone, nowMs);
     const seen = this.#candidates.note(
-      pairOf(hashHigh, bit),
+      candidateHash(hashHigh, bit),
       hashLow,
       network,
       Math.floor(nowMs / MINUTE_MS),
@@ -149,21 +159,18 @@ export class Profile {
     return this.#add(asked, bit, { zone, tenure: isProven ? 1 : 0 }) ? 'learned' : 'repeated';
   }
 
-  /** As {@link learn}, in a zone under attack: what is known stays so, and what is asked for on three days becomes known. */
-  keep(asked: AskedName, nowMs: number, zone = 0): Learning {
+  /** Like {@link learn}, for a zone under attack: unknown names are learned only after answers on three days. */
+  learnUnderAttack(asked: AskedName, nowMs: number, zone = 0): Learning {
     const { hashHigh, hashLow, type } = asked;
     const place = this.#table.find(hashHigh, hashLow);
     if (place >= 0 && this.touch(place, type, nowMs, zone)) return 'known';
     const bit = typeBit(type);
     this.days.note(zone, nowMs);
-    if (!this.#proving.note(pairOf(hashHigh, bit), hashLow, calendarDay(nowMs))) return 'repeated';
+    if (!this.#proving.note(candidateHash(hashHigh, bit), hashLow, calendarDay(nowMs))) return 'repeated';
     return this.#add(asked, bit, { zone, tenure: PROVEN_TENURE }) ? 'learned' : 'repeated';
   }
 
-  /**
-   * Makes a name known that a zone lists, with the types (as bits) it is listed with; it stays as long as the zone has it.
-   * False when there is no room.
-   */
+  /** Adds a name that a zone lists, with its query types (bits), for as long as it is listed. Returns false if full. */
   seed({ hashHigh: high, hashLow: low }: HashedName, types: number, seed = NO_SEED): boolean {
     const { zone, generation } = seed;
     const table = this.#table;
@@ -182,14 +189,14 @@ export class Profile {
     return true;
   }
 
-  /** Makes a name known that an earlier run knew, with its types (as bits), as if it was answered now. False when there is no room. */
+  /** Adds a name known before a restart, as if answered now. `types`: bits. Returns false if the profile is full. */
   readmit(name: HashedName, types: number): boolean {
     return this.#add(name, types, { zone: 0, tenure: 1 });
   }
 
   /**
-   * Forgets what is out of the window, a slice of the table a call: call it every second. A name whose seed does not hold any
-   * more counts as learned from then on.
+   * Deletes learned names without answers for `windowMs`. Seeded names that their zone no longer lists become learned.
+   * Examines one part of the table per call. Call every second.
    */
   sweep(nowMs: number, seedHolds: SeedHolds = NEVER): void {
     const table = this.#table;
@@ -198,14 +205,14 @@ export class Profile {
     for (let slot = this.#swept; slot < end; slot++) {
       while (table.isUsed(slot) && this.#isForgotten(slot, seedHolds)) this.#delete(slot);
       const note = table.secondNote(slot);
-      // Another thread that is faster has counted a query, and then it is not stale.
+      // Failure means that another thread counted a query at the same time, so the count is current.
       if (note !== 0 && (note & 0xff) !== window)
         table.replaceSecondNote(slot, note, (note & USUAL_RATE) | window);
     }
     this.#swept = end >= table.slots ? 0 : end;
   }
 
-  /** Every known name, to be stored. Names learned or forgotten meanwhile may or may not be among them. */
+  /** Yields every known name. Names learned or deleted during the iteration may or may not be included. */
   *entries(): Generator<ProfileEntry> {
     const table = this.#table;
     for (let slot = 0; slot < table.slots; slot++)
@@ -215,7 +222,7 @@ export class Profile {
       }
   }
 
-  /** Puts back a stored name; does nothing for one that is known already or without room. */
+  /** Restores a stored name, unless the name is known or the profile is full. */
   restore([high, low, firstNote, secondNote]: ProfileEntry): void {
     const table = this.#table;
     if ((high === 0 && low === 0) || table.find(high, low) >= 0) return;
@@ -246,12 +253,12 @@ export class Profile {
     return true;
   }
 
-  /** A slot for a name, from which another one may have given way; -1 where there is none. */
+  /** Inserts a name, evicting another one if necessary. Returns the slot, or -1 if no name may be evicted. */
   #insert(newcomer: Newcomer, low: number): number {
     const table = this.#table;
     const mustShare = newcomer.seed === undefined && isOverShare(this.#parts, newcomer.zone);
     if (table.size >= table.capacity || mustShare) {
-      const slot = slotToGiveWay(this.#parts, newcomer);
+      const slot = findEvictionSlot(this.#parts, newcomer);
       if (slot < 0) return -1;
       const loser = zoneAt(table, slot);
       if (isSeeded(table, slot) && loser !== newcomer.zone) this.incompleteZones.add(loser);
@@ -271,8 +278,11 @@ export class Profile {
     if (to !== undefined) counts[to] = (counts[to] ?? 0) + 1;
   }
 
-  /** A new answer for a known name: it is younger, known on a day more, and for each day it was silent its usual rate is one step lower. */
-  #grow(place: number, zone: number, isProven: boolean): void {
+  /**
+   * Sets the day of a learned name's last answer and may raise the tenure. Lowers the usual rate by one step for each
+   * day without an answer.
+   */
+  #noteAnswer(place: number, zone: number, isProven: boolean): void {
     const table = this.#table;
     const day = this.days.of(zone);
     const moved = zoneAt(table, place) !== zone;
@@ -305,10 +315,13 @@ export class Profile {
   }
 }
 
-/** A candidate is a pair of name and type: the type's bit spreads the pairs of a name over the memory. */
-const pairOf = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
+/** Hash of a pair of name and query type. Pairs with the same name are stored at different locations. */
+const candidateHash = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
 
-/** The second and third day count as they come, then each further step takes twice as many days, on average. */
+/**
+ * Whether another day raises a name's tenure. The second and third day do; after that, each level takes twice as many
+ * days as the previous one, on average.
+ */
 function isTimeToGrow(tenure: number, draw: number): boolean {
   if (tenure < PROVEN_TENURE) return true;
   return (Math.imul(draw, 0x9e3779b1) >>> 20) % 2 ** (tenure - 1) === 0;

@@ -1,30 +1,27 @@
-/**
- * The days of each zone: one for each calendar day on which an answer was heard from it. Names age by these, so that nothing is
- * forgotten because a server was away, or the guard.
- */
+/** Counts each zone's calendar days with answers. Names age by these days, so an outage deletes no names. */
 const DAY_MS = 24 * 3_600_000;
 
 export const calendarDay = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
 
-/** What is stored of a zone's days: how many there were, and the calendar day of the last one. */
+/** Number of days with answers, and calendar day of the last one. */
 export type StoredDays = readonly [count: number, lastDay: number];
 
 export class ZoneDays {
   readonly #counts: Uint32Array;
   readonly #lastDays: Uint32Array;
 
-  /** For zones with numbers below `zones`. */
+  /** `zones`: exclusive upper bound of zone numbers. */
   constructor(zones: number) {
     this.#counts = new Uint32Array(zones);
     this.#lastDays = new Uint32Array(zones);
   }
 
-  /** The day that it is in a zone. */
+  /** Days with answers from the zone. */
   of(zone: number): number {
     return this.#counts[zone] ?? 0;
   }
 
-  /** Notes that the zone was answered; returns the day that it is in it. A clock set back makes no new day. */
+  /** Records an answer and returns the zone's days with answers. Adds no day if the clock was set back. */
   note(zone: number, nowMs: number): number {
     const today = calendarDay(nowMs);
     const last = this.#lastDays[zone] ?? 0;

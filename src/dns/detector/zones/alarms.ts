@@ -1,81 +1,98 @@
-/** Which unknown names in a zone are an attack: all numbers of docs/dns-protection.md, and none that a zone has. */
+/** Decides from a zone's counts and baselines whether the zone is under attack. Numbers: docs/dns-protection.md. */
 import type { ZoneThresholds } from '../zoneThresholds.ts';
 import type { Baselines, ZoneCounts } from './baselines.ts';
 
-/** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
+/**
+ * A share (unknown names or NXDOMAIN) is unusual if it exceeds its baseline by this much. At a usual NXDOMAIN share of
+ * 20 %, the limit is half of all answers.
+ */
 const FAR_SHARE = 0.3;
-/** Fewer unknown names a second than this, or known ones that are refused, harm no server, whatever their share. */
+/**
+ * If a zone's usual share of unknown names or NXDOMAIN is higher, as in blocklists and reverse zones, only the rate is
+ * checked because shares carry no information.
+ */
+const MOSTLY_UNKNOWN_SHARE = 0.6;
+/** Minimum unknown names, or limited queries for known names, per second for an alarm. Fewer harm no server. */
 export const ALARM_PER_SECOND = 100;
-/** And three times what is usual, for zones where much is unknown every day. */
+/** Alarm factor over the usual rate of unknown names, for zones with many of them every day. */
 const ALARM_FACTOR = 3;
-/** Twenty times the usual peak is an attack, whatever else is true of it, */
+/** Factor over the usual peak of unknown names that is an attack, regardless of other criteria. */
 const ATTACK_FACTOR = 20;
-/** but in a quiet zone not fewer than these a second. */
+/** Minimum unknown names per second for an attack by ATTACK_FACTOR. Matters only in quiet zones. */
 const MIN_ATTACK_PER_SECOND = 200;
-/** A share of fewer answers than these says nothing. */
+/** Minimum number of answers for a meaningful share. */
 const MIN_ANSWERS = 20;
-/** When most unknown names asked for exist, they are new names and no flood. */
+/** If more than this share of the answered unknown names exist, the names are new and not a flood. */
 const MOSTLY = 0.5;
-/** Ten minutes with traffic make a baseline of unknown names; before, every name is new. */
+/** Seconds of traffic (ten minutes) before a zone has a baseline of unknown names. Until then, every name is new. */
 const BASELINE_SECONDS = 600;
 
-/** What a zone is judged by that is not learned. */
+/** Configured attack criteria of a zone. */
 export interface ZoneLimits {
-  /** Unknown names a second that are an attack in every zone. */
+  /** Unknown names per second that are an attack in any zone. */
   readonly unknownPerSecond: number;
-  /** For this zone, in place of that. */
-  readonly byHand: ZoneThresholds;
-  /** So many seconds of traffic without an attack stand in for the names of a zone that is not seeded. */
+  /** Thresholds for this zone only. Their `unknownPerSecond` replaces the general value. */
+  readonly configured: ZoneThresholds;
+  /** Seconds of traffic without an attack after which nearly all names of an unseeded zone count as known. */
   readonly learnForSeconds: number;
 }
 
-/** From where on unknown names are looked at and judged; infinite where they say nothing. */
+/** Alarm thresholds for unknown names. Infinite if unknown names carry no information in the zone. */
 export interface Alarms {
-  /** Unknown names a second that may be an attack, by their share and answers. */
+  /** Unknown names per second that may be an attack, depending on their share and on the answers. */
   readonly perSecond: number;
-  /** The share of a zone's queries that unknown names must have, then. */
+  /** Minimum share of unknown names in the queries, in addition to `perSecond`. */
   readonly share: number;
-  /** Unknown names a second that are an attack, whatever is learned of the zone and however they are answered. */
+  /** Unknown names per second that are an attack, regardless of baseline and answers. */
   readonly attackPerSecond: number;
 }
 
-/** Whether so much of a zone without a seed was watched that its names are known, all but a few. */
+/** Whether an unseeded zone was observed long enough to know nearly all its names. */
 export const isWatched = ({ learnedSeconds }: Baselines, { learnForSeconds }: ZoneLimits): boolean =>
   learnedSeconds >= Math.max(BASELINE_SECONDS, learnForSeconds);
 
-/** The alarms of a zone that is not judged by rate. */
+/** Alarm thresholds of a zone that is judged by names, not by query rate. */
 export function alarmsOf(usual: Baselines, limits: ZoneLimits, seeded: boolean): Alarms {
-  const { byHand, unknownPerSecond } = limits;
   const byPeak = Math.max(MIN_ATTACK_PER_SECOND, ATTACK_FACTOR * usual.unknownPeakPerSecond);
   const knowsNames = seeded || isWatched(usual, limits);
   const attackPerSecond = knowsNames
-    ? (byHand.unknownPerSecond ?? Math.min(unknownPerSecond, byPeak))
+    ? (limits.configured.unknownPerSecond ?? Math.min(limits.unknownPerSecond, byPeak))
     : Number.POSITIVE_INFINITY;
   const hasBaseline = seeded || usual.learnedSeconds >= BASELINE_SECONDS;
+  const isMostlyUnknown = Math.max(usual.unknownShare, usual.nxdomainShare) > MOSTLY_UNKNOWN_SHARE;
+  const usualPerSecond = isMostlyUnknown ? usual.unknownBusyPerSecond : usual.unknownPerSecond;
   return {
-    perSecond: Math.min(Math.max(ALARM_PER_SECOND, ALARM_FACTOR * usual.unknownPerSecond), attackPerSecond),
-    share: hasBaseline ? usual.unknownShare + FAR_SHARE : Number.POSITIVE_INFINITY,
+    perSecond: Math.min(Math.max(ALARM_PER_SECOND, ALARM_FACTOR * usualPerSecond), attackPerSecond),
+    share: hasBaseline ? farShare(usual.unknownShare) : Number.POSITIVE_INFINITY,
     attackPerSecond,
   };
 }
 
-/** None: a zone that is judged by rate has no unknown names. */
+const farShare = (usualShare: number): number =>
+  usualShare > MOSTLY_UNKNOWN_SHARE ? 0 : usualShare + FAR_SHARE;
+
+/** Configured unknown names per second that are a flood in this zone, regardless of the baseline. */
+export const floodPerSecond = ({ configured, unknownPerSecond }: ZoneLimits): number =>
+  configured.unknownPerSecond ?? unknownPerSecond;
+
+/** Alarm thresholds of a zone that is judged by query rate, in which no name counts as unknown. */
 export const NO_ALARMS: Alarms = {
   perSecond: Number.POSITIVE_INFINITY,
   share: Number.POSITIVE_INFINITY,
   attackPerSecond: Number.POSITIVE_INFINITY,
 };
 
-/** How names that were unknown were answered; those that say nothing of it left out. */
+/** Answers for unknown names, except those that do not show whether the name exists. */
 export interface UnknownAnswers {
   readonly answers: number;
   readonly positives: number;
 }
 
 /**
- * What an attack was noticed by: more unknown names than the alarm that no learning moves, their share of the queries, or that
- * of NXDOMAIN; a zone judged by rate that asks for more than its bucket; all zones of the account together; an earlier run. Or by
- * known names that are refused, which nothing but who is told hangs on.
+ * Criterion that detected an attack. `unknown_rate`, `unknown_share`: rate of unknown names, or their share of the
+ * queries. `nxdomain_share`: NXDOMAIN share of the answers. `zone_rate`: the zone exceeded its rate limit.
+ * `account_rate`: unknown names over all zones. `earlier_run`: reported before a restart. `known_refused`: limited
+ * queries for known names, which only cause a report.
  */
 export const noticedBy = [
   'unknown_rate',
@@ -88,8 +105,8 @@ export const noticedBy = [
 ] as const;
 export type NoticedBy = (typeof noticedBy)[number];
 
-/** By what these counts look like an attack; undefined where they do not. */
-export function looksAttacked(
+/** Returns the criterion by which the counts indicate an attack, or undefined. */
+export function attackCriterion(
   { seconds, queries, unknown, answers, nxdomains }: ZoneCounts,
   { perSecond, share, attackPerSecond }: Alarms,
   { usual, unknownAnswers }: { readonly usual: Baselines; readonly unknownAnswers: UnknownAnswers },
@@ -99,7 +116,9 @@ export function looksAttacked(
     unknownAnswers.answers >= MIN_ANSWERS && unknownAnswers.positives > unknownAnswers.answers * MOSTLY;
   if (isRush) return undefined;
   if (unknown >= perSecond * seconds && unknown >= share * queries) return 'unknown_share';
-  const farShare = usual.nxdomainShare + FAR_SHARE;
-  const isFar = nxdomains >= perSecond * seconds && answers >= MIN_ANSWERS && nxdomains >= farShare * answers;
+  const isFar =
+    nxdomains >= perSecond * seconds &&
+    answers >= MIN_ANSWERS &&
+    nxdomains >= farShare(usual.nxdomainShare) * answers;
   return isFar ? 'nxdomain_share' : undefined;
 }

@@ -1,46 +1,49 @@
 import { AnswerKind } from '../../protocol/index.ts';
+import type { UserQueries } from '../userEnd.ts';
 import type { ZoneCounts } from './baselines.ts';
 import type { Refusals } from './sharedZone.ts';
 
-/** Kinds of answers are below this (`AnswerKind`). */
-const KINDS = AnswerKind.truncated + 1;
-const NO_REFUSALS = { refused: 0, wouldRefuse: 0, known: 0 };
+const KINDS = AnswerKind.badVersion + 1;
+const NO_REFUSALS = { refused: 0, wouldRefuse: 0, knownWouldRefuse: 0 };
+const NO_USERS: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
 
-/** What came since it was taken the last time. */
+/** Counts of an attacked zone since the previous `take`. */
 export interface AttackedSeconds {
   readonly seconds: number;
   readonly queries: number;
-  /** Of those, for names that are not known. */
   readonly unknown: number;
-  /** Answers for known names that say that the name exists. */
-  readonly knownAnswered: number;
+  /** Queries for known names by outcome, counted in the second in which the query ended. */
+  readonly users: UserQueries;
   readonly refusals: Omit<Refusals, 'beyondUsual'>;
-  /** Answers by their kind (`AnswerKind`), as many as there are of each. */
+  /** Number of answers, indexed by kind (`AnswerKind`). */
   readonly answers: readonly number[];
 }
 
-/** What is counted of a zone only while there is an attack to tell of. */
+/** Counts of a zone, collected only while an attack is reported. */
 export class AttackCounts {
   #answers: Uint32Array | undefined;
-  #knownAnswered = 0;
   #seconds = 0;
   #queries = 0;
   #unknown = 0;
   #refusals = NO_REFUSALS;
+  #users = NO_USERS;
 
-  noteAnswer(kind: number, isKnown: boolean): void {
+  noteAnswer(kind: number): void {
     this.#answers ??= new Uint32Array(KINDS);
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
-    const exists = kind === AnswerKind.records || kind === AnswerKind.noData || kind === AnswerKind.truncated;
-    if (isKnown && exists) this.#knownAnswered++;
   }
 
-  noteSecond({ seconds, queries, unknown }: ZoneCounts, { refused, wouldRefuse, known }: Refusals): void {
+  noteSecond({ seconds, queries, unknown }: ZoneCounts, refusals: Refusals, users: UserQueries): void {
     const before = this.#refusals;
     this.#refusals = {
-      refused: before.refused + refused,
-      wouldRefuse: before.wouldRefuse + wouldRefuse,
-      known: before.known + known,
+      refused: before.refused + refusals.refused,
+      wouldRefuse: before.wouldRefuse + refusals.wouldRefuse,
+      knownWouldRefuse: before.knownWouldRefuse + refusals.knownWouldRefuse,
+    };
+    this.#users = {
+      answered: this.#users.answered + users.answered,
+      limited: this.#users.limited + users.limited,
+      unanswered: this.#users.unanswered + users.unanswered,
     };
     this.#seconds += seconds;
     this.#queries += queries;
@@ -52,16 +55,16 @@ export class AttackCounts {
       seconds: this.#seconds,
       queries: this.#queries,
       unknown: this.#unknown,
-      knownAnswered: this.#knownAnswered,
+      users: this.#users,
       refusals: this.#refusals,
       answers: [...(this.#answers ?? [])],
     };
     this.#refusals = NO_REFUSALS;
+    this.#users = NO_USERS;
     this.#answers?.fill(0);
     this.#seconds = 0;
     this.#queries = 0;
     this.#unknown = 0;
-    this.#knownAnswered = 0;
     return taken;
   }
 }

@@ -1,35 +1,46 @@
 /**
- * What is usual in a zone. Each number begins with a prior, moves by minutes with a time constant of an hour, and is bounded: an
- * attacker who has the patience to teach it can move it to its bound and no further.
+ * Usual rates and shares of a zone, updated every minute from an initial value. Rates that raise a limit or an alarm at
+ * most double per day, so that a patient attacker gains little.
  */
 import type { LearnedZone } from '../profileStore.ts';
 
-/** What is taken for usual at first: a background of typos and strays as measured at many zones. */
+/** Initial share of unknown names and of NXDOMAIN: typos and stray queries, as measured in many zones. */
 const USUAL_SHARE = 0.2;
-/** However long it lasts, a flood is not usual: with this share an alarm needs four unknown names for each known one. */
-const MAX_SHARE = 0.5;
-/** Twenty times this is the highest alarm there is by default: a zone is taken for a busy one until it is known. */
+/**
+ * Initial peak of unknown names per second. Twenty times this value is the highest default attack threshold, so that a
+ * new zone is treated like a busy one.
+ */
 const PRIOR_PEAK_PER_SECOND = 50;
 const SECONDS_PER_MINUTE = 60;
-/** What a minute leaves of the time before it: a time constant of an hour. */
-const KEPT_BY_MINUTE = 1 - 1 / 60;
-/** After a longer time without a look, as when the machine slept, it is not known what was. */
-const MAX_WATCHED_SECONDS = 600;
-/** The peak of unknown names fades with a half-life of a day, */
-const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
-/** the busiest minute with one of about five days. */
-const PEAK_FADE = 0.9999;
 /**
- * A zone may have twice as much in a day: where it is judged by rate, or once will be, the rate is all that an attacker has to
- * teach.
+ * Weight per minute of the old shares and busy rate. The time constant is 20 minutes, or five in zones with little
+ * traffic so far.
  */
+const SHARE_KEPT_BY_MINUTE = 1 - 1 / 20;
+const FRESH_SHARE_KEPT_BY_MINUTE = 1 - 1 / 5;
+/** Weight per minute of the old mean and peak of unknown names. The time constant is one hour. */
+const KEPT_BY_MINUTE = 1 - 1 / 60;
+/** Maximum interval between two ticks that counts as observed. The machine may have slept for the rest. */
+const MAX_WATCHED_SECONDS = 600;
+/** Decay per minute of the peak of unknown names. The half-life is one day. */
+const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
+/**
+ * Decay per minute of the busiest minute's query rate and the busy rate of unknown names. The half-life is five days,
+ * so that a weekend does not reset them.
+ */
+const PEAK_FADE = 0.9999;
+/** Maximum growth of a rate per minute: a factor of two per day. */
 const MAX_GROWTH = 2 ** (1 / 1440);
-/** What every zone may have: below it growth has no bound. */
+/** Query rates up to this value may grow at any speed, because a zone's limit is never lower. */
 const FREE_PER_SECOND = 100;
-/** Nor has it on a zone's first day, unless that is judged by rate already: what is usual in it is found out then. */
+/** Busy rates up to this value may grow at any speed, because the alarm is three times the rate, but at least 100. */
+const FREE_UNKNOWN_PER_SECOND = 100 / 3;
+/** Peaks up to this value may grow at any speed, because the attack alarm is twenty times the peak, at least 200. */
+const FREE_PEAK_PER_SECOND = 10;
+/** Seconds of traffic (one day) in which a new zone's rate may grow at any speed if it is judged by names. */
 const FREE_SECONDS = 24 * 60 * SECONDS_PER_MINUTE;
 
-/** What was counted, and in how many seconds: one, where the look at the zone was not late. */
+/** Counts of a zone over `seconds`, which is one unless a tick was late. */
 export interface ZoneCounts {
   readonly seconds: number;
   readonly queries: number;
@@ -38,75 +49,149 @@ export interface ZoneCounts {
   readonly nxdomains: number;
 }
 
-export type UsualUnknown = Pick<Baselines, 'unknownShare' | 'unknownPerSecond' | 'unknownPeakPerSecond'>;
+export type UsualUnknown = Pick<
+  Baselines,
+  'unknownShare' | 'unknownPerSecond' | 'unknownPeakPerSecond' | 'unknownBusyPerSecond'
+>;
 
 export class Baselines {
   unknownShare = USUAL_SHARE;
   nxdomainShare = USUAL_SHARE;
   unknownPerSecond = 0;
-  /** Unknown names a second in the busiest minutes. */
+  /** Unknown names per second in the busiest minutes. */
   unknownPeakPerSecond = PRIOR_PEAK_PER_SECOND;
-  /** Mean queries a second of the busiest minute lately. */
+  /**
+   * Unknown names per second in busy hours. The alarm of a zone with mostly unknown names is a multiple of this rate.
+   */
+  unknownBusyPerSecond = 0;
+  /** Mean queries per second of the busiest recent minute. */
   ratePerSecond = 0;
-  /** Seconds with traffic and without an attack. */
+  /** Seconds with traffic, except seconds under attack unless the zone is judged by query rate. */
   learnedSeconds = 0;
-  #seconds = 0;
-  #queries = 0;
-  #unknown = 0;
-  #answers = 0;
-  #nxdomains = 0;
+  readonly #learnForSeconds: number;
+  readonly #rateMinute = new CountedMinute();
+  readonly #unknownMinute = new CountedMinute();
+  #isUnknownMinuteAttacked = false;
 
-  /** Adds what was counted without an attack. */
-  learn({ seconds, queries, unknown, answers, nxdomains }: ZoneCounts, byRate: boolean): void {
-    const watchedSeconds = Math.min(seconds, MAX_WATCHED_SECONDS);
-    this.learnedSeconds += watchedSeconds;
-    this.#seconds += watchedSeconds;
-    this.#queries += queries;
-    this.#unknown += unknown;
-    this.#answers += answers;
-    this.#nxdomains += nxdomains;
-    if (this.#seconds >= SECONDS_PER_MINUTE) this.#endMinute(byRate);
+  /** `learnForSeconds`: seconds of traffic in which a new zone's rates may grow at any speed. */
+  constructor(learnForSeconds: number) {
+    this.#learnForSeconds = learnForSeconds;
   }
 
-  /** What is learned of unknown names. */
+  /** Whether the rates are not a baseline yet: less than `learnForSeconds` of traffic. */
+  get isFresh(): boolean {
+    return this.learnedSeconds < this.#learnForSeconds;
+  }
+
+  /** Learns the query rate. The caller omits seconds under attack, unless the zone is judged by query rate. */
+  learnRate(counts: ZoneCounts, byRate: boolean): void {
+    const minute = this.#rateMinute;
+    // The second that completes the learning time still belongs to it.
+    const isFree = byRate ? this.isFresh : this.learnedSeconds < FREE_SECONDS;
+    this.learnedSeconds += minute.add(counts);
+    if (!minute.isFinished) return;
+    const { minutes } = minute;
+    const { queries } = minute.takePerSecond();
+    const most = isFree ? queries : grown(this.ratePerSecond, FREE_PER_SECOND, minutes);
+    this.ratePerSecond = Math.max(Math.min(queries, most), this.ratePerSecond * PEAK_FADE ** minutes);
+  }
+
+  /**
+   * Learns shares and rates of unknown names. Seconds under attack raise the peak and busy rate by at most a factor of
+   * two per day, so that a zone whose genuine traffic has changed recovers. The caller omits attacks above the
+   * configured threshold.
+   */
+  learnUnknown(counts: ZoneCounts, attacked: boolean): void {
+    const minute = this.#unknownMinute;
+    minute.add(counts);
+    this.#isUnknownMinuteAttacked ||= attacked;
+    if (!minute.isFinished) return;
+    const { minutes } = minute;
+    const wasAttacked = this.#isUnknownMinuteAttacked;
+    this.#isUnknownMinuteAttacked = false;
+    const { queries, unknown, answers, nxdomains } = minute.takePerSecond();
+    const share = (this.isFresh ? FRESH_SHARE_KEPT_BY_MINUTE : SHARE_KEPT_BY_MINUTE) ** minutes;
+    const mean = KEPT_BY_MINUTE ** minutes;
+    this.unknownShare = moved(this.unknownShare, Math.min(1, unknown / queries), share);
+    if (answers > 0) this.nxdomainShare = moved(this.nxdomainShare, nxdomains / answers, share);
+    const peak = this.unknownPeakPerSecond;
+    const mostPeak = wasAttacked ? grown(peak, FREE_PEAK_PER_SECOND, minutes) : unknown;
+    this.unknownPeakPerSecond =
+      unknown > peak ? Math.min(moved(peak, unknown, mean), mostPeak) : peak * UNKNOWN_PEAK_FADE ** minutes;
+    const busy = this.unknownBusyPerSecond;
+    const mostBusy = this.isFresh ? unknown : grown(busy, FREE_UNKNOWN_PER_SECOND, minutes);
+    this.unknownBusyPerSecond =
+      unknown > busy ? Math.min(moved(busy, unknown, share), mostBusy) : busy * PEAK_FADE ** minutes;
+    if (!wasAttacked) this.unknownPerSecond = moved(this.unknownPerSecond, unknown, mean);
+  }
+
   unknownNames(): UsualUnknown {
-    const { unknownShare, unknownPerSecond, unknownPeakPerSecond } = this;
-    return { unknownShare, unknownPerSecond, unknownPeakPerSecond };
+    const { unknownShare, unknownPerSecond, unknownPeakPerSecond, unknownBusyPerSecond } = this;
+    return { unknownShare, unknownPerSecond, unknownPeakPerSecond, unknownBusyPerSecond };
   }
 
-  /** Takes back what was learned of unknown names. */
+  /** Sets the baselines, and discards the unknown names counted in the current minute. */
   resetUnknown(usual: UsualUnknown): void {
     Object.assign(this, usual);
-    this.#unknown = 0;
+    this.#unknownMinute.unknown = 0;
   }
 
   restore(learned: LearnedZone): void {
-    this.unknownShare = Math.min(MAX_SHARE, learned.unknownShare);
-    this.nxdomainShare = Math.min(MAX_SHARE, learned.nxdomainShare);
+    this.unknownShare = learned.unknownShare;
+    this.nxdomainShare = learned.nxdomainShare;
     this.unknownPerSecond = learned.unknownPerSecond;
     this.unknownPeakPerSecond = learned.unknownPeakPerSecond ?? PRIOR_PEAK_PER_SECOND;
+    this.unknownBusyPerSecond =
+      learned.unknownBusyPerSecond ?? Math.max(this.unknownPerSecond, learned.unknownPeakPerSecond ?? 0);
     this.ratePerSecond = learned.ratePerSecond;
     this.learnedSeconds = learned.learnedSeconds;
   }
+}
 
-  #endMinute(byRate: boolean): void {
-    const minutes = this.#seconds / SECONDS_PER_MINUTE;
-    const moved = (from: number, to: number): number => to + (from - to) * KEPT_BY_MINUTE ** minutes;
-    const rate = this.#queries / this.#seconds;
-    const unknown = this.#unknown / this.#seconds;
-    this.unknownShare = moved(this.unknownShare, Math.min(MAX_SHARE, this.#unknown / this.#queries));
-    if (this.#answers > 0)
-      this.nxdomainShare = moved(this.nxdomainShare, Math.min(MAX_SHARE, this.#nxdomains / this.#answers));
-    this.unknownPerSecond = moved(this.unknownPerSecond, unknown);
-    const peak = this.unknownPeakPerSecond;
-    this.unknownPeakPerSecond = unknown > peak ? moved(peak, unknown) : peak * UNKNOWN_PEAK_FADE ** minutes;
-    const isFree = !byRate && this.learnedSeconds <= FREE_SECONDS;
-    const most = isFree ? rate : Math.max(FREE_PER_SECOND, this.ratePerSecond * MAX_GROWTH ** minutes);
-    this.ratePerSecond = Math.max(Math.min(rate, most), this.ratePerSecond * PEAK_FADE ** minutes);
+class CountedMinute {
+  unknown = 0;
+  #seconds = 0;
+  #queries = 0;
+  #answers = 0;
+  #nxdomains = 0;
+
+  /** Adds counts to the current minute. Returns the seconds that count as observed. */
+  add({ seconds, queries, unknown, answers, nxdomains }: ZoneCounts): number {
+    const watchedSeconds = Math.min(seconds, MAX_WATCHED_SECONDS);
+    this.#seconds += watchedSeconds;
+    this.#queries += queries;
+    this.unknown += unknown;
+    this.#answers += answers;
+    this.#nxdomains += nxdomains;
+    return watchedSeconds;
+  }
+
+  get isFinished(): boolean {
+    return this.#seconds >= SECONDS_PER_MINUTE;
+  }
+
+  get minutes(): number {
+    return this.#seconds / SECONDS_PER_MINUTE;
+  }
+
+  /** Returns this minute's mean counts per second, and starts the next minute. */
+  takePerSecond(): Omit<ZoneCounts, 'seconds'> {
+    const seconds = this.#seconds;
+    const means = {
+      queries: this.#queries / seconds,
+      unknown: this.unknown / seconds,
+      answers: this.#answers / seconds,
+      nxdomains: this.#nxdomains / seconds,
+    };
     this.#seconds = 0;
     this.#queries = 0;
-    this.#unknown = 0;
+    this.unknown = 0;
     this.#answers = 0;
     this.#nxdomains = 0;
+    return means;
   }
 }
+
+const moved = (from: number, to: number, kept: number): number => to + (from - to) * kept;
+const grown = (from: number, free: number, minutes: number): number =>
+  Math.max(free, from * MAX_GROWTH ** minutes);

@@ -1,24 +1,26 @@
 /**
- * How a zone says that a name does not exist. Most answer NXDOMAIN; some answer NODATA for any name (RFC 9824, online signers),
- * and there NODATA does not say that a name exists.
+ * Learns how a zone denies names. Most zones answer NXDOMAIN. Some online signers answer NODATA for any name
+ * (RFC 9824), so that NODATA does not prove that a name exists.
  */
 import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
 
-/** Fewer NXDOMAIN than these, or than a quarter of the NODATA for unknown names, are no habit. */
+/**
+ * A zone denies names by NXDOMAIN after this many NXDOMAIN answers, if they are at least MIN_NXDOMAIN_SHARE times as
+ * many as the NODATA answers.
+ */
 const MIN_NXDOMAINS = 20;
 const MIN_NXDOMAIN_SHARE = 0.25;
-/** The newest of so many answers count, about. */
+/** Above this number of answers, both counters are halved, so that recent answers have more weight. */
 const MEMORY = 10_000;
 
 export class Denials {
-  /** Answers for unknown names. */
   nxdomains = 0;
   noDatas = 0;
-  /** Whether an NSEC record said of a name answered NODATA that it does not exist. */
+  /** Whether a NODATA answer contained an NSEC record that denies the name. */
   byNoData = false;
 
-  /** Notes an answer for an unknown name. */
+  /** Counts an answer for an unknown name. */
   note(kind: number): void {
     if (kind === AnswerKind.nxdomain) this.nxdomains++;
     else if (kind === AnswerKind.noData) this.noDatas++;
@@ -34,7 +36,7 @@ export class Denials {
     this.noDatas = noDatas;
   }
 
-  /** Whether NODATA says that a name exists. */
+  /** Whether a NODATA answer from this zone proves that the name exists. */
   get noDataProves(): boolean {
     return (
       !this.byNoData && this.nxdomains >= MIN_NXDOMAINS && this.nxdomains >= MIN_NXDOMAIN_SHARE * this.noDatas

@@ -1,40 +1,44 @@
-/** What every thread that decides about queries must know and count of a zone, in shared memory: the rest is the zone's own. */
+/** A zone's counters and flags, shared by all threads. The detector's thread owns all other data of the zone. */
 import { TokenBucket } from '../tokenBucket.ts';
+import { UserEnd, type UserQueries } from '../userEnd.ts';
 
 const QUERIES = 0;
 const UNKNOWN = 1;
 const REFUSED_BY_RATE = 2;
 const ALARM_AT = 3;
-/** {@link BY_RATE} and {@link AWAITS_NAMES}. */
+/** Flags: {@link BY_RATE}, {@link AWAITS_NAMES} and {@link AWAITS_RATE}. */
 const FLAGS = 4;
 const ATTACK_AT = 5;
-/** Words 6 and 7, as one 64-bit number. */
+/** Index of the 64-bit number in words 6 and 7. */
 const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
-/** Behind the bucket, as a 64-bit number. */
+/** Index of the 64-bit number after the bucket. */
 const ALARM_SHARE = 7;
-/** So long a thread may take a zone for attacked before the detector has looked: it does within milliseconds. */
+/** Maximum time to treat a zone as attacked before the detector has checked it. The check takes milliseconds. */
 const SUSPECT_MS = 1000;
 const BY_RATE = 1;
 const AWAITS_NAMES = 2;
-/** No count reaches it. */
+const AWAITS_RATE = 4;
+/** Alarm threshold that no count reaches. */
 const NEVER = 0x7fff_ffff;
-/** Of queries that are refused: in a cache line of their own, touched for none that pass. */
+/** Counters of limited queries, in their own cache line, so that passing queries do not touch it. */
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
-const KNOWN_REFUSED = 18;
-/** Of those for known names, what was asked beyond what is usual. */
+const KNOWN_WOULD_REFUSE = 18;
+/** Limited queries for known names that are evidence of an attack. */
 const BEYOND_USUAL = 19;
-/** Two cache lines: threads that count in different zones do not wait for each other. */
+/** One word per outcome (`UserEnd`) of users' queries. */
+const USERS = 24;
+/** Bytes per zone: two cache lines, so that threads that count queries of different zones do not contend. */
 export const ZONE_BYTES = 128;
 
-/** Queries that were refused, or that would have been were the rule enabled. */
+/** Limited queries. `refused`: dropped or truncated. `wouldRefuse`: passed because the rule only monitors. */
 export interface Refusals {
   readonly refused: number;
   readonly wouldRefuse: number;
-  /** Of both, those for names that are known; */
-  readonly known: number;
-  /** and of these, what was asked beyond what is usual. */
+  /** Queries for known names among `wouldRefuse`. */
+  readonly knownWouldRefuse: number;
+  /** Limited queries for known names that are evidence of an attack. */
   readonly beyondUsual: number;
 }
 
@@ -50,7 +54,7 @@ export class SharedZone {
     this.bucket = new TokenBucket(memory, offset + BUCKET_OFFSET);
   }
 
-  /** Counts a query; true when its name is one unknown name too many and the zone must be looked at now. Says so once. */
+  /** Counts a query. Returns true, to one thread per alarm, if unknown names in this second reach the alarm. */
   count(unknown: boolean): boolean {
     Atomics.add(this.#words, QUERIES, 1);
     if (!unknown) return false;
@@ -59,7 +63,10 @@ export class SharedZone {
     return count >= alarmAt && this.#raiseAlarm(alarmAt);
   }
 
-  /** The next look is at twice the count, and not later than what is an attack for certain. False where another thread was faster. */
+  /**
+   * Doubles the number of unknown names for the next check, up to the number that is certainly an attack. Returns false
+   * if another thread has already set it.
+   */
   #raiseAlarm(alarmAt: number): boolean {
     const attackAt = Atomics.load(this.#words, ATTACK_AT);
     const next = Math.min(NEVER, alarmAt * 2, alarmAt < attackAt ? attackAt : NEVER);
@@ -70,7 +77,6 @@ export class SharedZone {
     Atomics.add(this.#words, REFUSED_BY_RATE, 1);
   }
 
-  /** Counts a query for a known name that was refused, or would have been, as it is beyond what is usual. */
   countBeyondUsual(): void {
     Atomics.add(this.#words, BEYOND_USUAL, 1);
   }
@@ -83,7 +89,6 @@ export class SharedZone {
     return Atomics.load(this.#words, UNKNOWN);
   }
 
-  /** What was counted since the last call. */
   takeCounts(): { queries: number; unknown: number; refusedByRate: number } {
     return {
       queries: Atomics.exchange(this.#words, QUERIES, 0),
@@ -93,8 +98,8 @@ export class SharedZone {
   }
 
   /**
-   * The count of unknown names at which {@link count} asks for a look at the zone, the share of the zone's queries at which they
-   * are an attack for all that can be told here, and the count that is one whatever its share.
+   * Sets this second's alarms. `unknownNames`: number at which {@link count} requests a check. `share`: share of
+   * unknown names that is an attack. `attackAt`: number that is an attack regardless of the share.
    */
   setAlarm(unknownNames: number, share: number, attackAt: number): void {
     Atomics.store(this.#words, ATTACK_AT, Math.min(NEVER, Math.ceil(attackAt)));
@@ -102,7 +107,10 @@ export class SharedZone {
     this.#times[ALARM_SHARE] = share;
   }
 
-  /** Takes the zone for attacked, where it looks so, until the detector has looked: a flood of a few milliseconds is long. */
+  /**
+   * If the counts indicate an attack, marks the zone as attacked until the detector has checked it, because a flood
+   * does damage within milliseconds.
+   */
   suspect(nowMs: number): void {
     const { unknown } = this;
     const share = this.#times[ALARM_SHARE] ?? Number.POSITIVE_INFINITY;
@@ -114,11 +122,19 @@ export class SharedZone {
     return (Atomics.load(this.#words, FLAGS) & BY_RATE) !== 0;
   }
 
-  setByRate(byRate: boolean): void {
-    this.#setFlag(BY_RATE, byRate);
+  /** Whether the zone is judged by query rate, but the usual rate is unknown. Every query then passes. */
+  get awaitsRate(): boolean {
+    return (Atomics.load(this.#words, FLAGS) & AWAITS_RATE) !== 0;
   }
 
-  /** Whether the zone's names are still to come: that one is unknown says nothing here until then. */
+  setByRate(byRate: boolean, awaitsRate: boolean): void {
+    // Set the flags in this order, so that no thread limits the zone by an unknown rate.
+    if (awaitsRate) this.#setFlag(AWAITS_RATE, true);
+    this.#setFlag(BY_RATE, byRate);
+    if (!awaitsRate) this.#setFlag(AWAITS_RATE, false);
+  }
+
+  /** Whether the zone is still being seeded. Meanwhile, none of its names counts as unknown. */
   get awaitsNames(): boolean {
     return (Atomics.load(this.#words, FLAGS) & AWAITS_NAMES) !== 0;
   }
@@ -132,23 +148,35 @@ export class SharedZone {
     else Atomics.and(this.#words, FLAGS, ~flag);
   }
 
-  /** Counts a query that was refused, or would have been were the rule enabled. */
+  /** Counts a limited query. `isRefused`: dropped or truncated; otherwise it passed because the rule may not drop. */
   countRefusal(isRefused: boolean, isKnown: boolean): void {
     Atomics.add(this.#words, isRefused ? REFUSED : WOULD_REFUSE, 1);
-    if (isKnown) Atomics.add(this.#words, KNOWN_REFUSED, 1);
+    if (isKnown && !isRefused) Atomics.add(this.#words, KNOWN_WOULD_REFUSE, 1);
   }
 
-  /** What was refused since the last call. */
   takeRefusals(): Refusals {
     return {
       refused: Atomics.exchange(this.#words, REFUSED, 0),
       wouldRefuse: Atomics.exchange(this.#words, WOULD_REFUSE, 0),
-      known: Atomics.exchange(this.#words, KNOWN_REFUSED, 0),
+      knownWouldRefuse: Atomics.exchange(this.#words, KNOWN_WOULD_REFUSE, 0),
       beyondUsual: Atomics.exchange(this.#words, BEYOND_USUAL, 0),
     };
   }
 
-  /** Names that were counted as unknown before the zone's names were known. */
+  countUser(end: UserEnd): void {
+    Atomics.add(this.#words, USERS + end, 1);
+  }
+
+  takeUsers(): UserQueries {
+    const taken = (end: UserEnd): number => Atomics.exchange(this.#words, USERS + end, 0);
+    return {
+      answered: taken(UserEnd.answered),
+      limited: taken(UserEnd.limited),
+      unanswered: taken(UserEnd.unanswered),
+    };
+  }
+
+  /** Discards unknown names counted before the zone was seeded. */
   forgetUnknown(): void {
     Atomics.store(this.#words, UNKNOWN, 0);
   }

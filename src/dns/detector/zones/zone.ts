@@ -1,102 +1,116 @@
 /**
- * One zone as the guard sees it: what was asked in it this second, what is usual, whether it is under attack,
- * and whether its names can be learned at all. A wildcard's subtree is judged as a zone of its own.
+ * One DNS zone: the current second's counts, baselines, whether it is under attack, and whether its names can be
+ * learned. A wildcard's subtree is a separate zone.
  */
 import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
-import { FLOOR } from '../thresholds.ts';
+import { BURST_FACTOR, FLOOR } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
 import {
   ALARM_PER_SECOND,
   type Alarms,
   alarmsOf,
+  attackCriterion,
+  floodPerSecond,
   isWatched,
-  looksAttacked,
   NO_ALARMS,
   type NoticedBy,
   type ZoneLimits,
 } from './alarms.ts';
 import { AttackCounts } from './attackCounts.ts';
-import { Baselines, type ZoneCounts } from './baselines.ts';
+import { Baselines, type UsualUnknown, type ZoneCounts } from './baselines.ts';
 import { Denials } from './denials.ts';
-import { OnceOnly } from './onceOnly.ts';
-import { SeedOfZone } from './seedOfZone.ts';
+import { OneTimeNames } from './oneTimeNames.ts';
+import { SeedState } from './seedState.ts';
 import type { SharedZone } from './sharedZone.ts';
 
-/** An attack is over when nothing looked like one for so long: floods pause and come back. */
+/** An attack ends after this time without any sign of it. Floods pause and resume. */
 const ATTACK_HOLD_MS = 30_000;
 const SECOND_MS = 1000;
-/** Ten minutes with traffic: before, every name is asked for once. */
+/** Seconds of traffic (ten minutes) before zones with one-time names are detected. Until then, every name is new. */
 const ONCE_ONLY_AFTER_SECONDS = 600;
 
-/** What a zone is made with. */
 export interface ZoneParts {
-  /** 0 for the one outside every zone. */
+  /** Zone number. 0 is the zone of names outside every known zone. */
   readonly number: number;
   readonly shared: SharedZone;
   readonly limits: ZoneLimits;
 }
 
-/** What a look at a zone counts for the account. */
+/** Counts of a zone that a tick adds to the account's totals. */
 export interface TickedZone {
-  /** Queries of which thresholds may be learned. */
+  /** Queries that may raise the account's threshold. */
   readonly usual: number;
-  /** Unknown names a second, where that says something. */
+  /** Unknown names per second; 0 if the zone's names are not known well enough. */
   readonly unknown: number;
 }
 
 export class Zone {
-  /** Lower-case text without the last dot; empty for names outside every zone. */
+  /** Zone name in lower case without the trailing dot. Empty for names outside every known zone. */
   readonly name: string;
   readonly number: number;
   readonly limits: ZoneLimits;
-  /** What every thread counts and knows of it. */
   readonly shared: SharedZone;
-  readonly usual = new Baselines();
+  readonly usual: Baselines;
   readonly denials = new Denials();
-  readonly seed = new SeedOfZone();
-  /** What is known of its attack, for whoever tells of it. */
+  readonly seed = new SeedState();
+  /** Counts that are collected while an attack is reported. */
   readonly attackCounts = new AttackCounts();
   boundlessBy = '';
   attackedSinceMs = 0;
   noticedBy: NoticedBy = 'unknown_rate';
-  // Answers of this second.
+  // Answers in the current second.
   answers = 0;
   nxdomains = 0;
   unknownAnswers = 0;
   unknownPositives = 0;
-  readonly #onceOnly = new OnceOnly();
+  readonly #onceOnly = new OneTimeNames();
   #attackUntilMs = Number.NEGATIVE_INFINITY;
   #refusedUntilMs = Number.NEGATIVE_INFINITY;
-  #boundless = false;
+  #anyNameExists = false;
   #tickedMs = 0;
-  /** What an earlier run knew. */
-  #before: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
-  /** What was usual when its names were known: what is counted while they are not says nothing of what comes after. */
-  #usualUnknown = this.usual.unknownNames();
+  #previousRun: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
+  /**
+   * Initial or stored baseline of unknown names. Replaces the current baseline when a seed finishes, because counts of
+   * an unseeded zone are not comparable.
+   */
+  #usualUnknown: UsualUnknown;
 
   constructor(name: string, { number, shared, limits }: ZoneParts) {
     this.name = name;
     this.number = number;
     this.shared = shared;
     this.limits = limits;
-    shared.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
+    this.usual = new Baselines(limits.learnForSeconds);
+    this.#usualUnknown = this.usual.unknownNames();
+    const { ratePerSecond = FLOOR.ratePerSecond, burst = ratePerSecond * BURST_FACTOR } = limits.configured;
+    shared.bucket.resize(ratePerSecond, burst, 0);
     this.#setAlarm();
   }
 
-  /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
-  get boundless(): boolean {
-    return this.#boundless;
+  /**
+   * Whether every name below exists, as in a wildcard's parent or a delegation. Set by the seed of zone `boundlessBy`.
+   */
+  get anyNameExists(): boolean {
+    return this.#anyNameExists;
   }
 
-  set boundless(boundless: boolean) {
-    this.#boundless = boundless;
-    this.shared.setByRate(this.byRate);
+  set anyNameExists(boundless: boolean) {
+    this.#anyNameExists = boundless;
+    this.#updateByRate();
   }
 
-  /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
+  /** Whether the zone is judged only by query rate, because its unknown names carry no information. */
   get byRate(): boolean {
-    return this.#boundless || this.#onceOnly.is || this.seed.incomplete;
+    return this.#anyNameExists || this.#onceOnly.is || this.seed.incomplete;
+  }
+
+  /**
+   * Whether every query passes, because the zone is judged by query rate and its usual rate is neither learned nor
+   * configured.
+   */
+  get awaitsRate(): boolean {
+    return this.byRate && this.limits.configured.ratePerSecond === undefined && this.usual.isFresh;
   }
 
   /** Whether all names of the zone are in the profile. */
@@ -104,23 +118,22 @@ export class Zone {
     return this.seed.known;
   }
 
-  /** Whether its names are still to come, and not enough was watched to do without. */
+  /** Whether the zone is still being seeded and was not yet observed for the learning time. */
   get awaitsNames(): boolean {
     return this.shared.awaitsNames;
   }
 
-  /** What an earlier run knew of it. */
-  get before(): Pick<LearnedZone, 'seeded' | 'boundlessBy'> {
-    return this.#before;
+  get previousRun(): Pick<LearnedZone, 'seeded' | 'boundlessBy'> {
+    return this.#previousRun;
   }
 
-  /** Its names will come. Until then, or until enough of its traffic without an attack was watched, no name is unknown. */
+  /** No name counts as unknown until the seed finishes or the learning time without an attack has passed. */
   awaitNames(): void {
     this.seed.expected = true;
     this.#updateAwaiting();
   }
 
-  /** All its names are in the profile from now on. What was counted as unknown before they were says nothing. */
+  /** Marks the zone as seeded. Discards earlier counts of unknown names. */
   noteSeeded(): void {
     if (!this.seed.known) {
       this.shared.forgetUnknown();
@@ -133,18 +146,17 @@ export class Zone {
     this.#setAlarm();
   }
 
-  /** Says whether names that it lists found no room. */
   setIncomplete(incomplete: boolean): void {
     this.seed.incomplete = incomplete;
-    this.shared.setByRate(this.byRate);
+    this.#updateByRate();
   }
 
-  /** For zones judged by rate alone; sized by the detector every second. */
+  /** Token bucket, used while the zone is judged by query rate. The detector resizes it every second. */
   get bucket(): TokenBucket {
     return this.shared.bucket;
   }
 
-  /** Unknown names a second from which it may be under attack; undefined while what is unknown here says nothing. */
+  /** Unknown names per second that may be an attack. Undefined while they carry no information. */
   get alarmPerSecond(): number | undefined {
     const { perSecond, share } = this.#alarms();
     return share === Number.POSITIVE_INFINITY ? undefined : perSecond;
@@ -154,26 +166,26 @@ export class Zone {
     return this.shared.attacked(nowMs);
   }
 
-  /** Whether there is an attack to tell of: this one, or known names that are refused, from which nothing else follows. */
-  noticed(nowMs: number): boolean {
+  /** Whether an attack is reported. Limited queries alone cause a report, but do not mark the zone as attacked. */
+  isReported(nowMs: number): boolean {
     return this.attacked(nowMs) || nowMs < this.#refusedUntilMs;
   }
 
-  #noteRefused(nowMs: number): void {
-    if (!this.noticed(nowMs)) this.noticedBy = 'known_refused';
+  #noteRefused(nowMs: number, by: NoticedBy): void {
+    if (!this.isReported(nowMs)) this.noticedBy = by;
     this.#refusedUntilMs = nowMs + ATTACK_HOLD_MS;
   }
 
-  /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
-  alarm(nowMs: number): void {
+  /** Checks for an attack before the second ends, because unknown names have reached the alarm. */
+  evaluateEarly(nowMs: number): void {
     const { queries, unknown } = this.shared;
     const by = this.#looksAttacked(this.#counts(queries, unknown, nowMs));
-    if (by !== undefined) this.attack(nowMs, by);
+    if (by !== undefined) this.markAttacked(nowMs, by);
     else this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
-  /** Under attack from now on, until nothing has looked so for a while. */
-  attack(nowMs: number, by: NoticedBy = 'unknown_rate'): void {
+  /** Marks the zone as attacked until ATTACK_HOLD_MS have passed without a sign of an attack. */
+  markAttacked(nowMs: number, by: NoticedBy = 'unknown_rate'): void {
     if (nowMs >= this.#attackUntilMs) {
       this.attackedSinceMs = nowMs;
       this.noticedBy = by;
@@ -182,43 +194,51 @@ export class Zone {
     this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
-  /** As {@link attack}, where the zones of the account are attacked together and its names are known. */
-  attackWithOthers(nowMs: number): void {
-    if (this.#knowsNames()) this.attack(nowMs, 'account_rate');
+  /** Marks the zone as attacked with the account, unless its names are not known well enough. */
+  markAttackedWithAccount(nowMs: number): void {
+    if (this.#knowsNames()) this.markAttacked(nowMs, 'account_rate');
   }
 
-  /** Notes what an answer says, which teaches nothing while `attacked`; returns whether the name exists. */
-  noteAnswer(kind: number, known: boolean, attacked: boolean): boolean {
+  /** Counts an answer. `attacked`: NXDOMAIN and NODATA do not teach how the zone denies names. */
+  noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
     this.answers++;
     if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
-    if (known)
-      return kind === AnswerKind.records || kind === AnswerKind.noData || kind === AnswerKind.truncated;
+    if (known) return;
     if (!attacked || kind === AnswerKind.denial) denials.note(kind);
     const isNeutral = kind === AnswerKind.noData && denials.noDataProves;
     if (!isNeutral) this.unknownAnswers++;
     if (kind === AnswerKind.records) this.unknownPositives++;
-    return isNeutral || kind === AnswerKind.records;
   }
 
-  /** Notes that a name that exists was answered; `first` when neither the profile nor its candidates had it. */
+  /** Whether the answer proves that the name exists. */
+  proves(kind: number, known: boolean): boolean {
+    if (kind === AnswerKind.records) return true;
+    if (kind === AnswerKind.noData) return known || this.denials.noDataProves;
+    return known && kind === AnswerKind.truncated;
+  }
+
+  /** Counts a positive answer. `first`: neither the profile nor its candidates contained the name. */
   notePositive(first: boolean): void {
     this.#onceOnly.note(first);
   }
 
-  /** Ends the second: judges it and, unless the zone is under attack, learns from it. */
+  /** Ends the second: evaluates the zone and, unless under attack, learns from the counts. */
   tick(nowMs: number): TickedZone {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
     const refusals = this.shared.takeRefusals();
+    const users = this.shared.takeUsers();
     const counts = this.#counts(queries, unknown, nowMs);
-    const by = this.#looksAttacked(counts) ?? (refusedByRate > 0 ? 'zone_rate' : undefined);
-    if (by !== undefined) this.attack(nowMs, by);
-    if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs);
+    const by = this.#looksAttacked(counts);
+    if (by !== undefined) this.markAttacked(nowMs, by);
+    // A zone above its rate limit is not treated as attacked, because it would learn nothing and remain limited.
+    if (refusedByRate > 0) this.#noteRefused(nowMs, 'zone_rate');
+    if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs, 'known_refused');
     const attacked = this.attacked(nowMs);
-    if (this.noticed(nowMs)) this.attackCounts.noteSecond(counts, refusals);
-    if (!attacked && queries > 0) this.usual.learn(counts, this.byRate);
+    if (this.isReported(nowMs)) this.attackCounts.noteSecond(counts, refusals, users);
+    if (queries > 0) this.#learn(counts, attacked);
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
-    this.shared.setByRate(this.byRate);
+    this.#updateByRate();
     this.#updateAwaiting();
     this.answers = 0;
     this.nxdomains = 0;
@@ -226,12 +246,26 @@ export class Zone {
     this.unknownPositives = 0;
     this.#tickedMs = nowMs;
     this.#setAlarm();
-    // Of a zone under attack no more counts than is usual in it.
-    const most = this.usual.ratePerSecond * counts.seconds;
     return {
-      usual: attacked ? Math.min(queries - unknown, most) : queries,
+      usual: Math.min(
+        attacked ? queries - unknown : queries,
+        this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,
+      ),
       unknown: this.#knowsNames() ? unknown / counts.seconds : 0,
     };
+  }
+
+  /** Maximum queries/s that may raise the account's threshold. During an attack, the zone's usual rate. */
+  #mostUsual(attacked: boolean, isLimited: boolean): number {
+    if (attacked) return this.usual.ratePerSecond;
+    if (this.awaitsRate) return FLOOR.ratePerSecond;
+    return isLimited ? Math.max(FLOOR.ratePerSecond, this.usual.ratePerSecond) : Number.POSITIVE_INFINITY;
+  }
+
+  #learn(counts: ZoneCounts, attacked: boolean): void {
+    if (this.byRate || !attacked) this.usual.learnRate(counts, this.byRate);
+    const isFlood = counts.unknown >= floodPerSecond(this.limits) * counts.seconds;
+    if (!attacked || !isFlood) this.usual.learnUnknown(counts, attacked);
   }
 
   learned(): LearnedZone {
@@ -246,7 +280,7 @@ export class Zone {
       positiveAnswers: this.#onceOnly.answers,
       onceOnlyAnswers: this.#onceOnly.first,
       seeded: this.seed.known,
-      boundlessBy: this.#boundless ? this.boundlessBy : '',
+      boundlessBy: this.#anyNameExists ? this.boundlessBy : '',
       generation: this.seed.generation,
       deniesByNoData: denials.byNoData,
       nxdomains: denials.nxdomains,
@@ -260,14 +294,14 @@ export class Zone {
     this.denials.restore(learned);
     this.#onceOnly.answers = learned.positiveAnswers;
     this.#onceOnly.first = learned.onceOnlyAnswers;
-    this.#before = learned;
+    this.#previousRun = learned;
     if (learned.seeded !== false) this.#usualUnknown = this.usual.unknownNames();
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
-    this.shared.setByRate(this.byRate);
+    this.#updateByRate();
     this.#setAlarm();
   }
 
-  /** A look that comes late has counted for longer. */
+  /** Counts since the last tick. A late tick covers more than one second. */
   #counts(queries: number, unknown: number, nowMs: number): ZoneCounts {
     const { answers, nxdomains } = this;
     const seconds = this.#tickedMs === 0 ? 1 : Math.max(1, (nowMs - this.#tickedMs) / SECOND_MS);
@@ -276,7 +310,7 @@ export class Zone {
 
   #looksAttacked(counts: ZoneCounts): NoticedBy | undefined {
     const unknownAnswers = { answers: this.unknownAnswers, positives: this.unknownPositives };
-    return looksAttacked(counts, this.#alarms(), { usual: this.usual, unknownAnswers });
+    return attackCriterion(counts, this.#alarms(), { usual: this.usual, unknownAnswers });
   }
 
   #alarms(): Alarms {
@@ -288,9 +322,12 @@ export class Zone {
     this.shared.setAlarm(perSecond, share, attackPerSecond);
   }
 
-  /** Whether the names that are asked for here are known, all but a few. */
   #knowsNames(): boolean {
     return (this.seed.known || isWatched(this.usual, this.limits)) && !this.byRate;
+  }
+
+  #updateByRate(): void {
+    this.shared.setByRate(this.byRate, this.awaitsRate);
   }
 
   #updateAwaiting(): void {

@@ -1,7 +1,7 @@
-/** Attacks in LMDB: by the moment at which they began, so that a page of them is found without looking at the rest. */
+/** Attacks in LMDB, keyed by start time, so that a page is read without scanning all attacks. */
 import type { Database, RootDatabase } from 'lmdb';
 import type { StoreFile } from '../../../platform/storeFile/index.ts';
-import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
+import { type Attack, type AttackQuery, type AttackStore, upgradeStoredAttack } from '../../attacks/index.ts';
 
 type Key = [startedMs: number, id: string];
 
@@ -9,9 +9,8 @@ export class LmdbAttacks implements AttackStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #attacks: Database<Attack, Key>;
-  /** When each began. */
+  /** Start time by attack id. */
   readonly #ids: Database<number, string>;
-  /** Those that have not ended. */
   readonly #open: Database<true, string>;
 
   constructor(root: RootDatabase, file: StoreFile) {
@@ -31,14 +30,14 @@ export class LmdbAttacks implements AttackStore {
     await this.#root.flushed;
   }
 
-  async forgetAttacks(beforeMs: number): Promise<void> {
-    const isOver = ([, id]: Key) => this.#open.get(id) === undefined;
-    const tooOld = [...this.#attacks.getKeys({ end: [beforeMs, ''] })].filter(isOver);
+  async deleteAttacks(beforeMs: number): Promise<void> {
+    const isFinished = ([, id]: Key) => this.#open.get(id) === undefined;
+    const tooOld = [...this.#attacks.getKeys({ end: [beforeMs, ''] })].filter(isFinished);
     if (tooOld.length === 0) return;
     const forget = (): void => {
       for (const key of tooOld) {
-        this.#attacks.remove(key);
-        this.#ids.remove(key[1]);
+        this.#attacks.removeSync(key);
+        this.#ids.removeSync(key[1]);
       }
     };
     await this.#file.commit(() => this.#root.transaction(forget));
@@ -47,20 +46,20 @@ export class LmdbAttacks implements AttackStore {
 
   attack(id: string): Attack | undefined {
     const startedMs = this.#ids.get(id);
-    return startedMs === undefined ? undefined : this.#attacks.get([startedMs, id]);
+    return startedMs === undefined ? undefined : this.#read([startedMs, id]);
   }
 
   attacks({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, page, perPage }: AttackQuery) {
-    // Some ten thousand keys at most: few attacks begin in a day.
+    // Ten thousand keys at most in practice: few attacks start per day.
     const keys = [...this.#attacks.getKeys({ start: [sinceMs, ''], end: [untilMs, ''] })].reverse();
     const first = (page - 1) * perPage;
-    const result = keys.slice(first, first + perPage).flatMap((key) => this.#attacks.get(key) ?? []);
+    const result = keys.slice(first, first + perPage).flatMap((key) => this.#read(key) ?? []);
     return { result, total: keys.length };
   }
 
   attacksAfter(after: readonly [startedMs: number, id: string], limit: number): Attack[] {
     const keys = this.#attacks.getKeys({ start: [...after], exclusiveStart: true, limit });
-    return [...keys].flatMap((key) => this.#attacks.get(key) ?? []);
+    return [...keys].flatMap((key) => this.#read(key) ?? []);
   }
 
   unfinished(sinceMs: number): { open: Attack[]; begun: number[] } {
@@ -69,11 +68,16 @@ export class LmdbAttacks implements AttackStore {
     return { open, begun };
   }
 
+  #read(key: Key): Attack | undefined {
+    const stored = this.#attacks.get(key);
+    return stored && upgradeStoredAttack(stored);
+  }
+
   #put(attack: Attack): void {
     const startedMs = Date.parse(attack.started_on);
-    this.#attacks.put([startedMs, attack.id], attack);
-    this.#ids.put(attack.id, startedMs);
-    if (attack.state === 'active') this.#open.put(attack.id, true);
-    else this.#open.remove(attack.id);
+    this.#attacks.putSync([startedMs, attack.id], attack);
+    this.#ids.putSync(attack.id, startedMs);
+    if (attack.state === 'active') this.#open.putSync(attack.id, true);
+    else this.#open.removeSync(attack.id);
   }
 }

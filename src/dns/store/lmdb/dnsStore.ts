@@ -1,26 +1,27 @@
-/** What the guard keeps over a restart, in an LMDB environment of its own: names and baselines, a week of minutes, and attacks. */
-import { existsSync, mkdirSync } from 'node:fs';
+/** The guard's LMDB environment: profile and baselines, minutes of a week, and attacks. */
+
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { awaitedLater } from '../../../platform/background/index.ts';
 import {
   checkStoreFormat,
-  DATA_FILE,
   inOneCommit,
-  NO_TURN_BATCHES,
   StoreFile,
+  WITHOUT_EVENT_TURN_BATCHING,
 } from '../../../platform/storeFile/index.ts';
 import {
-  KEPT_MINUTES,
   type MinuteRecord,
   mergeMinutes,
   type QueryStatsStore,
+  RETENTION_MINUTES,
 } from '../../analytics/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
 import type { Identity, IdentityStore, LocalRecords } from '../../fleet/index.ts';
 import { LmdbAttacks } from './attacks.ts';
 
-/** 64 KiB: large enough that a million names are 245 values, small enough to copy between two packets. */
+/** 64 KiB per value: a million names need only 245 values, and copying one does not delay packets noticeably. */
 const ENTRIES_PER_CHUNK = 4096;
 const WORDS_PER_ENTRY = 4;
 const LEARNED_KEY = 'learned';
@@ -28,7 +29,7 @@ const SELF_KEY = 'self';
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 
-/** Names are written under a new generation; naming it is what makes them the profile. */
+/** Root record of the profile. Names are written under a new generation; replacing this record activates them. */
 interface Stored {
   readonly generation: number;
   readonly chunks: number;
@@ -38,7 +39,6 @@ interface Stored {
 interface OpenedFile {
   readonly root: RootDatabase;
   readonly file: StoreFile;
-  readonly isNew: boolean;
 }
 
 export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, LocalRecords, IdentityStore {
@@ -46,34 +46,36 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   readonly #file: StoreFile;
   readonly #profile: Database<Stored, string>;
   readonly #chunks: Database<Buffer, number[]>;
-  /** Keys (rule, minute). */
+  /** Keys: rule id, minute. */
   readonly #minutes: Database<MinuteRecord, [string, number]>;
-  /** Keys (minute, rule): what is too old, found without looking at the rest. */
+  /** Keys: minute, rule id. An index that finds expired records without a scan. */
   readonly #ages: Database<true, [number, string]>;
   readonly #identity: Database<Identity, string>;
   readonly #attacks: LmdbAttacks;
 
-  /** Opens or creates the environment in `dataDir`. Throws where the folder cannot be used. */
+  /** Opens or creates the environment in `dataDir`. Throws if the folder cannot be used. */
   static open(dataDir: string): DnsStore {
     const folder = join(dataDir, 'dns');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = new StoreFile(folder);
-    const isNew = !existsSync(join(folder, DATA_FILE));
-    return file.opening(() => {
-      const root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false, ...NO_TURN_BATCHES });
+    return file.withOpen(() => {
+      const root = open({
+        path: folder,
+        maxDbs: MAX_DATABASES,
+        overlappingSync: false,
+        ...WITHOUT_EVENT_TURN_BATCHING,
+      });
       file.opened();
-      return inOneCommit(root, () => new DnsStore({ root, file, isNew }));
+      return inOneCommit(root, () => {
+        checkStoreFormat(root, { store: 'dns', folder, format: FORMAT });
+        return new DnsStore({ root, file });
+      });
     });
   }
 
-  private constructor({ root, file, isNew }: OpenedFile) {
+  private constructor({ root, file }: OpenedFile) {
     this.#root = root;
     this.#file = file;
-    checkStoreFormat(
-      { store: 'dns', current: FORMAT },
-      this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-      { isNew },
-    );
     this.#profile = this.#root.openDB({ name: 'profile', encoding: 'json' });
     this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });
     this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
@@ -91,16 +93,13 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     this.#file.assertInPlace();
     const old = this.#profile.get(LEARNED_KEY);
     const generation = (old?.generation ?? 0) + 1;
-    // What a save that was interrupted left behind would stand among ours.
+    // Remove an interrupted save's chunks, because they would mix with the new ones.
     await this.#removeGeneration(generation);
     const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {
       const key = [generation, writes.length];
-      const written = this.#file.commit(() => this.#chunks.put(key, chunk));
-      // Told below, once all have been begun: until then it must not be left unhandled.
-      written.catch(() => undefined);
-      writes.push(written);
-      // Packets first: a million names are not copied in one go.
+      writes.push(awaitedLater(this.#file.commit(() => this.#chunks.put(key, chunk))));
+      // Yield after each chunk, because copying a million names at once would delay packets.
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(writes);
@@ -114,11 +113,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     const save = (): void => {
       const old = this.#profile.get(LEARNED_KEY);
       if (old === undefined) return;
-      // The names are in the form that they were stored in.
-      const { form: _, ...rest } = learned;
-      const { form } = old.learned;
-      const kept: Learned = form === undefined ? rest : { ...rest, form };
-      this.#profile.put(LEARNED_KEY, { ...old, learned: kept });
+      this.#profile.putSync(LEARNED_KEY, { ...old, learned });
     };
     await this.#file.commit(() => this.#root.transaction(save));
     await this.#root.flushed;
@@ -127,17 +122,17 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   async append(records: readonly MinuteRecord[]): Promise<void> {
     if (records.length === 0) return;
     this.#file.assertInPlace();
-    const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;
+    const oldest = Math.max(...records.map(({ minute }) => minute)) - RETENTION_MINUTES;
     const append = (): void => {
       for (const record of records) {
         const key: [string, number] = [record.ruleId, record.minute];
         const older = this.#minutes.get(key);
-        this.#minutes.put(key, older ? mergeMinutes(older, record) : record);
-        this.#ages.put([record.minute, record.ruleId], true);
+        this.#minutes.putSync(key, older ? mergeMinutes(older, record) : record);
+        this.#ages.putSync([record.minute, record.ruleId], true);
       }
       for (const [minute, ruleId] of [...this.#ages.getKeys({ end: [oldest, ''] })]) {
-        this.#minutes.remove([ruleId, minute]);
-        this.#ages.remove([minute, ruleId]);
+        this.#minutes.removeSync([ruleId, minute]);
+        this.#ages.removeSync([minute, ruleId]);
       }
     };
     await this.#file.commit(() => this.#root.transaction(append));
@@ -168,9 +163,9 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     await this.#attacks.putAttacks(attacks);
   }
 
-  async forgetAttacks(beforeMs: number): Promise<void> {
+  async deleteAttacks(beforeMs: number): Promise<void> {
     this.#file.assertInPlace();
-    await this.#attacks.forgetAttacks(beforeMs);
+    await this.#attacks.deleteAttacks(beforeMs);
   }
 
   attack(id: string): Attack | undefined {

@@ -1,2 +1,1 @@
-/** What the guard has learned and counted, on LMDB. */
 export { DnsStore } from './dnsStore.ts';

@@ -1,32 +1,32 @@
-import type { Place, SharedDatabase } from '../../../rules/index.ts';
+import type { GuardLocation, SharedDatabase } from '../../../rules/index.ts';
 import {
+  type GuardMinute,
   InvalidAnalyticsQuery,
-  KEPT_MINUTES,
   type MinuteRecord,
   type MinutesQuery,
-  type PlacedMinute,
+  RETENTION_MINUTES,
 } from '../../analytics/index.ts';
-import { type Attack, KEPT_DAYS } from '../../attacks/index.ts';
+import { type Attack, RETENTION_DAYS, upgradeStoredAttack } from '../../attacks/index.ts';
 import {
-  type AttackPlaceQuery,
+  type FleetAttackQuery,
   type FleetStore,
+  type GuardAttack,
   INSTANCE_KEPT_DAYS,
   type Instance,
-  type InstanceTold,
+  type InstanceReport,
   MAX_INSTANCES,
   MAX_MINUTES_READ,
-  type PlacedAttack,
-  type ResumeFrom,
-  type Self,
+  type MemberIdentity,
+  type ReportCursor,
 } from '../../fleet/index.ts';
 import * as sql from './statements.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Between two reads others have their turn: some milliseconds of work each. */
+/** Rows per query: some milliseconds of work, after which the event loop runs other tasks. */
 const MINUTES_PER_READ = 1_000;
 
-/** The database of the rules keeps it; `src/rules/store/postgres/migrations.ts` makes its tables. */
+/** Fleet store in the PostgreSQL database of the rules; `src/rules/store/postgres/schema.ts` creates its tables. */
 export class PostgresFleet implements FleetStore {
   readonly #database: Pick<SharedDatabase, 'query'>;
 
@@ -34,15 +34,15 @@ export class PostgresFleet implements FleetStore {
     this.#database = database;
   }
 
-  async seen({ id, run, account, place }: Self, told: InstanceTold) {
+  async heartbeat({ id, run, account, place }: MemberIdentity, told: InstanceReport) {
     const text = JSON.stringify({ ...place, ...told });
-    const [before] = await this.#database.query<{ run: string; told: InstanceTold }>(sql.SEEN, [
+    const [before] = await this.#database.query<{ run: string; told: InstanceReport }>(sql.HEARTBEAT, [
       ...[id, account, run, text],
     ]);
     return before && { run: before.run, startedOn: before.told.started_on };
   }
 
-  async resumeFrom({ id, account }: Self): Promise<ResumeFrom> {
+  async resumeFrom({ id, account }: MemberIdentity): Promise<ReportCursor> {
     const [row] = await this.#database.query<{ minute: number | null; attacks_from: number | null }>(
       sql.RESUME,
       [id, account],
@@ -50,7 +50,7 @@ export class PostgresFleet implements FleetStore {
     return { minute: row?.minute ?? undefined, attacksFromMs: row?.attacks_from ?? undefined };
   }
 
-  async putMinutes({ id, account, place }: Self, records: readonly MinuteRecord[]): Promise<void> {
+  async putMinutes({ id, account, place }: MemberIdentity, records: readonly MinuteRecord[]): Promise<void> {
     await this.#database.query(sql.PUT_MINUTES, [
       ...[account, id, ...columnsOf(place)],
       records.map(({ ruleId }) => ruleId),
@@ -59,7 +59,7 @@ export class PostgresFleet implements FleetStore {
     ]);
   }
 
-  async putAttacks({ id, account, place }: Self, attacks: readonly Attack[]): Promise<void> {
+  async putAttacks({ id, account, place }: MemberIdentity, attacks: readonly Attack[]): Promise<void> {
     await this.#database.query(sql.PUT_ATTACKS, [
       ...[account, id, ...columnsOf(place)],
       attacks.map((attack) => attack.id),
@@ -69,9 +69,9 @@ export class PostgresFleet implements FleetStore {
     ]);
   }
 
-  async forget(nowMs: number): Promise<void> {
-    await this.#database.query(sql.FORGET_MINUTES, [Math.floor(nowMs / MINUTE_MS) - KEPT_MINUTES]);
-    await this.#database.query(sql.FORGET_ATTACKS, [nowMs - KEPT_DAYS * DAY_MS]);
+  async deleteExpired(nowMs: number): Promise<void> {
+    await this.#database.query(sql.FORGET_MINUTES, [Math.floor(nowMs / MINUTE_MS) - RETENTION_MINUTES]);
+    await this.#database.query(sql.FORGET_ATTACKS, [nowMs - RETENTION_DAYS * DAY_MS]);
     await this.#database.query(sql.FORGET_INSTANCES, [INSTANCE_KEPT_DAYS, MAX_INSTANCES]);
   }
 
@@ -87,14 +87,14 @@ export class PostgresFleet implements FleetStore {
     });
   }
 
-  async *minutes(query: MinutesQuery): AsyncGenerator<PlacedMinute> {
+  async *minutes(query: MinutesQuery): AsyncGenerator<GuardMinute> {
     const { account, ruleId, fromMinute, toMinute, region, datacenter } = query;
     let [minute, instance] = [fromMinute, ''];
     for (let read = 0; ; read += MINUTES_PER_READ) {
       if (read >= MAX_MINUTES_READ)
         throw new InvalidAnalyticsQuery(
           'since',
-          `since to until has more than ${MAX_MINUTES_READ} minutes of all guards; ask for a shorter span, or for a region or datacenter`,
+          `since to until covers more than ${MAX_MINUTES_READ} minutes of all guards: use a shorter span, or set region or datacenter`,
         );
       const rows = await this.#database.query<MinuteRow>(sql.MINUTES, [
         ...[account, ruleId, minute, instance, toMinute, region ?? null, datacenter ?? null],
@@ -107,7 +107,7 @@ export class PostgresFleet implements FleetStore {
     }
   }
 
-  async attacks({ account, sinceMs, untilMs, page, perPage, region, datacenter }: AttackPlaceQuery) {
+  async attacks({ account, sinceMs, untilMs, page, perPage, region, datacenter }: FleetAttackQuery) {
     const asked = [
       ...[account, sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER, region ?? null, datacenter ?? null],
     ];
@@ -117,7 +117,7 @@ export class PostgresFleet implements FleetStore {
     return { result: rows.map(placedAttack), total: count?.total ?? 0 };
   }
 
-  async attack(account: string, id: string): Promise<PlacedAttack | undefined> {
+  async attack(account: string, id: string): Promise<GuardAttack | undefined> {
     const [row] = await this.#database.query<AttackRow>(sql.ATTACK, [account, id]);
     return row && placedAttack(row);
   }
@@ -125,7 +125,7 @@ export class PostgresFleet implements FleetStore {
 
 interface InstanceRow {
   readonly id: string;
-  readonly told: InstanceTold & Place;
+  readonly told: InstanceReport & GuardLocation;
   readonly last_seen: Date;
   readonly is_up: boolean;
 }
@@ -145,16 +145,16 @@ interface AttackRow extends PlaceColumns {
   readonly attack: Attack;
 }
 
-/** Empty for none: a column of a place is never null. */
-const columnsOf = ({ region = '', datacenter = '' }: Place): [string, string] => [region, datacenter];
+/** Location columns. An empty string means undefined, because the columns are NOT NULL. */
+const columnsOf = ({ region = '', datacenter = '' }: GuardLocation): [string, string] => [region, datacenter];
 
-const placeOf = ({ region, datacenter }: PlaceColumns): Place => ({
+const placeOf = ({ region, datacenter }: PlaceColumns): GuardLocation => ({
   ...(region && { region }),
   ...(datacenter && { datacenter }),
 });
 
-const placedAttack = (row: AttackRow): PlacedAttack => ({
-  attack: row.attack,
+const placedAttack = (row: AttackRow): GuardAttack => ({
+  attack: upgradeStoredAttack(row.attack),
   place: placeOf(row),
   instance: row.instance,
 });

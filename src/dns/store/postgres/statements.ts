@@ -1,7 +1,7 @@
-/** Each is one statement, carried out whole or not at all. Values stand in for $1, $2, … */
+/** SQL of the fleet store. Each constant is one atomic statement with parameters $1, $2, … */
 
-/** Who wrote the row before is of the state before this statement. */
-export const SEEN = `WITH before AS (SELECT run, told FROM floodgate.instances WHERE id = $1),
+/** `before` reads the snapshot from the statement's start, so it returns the row that is overwritten. */
+export const HEARTBEAT = `WITH before AS (SELECT run, told FROM floodgate.instances WHERE id = $1),
   written AS (INSERT INTO floodgate.instances (id, account, run, told, last_seen) VALUES ($1, $2, $3, $4, clock_timestamp())
     ON CONFLICT (id) DO UPDATE SET account = excluded.account, run = excluded.run, told = excluded.told,
       last_seen = excluded.last_seen)
@@ -21,14 +21,14 @@ export const PUT_ATTACKS = `INSERT INTO floodgate.attacks (account, instance, re
   SELECT $1, $2, $3, $4, * FROM unnest($5::text[], $6::bigint[], $7::boolean[], $8::json[])
   ON CONFLICT (account, id) DO UPDATE SET is_active = excluded.is_active, attack = excluded.attack`;
 
-/** So many rows go at once: what waits behind it waits for some milliseconds. */
-const ROWS_FORGOTTEN = 20_000;
+/** Maximum rows per DELETE, so that other statements wait some milliseconds at most. */
+const MAX_ROWS_PER_DELETE = 20_000;
 
 export const FORGET_MINUTES = `DELETE FROM floodgate.minutes WHERE ctid = ANY(ARRAY(
-  SELECT ctid FROM floodgate.minutes WHERE minute <= $1 LIMIT ${ROWS_FORGOTTEN}))`;
+  SELECT ctid FROM floodgate.minutes WHERE minute <= $1 LIMIT ${MAX_ROWS_PER_DELETE}))`;
 
 export const FORGET_ATTACKS = `DELETE FROM floodgate.attacks WHERE ctid = ANY(ARRAY(
-  SELECT ctid FROM floodgate.attacks WHERE started_ms < $1 LIMIT ${ROWS_FORGOTTEN}))`;
+  SELECT ctid FROM floodgate.attacks WHERE started_ms < $1 LIMIT ${MAX_ROWS_PER_DELETE}))`;
 
 export const FORGET_INSTANCES = `DELETE FROM floodgate.instances WHERE last_seen < clock_timestamp() - make_interval(days => $1)
   OR id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY account ORDER BY last_seen DESC) AS place

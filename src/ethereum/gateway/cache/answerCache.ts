@@ -1,13 +1,15 @@
 import type { Anchor, AnswerStore } from './answerStore.ts';
-import type { KeptAnswer } from './keptAnswer.ts';
-import { MemoryCache, type Said } from './memoryCache.ts';
+import { MemoryCache, type UnconfirmedSource } from './memoryCache.ts';
 
-/** Of the memory for answers, what those of the head may use: a share, as each new head empties it. */
+/** Share of the cache memory for results that depend on the head (newest block); they are removed at each new head. */
 const HEAD_SHARE = 0.25;
-/** The anchor is moved along after so many blocks: often enough to be near, seldom enough to cost nothing. */
+/**
+ * Number of blocks after which a newer final block becomes the anchor, which identifies the chain of the stored
+ * results. This is rare enough to be cheap, and keeps the anchor near the head.
+ */
 const ANCHOR_EVERY_BLOCKS = 32;
 
-/** What one process has found of the store that several have open. */
+/** State of the result store on disk. The process that opened the store sends it to the other processes. */
 export interface StoreState {
   readonly isOpen: boolean;
   readonly anchorNumber: number;
@@ -17,34 +19,35 @@ export interface AnswerCacheOptions {
   readonly network: string;
   readonly store: AnswerStore;
   readonly memoryBytes: number;
-  /** How long an answer is kept that only one node gave. */
-  readonly unconfirmedMs: number;
 }
 
-/** The part of the store's keys that tells answers which were confirmed from those of versions that confirmed none. */
+/** Lifetime in milliseconds of a result that only one node returned. It bounds how long clients get a wrong result. */
+const UNCONFIRMED_MS = 3_600_000;
+
+/** Key prefix of results that a second node confirmed. Older versions confirmed none, and stored no prefix. */
 const CONFIRMED = 'confirmed';
 
 /**
- * Answers of one network. Those that depend on final blocks alone, and are proven or said by two nodes, are cached for good, in
- * memory and in the store; what one node alone says is cached in memory for a while, and no longer than that node is
- * trusted. Answers that depend on blocks which may still be replaced live as long as the head does.
+ * Cache of the results of one network, in three classes.
+ * - Results that depend only on final blocks, and are proven or confirmed by a second node: never expire; kept in
+ *   memory and in the store.
+ * - Results for final blocks that only one node returned: kept in memory for up to an hour, and only while that node is
+ *   trusted.
+ * - Results that depend on replaceable blocks: kept until the head changes.
  */
 export class AnswerCache {
   readonly #network: string;
   readonly #store: AnswerStore;
   readonly #final: MemoryCache;
   readonly #head: MemoryCache;
-  /** Grows with each head: what was asked for under another head is not put in. */
+  /** Incremented at each new head. A result is not cached if the head changed after its request was sent. */
   #epoch = 0;
-  readonly #unconfirmedMs: number;
-  /** How often nodes were caught lying, by their names. */
-  readonly #lies = new Map<string, number>();
-  /** The store is of another chain until its anchor was compared. */
-  #storeIsOurs = false;
+  readonly #wrongResults = new Map<string, number>();
+  /** False until the anchor was compared with the nodes. Until then the stored results may belong to another chain. */
+  #isStoreVerified = false;
   #anchorNumber = -1;
 
-  constructor({ network, store, memoryBytes, unconfirmedMs }: AnswerCacheOptions) {
-    this.#unconfirmedMs = unconfirmedMs;
+  constructor({ network, store, memoryBytes }: AnswerCacheOptions) {
     this.#network = network;
     this.#store = store;
     this.#head = new MemoryCache(memoryBytes * HEAD_SHARE);
@@ -55,48 +58,49 @@ export class AnswerCache {
     return this.#epoch;
   }
 
-  getFinal(key: string): KeptAnswer | undefined {
+  getFinal(key: string): Buffer | undefined {
     const cached = this.#final.get(key);
-    if (cached !== undefined && (cached.said === undefined || this.#isBelieved(cached.said))) return cached;
-    if (!this.#storeIsOurs) return undefined;
+    if (cached !== undefined && (cached.said === undefined || this.#isTrusted(cached.said)))
+      return cached.bytes;
+    if (!this.#isStoreVerified) return undefined;
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;
-    return this.#final.put(key, Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength));
+    const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+    this.#final.put(key, answer);
+    return answer;
   }
 
   putFinal(key: string, answer: Buffer): void {
     this.#final.put(key, answer);
-    // Without an anchor nothing would tell at the next start which chain the answers are of.
-    if (this.#storeIsOurs && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
+    // The store needs an anchor block. Without it, the next start could not determine the chain of the result.
+    if (this.#isStoreVerified && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
   }
 
-  /** Keeps for a while what one node alone says. */
-  putSaid(key: string, answer: Buffer, by: string): void {
-    if (this.#unconfirmedMs === 0) return;
-    const untilMs = performance.now() + this.#unconfirmedMs;
-    this.#final.put(key, answer, { by, untilMs, lies: this.#lies.get(by) ?? 0 });
+  /** Caches a result that only one node returned, in memory only, for `UNCONFIRMED_MS`. */
+  putUnconfirmed(key: string, answer: Buffer, by: string): void {
+    const untilMs = performance.now() + UNCONFIRMED_MS;
+    this.#final.put(key, answer, { by, untilMs, wrongResults: this.#wrongResults.get(by) ?? 0 });
   }
 
-  /** Drops what a node alone said: another one says otherwise. */
   drop(key: string): void {
     this.#final.drop(key);
   }
 
-  /** A node was caught lying: what it alone said is gone. */
+  /** Invalidates all unconfirmed results of a node, because the node returned a wrong result. */
   distrust(node: string): void {
-    this.#lies.set(node, (this.#lies.get(node) ?? 0) + 1);
+    this.#wrongResults.set(node, (this.#wrongResults.get(node) ?? 0) + 1);
     this.headChanged();
   }
 
-  #isBelieved({ by, untilMs, lies }: Said): boolean {
-    return lies === (this.#lies.get(by) ?? 0) && performance.now() < untilMs;
+  #isTrusted({ by, untilMs, wrongResults }: UnconfirmedSource): boolean {
+    return wrongResults === (this.#wrongResults.get(by) ?? 0) && performance.now() < untilMs;
   }
 
-  getHead(key: string): KeptAnswer | undefined {
-    return this.#head.get(key);
+  getHead(key: string): Buffer | undefined {
+    return this.#head.get(key)?.bytes;
   }
 
-  /** Keeps an answer that was asked for in an epoch, if that still lasts. */
+  /** Caches a result for the current head. Does nothing if the head has changed since `epoch`. */
   putHead(key: string, answer: Buffer, epoch: number): void {
     if (epoch === this.#epoch) this.#head.put(key, answer);
   }
@@ -106,10 +110,7 @@ export class AnswerCache {
     this.#head.clear();
   }
 
-  /**
-   * Opens the store once the chain is known: what it holds must be of this chain, which the block that was final when
-   * it was written tells. Returns whether it had to be emptied.
-   */
+  /** Opens the store of a chain. If its anchor is not in the chain, empties it and resolves with true. */
   async open(chainId: string, hashOf: (number: number) => Promise<string | undefined>): Promise<boolean> {
     const anchor = this.#store.anchor(this.#network);
     if (anchor !== undefined) {
@@ -117,34 +118,34 @@ export class AnswerCache {
       if (hash === undefined) return false;
       if (hash !== anchor.hash) {
         await this.#store.clear();
-        this.#storeIsOurs = true;
+        this.#isStoreVerified = true;
         return true;
       }
       this.#anchorNumber = anchor.number;
     }
-    this.#storeIsOurs = true;
+    this.#isStoreVerified = true;
     return false;
   }
 
   get isOpen(): boolean {
-    return this.#storeIsOurs;
+    return this.#isStoreVerified;
   }
 
-  /** Whether the store may be read, and whether it may be added to: for another process that has it open. */
   get storeState(): StoreState {
-    return { isOpen: this.#storeIsOurs, anchorNumber: this.#anchorNumber };
+    return { isOpen: this.#isStoreVerified, anchorNumber: this.#anchorNumber };
   }
 
-  /** Another process has found what the store is of. */
-  followStore({ isOpen, anchorNumber }: StoreState): void {
-    this.#storeIsOurs = isOpen;
+  /** Applies the store state that another process determined. */
+  applyStoreState({ isOpen, anchorNumber }: StoreState): void {
+    this.#isStoreVerified = isOpen;
     this.#anchorNumber = anchorNumber;
   }
 
-  /** Whether the anchor should be moved to a block that is now final. */
+  /** Returns true if this final block should replace the anchor. */
   wantsAnchor(finalized: number): boolean {
     return (
-      this.#storeIsOurs && (this.#anchorNumber < 0 || finalized >= this.#anchorNumber + ANCHOR_EVERY_BLOCKS)
+      this.#isStoreVerified &&
+      (this.#anchorNumber < 0 || finalized >= this.#anchorNumber + ANCHOR_EVERY_BLOCKS)
     );
   }
 

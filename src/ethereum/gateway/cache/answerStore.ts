@@ -1,15 +1,13 @@
 /**
- * Keeps answers that cannot change any more, between runs. An engine keeps at most its bound of bytes and drops the
- * oldest first; an answer that it does not have is asked for again, so it may lose any of them, but never change one.
+ * Stores immutable results on disk, so that they survive a restart. Evicts the oldest entries if its size limit is
+ * exceeded. The store may lose entries, because a lost result can be requested again, but it must never change one.
  */
 export interface AnswerStore {
   get(key: string): Uint8Array | undefined;
-  /** Written soon, not at once. */
   put(key: string, answer: Uint8Array): void;
-  /** A block that was final when the answers of a network were cached; undefined where none are. */
+  /** Returns a block of the network that was final when results were stored. Undefined if none is stored. */
   anchor(network: string): Anchor | undefined;
   setAnchor(network: string, anchor: Anchor): void;
-  /** Drops everything: the chain is not the one that the answers are of. */
   clear(): Promise<void>;
 }
 

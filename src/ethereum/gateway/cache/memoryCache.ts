@@ -1,45 +1,24 @@
-import type { Deflated } from '../../../platform/contentCoding/index.ts';
-import { KeptAnswer } from './keptAnswer.ts';
-
-/** What an entry costs besides its bytes: key, map slot, objects. */
+/** Memory of a cache entry in addition to its key and bytes: the map slot and the objects. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
-/** Whose word an answer is, where only one node gave it. */
-export interface Said {
+export interface UnconfirmedSource {
   readonly by: string;
   readonly untilMs: number;
-  /** How often the node had been caught lying by then. */
-  readonly lies: number;
+  /** Number of wrong results that the node had returned when this result was cached. */
+  readonly wrongResults: number;
 }
 
-class Entry extends KeptAnswer {
-  readonly key: string;
-  readonly said: Said | undefined;
-  /** Whether it was asked for since it was put in, or last spared. */
-  used = false;
-  readonly #cache: MemoryCache;
-
-  constructor(bytes: Buffer, { key, said }: { key: string; said: Said | undefined }, cache: MemoryCache) {
-    super(bytes);
-    this.key = key;
-    this.said = said;
-    this.#cache = cache;
-  }
-
-  get cost(): number {
-    return (
-      2 * this.key.length + this.bytes.length + (this.deflated?.blocks.length ?? 0) + ENTRY_OVERHEAD_BYTES
-    );
-  }
-
-  override keep(deflated: Deflated): void {
-    this.#cache.change(this, () => super.keep(deflated));
-  }
+interface Entry {
+  readonly bytes: Buffer;
+  /** Node that returned an unconfirmed result. Undefined if the result is confirmed. */
+  readonly said: UnconfirmedSource | undefined;
+  readonly cost: number;
+  /** Set when the entry is read. Cleared when eviction skips the entry. */
+  used: boolean;
 }
 
 /**
- * Answers in memory up to a bound of bytes, with their compressed forms. The oldest goes first, but one that was asked for
- * meanwhile is spared once: a hit then changes a flag and not the order, which would cost more than all the rest of it.
+ * In-memory cache limited in bytes. Evicts the oldest entry first, but skips an entry one time if it was read (CLOCK).
  */
 export class MemoryCache {
   readonly #maxBytes: number;
@@ -58,21 +37,20 @@ export class MemoryCache {
     return this.#bytes;
   }
 
-  get(key: string): (KeptAnswer & { readonly said: Said | undefined }) | undefined {
+  get(key: string): Pick<Entry, 'bytes' | 'said'> | undefined {
     const entry = this.#entries.get(key);
     if (entry !== undefined) entry.used = true;
     return entry;
   }
 
-  /** The answer as it is at hand from now on; where it is too large, for this once. */
-  put(key: string, answer: Buffer, said?: Said): KeptAnswer {
+  /** Stores a result. Does nothing if the result alone exceeds the size limit. */
+  put(key: string, bytes: Buffer, said?: UnconfirmedSource): void {
     this.drop(key);
-    const entry = new Entry(answer, { key, said }, this);
-    if (entry.cost > this.#maxBytes) return entry;
-    this.#entries.set(key, entry);
-    this.#bytes += entry.cost;
-    this.#shrink();
-    return entry;
+    const cost = 2 * key.length + bytes.length + ENTRY_OVERHEAD_BYTES;
+    if (cost > this.#maxBytes) return;
+    this.#entries.set(key, { bytes, said, cost, used: false });
+    this.#bytes += cost;
+    this.#evict();
   }
 
   clear(): void {
@@ -87,27 +65,17 @@ export class MemoryCache {
     this.#bytes -= entry.cost;
   }
 
-  /** For an entry: it changes, if it is still here. */
-  change(entry: Entry, change: () => void): void {
-    if (this.#entries.get(entry.key) !== entry) return;
-    this.#bytes -= entry.cost;
-    change();
-    this.#bytes += entry.cost;
-    this.#shrink();
-  }
-
-  #shrink(): void {
-    // A map keeps the order in which keys were set, also of those set while it is walked.
-    for (const [oldest, entry] of this.#entries) {
+  #evict(): void {
+    // The loop also visits entries that it adds again, because a Map iterates in insertion order.
+    for (const [key, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
-      if (entry.used) this.#spare(oldest, entry);
-      else this.drop(oldest);
+      if (!entry.used) {
+        this.drop(key);
+        continue;
+      }
+      entry.used = false;
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
     }
-  }
-
-  #spare(key: string, entry: Entry): void {
-    entry.used = false;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
   }
 }

@@ -1,32 +1,36 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type ApiKey, isGood, type KeyStore, KeysUnknown } from './keyStore.ts';
+import { type ApiKey, isGood, type KeyStore, KeysUnavailableError } from './keyStore.ts';
 
-/** Of a secret, how many random bytes: 40 characters of base64url. */
+/** Number of random bytes of a secret. In base64url they have 40 characters. */
 const SECRET_BYTES = 30;
 const PREFIX = 'fgk_';
-/** No longer text is hashed. */
+/** Maximum length of a secret. Longer secrets are rejected without computing their hash. */
 const MAX_SECRET_LENGTH = 100;
 
-/** A new secret; it is shown once and never kept. It is made of random bytes, at least thirty. */
+/** Returns a new secret, made from at least 30 random bytes. The secret is shown once and never stored. */
 export const newSecret = (random: Buffer = randomBytes(SECRET_BYTES)): string =>
   PREFIX + random.subarray(0, SECRET_BYTES).toString('base64url');
 
-/** The form in which a secret is kept: it is random, so a plain hash says nothing of it. */
+/** Returns the hash under which a secret is stored. It needs no salt, because secrets are random. */
 export const hashOfSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** What a request may do. */
 export type Access =
   | { readonly isGranted: true; readonly key: ApiKey | undefined }
   | { readonly isGranted: false; readonly reason: string; readonly isUnknown?: true };
 
+export type Credential = string | undefined;
+
+/** Credential of a request whose secret is too long to be valid. It is not the hash of any secret. */
+const TOO_LONG = '';
+
 const OPEN: Access = { isGranted: true, key: undefined };
 
-/** While there are no keys, the store is asked for them this often: the first key closes the gateway within it. */
+/** Interval in milliseconds at which the store is checked for a first API key. */
 const EMPTY_RECHECK_MS = 500;
 
 /**
- * Tells whose request it is: the gateway is open until a first key is created, and needs one from then on, even when all
- * of them are revoked. The key comes as `Authorization: Bearer` or as `?key=`.
+ * Authenticates requests. The gateway is open until the first API key is created, and then requires a key, even if all
+ * keys are revoked. A key is sent as `Authorization: Bearer` or as `?key=`.
  */
 export class Authenticator {
   readonly #store: KeyStore;
@@ -38,16 +42,22 @@ export class Authenticator {
   }
 
   access(authorization: string | undefined, queryKey: string | null | undefined): Access {
-    if (this.#isOpenNow()) return OPEN;
-    const secret = secretOf(authorization, queryKey);
-    if (secret === undefined)
+    return this.#isOpenNow() ? OPEN : this.#accessBy(credentialOf(authorization, queryKey));
+  }
+
+  accessBy(credential: Credential): Access {
+    return this.#isOpenNow() ? OPEN : this.#accessBy(credential);
+  }
+
+  #accessBy(credential: Credential): Access {
+    if (credential === undefined)
       return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
     try {
-      const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
+      const key = credential === TOO_LONG ? undefined : this.#store.find(credential);
       if (key === undefined || !isGood(key)) return denied('the API key is unknown, revoked or expired');
       return { isGranted: true, key };
     } catch (error) {
-      if (!(error instanceof KeysUnknown)) throw error;
+      if (!(error instanceof KeysUnavailableError)) throw error;
       return { ...denied(error.message), isUnknown: true };
     }
   }
@@ -60,6 +70,15 @@ export class Authenticator {
     }
     return this.#isOpen;
   }
+}
+
+export function credentialOf(
+  authorization: string | undefined,
+  queryKey: string | null | undefined,
+): Credential {
+  const secret = secretOf(authorization, queryKey);
+  if (secret === undefined) return undefined;
+  return secret.length > MAX_SECRET_LENGTH ? TOO_LONG : hashOfSecret(secret);
 }
 
 const denied = (reason: string) => ({ isGranted: false, reason }) as const;

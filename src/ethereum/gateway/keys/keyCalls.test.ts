@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { KeyCalls } from './keyCalls.ts';
 
-it('counts the calls of a thousand keys, and those of further ones together', async () => {
+it('counts the calls of 1,000 keys by key, and the calls of further keys together', async () => {
   const registry = new Registry();
   const calls = new KeyCalls(registry);
   for (let round = 0; round < 2; round++)

@@ -1,26 +1,26 @@
-import type { Registry } from 'prom-client';
-import { type Tally, tallied } from '../../../platform/metrics/index.ts';
+import { Counter, type Registry } from 'prom-client';
+import { type CounterSeries, counterSeries } from '../../../platform/metrics/index.ts';
 
-/** The calls of more keys than this are counted together, as those of `other`. */
+/** Maximum number of API keys with their own metric series. The calls of all further keys are counted as `other`. */
 const MAX_COUNTED = 1_000;
 const OTHER = 'other';
 
-/** Calls of one key: admitted, over its rate or its address's, of a method that it may not call. */
-export type CallsOfKey = Readonly<Record<'admitted' | 'limited' | 'forbidden', Tally>>;
+/** Counters of one API key. `limited` includes calls above the limit of the client address. */
+export type CallsOfKey = Readonly<Record<'admitted' | 'limited' | 'forbidden', CounterSeries>>;
 
-/** Counts the calls of each API key, by its id, which is no secret. */
+/** Counts the calls of each API key. The label is the id of the key, which is not secret. */
 export class KeyCalls {
-  readonly #series: (labels: Readonly<Record<'key' | 'outcome', string>>) => Tally;
+  readonly #counter: Counter<'key' | 'outcome'>;
   readonly #keys = new Map<string, CallsOfKey>();
-  /** Hears of each request with a key. */
+  /** Called with the id of the API key for each request that has a key. */
   used: (id: string) => void = () => undefined;
 
   constructor(registry: Registry) {
-    this.#series = tallied({
+    this.#counter = new Counter({
       name: 'floodgate_gateway_key_calls_total',
-      help: 'Calls with an API key, by its id and what became of them.',
+      help: 'Calls with an API key, by key id and outcome.',
       labelNames: ['key', 'outcome'],
-      registry,
+      registers: [registry],
     });
   }
 
@@ -29,11 +29,11 @@ export class KeyCalls {
     const key = this.#keys.has(id) || this.#keys.size < MAX_COUNTED ? id : OTHER;
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
-    const tally = (outcome: string): Tally => this.#series({ key, outcome });
+    const series = (outcome: string): CounterSeries => counterSeries(this.#counter, { key, outcome });
     const made: CallsOfKey = {
-      admitted: tally('admitted'),
-      limited: tally('limited'),
-      forbidden: tally('forbidden'),
+      admitted: series('admitted'),
+      limited: series('limited'),
+      forbidden: series('forbidden'),
     };
     this.#keys.set(key, made);
     return made;

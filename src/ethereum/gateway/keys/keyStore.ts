@@ -1,29 +1,25 @@
-/** An API key as it is kept: its secret part only as a hash. */
+/** API key as stored. The store contains only the hash of its secret. */
 export interface ApiKey {
-  /** Names the key in lists and commands; no secret. */
   readonly id: string;
-  /** What its owner calls it. */
   readonly name: string;
-  /** Calls per second; undefined for no limit of its own. */
+  /** Maximum calls per second with this API key. Undefined: no limit per key. */
   readonly ratePerSecond?: number;
-  /** Methods that it may call; undefined for all that are served. */
+  /** Methods that the API key may call. Undefined: all served methods. */
   readonly methods?: readonly string[];
   readonly createdOn: string;
-  /** Until when it is good; undefined for ever. */
   readonly expiresOn?: string;
   readonly revokedOn?: string;
-  /** Who did so: the id of a token, or `cli:` and a user. Unknown of what an older version did. */
+  /** Creator: the id of a token for the rules API, or `cli:` and a user name. Undefined for keys of older versions. */
   readonly createdBy?: string;
   readonly revokedBy?: string;
-  /** From where: the address of a client, or `local`. */
+  /** Origin of the command that created the API key: a client address, or `local`. */
   readonly createdFrom?: string;
   readonly revokedFrom?: string;
 }
 
-/** When, who did it, and from where. */
 export type Revocation = Required<Pick<ApiKey, 'revokedOn' | 'revokedBy'>> & Pick<ApiKey, 'revokedFrom'>;
 
-/** There are as many keys as there may be. */
+/** Thrown when a key is added above the maximum number of API keys. */
 export class TooManyKeys extends Error {
   override readonly name = 'TooManyKeys';
   readonly max: number;
@@ -34,37 +30,35 @@ export class TooManyKeys extends Error {
   }
 }
 
-/** Whether a key may be used now. */
+/** Returns true if an API key is neither revoked nor expired. */
 export const isGood = ({ revokedOn, expiresOn }: Pick<ApiKey, 'revokedOn' | 'expiresOn'>): boolean =>
   revokedOn === undefined && (expiresOn === undefined || Date.parse(expiresOn) > Date.now());
 
-/** A key and the hash that it is found by. */
 export interface StoredKey {
   readonly secretHash: string;
   readonly key: ApiKey;
 }
 
-/** It is not known any more which keys are good: where they are kept has been away for too long. */
-export class KeysUnknown extends Error {
-  override readonly name = 'KeysUnknown';
+/** Thrown when API keys cannot be verified, because their store has been unavailable for too long. */
+export class KeysUnavailableError extends Error {
+  override readonly name = 'KeysUnavailableError';
 
   constructor() {
-    super('API keys cannot be checked now: where they are kept is away; try again later');
+    super('API keys cannot be checked now: their store is unavailable; try again later');
   }
 }
 
-/** Keeps API keys. Another process may change them at any time. */
+/** Store of API keys. Other processes may change the store at any time. */
 export interface KeyStore {
-  /** Whether a key was ever created: then requests need one. */
+  /** Returns true until the first API key is created. A gateway without keys requires no authentication. */
   isEmpty(): boolean;
-  /** The key whose secret has this hash, revoked or not. Throws `KeysUnknown`. */
+  /** Returns the API key with this secret hash, even if the key is revoked. Throws `KeysUnavailableError`. */
   find(secretHash: string): ApiKey | undefined;
-  /** By `createdOn`. */
   list(): ApiKey[];
-  /** All of them with their hashes, in any order. */
+  /** Returns all API keys with the hashes of their secrets, in any order. */
   entries(): StoredKey[];
-  /** Durable when it resolves. What has this hash already stays as it is. Throws `TooManyKeys`. */
+  /** Adds a key. Resolves when it is durable. Keeps an existing key with this hash. Throws `TooManyKeys`. */
   add(secretHash: string, key: ApiKey): Promise<void>;
-  /** Revokes the key of an id; resolves with it, or undefined where there is none. Durable when it resolves. */
+  /** Revokes a key by its id. Resolves with the key when the change is durable, or undefined if there is none. */
   revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined>;
 }

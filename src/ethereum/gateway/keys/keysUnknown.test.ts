@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { AdmissionControl } from '../admissionControl.ts';
+import { AdmissionControl } from '../http/admissionControl.ts';
 import { GatewayMetrics } from '../metrics.ts';
 import { hashOfSecret } from './authenticate.ts';
 import { SharedKeys } from './sharedKeys.ts';
 
 const MINUTE_MS = 60_000;
 
-it('keys that cannot be checked any more are 503, neither let in nor told that they are wrong', () => {
+it('requests get 503 while keys cannot be checked: they are neither admitted nor unauthorized', () => {
   const stored = new Map([[hashOfSecret('good'), { id: 'aaaa0001', name: 'one', createdOn: 'now' }]]);
   const records = {
     ageMs: 4 * MINUTE_MS,
@@ -21,7 +21,7 @@ it('keys that cannot be checked any more are 503, neither let in nor told that t
     new AdmissionControl(
       { maxInFlight: 10, ratePerAddress: 0, trustedProxies: [] },
       {
-        readers: { refuses: () => false, givePlace: () => undefined } as never, // all that is used of them
+        readers: { exceeded: () => undefined, freeConnection: () => undefined } as never, // only these members are used
         keys: new SharedKeys(records),
         metrics: new GatewayMetrics(new Registry()),
       },
@@ -36,10 +36,10 @@ it('keys that cannot be checked any more are 503, neither let in nor told that t
   expect(status(closed, 'wrong')).toEqual([401, 'www-authenticate', 'Bearer']);
   records.ageMs = 6 * MINUTE_MS;
   for (const secret of ['good', 'wrong']) expect(status(closed, secret)).toEqual([503, 'retry-after', '1']);
-  // Of a store that came back without its keys none is good, and one is needed.
+  // The store came back without its keys: every key is rejected, and a key is still required.
   stored.clear();
   expect(status(admission(), 'any')[0]).toBe(503);
-  // Where no key was ever known nobody needs one.
+  // No key ever existed: no key is required.
   records.hadAny = false;
   expect(status(admission(), 'any')).toBe('let in');
 });

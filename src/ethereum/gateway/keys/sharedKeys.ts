@@ -1,31 +1,31 @@
 import {
   type ApiKey,
   type KeyStore,
-  KeysUnknown,
+  KeysUnavailableError,
   type Revocation,
   type StoredKey,
   TooManyKeys,
 } from './keyStore.ts';
 
-/** How long a key is believed while where it is kept is away: it may have been revoked meanwhile. */
+/** Milliseconds for which API keys stay valid while their store is down. A revocation may be delayed by this time. */
 const BELIEVED_MS = 5 * 60_000;
-/** They are all in memory: some 5 MB. */
+/** Maximum number of API keys. All of them are kept in memory and use about 5 MB. */
 const MAX_KEYS = 10_000;
 
-/** Where gateways keep keys together: all are in memory, by the hash of their secret. */
+/** Records of the API keys that several gateways share. All records are kept in memory, by the hash of their secret. */
 export interface KeyRecords {
-  /** How long ago what is known here was that of the store. */
+  /** Time since the records were last compared with the store, in milliseconds. */
   readonly ageMs: number;
-  /** Whether there ever was one, as far as is known here. */
+  /** True if the store has ever contained an API key, as far as this process knows. */
   readonly hadAny: boolean;
-  /** Another map after each change. */
+  /** Returns all records. Each change creates a new map, so callers can compare maps by identity. */
   all(): ReadonlyMap<string, unknown>;
   refresh(): Promise<void>;
-  /** Durable when it resolves; `decide` may be asked more than once. */
+  /** Changes the record of one API key. Resolves when the change is durable. `decide` may be called more than once. */
   change(secretHash: string, decide: (stored: unknown) => unknown): Promise<unknown>;
 }
 
-/** API keys that gateways share. Only this class writes the records, so they are keys. */
+/** API keys that several gateways share. Only this class writes the records, so each record is a valid ApiKey. */
 export class SharedKeys implements KeyStore {
   readonly #records: KeyRecords;
   #listed: { readonly of: ReadonlyMap<string, unknown>; readonly keys: ApiKey[] } | undefined;
@@ -35,15 +35,15 @@ export class SharedKeys implements KeyStore {
   }
 
   /**
-   * Where no key was ever known nothing is refused, however long ago that was so: whoever is open stays open. A store that comes back
-   * without its keys opens nobody.
+   * Returns true if no API key was ever known. A gateway without keys stays open while the store is unavailable, so the
+   * age of the records does not matter. A store that loses its keys does not open the gateway.
    */
   isEmpty(): boolean {
     return !this.#records.hadAny;
   }
 
   find(secretHash: string): ApiKey | undefined {
-    if (this.#records.ageMs > BELIEVED_MS) throw new KeysUnknown();
+    if (this.#records.ageMs > BELIEVED_MS) throw new KeysUnavailableError();
     return this.#all().get(secretHash);
   }
 
@@ -64,25 +64,25 @@ export class SharedKeys implements KeyStore {
     if (this.#all().size >= MAX_KEYS)
       throw new TooManyKeys(
         MAX_KEYS,
-        `there are ${MAX_KEYS} API keys, revoked ones among them, which is the most that gateways can share`,
+        `there are ${MAX_KEYS} API keys, including revoked ones: the maximum that gateways can share`,
       );
     await this.#records.change(secretHash, (stored) => (stored === undefined ? key : undefined));
   }
 
   async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {
-    // Another instance may have made it just now.
+    // Another gateway may have created the key a moment ago.
     await this.#records.refresh();
     const found = this.entries().find(({ key }) => key.id === id);
     if (found === undefined) return undefined;
     const revoked = await this.#records.change(found.secretHash, (stored) => {
-      const key = stored as ApiKey | undefined; // see the class
+      const key = stored as ApiKey | undefined; // SharedKeys writes only records of type ApiKey
       return key === undefined || key.revokedOn !== undefined ? undefined : { ...key, ...revocation };
     });
-    return revoked as ApiKey | undefined; // see the class
+    return revoked as ApiKey | undefined; // SharedKeys writes only records of type ApiKey
   }
 
-  /** Takes over keys of another store. Those that are known stay, but for those that are revoked there. */
-  async takeOver(stored: readonly StoredKey[]): Promise<number> {
+  /** Imports keys and returns their number. An existing key is replaced only if the other store has it as revoked. */
+  async importKeys(stored: readonly StoredKey[]): Promise<number> {
     let taken = 0;
     for (const { secretHash, key } of stored) {
       const known = this.#all().get(secretHash);
@@ -95,6 +95,6 @@ export class SharedKeys implements KeyStore {
   }
 
   #all(): ReadonlyMap<string, ApiKey> {
-    return this.#records.all() as ReadonlyMap<string, ApiKey>; // see the class
+    return this.#records.all() as ReadonlyMap<string, ApiKey>; // SharedKeys writes only records of type ApiKey
   }
 }

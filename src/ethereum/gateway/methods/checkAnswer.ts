@@ -1,22 +1,20 @@
 import { NodeError } from '../../nodes/index.ts';
 import type { Members, RelayedRow, ResultShape } from './row.ts';
 
-/** What a node's answer is of. */
 export interface AnsweredCall {
   readonly row: RelayedRow;
-  /** Canonical. */
   readonly params: readonly unknown[];
   readonly chainId: string | undefined;
 }
 
 /**
- * Checks of a node's answer that cost microseconds: its shape, and what its row checks besides. Throws InvalidResponseError, or
- * NodeError for the wrong shape.
+ * Checks the shape of a node's result, and runs the check of its row; both take microseconds. Throws
+ * InvalidResponseError, or NodeError if the shape is wrong.
  */
 export function checkAnswer({ row, params, chainId }: AnsweredCall, value: unknown): void {
   if (!SHAPES[row.result](value))
-    throw new NodeError('nonsense', `${row.name} was answered with something that is no ${row.result}`);
-  row.check?.(params, value as Members, chainId); // the shape was checked above
+    throw new NodeError('nonsense', `the result of ${row.name} is not of type ${row.result}`);
+  row.check?.(params, value as Members, chainId); // the result has the shape of its row
 }
 
 const hex = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);

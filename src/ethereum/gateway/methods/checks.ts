@@ -1,4 +1,6 @@
-/** The checks that rows of the table name: each throws InvalidResponseError where an answer is not about what was asked, or contradicts itself. */
+/**
+ * Checks of nodes' results. Each throws InvalidResponseError if a result is inconsistent or does not match its request.
+ */
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import {
@@ -9,18 +11,18 @@ import {
   knowsTransactions,
 } from '../../nodes/index.ts';
 import { checkLogs } from './checkLogs.ts';
-import { isObject } from './kind.ts';
 import type { LogFilter } from './logFilter.ts';
+import { isObject } from './paramType.ts';
 import type { RelayedRow } from './row.ts';
 
 type Check = NonNullable<RelayedRow['check']>;
 
 export const isOurChainId: Check = (_params, value, chainId) => same('chain id', value, chainId ?? value);
 
-/** Some chains have a network id that differs from the chain's; none has one that is no number. */
+/** Checks that a network id is a number. It is not compared with the chain id, because they may differ. */
 export const isNetworkId: Check = (_params, value, chainId) => {
   if (!/^\d+$/.test(String(value)))
-    throw new InvalidResponseError(`net_version of chain ${chainId} is no number`);
+    throw new InvalidResponseError(`net_version of chain ${chainId} is not a number`);
 };
 
 export const isHashOfData: Check = ([data], value) =>
@@ -61,12 +63,12 @@ export const isTransactionOfSender: Check = ([sender, nonce], value, chainId) =>
   if (knowsTransactions(chainId)) checkTransaction(value);
 };
 
-/** That of a call that fails has an `error` besides. */
+/** Checks the result of eth_createAccessList. It has an additional member `error` if the call itself failed. */
 export const isAccessList: Check = (_params, { accessList, gasUsed }) => {
   const isList =
     Array.isArray(accessList) && accessList.every((entry) => isObject(entry) && 'address' in entry);
   if (!isList || typeof gasUsed !== 'string')
-    throw new InvalidResponseError('an access list and gasUsed were asked for, something else came');
+    throw new InvalidResponseError('the result is not an access list with gasUsed');
 };
 
 export const isReceiptOfTransaction: Check = ([hash], value) => checkReceipt(value, hash);
@@ -74,12 +76,9 @@ export const isReceiptOfTransaction: Check = ([hash], value) => checkReceipt(val
 export const isProofOfAccount: Check = ([address], value) => same('address', value['address'], address);
 
 export const areLogsOfFilter: Check = ([filter], value) =>
-  checkLogs(filter as LogFilter, value as unknown as readonly unknown[]); // what the parameter's kind made; a list, as the row says
+  checkLogs(filter as LogFilter, value as unknown as readonly unknown[]); // the parameter type and the result shape were checked
 
-/** Refuses an answer about something else. */
 function same(what: string, got: unknown, wanted: unknown): void {
   if (String(got).toLowerCase() !== String(wanted).toLowerCase())
-    throw new InvalidResponseError(
-      `${what} ${JSON.stringify(wanted)} was asked for, ${JSON.stringify(got)} came`,
-    );
+    throw new InvalidResponseError(`expected ${what} ${JSON.stringify(wanted)}, got ${JSON.stringify(got)}`);
 }

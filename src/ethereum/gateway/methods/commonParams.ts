@@ -1,13 +1,15 @@
-import * as kinds from './kinds.ts';
+import * as kinds from './paramTypes.ts';
 import type { Param } from './row.ts';
 
 /**
- * Bytes of answers that are small by nature, with room for what nodes put around them and into their errors.
- * - one value: a number, a hash, a word of storage, a name and version.
- * - some members or values: a header of a chain with long extra data, ten blocks' fees with a hundred percentiles each.
- * - code: Ethereum's limit is 24 KiB (EIP-170), the largest known of any chain 2 MiB.
- * - a transaction: 32 MiB are 16 MiB of zero bytes, at 4 units of gas each; Ethereum takes 16.8 million units (EIP-7825).
- * - a receipt: 64 MiB are 130,000 logs of nothing, at 375 units of gas each: three times what Ethereum takes.
+ * Maximum size in bytes of results that are always small, including the JSON-RPC response around the result and error
+ * texts of nodes.
+ * - value: a number, a hash, a storage word, or a client version.
+ * - members: a header of a chain with long extra data, or the fees of ten blocks with a hundred percentiles each.
+ * - code: Ethereum limits code to 24 KiB (EIP-170); the largest known limit of any chain is 2 MiB.
+ * - transaction: 32 MiB of JSON are 16 MiB of zero bytes, at 4 gas each; Ethereum's limit is 16.8 million gas
+ *   (EIP-7825).
+ * - receipt: 64 MiB are 130,000 empty logs, at 375 gas each: three times Ethereum's limit.
  */
 export const SMALL_BYTES = {
   value: 64 * 1024,
@@ -26,13 +28,13 @@ export const stateBlock: Param = {
   name: 'block',
   kind: kinds.stateBlock,
   optional: true,
-  otherwise: 'latest',
+  defaultValue: 'latest',
 };
 export const fullTransactions: Param = {
   name: 'fullTransactions',
   kind: kinds.boolean,
   optional: true,
-  otherwise: false,
+  defaultValue: false,
 };
 export const transaction: Param = { name: 'transaction', kind: kinds.transaction };
 export const stateOverrides: Param = { name: 'stateOverrides', kind: kinds.overrides, optional: true };

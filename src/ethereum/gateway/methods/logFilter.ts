@@ -1,8 +1,8 @@
 import { RpcError } from '../../jsonrpc/index.ts';
-import { type Kind, kind, listOf, objectOf } from './kind.ts';
-import { address, blockSchema, hash, isTag, type Tag } from './kinds.ts';
+import { listOf, objectOf, type ParamType, paramType, setOf } from './paramType.ts';
+import { address, blockSchema, hash, isTag, type Tag } from './paramTypes.ts';
 
-/** The filter of eth_getLogs in canonical form. A filter has either a block hash or bounds. */
+/** Canonical filter of eth_getLogs. It has either a block hash or the bounds of a block range. */
 export interface LogFilter {
   readonly blockHash?: string;
   readonly fromBlock?: string;
@@ -11,15 +11,15 @@ export interface LogFilter {
   readonly topics?: readonly (string | null | readonly (string | null)[])[];
 }
 
-/** Addresses and alternatives of a topic; what geth takes. */
+/** Maximum number of addresses in a log filter, and of alternatives per topic. Equal to geth's limit. */
 const MAX_ALTERNATIVES = 1000;
-/** A log has at most four topics. */
+/** Maximum number of topics, because a log has at most four. */
 const MAX_TOPICS = 4;
 
-/** Logs of pending blocks are not served by nodes any more. */
+/** Block tags of a log filter. `pending` is missing, because nodes do not return logs of pending blocks. */
 const LOG_TAGS: readonly Tag[] = ['latest', 'safe', 'finalized', 'earliest'];
 
-const bound = kind(
+const bound = paramType(
   `a block number (a 0x string or a JSON integer) or one of ${LOG_TAGS.join(', ')}`,
   (value) => {
     if (isTag(value)) return LOG_TAGS.includes(value) ? value : undefined;
@@ -31,21 +31,21 @@ const bound = kind(
   blockSchema(LOG_TAGS),
 );
 
-/** A bound as a number; undefined where it is left out, or a tag that moves. */
+/** Number of a block range's bound; `earliest` is 0. Undefined if the bound is absent or another tag. */
 export function numberOfBound(bound: string | undefined): number | undefined {
   if (bound === 'earliest') return 0;
   return bound === undefined || isTag(bound) ? undefined : Number(bound);
 }
 
-const orList = (item: Kind): Kind => {
-  const list = listOf(item, MAX_ALTERNATIVES);
+const orList = (item: ParamType): ParamType => {
+  const list = setOf(item, MAX_ALTERNATIVES);
   return {
     allowed: `${item.allowed}, or a list of at most ${MAX_ALTERNATIVES} of them`,
     schema: { anyOf: [item.schema ?? {}, list.schema ?? {}] },
     read: (value, path) => (Array.isArray(value) ? list : item).read(value, path),
   };
 };
-const orNull = (item: Kind): Kind => ({
+const orNull = (item: ParamType): ParamType => ({
   allowed: `${item.allowed}, or null`,
   schema: { anyOf: [item.schema ?? {}, { type: 'null' }] },
   read: (value, path) => (value === null ? null : item.read(value, path)),
@@ -63,11 +63,11 @@ const filter = objectOf('a filter object, for example {"fromBlock":"0x1","toBloc
   ...whichLogs,
 });
 
-export const logFilter: Kind = {
+export const logFilter: ParamType = {
   allowed: filter.allowed,
   ...(filter.schema && { schema: filter.schema }),
   read(value, path) {
-    const read = filter.read(value, path) as LogFilter; // the members of `filter` are LogFilter's
+    const read = filter.read(value, path) as LogFilter; // `filter` returns the members of LogFilter
     if (read.blockHash === undefined)
       return { ...read, fromBlock: read.fromBlock ?? 'latest', toBlock: read.toBlock ?? 'latest' };
     if (read.fromBlock === undefined && read.toBlock === undefined) return read;
@@ -78,20 +78,20 @@ export const logFilter: Kind = {
   },
 };
 
-/** The filter of what is new. It may have bounds: go-ethereum's client sends them with every subscription. */
-export const liveLogFilter: Kind = {
+/** Filter of a log subscription. Block bounds are allowed, because go-ethereum's client always sends them. */
+export const liveLogFilter: ParamType = {
   allowed: filter.allowed,
   ...(filter.schema && { schema: filter.schema }),
   read(value, path) {
-    const read = filter.read(value, path) as LogFilter; // the members of `filter` are LogFilter's
+    const read = filter.read(value, path) as LogFilter; // `filter` returns the members of LogFilter
     if (read.blockHash !== undefined)
       throw new RpcError(
         'invalidParams',
-        `${path} must have no blockHash: nothing new comes of one block; eth_getLogs gives its logs`,
+        `${path} must not have blockHash: a single block has no new logs; use eth_getLogs`,
       );
     const [from, to] = [numberOfBound(read.fromBlock), numberOfBound(read.toBlock)];
     if (from !== undefined && to !== undefined && from > to)
-      throw new RpcError('invalidParams', `fromBlock ${from} is after toBlock ${to}; it must not be`);
+      throw new RpcError('invalidParams', `fromBlock ${from} is after toBlock ${to}`);
     return read;
   },
 };

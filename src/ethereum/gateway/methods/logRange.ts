@@ -1,19 +1,16 @@
 import { overLimit, RpcError } from '../../jsonrpc/index.ts';
-import { isTag } from './kinds.ts';
 import type { LogFilter } from './logFilter.ts';
+import { isTag } from './paramTypes.ts';
 
-/** Blocks of an eth_getLogs, both ends counted (docs/decisions/gateway.md). */
+/** Maximum number of blocks in the range of eth_getLogs, first and last block included (docs/decisions/gateway.md). */
 export const MAX_LOG_BLOCKS = 800;
 
-/** Refuses a range that is reversed or too wide, as far as its bounds are numbers. `filter` is a canonical one. */
+/** Throws RpcError if the block range of a canonical filter is reversed or too wide. Ignores ranges with a tag. */
 export function checkLogRange(filter: unknown): void {
-  const { fromBlock, toBlock } = filter as LogFilter; // what the parameter's kind made
+  const { fromBlock, toBlock } = filter as LogFilter; // validated by the parameter type
   if (fromBlock === undefined || toBlock === undefined || isTag(fromBlock) || isTag(toBlock)) return;
   const blocks = Number(toBlock) - Number(fromBlock) + 1;
   if (blocks < 1)
-    throw new RpcError(
-      'invalidParams',
-      `fromBlock ${Number(fromBlock)} is after toBlock ${Number(toBlock)}; it must not be`,
-    );
+    throw new RpcError('invalidParams', `fromBlock ${Number(fromBlock)} is after toBlock ${Number(toBlock)}`);
   if (blocks > MAX_LOG_BLOCKS) throw overLimit('blocks from fromBlock to toBlock', MAX_LOG_BLOCKS, blocks);
 }

@@ -1,8 +1,8 @@
 import type { MethodRow } from './row.ts';
 
-/** A table of methods as docs/gateway.md shows it, in Markdown. */
+/** Returns the table of methods in Markdown, for docs/gateway.md. */
 export function methodsTable(methods: readonly MethodRow[]): string {
-  const header = ['Method', 'Parameters', 'Answered by', 'Cached', 'Limits', 'What it answers'];
+  const header = ['Method', 'Parameters', 'Served by', 'Cached', 'Limits', 'Description'];
   const rows = methods.map((row) => [
     `\`${row.name}\``,
     row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
@@ -25,15 +25,15 @@ function cachedFor({ scope }: MethodRow): string {
       return 'index';
     case 'table':
     case 'constant':
-      return 'for good';
+      return 'permanently';
     case 'moment':
     case 'filters':
       return 'no';
     case 'head':
-      return 'with several nodes, as long as the head';
+      return 'with several nodes, until the head changes';
     case 'block':
     case 'found':
     case 'logs':
-      return 'for good once its block is final and two nodes say the same, before that as long as the head';
+      return 'permanently once its block is final and two nodes agree, until the head changes before that';
   }
 }

@@ -2,11 +2,11 @@ import { RpcError } from '../../jsonrpc/index.ts';
 import type { Param } from './row.ts';
 
 /**
- * Reads parameters into canonical form: defaults filled in as far as something follows them, quantities and hex in one
- * spelling. What it returns throws RpcError naming the first that is missing, superfluous or bad.
+ * Returns a function that converts parameters to canonical form: hex strings in one spelling, defaults filled in,
+ * trailing nulls removed. It throws RpcError for the first missing, superfluous or invalid parameter.
  */
 export function paramsReader(params: readonly Param[]): (given: readonly unknown[]) => unknown[] {
-  // How errors name the parameters: made once, as they are at hand whether there is an error or not.
+  // Names for error messages. They are built once, because each check needs the name even without an error.
   const paths = params.map(({ name }, i) => `params[${i}] (${name})`);
   const required = params.filter(({ optional }) => optional !== true).length;
   return (given) => {
@@ -18,12 +18,14 @@ export function paramsReader(params: readonly Param[]): (given: readonly unknown
       throw wrongCount(params, count, given.length + what);
     }
     const read: unknown[] = [];
-    // By index: what goes through an iterator or a closure costs as much as all that is read of a small filter.
+    // The loop uses an index, because an iterator or a closure would cost as much as reading a small filter.
     for (let i = 0; i < params.length; i++) {
       const param = params[i];
       const value = given[i];
       if (param === undefined) break;
-      read.push((isLeftOut(param, value) ? param.otherwise : param.kind.read(value, paths[i] ?? '')) ?? null);
+      read.push(
+        (isLeftOut(param, value) ? param.defaultValue : param.kind.read(value, paths[i] ?? '')) ?? null,
+      );
     }
     while (read.length > 0 && read[read.length - 1] === null) read.pop();
     return read;

@@ -1,30 +1,29 @@
-import type { PolledFilters } from '../filters/polledFilters.ts';
 import type { Handler } from '../method.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
-import type { BlockTold } from './blocksIn.ts';
-import type { JsonSchema, Kind } from './kind.ts';
+import type { IndexServices } from '../traceIndex/traces/indexServices.ts';
+import type { JsonSchema, ParamType } from './paramType.ts';
+import type { BlockReference } from './referencedBlocks.ts';
 
-/** A positional parameter. */
 export interface Param {
   readonly name: string;
-  readonly kind: Kind;
-  /** May be left out; then `otherwise` takes its place, where there is one. */
+  readonly kind: ParamType;
+  /** True if the parameter may be omitted. `otherwise` is its default value, if it has one. */
   readonly optional?: true;
-  readonly otherwise?: unknown;
-  /** Of an optional one: null does not stand for leaving it out. */
+  readonly defaultValue?: unknown;
+  /** For an optional parameter: true if null is rejected. Otherwise null counts as omitted. */
   readonly refusesNull?: true;
-  /** The hash of a block: what is asked about it has one answer, wherever the chain is. */
+  /** True if the parameter is a block hash. The result then does not depend on the current chain. */
   readonly isBlockHash?: true;
 }
 
 /**
- * What the answer of a node depends on, from which follows how long it may be cached and which node may give it.
- * - `constant`: nothing that changes.
- * - `moment`: the node and the moment; never cached.
- * - `head`: the latest block.
- * - `block`: the block that parameter `param` names; cached for good once that is final.
- * - `found`: the block in which it was found, told by member `member` of the answer.
- * - `logs`: the range of the log filter.
+ * State on which the result of a relayed method depends. Determines how long the result is cached and which nodes may
+ * be queried.
+ * - `constant`: the result never changes.
+ * - `moment`: depends on the node and the time; never cached.
+ * - `head`: depends on the latest block.
+ * - `block`: depends on the block in parameter `param`; cached permanently if that block is final.
+ * - `found`: depends on the block whose number is in member `member` of the result.
+ * - `logs`: depends on the block range of the log filter.
  */
 export type RelayScope =
   | { readonly of: 'constant' | 'moment' | 'head' | 'logs' }
@@ -32,89 +31,88 @@ export type RelayScope =
   | { readonly of: 'found'; readonly member: 'number' | 'blockNumber' };
 
 /**
- * `index`: the blocks of the index, which are fetched where they are missing. `filters`: what came since it was asked last. `table`: nothing but
- * the methods that are served.
+ * State on which the result of a method depends. In addition to those of relayed methods:
+ * - `index`: indexed blocks; missing blocks are fetched.
+ * - `filters`: changes since the last poll of an HTTP filter.
+ * - `table`: the list of served methods.
  */
 export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
 
-/** What a result looks like; a node that answers otherwise answers nonsense. */
+/** Shape of a result. A result of a node with another shape is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
 
-/** An answer's value after its shape was checked: an object, except where the row says that it is a list or a text. */
+/** Result whose shape was checked. It is an object, except if the shape in the method's row is a list or text. */
 export type Members = Readonly<Record<string, unknown>>;
 
 interface Row {
   readonly name: string;
-  /** One sentence for the documentation. */
+  /** Summary of the method for the documentation, one sentence. */
   readonly summary: string;
   readonly params: readonly Param[];
-  /** Limits, in words for the documentation; `checkLimits`, and the handler, enforce them. */
+  /** Description of the method's limits for the documentation. `checkLimits` and the handler enforce the limits. */
   readonly limits?: string;
-  /** Throws RpcError where canonical parameters go over a limit that needs no head. */
+  /** Throws RpcError if canonical parameters exceed a limit. Checks only limits that do not depend on the head. */
   readonly checkLimits?: (params: readonly unknown[]) => void;
   readonly scope: Scope;
 }
 
-/** A method that is answered from the index of traces. */
+/** Row of a method that is served from the trace index. */
 export interface IndexedRow extends Row {
   readonly scope: { readonly of: 'index' };
-  /** What it answers, for the OpenRPC document. */
+  /** JSON Schema of the result, for the OpenRPC document. */
   readonly resultSchema?: JsonSchema;
-  /** Answers calls, whose parameters are canonical, from the index of one network. */
+  /** Returns the handler for the index of one network. The handler receives canonical parameters. */
   readonly handler: (services: IndexServices) => Handler;
 }
 
-/** A method that nodes answer; `relayed` is the handler of all of them. */
+/** Row of a method that is relayed to nodes. The function `relayed` returns its handler. */
 export interface RelayedRow extends Row {
   readonly scope: RelayScope;
-  /** Nodes take the block of the scope by its hash, too (EIP-1898). */
+  /** True if nodes accept the block parameter also as a hash (EIP-1898). */
   readonly byHash?: true;
   readonly result: ResultShape;
   /**
-   * A check of what an answer says, beyond its shape, that costs microseconds: that it is about what was asked, and agrees
-   * with itself. Throws InvalidResponseError.
+   * Checks that a result matches its request and is consistent. Must take only microseconds. Throws
+   * InvalidResponseError.
    */
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
-  /** The blocks that an answer says it is, or stands in. Left out: it tells none. */
-  readonly blocksIn?: (params: readonly unknown[], value: unknown) => Iterable<BlockTold>;
-  /** It is about the block of its scope itself: of a block that the chain has, null is no answer. */
+  /** Returns the blocks that a result refers to, or the block that it is. Default: none. */
+  readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
+  /** True if the method returns the block that its parameter names. Null is then invalid if the block exists. */
   readonly isBlockItself?: true;
-  /**
-   * Of what is small by nature: bytes that no true answer goes over, whatever is asked for; a larger one is its node's fault.
-   * Without it an answer is as large as the request makes it.
-   */
+  /** Maximum bytes of a valid small result. A larger one is a fault of the node. Undefined: no fixed maximum. */
   readonly smallBytes?: number;
-  /** Its check proves an answer: one node's word is enough to keep it for good. */
+  /** True if the check proves the result, so that the result of a single node can be cached permanently. */
   readonly isProven?: true;
-  /** Honest nodes may answer it differently: their limits of gas differ, and how they estimate. */
+  /** True if correct nodes may return different results, because their gas limits or estimates differ. */
   readonly mayDiffer?: true;
-  /** May be null: what was asked for does not exist. */
+  /** True if the result may be null, which means that the requested object does not exist. */
   readonly nullable?: true;
   /**
-   * Sends the signed transaction that is its first parameter. Carried out at most once: never hedged, and sent to another
-   * node only where the first cannot have got it.
+   * True if the method sends a signed transaction. Such a request runs at most once. It is never hedged (sent to a
+   * second node in parallel), and retried only if the first node cannot have received it.
    */
   readonly once?: true;
   /**
-   * A method that the operator has named: nothing is known of it, so parameters pass as they came, and it is carried out once
-   * for each that asks. Never cached, never hedged, and sent to another node only where the first cannot have got it.
+   * True if the operator added the method by its name. Its parameters are relayed unchanged, and its requests are never
+   * cached, hedged or coalesced. A request is retried only if the first node cannot have received it.
    */
   readonly isExtra?: true;
 }
 
-/** A method about what is new, for clients that ask again and again. */
+/** Row of an HTTP filter method, such as eth_newFilter. HTTP filters are for clients that poll. */
 export interface FilterRow extends Row {
   readonly scope: { readonly of: 'filters' };
   readonly resultSchema: JsonSchema;
-  /** What it answers was begun, told or ended by it: the answer is not to be refused. */
+  /** True if a call of the method changes the filter. Its response must then not be rejected. */
   readonly isOnce?: true;
-  readonly filterHandler: (filters: PolledFilters) => Handler;
+  readonly isFilter: true;
 }
 
-/** The method that tells which methods there are. Every key may call it. */
+/** Row of a method that lists the served methods. Every API key may call it. */
 export interface DescribingRow extends Row {
   readonly scope: { readonly of: 'table' };
 }
 
-/** One row of the table of methods: all that the gateway, its documentation and its tests know of a method. */
+/** Row of the method table. The gateway, its documentation and its tests take all facts about a method from its row. */
 export type MethodRow = IndexedRow | RelayedRow | FilterRow | DescribingRow;

@@ -1,12 +1,12 @@
 import { overLimit } from '../../jsonrpc/index.ts';
 import { InvalidResponseError } from '../../nodes/index.ts';
-import { isObject, type Kind, listOf, objectOf } from './kind.ts';
-import { boolean, overrides, transaction } from './kinds.ts';
+import { isObject, listOf, objectOf, type ParamType } from './paramType.ts';
+import { boolean, overrides, transaction } from './paramTypes.ts';
 import type { RelayedRow } from './row.ts';
 
-/** Blocks that nodes simulate at the most. */
+/** Maximum number of blocks in a call of eth_simulateV1. Nodes allow no more. */
 export const MAX_SIMULATED_BLOCKS = 256;
-/** Calls of all blocks together. What they may cost is bounded as for one eth_call: by the node's limit of gas, and by time. */
+/** Maximum number of calls in all blocks of eth_simulateV1. The node's gas limit and the timeout bound their cost. */
 export const MAX_SIMULATED_CALLS = 1000;
 
 interface Simulation {
@@ -27,8 +27,8 @@ const object = objectOf('an object, for example {"blockStateCalls":[{"calls":[{"
   returnFullTransactions: boolean,
 });
 
-/** The first parameter of eth_simulateV1. Blocks and calls are counted before they are read, which takes longer. */
-export const simulation: Kind = {
+/** First parameter of eth_simulateV1. Blocks and calls are counted before the conversion, which takes longer. */
+export const simulation: ParamType = {
   allowed: object.allowed,
   read(value, path) {
     const blocks = isObject(value) ? value['blockStateCalls'] : undefined;
@@ -46,17 +46,17 @@ function checkCounts(blocks: readonly unknown[]): void {
   if (calls > MAX_SIMULATED_CALLS) throw overLimit('calls of a simulation', MAX_SIMULATED_CALLS, calls);
 }
 
-/** Checks that there is a result for each call. Between two blocks that were asked for nodes put empty ones. */
+/** Checks that each simulated call has a result. Counts over all blocks, because nodes insert empty blocks. */
 export const isSimulation: NonNullable<RelayedRow['check']> = ([simulated], value) => {
-  const blocks = value as unknown as readonly unknown[]; // a list, as the row says
+  const blocks = value as unknown as readonly unknown[]; // the result was checked to be a list
   let results = 0;
   for (const block of blocks) {
     const calls = isObject(block) ? block['calls'] : undefined;
     if (!Array.isArray(calls)) throw new InvalidResponseError('a simulated block has no list of calls');
     results += calls.length;
   }
-  const { blockStateCalls = [] } = simulated as Simulation; // what the parameter's kind made
+  const { blockStateCalls = [] } = simulated as Simulation; // validated by the parameter type
   const calls = blockStateCalls.reduce((sum, block) => sum + (block.calls?.length ?? 0), 0);
   if (results !== calls)
-    throw new InvalidResponseError(`${calls} calls were to be simulated, the results of ${results} came`);
+    throw new InvalidResponseError(`expected the results of ${calls} calls, got ${results}`);
 };

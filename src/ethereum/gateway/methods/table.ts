@@ -1,14 +1,12 @@
-import { DISCOVER_ROW } from './discoverRow.ts';
-import { FILTER_ROWS } from './filterRows.ts';
-import { INDEXED_ROWS } from './indexedRows.ts';
-import { RELAYED_ROWS } from './relayedRows.ts';
 import type { MethodRow } from './row.ts';
+import { DISCOVER_ROW } from './rows/discoverRow.ts';
+import { FILTER_ROWS } from './rows/filterRows.ts';
+import { INDEXED_ROWS } from './rows/indexedRows.ts';
+import { RELAYED_ROWS } from './rows/relayedRows.ts';
 
 /**
- * The methods that the gateway can serve. The allow-list, the reading of parameters, handlers, checks of nodes' answers, the
- * cache, the documentation and the tests all follow from this table: nothing else knows a method by its name.
+ * All methods that the gateway can serve. Allow-list, handlers, checks, caching, docs and tests are derived from it.
  */
 export const METHODS: readonly MethodRow[] = [DISCOVER_ROW, ...INDEXED_ROWS, ...RELAYED_ROWS, ...FILTER_ROWS];
 
-/** Their names. */
 export const SERVED_METHODS: readonly string[] = METHODS.map(({ name }) => name);

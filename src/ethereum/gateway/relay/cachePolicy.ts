@@ -1,17 +1,18 @@
-import { isTag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
+import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * How long an answer may be cached, as far as the request alone tells.
- * - `never`.
- * - `constant`: for good.
- * - `found`: the block in the answer decides.
- * - a number: it depends on this block and those before; for good once that is final, else as long as the head.
+ * Cache lifetime of a result, as far as it can be determined from the request.
+ * - `never`: not cached.
+ * - `constant`: cached permanently.
+ * - `found`: depends on the block that the result contains.
+ * - a number: the result depends on the block with this number and its ancestors. It is cached permanently if the block
+ *   is final, otherwise until the head changes.
  */
 export type CachePolicy = 'never' | 'constant' | 'found' | number;
 
-/** The cache policy of a request with canonical parameters in which tags were replaced where that is done. */
+/** Returns the cache policy. Parameters must be canonical, with tags as numbers if the method allows it. */
 export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[]): CachePolicy {
   switch (scope.of) {
     case 'constant':
@@ -23,7 +24,7 @@ export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[])
     case 'block':
       return numberOf(params[scope.param]);
     case 'logs': {
-      const { fromBlock, toBlock } = params[0] as LogFilter; // what the parameter's kind made
+      const { fromBlock, toBlock } = params[0] as LogFilter; // validated by the parameter type
       return fromBlock === undefined || isTag(fromBlock) ? 'never' : numberOf(toBlock);
     }
   }
@@ -32,14 +33,32 @@ export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[])
 const numberOf = (block: unknown): number | 'never' =>
   typeof block === 'string' && !isTag(block) ? Number(block) : 'never';
 
-/** The block in which an answer was found; undefined where it was in none yet. */
+/** Returns the highest block number in the parameters of a request, or -1 if they contain none. */
+export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]): number {
+  if (scope.of !== 'block' && scope.of !== 'logs') return -1;
+  const { fromBlock, toBlock } = scope.of === 'logs' ? (params[0] as LogFilter) : {}; // validated by the parameter type
+  const named = scope.of === 'block' ? [params[scope.param]] : [fromBlock, toBlock];
+  return Math.max(-1, ...named.map(numberOf).filter((number) => number !== 'never'));
+}
+
+/**
+ * Returns true for a look-up by hash, or by sender and nonce. A null result may then mean that only this node lacks it.
+ */
+export function isLookUp({ nullable, scope }: RelayedRow, params: readonly unknown[]): boolean {
+  if (nullable !== true) return false;
+  // A request for a block by number is no look-up, because it is sent only to nodes that have the block. A request by
+  // hash is one.
+  return scope.of !== 'block' || typeof params[scope.param] === 'object';
+}
+
+/** Returns the block number of the transaction or receipt in a result. Undefined if no block contains it yet. */
 export function foundIn({ scope }: RelayedRow, value: unknown): number | undefined {
   if (scope.of !== 'found' || typeof value !== 'object' || value === null) return undefined;
-  const number: unknown = (value as Readonly<Record<string, unknown>>)[scope.member]; // a JSON object
+  const number: unknown = (value as Readonly<Record<string, unknown>>)[scope.member]; // an object of parsed JSON
   return numberIn(number);
 }
 
-/** The number of the latest block, where an answer tells it. */
+/** Returns the number of the latest block, if the result of a node contains it. Otherwise undefined. */
 export function headIn(
   { scope, isBlockItself }: RelayedRow,
   params: readonly unknown[],

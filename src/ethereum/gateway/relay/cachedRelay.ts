@@ -1,60 +1,57 @@
 import type { Result } from '../../jsonrpc/index.ts';
 import {
-  ArrivalRoom,
   type HedgedResponse,
+  ReceiveReservation,
   type UpstreamNode,
   type UpstreamResponse,
   type WholeResponse,
 } from '../../nodes/index.ts';
-import type { KeptAnswer } from '../cache/keptAnswer.ts';
 import type { CallContext } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
-import { agreed } from './agreement.ts';
-import { type CachePolicy, cachePolicyOf, foundIn, headIn } from './cachePolicy.ts';
+import { type CachePolicy, cachePolicyOf, foundIn, headIn, isLookUp } from './cachePolicy.ts';
+import { AGREEMENT_NODES, majorityResponse } from './checks/agreement.ts';
+import { clientErrorOf } from './clientErrorOf.ts';
 import type { Network } from './network.ts';
-import { refusalOf } from './refusalOf.ts';
+import { NoResponseError } from './noResponseError.ts';
 import { relayExtra } from './relayExtra.ts';
 import { resultBytes } from './resultBytes.ts';
 import { sendOnce } from './sendOnce.ts';
-import { Unanswered } from './unanswered.ts';
 import type { RelayedRequest, UpstreamSender } from './upstreamSender.ts';
 
-/** Answers above this are not worth their room. */
 const MAX_CACHED_BYTES = 1024 * 1024;
 
-/** A response that others get who asked the same meanwhile. */
+/** Response of a node that is also returned to waiting requests with equal parameters. */
 interface Coalesced {
   readonly node: string;
   readonly response: UpstreamResponse;
 }
 
-/** A request whose answer was not in the cache. */
 interface CachedRequest {
   readonly key: string;
   readonly params: readonly unknown[];
   readonly policy: CachePolicy;
 }
 
-/** Answers one method from the cache, or by one request to the nodes, however many ask for the same at a time. */
+/** Serves one method from the cache or from nodes. Concurrent equal requests share one request to a node. */
 export class CachedRelay {
   readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #sender: UpstreamSender;
-  /** Several nodes are asked, and what most say is the answer. */
+  /** True if the method is sent to several nodes, and the result of the majority is returned. */
   readonly #needsAgreement: boolean;
   readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
-  /** Requests under way, by their key: the same asked for again waits for their answer. */
+  /** Pending requests to nodes, by method and parameters. */
   readonly #underWay = new Map<string, Promise<Coalesced | undefined>>();
 
   constructor(row: RelayedRow, network: Network, sender: UpstreamSender) {
     this.#row = row;
     this.#network = network;
     this.#sender = sender;
-    this.#needsAgreement = network.agreement.methods.includes(row.name);
+    this.#needsAgreement = network.agreementMethods.includes(row.name);
     this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
   }
 
-  /** At once where it is cached. Throws RpcError. */
+  /** Returns a cached result synchronously, otherwise a promise of a node's result. Throws RpcError. */
   answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
     const { scope } = this.#row;
     if (this.#row.isExtra === true) return relayExtra(this.#sender, params, context);
@@ -64,24 +61,23 @@ export class CachedRelay {
     const cached = policy === 'never' ? undefined : this.#cached(key, policy);
     if (cached !== undefined) {
       this.#countHit(context);
-      context.kept = cached;
-      return cached.bytes;
+      return cached;
     }
     return this.#row.once === true
       ? sendOnce(this.#sender, params, context)
       : this.#ask({ key, params, policy }, context);
   }
 
-  /** With several nodes the head is what all of them together say. */
+  /** Returns the latest block number. With several nodes, it is the agreed head, without a new request. */
   #head(context: CallContext): Result | Promise<Result> {
     const { pool } = this.#network;
     if (pool.isAnyHealthy) return this.#knownHead(context);
-    return pool.comesBack().then(() => this.#knownHead(context));
+    return pool.waitForRecovery().then(() => this.#knownHead(context));
   }
 
   #knownHead(context: CallContext): Result {
     const { heads, isAnyHealthy } = this.#network.pool;
-    if (heads.latest === undefined || !isAnyHealthy) throw new Unanswered();
+    if (heads.latest === undefined || !isAnyHealthy) throw new NoResponseError();
     this.#countHit(context);
     return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
   }
@@ -91,7 +87,7 @@ export class CachedRelay {
     this.#cacheResults.hit.inc();
   }
 
-  #cached(key: string, policy: CachePolicy): KeptAnswer | undefined {
+  #cached(key: string, policy: CachePolicy): Buffer | undefined {
     const { cache } = this.#network;
     if (typeof policy === 'number' && !this.#isFinal(policy)) return cache.getHead(key);
     return cache.getFinal(key) ?? (policy === 'found' ? cache.getHead(key) : undefined);
@@ -100,7 +96,7 @@ export class CachedRelay {
   async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {
     const { key, params, policy } = asked;
     const underWay = this.#underWay.get(key);
-    // Without a pause where none is under way: the next entry of the same batch must find this one.
+    // This code must not yield before it registers its own request. Otherwise an equal batch entry would not find it.
     const coalesced = underWay === undefined ? undefined : await underWay;
     if (coalesced !== undefined) {
       context.cache = 'coalesced';
@@ -112,19 +108,19 @@ export class CachedRelay {
     const failedBefore = failed instanceof Promise ? await failed : failed;
     if (failedBefore?.isFinal === true) {
       this.#countHit(context);
-      throw refusalOf(failedBefore);
+      throw clientErrorOf(failedBefore);
     }
     let share: (coalesced: Coalesced | undefined) => void = () => undefined;
     this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
-    const room = new ArrivalRoom(context.room);
-    // Nobody hears of a failure or a stream from another's request: they ask for themselves.
+    const room = new ReceiveReservation(context.room);
+    // Failures and streams are not shared, so each waiting request is then sent to a node itself.
     let shared: Coalesced | undefined;
     try {
       const { epoch } = this.#network.cache;
       const { client, span, mayStream } = context;
       const sent = this.#needsAgreement
         ? await this.#agreed({ params, policy, room, client, span })
-        : await this.#sender.send({ key, params, policy, mayStream, failedBefore, room, client, span });
+        : await this.#found({ key, params, policy, mayStream, failedBefore, room, client, span });
       context.cache = 'miss';
       context.node = sent.node.name;
       this.#cacheResults.miss.inc();
@@ -134,15 +130,16 @@ export class CachedRelay {
       shared = { node: sent.node.name, response: sent.response };
       return resultBytes(sent.response);
     } finally {
-      room.close();
+      room.release();
       this.#underWay.delete(key);
       share(shared);
     }
   }
 
   /**
-   * A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. A head of a
-   * single node's that is below the known one is the head: what is answered from the index after it must be of it, too.
+   * Refreshes the head if a result contradicts it. If the result contains a block above the known head, the head has
+   * advanced. If a single node reports a lower head, that is the new head, because later results from the index must
+   * match it.
    */
   async #learnHead({ node, response }: WholeResponse, params: readonly unknown[]): Promise<void> {
     const { pool } = this.#network;
@@ -162,25 +159,38 @@ export class CachedRelay {
     const { cache, pool, confirmations } = this.#network;
     const block = policy === 'found' ? foundIn(this.#row, response.value) : policy;
     if (block === undefined) return;
-    // The bytes are a part of a larger buffer: what is cached must not keep that alive.
+    // The bytes are copied, because they are part of a larger buffer that would otherwise stay in memory.
     const bytes = Buffer.from(response.bytes);
     if (block !== 'constant' && !this.#isFinal(block)) return cache.putHead(key, bytes, epoch);
     if (this.#row.isProven === true || this.#needsAgreement) return cache.putFinal(key, bytes);
-    // It was found out while it answered.
+    // Not cached if the node was quarantined meanwhile, because it returned a wrong result to another request.
     if (node.health === 'quarantined') return;
-    cache.putSaid(key, bytes, node.name);
+    cache.putUnconfirmed(key, bytes, node.name);
     if (pool.isSingle) return;
     const { mayDiffer = false } = this.#row;
     const askAnother = (tried: Set<UpstreamNode>): Promise<HedgedResponse> =>
       this.#sender.send({ params, policy, mayStream: false, tried, isBackground: true });
-    confirmations.want({ key, node, bytes, value: response.value, mayDiffer, askAnother });
+    confirmations.enqueue({ key, node, bytes, value: response.value, mayDiffer, askAnother });
+  }
+
+  /** Returns a node's response. If the node lacks the object that is looked up, a second node is queried. */
+  async #found(request: RelayedRequest & { readonly key: string }): Promise<HedgedResponse> {
+    const { pool, secondOpinions } = this.#network;
+    let sent = await this.#sender.send(request);
+    if (!isMissing(sent) || pool.isSingle || !isLookUp(this.#row, request.params)) return sent;
+    // If this process does not know the newest head yet, a node that lags may have been chosen. Send it again.
+    if (await pool.catchUp()) sent = await this.#sender.send(request);
+    if (!isMissing(sent)) return sent;
+    const second = await secondOpinions.get(request.key, () => this.#sender.askAnother(request, sent.node));
+    // The second response is ignored if its block has been replaced since.
+    if (second === undefined || this.#sender.isOfOtherFork(request.params, second.response)) return sent;
+    return second;
   }
 
   async #agreed(request: Omit<RelayedRequest, 'mayStream'>): Promise<WholeResponse> {
-    const { agreement, pool } = this.#network;
-    return agreed(Math.min(agreement.nodes, pool.nodes.length), async (tried) => {
+    return majorityResponse(Math.min(AGREEMENT_NODES, this.#network.pool.nodes.length), async (tried) => {
       const sent = await this.#sender.send({ ...request, mayStream: false, tried });
-      if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
+      if ('stream' in sent) throw new Error('a node returned an unexpected stream');
       return sent;
     });
   }
@@ -189,3 +199,6 @@ export class CachedRelay {
     return block <= (this.#network.pool.heads.final ?? -1);
   }
 }
+
+const isMissing = (sent: HedgedResponse): boolean =>
+  'response' in sent && sent.response.kind === 'result' && sent.response.value === null;

@@ -1,14 +1,14 @@
 import type { NetworkHeads } from '../../nodes/index.ts';
-import { isTag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
+import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
-/** Of what does not depend on where the chain is. */
+/** Chain state of results that are the same on every fork. */
 const ANY = 'any';
 
 /**
- * The state of the chain that the answer to a request is of: two requests with the same parameters and the same state are
- * answered alike. Undefined where that cannot be told. Tags are taken to be of the head as it was last heard of.
+ * Identifies the chain state that a result depends on. Requests with equal parameters and equal identifier have equal
+ * results. Undefined if the state is unknown. Block tags refer to the last known head.
  */
 export function chainStateOf(
   { params: declared, scope }: RelayedRow,
@@ -21,13 +21,13 @@ export function chainStateOf(
     case 'block':
       return stateAt(params[scope.param], heads);
     case 'logs': {
-      const { blockHash, toBlock } = params[0] as LogFilter; // what the parameter's kind made
+      const { blockHash, toBlock } = params[0] as LogFilter; // validated by the parameter type
       return blockHash === undefined ? stateAt(toBlock, heads) : ANY;
     }
     case 'found':
     case 'moment':
     case 'head':
-      // A block's hash says which chain it is of.
+      // A request with a block hash has the same result on every fork.
       if (declared.some(({ isBlockHash }) => isBlockHash)) return ANY;
       return scope.of === 'found' ? headState(heads) : undefined;
   }
@@ -35,15 +35,15 @@ export function chainStateOf(
 
 function stateAt(block: unknown, heads: NetworkHeads): string | undefined {
   if (block === 'pending') return undefined;
-  // What is no number and no tag names its block by the hash (EIP-1898).
+  // An object names the block by its hash (EIP-1898). Otherwise the value is a number or a tag.
   if (typeof block === 'object' && block !== null) return ANY;
   if (typeof block !== 'string' || isTag(block)) return headState(heads);
   const number = Number(block);
   if (number <= (heads.final ?? -1)) return ANY;
-  // A block's hash is of all blocks before it, too.
+  // The hash of a block determines the hashes of all its ancestors, so it identifies the chain state.
   return heads.hashOf(number) ?? headState(heads);
 }
 
-/** The safe and the final block may move while the head stays. */
+/** Identifies the current head. Includes the safe and the finalized block, which may advance while the head stays. */
 const headState = ({ latest, safe, finalized }: NetworkHeads): string | undefined =>
   latest && `${latest.hash} ${safe} ${finalized}`;

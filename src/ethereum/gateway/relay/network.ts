@@ -1,18 +1,19 @@
 import type { NodePool } from '../../nodes/index.ts';
 import type { AnswerCache } from '../cache/answerCache.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import type { Confirmations } from './confirmations.ts';
-import type { FailedRequests } from './failedRequests.ts';
+import type { Confirmations } from './checks/confirmations.ts';
+import type { FailedRequests } from './checks/failedRequests.ts';
+import type { SecondOpinions } from './checks/secondOpinions.ts';
 
-/** What relaying to the nodes of one network needs. */
 export interface Network {
   readonly name: string;
   readonly pool: NodePool;
   readonly cache: AnswerCache;
   readonly confirmations: Confirmations;
-  /** Methods of which several nodes are asked, and how many. */
-  readonly agreement: { readonly methods: readonly string[]; readonly nodes: number };
+  /** Names of the methods that are sent to several nodes, so that the result of the majority is returned. */
+  readonly agreementMethods: readonly string[];
   readonly failedRequests: FailedRequests;
+  readonly secondOpinions: SecondOpinions;
   readonly metrics: GatewayMetrics;
   readonly maxAnswerBytes: number;
   readonly timeoutMs: number;

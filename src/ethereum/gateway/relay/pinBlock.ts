@@ -2,10 +2,9 @@ import type { NetworkHeads } from '../../nodes/index.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * Parameters with the block named by its hash (EIP-1898), as the head's chain has it. An answer about state does not say
- * which block it is of: a node that has changed its fork since it was polled would answer of another one, and nobody could
- * tell. Undefined where the method takes no hash, where the block is final and so the same on every fork, and where its
- * hash is not remembered.
+ * Returns the parameters with the block number replaced by the block's hash (EIP-1898). Otherwise a node that switched
+ * to another fork since its last poll would go unnoticed, because a result about state does not contain its block.
+ * Returns undefined if the method accepts no hash, the hash is unknown, or the block is final.
  */
 export function pinBlock(
   { scope, byHash }: RelayedRow,

@@ -1,30 +1,31 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
-import { ArrivalRoom, neverSent } from '../../nodes/index.ts';
+import { neverSent, ReceiveReservation } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
+import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
-import { Unanswered } from './unanswered.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
 
-/** Relays a call of which nothing is known: a node may have carried it out although its answer never comes. */
+/** Relays an added method. A call whose connection failed is not retried, because the node may have executed it. */
 export async function relayExtra(
   sender: UpstreamSender,
   params: readonly unknown[],
   context: CallContext,
 ): Promise<Result> {
-  const room = new ArrivalRoom(context.room);
+  const room = new ReceiveReservation(context.room);
   try {
     const { client, span } = context;
     const sent = await sender.send({ params, policy: 'never', mayStream: false, room, client, span });
     context.node = sent.node.name;
-    if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
+    if ('stream' in sent) throw new Error('a node returned an unexpected stream');
     return resultBytes(sent.response);
   } catch (error) {
-    if (!(error instanceof Unanswered) || error.cause === undefined || neverSent(error.cause)) throw error;
+    if (!(error instanceof NoResponseError) || error.cause === undefined || neverSent(error.cause))
+      throw error;
     throw new RpcError(
       'resourceUnavailable',
-      'the node broke off after it was sent the call, and may have carried it out: the gateway does not send it again',
+      'the connection to the node failed after the call was sent; the node may have executed it, so the gateway does not retry it',
     );
   } finally {
-    room.close();
+    room.release();
   }
 }

@@ -1,32 +1,31 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
 import type { CallContext, Handler } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
-import { saysBlockIsGone } from './blockGone.ts';
+import { isBlockMissingError } from './blockMissingError.ts';
 import { CachedRelay } from './cachedRelay.ts';
+import { highestBlockIn } from './cachePolicy.ts';
 import type { Network } from './network.ts';
+import { isOtherForkError } from './noResponseError.ts';
 import { resolveTags } from './resolveTags.ts';
-import { isOtherFork } from './unanswered.ts';
 import { UpstreamSender } from './upstreamSender.ts';
 
-/** A reorganisation takes the head back once, seldom again while a request runs. */
+/** Maximum number of retries after head changes. A second reorg during one request is rare. */
 const MAX_HEAD_LOOKUPS = 3;
 
-/** The handler of a method that the nodes of a network answer. Parameters are canonical. */
+/** Returns the handler of a method that is relayed to nodes. The handler receives canonical parameters. */
 export function relayed(row: RelayedRow, network: Network): Handler {
   const relay = new Relay(row, network);
   return (params, context) => relay.handle(params, context);
 }
 
-/** A request of the head of the moment. */
 interface HeadRequest {
-  /** Its parameters as they were read, */
   readonly read: readonly unknown[];
-  /** and with the blocks that their tags stand for. */
+  /** Parameters with block tags replaced by block numbers. */
   readonly resolved: readonly unknown[] | Promise<readonly unknown[]>;
   readonly context: CallContext;
 }
 
-/** Answers requests of the head of the moment, and again where the chain has left that meanwhile. */
+/** Relays the requests of one method. If the head is replaced while a request runs, the request is sent again. */
 class Relay {
   readonly #row: RelayedRow;
   readonly #network: Network;
@@ -41,25 +40,37 @@ class Relay {
   }
 
   handle(read: readonly unknown[], context: CallContext): Promise<Result> | Result {
+    return this.#isAboveHead(read)
+      ? this.#network.pool.catchUp().then(() => this.#answer(read, context))
+      : this.#answer(read, context);
+  }
+
+  /** Returns true for a block number above the known head. The process that polls the nodes may know a newer head. */
+  #isAboveHead(params: readonly unknown[]): boolean {
+    const { pool } = this.#network;
+    if (!pool.isFollower || pool.isSingle) return false;
+    return highestBlockIn(this.#row, params) > (pool.heads.latest?.number ?? -1);
+  }
+
+  #answer(read: readonly unknown[], context: CallContext): Promise<Result> | Result {
     const resolved = resolveTags(this.#row, read, this.#network.pool);
     const answer =
       resolved instanceof Promise
         ? resolved.then((params) => this.#relay.answer(params, context))
         : this.#relay.answer(resolved, context);
-    // What is cached is answered at once, and a single node's head is wherever it is.
+    // A cached result needs no retry, because it is valid for the current head. So is a single node's result.
     if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
-    return this.#followHead({ read, resolved, context }, answer);
+    return this.#retryOnReorg({ read, resolved, context }, answer);
   }
 
   /**
-   * An answer of the head of the moment. Where the nodes have left that before they answered, all of them tell of another
-   * fork, and where a tag was replaced or a block pinned none may have the block that it stood for: then the nodes are asked
-   * where they are now, and the request goes to them again.
+   * Waits for a result, and sends the request again if a reorg has invalidated it. The heads are refreshed before each
+   * retry, because after a reorg possibly no node has the block of the request any more.
    */
-  async #followHead({ read, resolved, context }: HeadRequest, first: Promise<Result>): Promise<Result> {
+  async #retryOnReorg({ read, resolved, context }: HeadRequest, first: Promise<Result>): Promise<Result> {
     const { pool } = this.#network;
     const hasTags = resolved !== read;
-    // What is resolved in time are ranges of logs, which name no single block.
+    // Only the parameters of log ranges are resolved asynchronously, and a log range names no block to pin.
     let isPinned = !(resolved instanceof Promise) && this.#sender.pin(resolved) !== undefined;
     let answer: Promise<Result> | Result = first;
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {
@@ -67,8 +78,8 @@ class Relay {
         const result = await answer;
         if (left === 0 || !hasTags || this.#row.isBlockItself !== true || !isNull(result)) return result;
       } catch (error) {
-        const isGone = (hasTags || isPinned) && error instanceof RpcError && saysBlockIsGone(error);
-        if (left === 0 || !(isGone || isOtherFork(error))) throw error;
+        const isGone = (hasTags || isPinned) && error instanceof RpcError && isBlockMissingError(error);
+        if (left === 0 || !(isGone || isOtherForkError(error))) throw error;
       }
       const asked = pool.nodes.filter(({ health }) => health === 'healthy');
       await Promise.all(asked.map((node) => pool.refresh(node)));

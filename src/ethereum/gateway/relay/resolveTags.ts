@@ -1,14 +1,13 @@
 import { NoNodeError, RpcError } from '../../jsonrpc/index.ts';
 import type { NodePool } from '../../nodes/index.ts';
-import { isTag, type Tag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
 import { checkLogRange } from '../methods/logRange.ts';
+import { isTag, type Tag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * Canonical parameters with tags replaced by the numbers that they stand for now. With several nodes that is what makes
- * them one: each would answer `latest` for its own head. A single node is left to say itself what its tags mean, except
- * in a range of logs, whose width must be known. Throws RpcError.
+ * Replaces block tags by block numbers, because each of several nodes would resolve `latest` to its own head. A single
+ * node resolves tags itself, except in a log range, whose width the gateway must check. Throws RpcError.
  */
 export function resolveTags(
   { scope }: RelayedRow,
@@ -16,7 +15,7 @@ export function resolveTags(
   pool: NodePool,
 ): readonly unknown[] | Promise<readonly unknown[]> {
   if (scope.of === 'logs') {
-    const filter = params[0] as LogFilter; // what the parameter's kind made
+    const filter = params[0] as LogFilter; // validated by the parameter type
     const tagged = isTag(filter.fromBlock) || isTag(filter.toBlock);
     return tagged ? resolveRange(filter, pool) : params;
   }
@@ -24,19 +23,19 @@ export function resolveTags(
   const block = params[scope.param];
   if (!isTag(block) || block === 'pending') return params;
   if (pool.heads.latest === undefined)
-    return pool.comesBack().then(() => resolveBlock(params, scope.param, pool));
+    return pool.waitForRecovery().then(() => resolveBlock(params, scope.param, pool));
   return resolveBlock(params, scope.param, pool);
 }
 
 function resolveBlock(params: readonly unknown[], param: number, pool: NodePool): readonly unknown[] {
   const resolved = [...params];
-  resolved[param] = numberOf(params[param] as Tag, pool); // the caller looked
+  resolved[param] = numberOf(params[param] as Tag, pool); // the caller has checked that it is a tag
   return resolved;
 }
 
 async function resolveRange(filter: LogFilter, pool: NodePool): Promise<readonly unknown[]> {
   const [node] = pool.nodes;
-  // The head of a single node may have moved since it was polled, and its next block is whose logs are waited for.
+  // A single node is polled again for a newer head, because clients wait for the logs of the next block.
   if (pool.isSingle && node !== undefined) await pool.refresh(node);
   const { fromBlock = 'latest', toBlock = 'latest' } = filter;
   const resolved: LogFilter = {
@@ -53,5 +52,5 @@ function numberOf(tag: Tag, { heads }: NodePool): string {
     tag === 'earliest' ? 0 : tag === 'safe' || tag === 'finalized' ? heads[tag] : heads.latest?.number;
   if (number !== undefined) return `0x${number.toString(16)}`;
   if (heads.latest === undefined) throw new NoNodeError();
-  throw new RpcError('resourceNotFound', `the nodes know no ${tag} block`);
+  throw new RpcError('resourceNotFound', `no node reports a ${tag} block`);
 }

@@ -1,9 +1,9 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import type { UpstreamResponse } from '../../nodes/index.ts';
 
-/** The result of a node's response. Throws RpcError where it is an error. */
+/** Returns the result in a node's response as JSON bytes. Throws RpcError if the response is an error. */
 export function resultBytes(response: UpstreamResponse): Buffer {
   if (response.kind === 'result') return response.bytes;
-  // The node's own error, its code kept: clients tell a reverted call from a bad parameter by it.
+  // The error code of the node is kept, because clients use it to distinguish reverted calls from invalid parameters.
   throw new RpcError(response.code, response.message, response.data);
 }

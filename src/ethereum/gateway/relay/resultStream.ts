@@ -1,16 +1,13 @@
 import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
-import { type AnswerSink, type AnswerStream, NodeError, ResultSpan } from '../../nodes/index.ts';
+import { NodeError, type ResponseSink, type ResponseStream, ResultSpan } from '../../nodes/index.ts';
 
-/** What may stand behind the result: the end of the answer's object, and members other than the result. */
+/** Pattern of the text after the result in a node's response: members `id` and `jsonrpc`, and the object's end. */
 const REST = /^\s*(?:,\s*"(?:id|jsonrpc)"\s*:\s*(?:\d+|"2\.0")\s*)*\}\s*$/;
-/** A longer rest is none of these. */
+/** Maximum number of bytes after the result in a node's response. */
 const MAX_REST_BYTES = 256;
 
-/**
- * The result of a large answer, cut out of it while it arrives. Returns undefined where the answer is not one with a
- * result near its start.
- */
-export function resultStream(answer: AnswerStream): ResultStream | undefined {
+/** Extracts the result from a large response while it arrives. Returns undefined if its start has no result. */
+export function resultStream(answer: ResponseStream): ResultStream | undefined {
   const [first] = answer.start;
   const start = first === undefined ? undefined : ResultSpan.find(first);
   if (start === undefined || first === undefined || start >= first.length) return undefined;
@@ -21,15 +18,15 @@ export function resultStream(answer: AnswerStream): ResultStream | undefined {
   };
 }
 
-class ResultCutter implements AnswerSink {
+class ResultCutter implements ResponseSink {
   readonly #span = new ResultSpan();
   readonly #sink: ResultSink;
-  readonly #answer: AnswerStream;
+  readonly #answer: ResponseStream;
   #skip: number;
   #rest: Buffer | undefined;
   #failed = false;
 
-  constructor(skip: number, sink: ResultSink, answer: AnswerStream) {
+  constructor(skip: number, sink: ResultSink, answer: ResponseStream) {
     this.#skip = skip;
     this.#sink = sink;
     this.#answer = answer;
@@ -51,9 +48,7 @@ class ResultCutter implements AnswerSink {
     if (this.#failed) return;
     if (this.#rest !== undefined && REST.test(this.#rest.toString('latin1'))) this.#sink.end();
     else
-      this.fail(
-        new NodeError('nonsense', `${this.#answer.host} sent a large answer that does not end as one`),
-      );
+      this.fail(new NodeError('nonsense', `${this.#answer.host} sent a large response with an invalid end`));
   }
 
   fail(error: Error): void {
@@ -65,7 +60,7 @@ class ResultCutter implements AnswerSink {
   #keepRest(piece: Buffer): boolean {
     this.#rest = Buffer.concat([this.#rest ?? Buffer.alloc(0), piece]);
     if (this.#rest.length > MAX_REST_BYTES) {
-      this.fail(new NodeError('nonsense', `${this.#answer.host} sent more behind a large result`));
+      this.fail(new NodeError('nonsense', `${this.#answer.host} sent unexpected data after a large result`));
       this.#answer.abort();
     }
     return true;

@@ -1,12 +1,12 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
 import { neverSent } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
+import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
 import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
-import { Unanswered } from './unanswered.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
 
-/** Sends a transaction, which a node may take although its answer never comes. */
+/** Sends a transaction. It is not sent again after a connection failure, because the node may have accepted it. */
 export async function sendOnce(
   sender: UpstreamSender,
   params: readonly unknown[],
@@ -16,19 +16,20 @@ export async function sendOnce(
     const { client, span } = context;
     const sent = await sender.send({ params, policy: 'never', mayStream: false, client, span });
     context.node = sent.node.name;
-    if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
+    if ('stream' in sent) throw new Error('a node returned an unexpected stream');
     const { response } = sent;
-    // What the sender wants is so: it sends again what got through before, perhaps by another node.
+    // The node already has the transaction, perhaps from another node. For the client, sending it was successful.
     if (response.kind === 'error' && isAlreadyKnown(response.message))
       return Buffer.from(JSON.stringify(sentTransactionHash(String(params[0]))));
     return resultBytes(response);
   } catch (error) {
-    if (!(error instanceof Unanswered) || error.cause === undefined || neverSent(error.cause)) throw error;
-    // It may have got through: the sender must look before sending anything else from that account.
+    if (!(error instanceof NoResponseError) || error.cause === undefined || neverSent(error.cause))
+      throw error;
+    // The node may have accepted the transaction. The client must check this before it sends another transaction.
     const transactionHash = sentTransactionHash(String(params[0]));
     throw new RpcError(
       'resourceUnavailable',
-      'the node broke off after it was sent the transaction, and may have taken it: look for its hash before sending another',
+      'the connection to the node failed after the transaction was sent; the node may have accepted it: look up its hash before sending another',
       { transactionHash },
     );
   }

@@ -9,16 +9,16 @@ it.each([
   'Known transaction',
   'known transaction: 0x12',
   'transaction already imported',
-])('"%s" says that the node has the very transaction', (message) =>
+])('"%s" means that the node already has the transaction', (message) =>
   expect(isAlreadyKnown(message)).toBe(true),
 );
 
 it.each(['nonce too low', 'replacement transaction underpriced', 'unknown transaction type', 'is not known'])(
-  '"%s" does not',
+  '"%s" does not mean that the node already has the transaction',
   (message) => expect(isAlreadyKnown(message)).toBe(false),
 );
 
-it('the hash of a transaction with blobs leaves the blobs out', async () => {
+it('the hash of a transaction with blobs does not cover the blobs', async () => {
   const raw = await new Wallet(`0x${'42'.repeat(32)}`).signTransaction({
     ...{ type: 3, chainId: 1, to: `0x${'11'.repeat(20)}`, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
     ...{ gasLimit: 21_000, maxFeePerBlobGas: 9n, blobVersionedHashes: [`0x01${'ef'.repeat(31)}`] },

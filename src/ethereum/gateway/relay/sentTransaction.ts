@@ -4,16 +4,16 @@ import { RLP } from 'micro-eth-signer/core/rlp.js';
 const BLOB_TYPE = 0x03;
 
 /**
- * How nodes say that they have this very transaction already (geth, erigon and reth; older geth and besu; nethermind;
- * anvil and OpenEthereum; older erigon). Another transaction with its nonce is told otherwise.
+ * Error messages of nodes that already have the same transaction: geth, erigon and reth; older geth and besu;
+ * nethermind; anvil and OpenEthereum; older erigon. Messages for another transaction with the same nonce differ.
  */
 const ALREADY_KNOWN =
   /\balready known\b|\bknown transaction\b|\balreadyknown\b|\balready imported\b|\bexisting tx with same hash\b/i;
 
-/** Whether a node's error to a transaction says that it has it already: what the sender wanted is so. */
+/** Returns true if the node already has the transaction. For the client, the request was successful. */
 export const isAlreadyKnown = (message: string): boolean => ALREADY_KNOWN.test(message);
 
-/** The hash of a signed transaction as it is sent (`0x…`): of blobs that come with it, nothing is hashed (EIP-4844). */
+/** Returns the hash of a signed transaction (a `0x` string). Blobs are not part of the hash (EIP-4844). */
 export function sentTransactionHash(raw: string): string {
   const bytes = Buffer.from(raw.slice(2), 'hex');
   return `0x${Buffer.from(keccak_256(withoutBlobs(bytes))).toString('hex')}`;
@@ -25,7 +25,7 @@ function withoutBlobs(bytes: Buffer): Uint8Array {
     const [transaction] = [RLP.decode(bytes.subarray(1))].flat();
     if (Array.isArray(transaction)) return Buffer.concat([bytes.subarray(0, 1), RLP.encode(transaction)]);
   } catch {
-    // No transaction: the node says what is wrong with it.
+    // This is not a valid transaction, so the node returns an error.
   }
   return bytes;
 }

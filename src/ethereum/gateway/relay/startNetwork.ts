@@ -5,43 +5,43 @@ import {
   type NodeLimits,
   type NodeOptions,
   NodePool,
+  type NodeRemoval,
   type PoolObserver,
-  type SetAside,
+  type RemotePolls,
   type UpstreamNode,
 } from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { Confirmations } from './confirmations.ts';
-import { FailedRequests } from './failedRequests.ts';
+import { Confirmations } from './checks/confirmations.ts';
+import { FailedRequests } from './checks/failedRequests.ts';
+import { SecondOpinions } from './checks/secondOpinions.ts';
 import type { Network } from './network.ts';
 
 export interface NetworkOptions {
-  /** As it stands in the path. */
+  /** Name of the network, as in the URL path. */
   readonly name: string;
   readonly upstreams: readonly NodeOptions[];
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
-  /** How long a call waits for a node to come back where all are away. */
+  /** Maximum time in milliseconds that a call waits for a node to recover if all nodes are unavailable. */
   readonly nodeWaitMs: number;
   readonly maxAnswerBytes: number;
+  /** Maximum size of a block in the index, in bytes. */
+  readonly maxBlockBytes: number;
   readonly cacheMemoryBytes: number;
-  /** How long an answer of a final block is kept that only one node gave. */
-  readonly cacheUnconfirmedMs: number;
-  readonly agreement: Network['agreement'];
-  /** The chain of the network's index; undefined before it has one. */
+  readonly agreementMethods: readonly string[];
+  /** Chain of the blocks in the network's index. Undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
-  /** Which blocks count as final; undefined for what is usual on the chain. */
+  /** Rule that determines final blocks. Undefined: the default rule of the chain. */
   readonly finality: Finality | undefined;
 }
 
-/** Where another process polls the nodes. */
-export interface PolledElsewhere {
-  readonly poll: (node: UpstreamNode) => Promise<void>;
-  /** Hears what calls have found of a node: that it was taken out of rotation, or that its chain is to be compared anew. */
-  readonly found: (node: UpstreamNode, why: SetAside | undefined) => void;
-  /** What it lets this one ask of a node that has limits, by its place. */
+export interface RemotePolling extends RemotePolls {
+  /** Reports a node's fault. `why` is the reason for removing the node. If undefined, its chain is compared again. */
+  readonly reportNodeFault: (node: UpstreamNode, why: NodeRemoval | undefined) => void;
+  /** Returns the call budget of a node that has limits. `place` is the index of the node in the configuration. */
   readonly budgetOf: (limits: NodeLimits, place: number) => Budget;
 }
 
@@ -49,21 +49,20 @@ export interface NetworkDependencies {
   readonly store: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
-  /** Left out: the nodes are polled here. */
-  readonly elsewhere?: PolledElsewhere | undefined;
+  /** Connection to the process that polls the nodes. Default: this process polls them. */
+  readonly remotePolling?: RemotePolling | undefined;
 }
 
-/** Starts to watch the nodes of a network. Rejects with ChainMismatchError where they are on different chains. */
+/** Starts to poll the nodes of a network. Rejects with ChainMismatchError if the nodes are on different chains. */
 export async function startNetwork(
   options: NetworkOptions,
-  { store, metrics, log, elsewhere }: NetworkDependencies,
+  { store, metrics, log, remotePolling }: NetworkDependencies,
 ): Promise<Network> {
   const { name, maxAnswerBytes, timeoutMs } = options;
   const cache = new AnswerCache({
     network: name,
     store,
     memoryBytes: options.cacheMemoryBytes,
-    unconfirmedMs: options.cacheUnconfirmedMs,
   });
   const keeper = new StoreKeeper(name, cache, log);
   const pool = new NodePool(
@@ -73,18 +72,19 @@ export async function startNetwork(
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,
       finality: options.finality,
+      traceLimits: { maxBlockBytes: options.maxBlockBytes },
     },
     {
-      observer: observerOf(name, cache, { metrics, log, elsewhere }),
+      observer: observerOf(name, cache, { metrics, log, remotePolling }),
       polled: () => keeper.polled(pool),
-      pollElsewhere: elsewhere?.poll,
-      budgetOf: elsewhere?.budgetOf,
+      remotePolls: remotePolling,
+      budgetOf: remotePolling?.budgetOf,
     },
   );
   pool.onHead(() => cache.headChanged());
   try {
     await pool.start();
-    pool.refuseChainMixture();
+    pool.assertSingleChain();
   } catch (error) {
     await pool.stop();
     throw error;
@@ -97,12 +97,14 @@ export async function startNetwork(
       'upstream disagrees with another about a final block',
     );
   });
-  const { agreement } = options;
+  const { agreementMethods } = options;
   const failedRequests = new FailedRequests();
-  return { name, pool, cache, confirmations, agreement, failedRequests, metrics, maxAnswerBytes, timeoutMs };
+  const secondOpinions = new SecondOpinions();
+  const memory = { cache, confirmations, failedRequests, secondOpinions };
+  return { name, pool, ...memory, agreementMethods, metrics, maxAnswerBytes, timeoutMs };
 }
 
-/** Opens the store of final answers once the chain is known, and moves its anchor along. */
+/** Opens the result store when the chain id is known. Then advances its anchor, a final block of that chain. */
 class StoreKeeper {
   readonly #network: string;
   readonly #cache: AnswerCache;
@@ -115,13 +117,16 @@ class StoreKeeper {
     this.#log = log;
   }
 
-  /** Also where the head stands still: a node may have failed to tell the anchor's hash the last time. */
+  /**
+   * Called after each poll, even with an unchanged head, because an earlier request for the anchor's hash may have
+   * failed.
+   */
   polled(pool: NodePool): void {
     if (this.#busy) return;
     this.#busy = true;
     this.#keep(pool)
       .catch((error: unknown) => {
-        this.#log.warn({ network: this.#network, err: error }, 'final answers cannot be cached now');
+        this.#log.warn({ network: this.#network, err: error }, 'cannot cache final results');
       })
       .finally(() => {
         this.#busy = false;
@@ -134,7 +139,7 @@ class StoreKeeper {
     if (!this.#cache.isOpen && (await this.#cache.open(chainId, (number) => pool.blockHash(number))))
       this.#log.warn(
         { network: this.#network },
-        'the cached answers are of another chain than the nodes are on; they were dropped',
+        'cached results belong to another chain than the nodes; cache emptied',
       );
     const { final } = heads;
     if (final === undefined || !this.#cache.wantsAnchor(final)) return;
@@ -146,7 +151,7 @@ class StoreKeeper {
 function observerOf(
   network: string,
   cache: AnswerCache,
-  { metrics, log, elsewhere }: Omit<NetworkDependencies, 'store'>,
+  { metrics, log, remotePolling }: Omit<NetworkDependencies, 'store'>,
 ): PoolObserver {
   const call = ({ name }: UpstreamNode, method: string) => ({ network, node: name, method });
   const about = ({ name, client }: UpstreamNode): object => ({ network, node: name, host: client.host });
@@ -154,19 +159,19 @@ function observerOf(
     answered: (node, method, elapsedMs) => metrics.nodeAnswered(call(node, method), elapsedMs),
     failed(node, method, error) {
       metrics.nodeFailed(call(node, method), error);
-      elsewhere?.found(node, undefined);
+      remotePolling?.reportNodeFault(node, undefined);
     },
     sentInvalidResponse(node, method, reason) {
       cache.distrust(node.name);
       metrics.invalidResponse(call(node, method));
-      log.error({ ...about(node), method, reason }, 'upstream quarantined: its response cannot be true');
-      elsewhere?.found(node, { health: 'quarantined', reason });
+      log.error({ ...about(node), method, reason }, 'upstream quarantined: invalid response');
+      remotePolling?.reportNodeFault(node, { health: 'quarantined', reason });
     },
     hedged: (method) => metrics.hedged(network, method),
     healthChanged(node, reason) {
       const { health } = node;
-      // It is told there, once for all.
-      if (elsewhere !== undefined) return elsewhere.found(node, { health, reason });
+      // Only the process that polls the nodes logs the change, so that it is logged once.
+      if (remotePolling !== undefined) return remotePolling.reportNodeFault(node, { health, reason });
       if (health === 'healthy') log.info(about(node), 'upstream healthy');
       else log.warn({ ...about(node), health, reason }, 'upstream removed from rotation');
     },
@@ -175,7 +180,7 @@ function observerOf(
     },
     headWentBack(from, to) {
       metrics.headWentBack(network);
-      log.warn({ network, from: from.number, to: to.number }, 'the head of the chain went back');
+      log.warn({ network, from: from.number, to: to.number }, 'head of the chain moved back');
     },
   };
 }

@@ -1,61 +1,64 @@
 import type { Span } from '../../../platform/spans/index.ts';
 import { RateLimitedError, type ResultSink, type ResultStream } from '../../jsonrpc/index.ts';
 import {
-  type ArrivalRoom,
   BudgetExceededError,
   FailedRequestError,
-  type FaultOfSize,
   type HedgedResponse,
   NODE_REQUEST_ID,
   NODES_TO_FAIL_REQUEST,
   NodeError,
-  NoRoomError,
-  OversizedAnswerError,
+  type OversizeBlame,
+  OversizedResponseError,
+  type ReceiveReservation,
   type ResponseClass,
+  ResponseQuotaError,
   type StreamedResponse,
   type UpstreamNode,
+  type UpstreamRequest,
   type UpstreamResponse,
+  type WholeResponse,
 } from '../../nodes/index.ts';
-import { isTag } from '../methods/kinds.ts';
+import { memoryLimitError } from '../http/memoryLimitError.ts';
+import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
-import { noRoom } from '../noRoom.ts';
 import type { CachePolicy } from './cachePolicy.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { classifyResponse } from './classifyResponse.ts';
+import { clientErrorOf } from './clientErrorOf.ts';
 import type { Network } from './network.ts';
+import { NoResponseError } from './noResponseError.ts';
 import { pinBlock } from './pinBlock.ts';
-import { refusalOf } from './refusalOf.ts';
 import { resultStream } from './resultStream.ts';
-import { Unanswered } from './unanswered.ts';
 
-/** A request with canonical parameters. */
+/** Maximum wait for the response of a second node, after the first one returned null. In milliseconds. */
+const MAX_SECOND_OPINION_MS = 2_000;
+
+/** Request to nodes. Its parameters are in canonical form. */
 export interface RelayedRequest {
-  /** What it is remembered by where it fails by its own fault; it is not where this is left out. */
+  /** Key under which a failure of the request is remembered. Default: the failure is not remembered. */
   readonly key?: string;
   readonly params: readonly unknown[];
   readonly policy: CachePolicy;
   readonly mayStream: boolean;
   readonly failedBefore?: FailedRequestError | undefined;
-  /** Room for what arrives; left out where an answer must not fail for want of it. */
-  readonly room?: ArrivalRoom;
-  /** Who asks. */
+  /** Memory budget of the response. Undefined if the response must not be rejected for lack of memory. */
+  readonly room?: ReceiveReservation;
+  /** Returns the id of the client's API key, or its address if it sent no key. */
   readonly client?: (() => string) | undefined;
-  /** What it is a part of. */
   readonly span?: Span | undefined;
-  /** Nobody waits for it. */
+  /** True if no client waits for the response. */
   readonly isBackground?: boolean;
-  /** Nodes that are not asked; those that are asked are added. */
+  /** Nodes to skip. Each queried node is added. */
   readonly tried?: Set<UpstreamNode> | undefined;
 }
 
-/** A request with the state of the chain that it was sent in. */
+/** Request with an identifier of the chain state when the request was sent. */
 interface RequestOfState {
   readonly key: string;
   readonly params: readonly unknown[];
   readonly chainState: string | undefined;
 }
 
-/** Sends requests for one method to the nodes of a network. */
 export class UpstreamSender {
   readonly #row: RelayedRow;
   readonly #network: Network;
@@ -65,9 +68,40 @@ export class UpstreamSender {
     this.#network = network;
   }
 
-  /** Rejects with RpcError. */
-  async send({
-    key,
+  /** Sends a request to a node. Rejects with RpcError if no node returns a usable response. */
+  async send(relayed: RelayedRequest): Promise<HedgedResponse> {
+    const { pool } = this.#network;
+    const { key, params } = relayed;
+    const chainState = chainStateOf(this.#row, params, pool.heads);
+    try {
+      return await pool.ask(this.#upstreamRequest(relayed));
+    } catch (error) {
+      if (error instanceof ResponseQuotaError) throw memoryLimitError();
+      if (error instanceof FailedRequestError) {
+        if (key !== undefined) this.#rememberFailed({ key, params, chainState }, error);
+        throw clientErrorOf(error);
+      }
+      if (error instanceof BudgetExceededError) throw this.#overBudget(error);
+      if (error instanceof NodeError) throw new NoResponseError(error);
+      throw error;
+    }
+  }
+
+  /** Queries another node than `asked`. Returns undefined if there is none, or if it returns an error or null. */
+  async askAnother(relayed: RelayedRequest, asked: UpstreamNode): Promise<WholeResponse | undefined> {
+    const request = this.#upstreamRequest({ ...relayed, mayStream: false });
+    const timeoutMs = Math.min(request.timeoutMs, MAX_SECOND_OPINION_MS);
+    try {
+      const sent = await this.#network.pool.requests.sendToOther({ ...request, timeoutMs }, asked);
+      return sent !== undefined && 'response' in sent && isFound(sent.response) ? sent : undefined;
+    } catch (error) {
+      // The caller still has the response of the first node.
+      if (error instanceof NodeError) return undefined;
+      throw error;
+    }
+  }
+
+  #upstreamRequest({
     params,
     policy,
     mayStream,
@@ -77,60 +111,48 @@ export class UpstreamSender {
     client,
     span,
     isBackground = false,
-  }: RelayedRequest): Promise<HedgedResponse> {
+  }: RelayedRequest): UpstreamRequest {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
     const head = pool.heads.latest?.number ?? -1;
     const isOfChain = typeof policy === 'number' && policy <= head;
-    // Of tags that are left to the node, and of hashes, only the head's own nodes are sure to know.
+    // The block number of a tag or a hash is unknown. Only nodes at the head are then certain to have the block.
     const needsBlock = pool.isSingle ? undefined : isOfChain ? policy : head;
     const pinned = this.pin(params);
-    const chainState = chainStateOf(this.#row, params, pool.heads);
-    try {
-      return await pool.ask({
-        method: name,
-        body: bodyOf(name, params),
-        bodyByHash: pinned && bodyOf(name, pinned),
-        needsBlock: needsBlock === -1 ? undefined : needsBlock,
-        once,
-        mayStream,
-        timeoutMs,
-        maxBytes: Math.min(maxAnswerBytes, smallBytes),
-        faultOfSize: this.#faultOfSize(),
-        failedBefore,
-        room,
-        tried,
-        client,
-        span,
-        isBackground,
-        classify: (response) => this.#classify(params, response, isOfChain),
-      });
-    } catch (error) {
-      if (error instanceof NoRoomError) throw noRoom();
-      if (error instanceof FailedRequestError) {
-        if (key !== undefined) this.#rememberFailed({ key, params, chainState }, error);
-        throw refusalOf(error);
-      }
-      if (error instanceof BudgetExceededError) throw this.#overBudget(error);
-      if (error instanceof NodeError) throw new Unanswered(error);
-      throw error;
-    }
+    return {
+      method: name,
+      body: bodyOf(name, params),
+      bodyByHash: pinned && bodyOf(name, pinned),
+      needsBlock: needsBlock === -1 ? undefined : needsBlock,
+      once,
+      mayStream,
+      timeoutMs,
+      maxBytes: Math.min(maxAnswerBytes, smallBytes),
+      oversizeBlame: this.#faultOfSize(),
+      failedBefore,
+      reservation: room,
+      tried,
+      client,
+      span,
+      isBackground,
+      classify: (response) => this.#classify(params, response, isOfChain),
+    };
   }
 
   #overBudget({ retryAfterMs }: BudgetExceededError): RateLimitedError {
     this.#network.metrics.limited('node_budget');
     const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    return new RateLimitedError('the nodes may take no more calls now; try again', seconds);
+    return new RateLimitedError('the call budget of the nodes is used up; try again', seconds);
   }
 
-  /** Parameters with the block named by its hash; undefined where it is not. */
+  /** Returns the parameters with the block number replaced by the block's hash. Undefined if it is not replaced. */
   pin(params: readonly unknown[]): readonly unknown[] | undefined {
     const { pool } = this.#network;
-    // A single node is wherever it is.
+    // With a single node, no hash is needed, because that node determines the chain.
     return pool.isSingle ? undefined : pinBlock(this.#row, params, pool.heads);
   }
 
-  /** How the same request has failed lately by its own fault; at once where none has. */
+  /** Returns the failure of an equal request within the last minute, or undefined, without a promise. */
   failedBefore(
     key: string,
     params: readonly unknown[],
@@ -142,13 +164,13 @@ export class UpstreamSender {
     const failed = remembered();
     const [node] = pool.nodes;
     const { scope } = this.#row;
-    // The head of a single node, which says itself what its tags mean, may have moved since it was polled.
+    // A single node resolves tags itself. Its head may be newer than at its last poll, so it is polled again.
     if (failed === undefined || node === undefined || !pool.isSingle) return failed;
     if (scope.of !== 'block' || !isTag(params[scope.param])) return failed;
     return pool.refresh(node).then(remembered);
   }
 
-  /** A result while it arrives. Where it turns out to be too large it breaks off, and whoever asks again is refused. */
+  /** Returns a node's result as a stream. Above the size limit, the stream fails, and retries are rejected. */
   resultOf(
     { node, stream, failedAt }: StreamedResponse,
     key: string,
@@ -159,11 +181,11 @@ export class UpstreamSender {
     const result = resultStream(stream);
     if (result === undefined) {
       stream.abort();
-      throw new Unanswered();
+      throw new NoResponseError();
     }
     const chainState = chainStateOf(this.#row, params, pool.heads);
     const broke = (error: Error): void => {
-      if (!(error instanceof OversizedAnswerError)) return;
+      if (!(error instanceof OversizedResponseError)) return;
       if (this.#faultOfSize() === 'node') return pool.requests.failed(node, name, error);
       pool.requests.failedRequest(node, name, error);
       const nodes = [...failedAt, node];
@@ -173,10 +195,10 @@ export class UpstreamSender {
     return { ...result, pipe: (sink) => result.pipe(watched(sink, broke)) };
   }
 
-  #faultOfSize(): FaultOfSize {
+  #faultOfSize(): OversizeBlame {
     const { smallBytes, once, isExtra } = this.#row;
     if (isExtra === true) return 'request';
-    // What is carried out once may have been, whatever the node answers: that is no refusal.
+    // A transaction may have been accepted although its response is too large, so the request must not count as failed.
     if (once === true) return 'node';
     if (smallBytes === undefined) return 'request';
     return smallBytes <= this.#network.maxAnswerBytes ? 'node' : 'unclear';
@@ -186,32 +208,35 @@ export class UpstreamSender {
     const { chainId } = this.#network.pool;
     const expectsBlock = isOfChain && this.#row.isBlockItself === true;
     const found = classifyResponse({ row: this.#row, params, chainId, expectsBlock }, response);
-    return found === 'good' && this.#isOfOtherFork(params, response) ? 'otherFork' : found;
+    return found === 'good' && this.isOfOtherFork(params, response) ? 'otherFork' : found;
   }
 
-  /** Whether an answer is of another block than the head's chain has at that height. */
-  #isOfOtherFork(params: readonly unknown[], response: UpstreamResponse): boolean {
+  /** Returns true if the current chain has another block with the number of a block in the result. */
+  isOfOtherFork(params: readonly unknown[], response: UpstreamResponse): boolean {
     const { pool } = this.#network;
     if (pool.isSingle || response.kind !== 'result') return false;
-    for (const { number, hash } of this.#row.blocksIn?.(params, response.value) ?? [])
+    for (const { number, hash } of this.#row.referencedBlocks?.(params, response.value) ?? [])
       if ((pool.heads.hashOf(number) ?? hash) !== hash) return true;
     return false;
   }
 
   #rememberFailed({ key, params, chainState }: RequestOfState, error: FailedRequestError): void {
     const { pool, failedRequests } = this.#network;
-    // Everything else costs a node next to nothing.
-    if (!(error.cause instanceof OversizedAnswerError)) return;
-    // Where the chain has moved on meanwhile, nobody knows of which state the failure is.
+    // Only an oversized response is remembered, because other failures cost a node almost nothing.
+    if (!(error.cause instanceof OversizedResponseError)) return;
+    // If the chain changed during the request, the state in which it failed is unknown.
     if (chainState !== undefined && chainState === chainStateOf(this.#row, params, pool.heads))
       failedRequests.put(key, chainState, error);
   }
 }
 
+const isFound = (response: UpstreamResponse): boolean =>
+  response.kind === 'result' && response.value !== null;
+
 const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
 
-/** A sink that tells, too, how its result broke off. */
+/** Returns a sink that passes everything on to `sink`, and also reports a failure to `broke`. */
 const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
   write: (piece) => sink.write(piece),
   end: () => sink.end(),

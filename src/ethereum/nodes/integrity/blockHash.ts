@@ -3,7 +3,7 @@ import { RLP } from 'micro-eth-signer/core/rlp.js';
 import { InvalidResponseError } from './invalidResponseError.ts';
 import { quantityBytes } from './quantityBytes.ts';
 
-/** The members of a header in the order in which they are hashed; each fork adds at the end. */
+/** Header members in the order in which they are hashed; each fork appends its own. */
 const HASHED = [
   'parentHash',
   'sha3Uncles',
@@ -28,7 +28,7 @@ const HASHED = [
   'requestsHash',
 ] as const;
 
-/** The members up to `nonce` are in every header; those behind came with forks. */
+/** Every header has the members up to `nonce`; forks added the later ones. */
 const FIRST_OPTIONAL = HASHED.indexOf('baseFeePerGas');
 
 const QUANTITIES: ReadonlySet<string> = new Set([
@@ -42,7 +42,7 @@ const QUANTITIES: ReadonlySet<string> = new Set([
   'excessBlobGas',
 ]);
 
-/** Members of a block that its header's hash does not cover directly. */
+/** Block members that the header hash does not cover directly. */
 const NOT_HASHED: ReadonlySet<string> = new Set([
   'hash',
   'size',
@@ -56,11 +56,11 @@ const NOT_HASHED: ReadonlySet<string> = new Set([
 const KNOWN: ReadonlySet<string> = new Set<string>([...HASHED, ...NOT_HASHED]);
 
 /**
- * Checks that a block's hash is the hash of its header, where all members of the header are known to us: a header of a
- * later fork, or of a chain with headers of its own, passes unchecked. Returns whether it was checked. Throws InvalidResponseError.
+ * Checks that a block's hash is the hash of its header. Headers with unknown members (a later fork, or a chain with
+ * its own header format) are not checked. Returns whether the block was checked. Throws InvalidResponseError.
  */
 export function checkBlockHash(block: unknown): boolean {
-  const members = block as Readonly<Record<string, unknown>>; // the caller has a JSON object
+  const members = block as Readonly<Record<string, unknown>>; // the caller passes a JSON object
   if (Object.keys(members).some((name) => !KNOWN.has(name))) return false;
   const fields: Uint8Array[] = [];
   let left = false;
@@ -75,7 +75,7 @@ export function checkBlockHash(block: unknown): boolean {
   const hash = `0x${Buffer.from(keccak_256(RLP.encode(fields))).toString('hex')}`;
   if (hash !== String(members['hash']).toLowerCase())
     throw new InvalidResponseError(
-      `block ${members['number']} says its hash is ${members['hash']}, its header has ${hash}`,
+      `block ${members['number']} has hash ${members['hash']}, but its header hashes to ${hash}`,
     );
   return true;
 }

@@ -1,19 +1,19 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
-/** Each costs a hash of some 5 µs; above this a check is not cheap any more. */
+/** Maximum number of hashed entries. Each hash costs some 5 µs, and the check must stay cheap. */
 const MAX_HASHED_ENTRIES = 256;
 
 const BLOOM_BYTES = 256;
-/** Bits of a bloom filter that one entry sets, each told by two bytes of its hash. */
+/** Number of bits that one entry sets, each selected by two bytes of the entry's hash. */
 const BITS_PER_ENTRY = 3;
 
 export interface Bloom {
   readonly bits: Buffer;
-  /** Whether all addresses and topics are in it: more than MAX_HASHED_ENTRIES different ones are not. */
+  /** False if there were more than MAX_HASHED_ENTRIES different addresses and topics, so that some are missing. */
   readonly isWhole: boolean;
 }
 
-/** The bloom filter of logs (yellow paper, 4.3.1), each different address and topic hashed once. */
+/** Returns the bloom filter of logs (yellow paper, 4.3.1). Each different address and topic is hashed one time. */
 export function bloomOf(logs: ReadonlyArray<Readonly<Record<string, unknown>>>): Bloom {
   const entries = new Set<unknown>();
   for (const { address, topics } of logs) {
@@ -26,7 +26,7 @@ export function bloomOf(logs: ReadonlyArray<Readonly<Record<string, unknown>>>):
   return { bits, isWhole: entries.size <= MAX_HASHED_ENTRIES };
 }
 
-/** Whether every bit of one filter is set in another. */
+/** Returns whether `bloom` has all bits of `bits`. */
 export const isWithin = (bits: Buffer, bloom: Buffer): boolean =>
   bits.every((byte, at) => (byte & ~(bloom[at] ?? 0)) === 0);
 

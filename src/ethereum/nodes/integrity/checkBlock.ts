@@ -3,8 +3,8 @@ import { checkTransactions, knowsTransactions } from './checkTransactions.ts';
 import { InvalidResponseError } from './invalidResponseError.ts';
 
 /**
- * Checks that a block is the one that was asked for, that its hash is its header's, and that its transactions are those
- * of the header, as far as they tell. Throws InvalidResponseError.
+ * Checks that a block is the requested one, that its hash is the hash of its header, and that its transactions match
+ * the header as far as the response shows. Throws InvalidResponseError.
  */
 export function checkBlock(
   block: Readonly<Record<string, unknown>>,
@@ -13,18 +13,18 @@ export function checkBlock(
 ): void {
   const { number, hash, transactions } = block;
   if (typeof asked.number === 'string' && asked.number.startsWith('0x') && number !== asked.number)
-    throw new InvalidResponseError(`block ${asked.number} was asked for, block ${number} came`);
+    throw new InvalidResponseError(`requested block ${asked.number}, received block ${number}`);
   if (asked.hash !== undefined && String(hash).toLowerCase() !== asked.hash)
-    throw new InvalidResponseError(`block ${asked.hash} was asked for, block ${hash} came`);
+    throw new InvalidResponseError(`requested block ${asked.hash}, received block ${hash}`);
   if (!Array.isArray(transactions))
     throw new InvalidResponseError(`block ${number} has no list of transactions`);
-  // The pending block has no hash yet, and no place for its transactions.
+  // The pending block has no hash yet, and its transactions have no index.
   if (hash === null || hash === undefined || asked.number === 'pending') return;
   for (const [i, transaction] of (transactions as readonly unknown[]).entries()) {
     if (typeof transaction !== 'object' || transaction === null) continue;
     const { blockHash, transactionIndex } = transaction as Readonly<Record<string, unknown>>; // a JSON object
     if (blockHash !== hash || Number(transactionIndex) !== i)
-      throw new InvalidResponseError(`transaction ${i} of block ${number} says that it stands elsewhere`);
+      throw new InvalidResponseError(`transaction ${i} of block ${number} has another block hash or index`);
   }
   if (checkBlockHash(block) && knowsTransactions(chainId)) checkTransactions(block);
 }

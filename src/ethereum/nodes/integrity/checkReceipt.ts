@@ -1,19 +1,23 @@
 import { bloomOf, isWithin } from './bloom.ts';
 import { InvalidResponseError } from './invalidResponseError.ts';
 
-/** Checks that a receipt is of the transaction asked for, and that its logs are those of its bloom. Throws InvalidResponseError. */
+/** Checks that a receipt is of the requested transaction and its logs match its bloom. Throws InvalidResponseError. */
 export function checkReceipt(receipt: Readonly<Record<string, unknown>>, asked: unknown): void {
   const { transactionHash, blockHash, logs, logsBloom } = receipt;
   if (String(transactionHash).toLowerCase() !== asked)
-    throw new InvalidResponseError(`the receipt of ${asked} was asked for, that of ${transactionHash} came`);
+    throw new InvalidResponseError(
+      `requested the receipt of ${asked}, received the receipt of ${transactionHash}`,
+    );
   if (!Array.isArray(logs)) throw new InvalidResponseError(`the receipt of ${asked} has no list of logs`);
-  const list = logs as ReadonlyArray<Readonly<Record<string, unknown>>>; // a JSON array; members are read with care
+  const list = logs as ReadonlyArray<Readonly<Record<string, unknown>>>; // a JSON array; its members are not trusted
   for (const log of list)
     if (log?.['transactionHash'] !== transactionHash || log['blockHash'] !== blockHash)
-      throw new InvalidResponseError(`a log in the receipt of ${asked} says that it stands elsewhere`);
+      throw new InvalidResponseError(
+        `a log in the receipt of ${asked} has another transaction or block hash`,
+      );
   if (typeof logsBloom !== 'string') return;
   const { bits, isWhole } = bloomOf(list);
   const told = Buffer.from(logsBloom.slice(2), 'hex');
   if (isWhole ? !bits.equals(told) : !isWithin(bits, told))
-    throw new InvalidResponseError(`the logs in the receipt of ${asked} are not those of its bloom filter`);
+    throw new InvalidResponseError(`the logs in the receipt of ${asked} do not match its bloom filter`);
 }

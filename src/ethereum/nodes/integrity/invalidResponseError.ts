@@ -1,4 +1,4 @@
-/** What a node answered cannot be true. The message says what contradicts what, for the log. */
+/** A node's response is provably false. The message names the contradiction, for the log. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError';
 }

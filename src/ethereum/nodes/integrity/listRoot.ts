@@ -2,24 +2,23 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { RLP, type RLPInput } from 'micro-eth-signer/core/rlp.js';
 
 interface Entry {
-  /** Digits of the key, four bits each. */
   readonly key: readonly number[];
   readonly value: Uint8Array;
 }
 
-/** A shorter node stands in its parent itself, not by its hash. */
+/** A trie node with a shorter encoding is embedded in its parent instead of being referenced by hash. */
 const HASH_BYTES = 32;
 const DIGITS = 16;
 const EMPTY = new Uint8Array();
 
-/** The root of the Merkle Patricia trie of a list, each entry under its index (yellow paper, 4.3 and D), as 0x and hex. */
+/** Returns the Merkle Patricia root of a list, keyed by RLP-encoded index (yellow paper, 4.3 and D), as 0x hex. */
 export function listRoot(values: readonly Uint8Array[]): string {
   const entries = values.map((value, i) => ({ key: digitsOf(RLP.encode(i === 0 ? EMPTY : i)), value }));
   const root = keccak_256(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
   return `0x${Buffer.from(root).toString('hex')}`;
 }
 
-/** The node of entries, of which there is at least one, whose keys agree before `depth`. No key begins another. */
+/** Returns the trie node of one or more entries whose keys agree before `depth`. No key may be a prefix of another. */
 function nodeOf(entries: readonly Entry[], depth: number): RLPInput[] {
   const [first] = entries;
   if (first !== undefined && entries.length === 1)
@@ -41,7 +40,7 @@ function referenceTo(node: RLPInput[]): RLPInput {
   return bytes.length < HASH_BYTES ? node : keccak_256(bytes);
 }
 
-/** How far all keys agree. */
+/** Returns the length of the common prefix of all keys. */
 function sharedFrom(entries: readonly Entry[], depth: number): number {
   const [first] = entries;
   let end = depth;
@@ -49,7 +48,7 @@ function sharedFrom(entries: readonly Entry[], depth: number): number {
   return end;
 }
 
-/** Digits as bytes, with whether they are the end of a key, and whether their number is odd. */
+/** Hex-prefix encoding of nibbles (yellow paper, C), with flags for the end of a key and an odd length. */
 function compact(digits: readonly number[], isEnd: boolean): Uint8Array {
   const flag = isEnd ? 2 : 0;
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits];

@@ -15,7 +15,7 @@ const FEE_CAPPED = [
 ];
 const SIGNATURE = ['yParity', 'r', 's'];
 
-/** The members of a transaction in the order in which they are encoded, by its type (EIP-2718 and those that add types). */
+/** Transaction members in the order in which they are encoded, by type (EIP-2718, and the EIPs that add types). */
 const FORMS: Readonly<Record<string, readonly string[]>> = {
   '0x0': ['nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'v', 'r', 's'],
   '0x1': ['chainId', 'nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'accessList', ...SIGNATURE],
@@ -25,13 +25,10 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
 };
 const AUTHORIZATION = ['chainId', 'address', 'nonce', 'yParity', 'r', 's'];
 
-/** What cannot be encoded: of a form that is not known here. */
+/** The transaction cannot be encoded because its form is unknown. */
 class UnknownForm extends Error {}
 
-/**
- * The signed bytes of a transaction, whose hash is the transaction's. Undefined where it is of a type that is not known
- * here, or has not the members of its type.
- */
+/** Returns a transaction's signed bytes, which give its hash; undefined for an unknown type or a missing member. */
 export function transactionBytes(transaction: Members): Uint8Array | undefined {
   const type = transaction['type'] ?? '0x0';
   const form = typeof type === 'string' ? FORMS[type] : undefined;
@@ -52,7 +49,7 @@ const ENCODED: Readonly<Record<string, (members: Members, name: string) => RLPIn
   to: ({ to }) => (to === null || to === undefined ? new Uint8Array() : data(to)),
   address: ({ address }) => data(address),
   input: ({ input, data: other }) => data(input ?? other),
-  // Some nodes tell it as `v` alone.
+  // Some nodes return only `v`.
   yParity: ({ yParity, v }) => quantity({ parity: yParity ?? v }, 'parity'),
   accessList: ({ accessList }) =>
     objects(accessList).map(({ address, storageKeys }) => [data(address), list(storageKeys).map(data)]),

@@ -7,29 +7,28 @@ const HTTP_PORT = 8123;
 const HTTPS_PORT = 8443;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** Where a ClickHouse is, and as who it is asked. */
+/** Address, credentials and database of a ClickHouse server. */
 export interface ClickHouseAddress {
-  /** http or https, host and port. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
   readonly database: string;
-  /** Where it is named, tables are replicated over its machines. */
+  /** Name of the cluster. If set, tables are replicated in it. */
   readonly cluster: string | undefined;
   readonly ca: Buffer | undefined;
 }
 
-/** Reads clickhouse://USER:PASSWORD@HOST:8443/DATABASE?cluster=NAME. Throws BadTraceStoreUrl. */
+/** Parses clickhouse://USER:PASSWORD@HOST:8443/DATABASE?cluster=NAME. Throws BadTraceStoreUrl. */
 export function parseAddress(text: string): ClickHouseAddress {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (parsed === undefined || parsed.protocol !== 'clickhouse:' || parsed.hostname === '')
-    throw new BadTraceStoreUrl('it is no URL like clickhouse://USER:PASSWORD@HOST:8443/DATABASE');
+    throw new BadTraceStoreUrl('not a URL of the form clickhouse://USER:PASSWORD@HOST:8443/DATABASE');
   const unknown = [...parsed.searchParams.keys()].filter(
     (name) => !PARAMETERS.some((known) => known === name),
   );
   if (unknown.length > 0)
     throw new BadTraceStoreUrl(
-      `there is no parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
+      `unknown parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
     );
   const isSecure = secureOf(parsed);
   const port = parsed.port || String(isSecure ? HTTPS_PORT : HTTP_PORT);
@@ -44,7 +43,7 @@ export function parseAddress(text: string): ClickHouseAddress {
   };
 }
 
-/** Left out, TLS is wanted, but on this machine. */
+/** Returns whether to use TLS. Default: true, except for loopback addresses. */
 function secureOf({ hostname, searchParams }: URL): boolean {
   const secure = searchParams.get('secure');
   if (secure !== null && secure !== 'true' && secure !== 'false')
@@ -52,11 +51,11 @@ function secureOf({ hostname, searchParams }: URL): boolean {
   return secure === null ? !LOOPBACK.test(hostname) : secure === 'true';
 }
 
-/** A name goes into statements as it is. */
+/** Restricts names because statements contain them unquoted. */
 function nameOf(what: string, name: string): string {
   if (IDENTIFIER.test(name)) return name;
   throw new BadTraceStoreUrl(
-    `the ${what} is ${JSON.stringify(name.slice(0, 70))}; allowed: 1 to 64 of A-Z, a-z, 0-9 and _, no digit first`,
+    `${what} is ${JSON.stringify(name.slice(0, 70))}; allowed: 1 to 64 of A-Z, a-z, 0-9 and _, not starting with a digit`,
   );
 }
 
@@ -68,7 +67,7 @@ function fileOf(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new BadTraceStoreUrl(`ca names ${JSON.stringify(file)}, which cannot be read (${reason})`);
+    throw new BadTraceStoreUrl(`ca is ${JSON.stringify(file)}, a file that cannot be read (${reason})`);
   }
 }
 
@@ -76,6 +75,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new BadTraceStoreUrl('a % in it is not followed by two hex digits; write % itself as %25');
+    throw new BadTraceStoreUrl('a % must be followed by two hex digits; write a literal % as %25');
   }
 }

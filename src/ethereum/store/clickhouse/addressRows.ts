@@ -2,36 +2,36 @@ import {
   type BlockRange,
   type Direction,
   type HistoryFilter,
-  type HistoryPlace,
+  type HistoryPosition,
   type Order,
   TRACE_KINDS,
 } from '../../traces/index.ts';
 import type { ClickHouse, Parameters } from './clickHouse.ts';
-import type { Place } from './place.ts';
-import { digitsOf } from './places.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
+import { digitsOf } from './matchingTraces.ts';
+import { validRowsCondition } from './rangeBlocks.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
 import { CARRIES_VALUE, SIDE_BITS } from './rows.ts';
-import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
+import type { TracePosition } from './tracePosition.ts';
 import type { WideState } from './wideReader.ts';
 
-/** Bits of attributes, as src/ethereum/traces/chunk/attributes.ts has them. */
+/** Bits of trace attributes, as defined in src/ethereum/traces/chunk/attributes.ts. */
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
 const IS_INTERNAL = 1 << 11;
 const HAS_FAILED = 1 << 12;
 const IS_REWARD = 1 << 13;
 
-/** Rows that one page looks at, at most. */
+/** Maximum number of rows that one page examines. */
 const MAX_LOOKS = 40_000;
 
-/** What a page looked at: what passes, in order, and where it ended. */
-export interface Looked {
-  readonly found: readonly FoundPlace[];
-  /** Undefined where it looked at all there is. */
-  readonly last: Place | undefined;
+/** Matching traces of one page, in order. */
+export interface SearchResult {
+  readonly found: readonly FoundTrace[];
+  /** Last row examined. Undefined if all rows were. */
+  readonly last: TracePosition | undefined;
 }
 
-export interface FoundPlace extends Place {
+export interface FoundTrace extends TracePosition {
   readonly attributes: number;
 }
 
@@ -41,36 +41,36 @@ export interface RowsQuery {
   readonly order: Order;
   readonly filter: HistoryFilter;
   readonly limit: number;
-  readonly behind: HistoryPlace | undefined;
+  readonly cursor: HistoryPosition | undefined;
 }
 
-export const rangeParameters = ({ chain, within, attempts }: WideState): Parameters => ({
-  ...{ chain, first: within.fromBlock, last: within.toBlock },
+export const rangeParameters = ({ chain, searchRange, attempts }: WideState): Parameters => ({
+  ...{ chain, first: searchRange.fromBlock, last: searchRange.toBlock },
   ...attempts,
 });
 
 export const isEmpty = ({ fromBlock, toBlock }: BlockRange): boolean => fromBlock > toBlock;
 
-/** Looks at the rows of some addresses in order, a bounded number of them, for those that pass a filter. */
-export function lookAtRows(
+/** Searches the rows of the given addresses in order for traces that pass a filter. Examines at most MAX_LOOKS rows. */
+export function searchRows(
   { clickHouse, tables }: { readonly clickHouse: ClickHouse; readonly tables: Tables },
   query: RowsQuery,
   state: WideState,
-): Promise<Looked> {
-  const { addresses, order, filter, limit, behind } = query;
+): Promise<SearchResult> {
+  const { addresses, order, filter, limit, cursor } = query;
   const by = order === 'asc' ? 'ASC' : 'DESC';
-  const range = rowsThatCount(state.attempts);
+  const range = validRowsCondition(state.attempts);
   const digits = digitsOf(addresses);
-  // Of each address by itself: then they are read in order, and no further than is looked at.
+  // One subquery per address: each reads its rows in key order and stops at the limit.
   const rows = digits.map(
     (_, i) => `SELECT number, trace_index, attributes, value FROM ${tables.byAddress}
       WHERE ${range} AND address = toFixedString(unhex({address${i}:String}), 20)
-        AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${behindOf(behind, order)}
+        AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${cursorCondition(cursor, order)}
       ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`,
   );
   const looked = `SELECT DISTINCT number, trace_index, attributes, value FROM (${rows.map((one) => `(${one})`).join(' UNION ALL ')})
     ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`;
-  const passing = `SELECT number, trace_index, attributes FROM (${looked}) WHERE ${passes(filter)}
+  const passing = `SELECT number, trace_index, attributes FROM (${looked}) WHERE ${filterCondition(filter)}
     ORDER BY number ${by}, trace_index ${by} LIMIT {limit:UInt32}`;
   const from = `FROM (SELECT groupArray((number, trace_index, attributes)) AS found FROM (${passing})) AS f
     CROSS JOIN (SELECT count() AS looks, toUInt64(${order === 'asc' ? 'max' : 'min'}(number * 4294967296 + trace_index)) AS last
@@ -80,7 +80,7 @@ export function lookAtRows(
     ...rangeParameters(state),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),
     ...{ limit, minValue: String(filter.minValue ?? 0n) },
-    ...{ behindNumber: behind?.blockNumber ?? 0, behindIndex: behind?.traceIndex ?? 0 },
+    ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
   return clickHouse.row(
     { columns: 'found, looks, intDiv(last, 4294967296), last % 4294967296, counts', from, parameters },
@@ -102,14 +102,13 @@ export function lookAtRows(
 const sidesOf = (direction: Direction): number =>
   direction === 'either' ? SIDE_BITS.from | SIDE_BITS.to : SIDE_BITS[direction];
 
-function behindOf(behind: HistoryPlace | undefined, order: Order): string {
-  if (behind === undefined) return '';
+function cursorCondition(cursor: HistoryPosition | undefined, order: Order): string {
+  if (cursor === undefined) return '';
   const sign = order === 'asc' ? '>' : '<';
-  return `AND (number ${sign} {behindNumber:UInt32} OR (number = {behindNumber:UInt32} AND trace_index ${sign} {behindIndex:UInt32}))`;
+  return `AND (number ${sign} {cursorNumber:UInt32} OR (number = {cursorNumber:UInt32} AND trace_index ${sign} {cursorIndex:UInt32}))`;
 }
 
-/** In SQL, what a trace must be. */
-function passes({ kinds, minValue, internal, failed, callsCarryValue }: HistoryFilter): string {
+function filterCondition({ kinds, minValue, internal, failed, callsCarryValue }: HistoryFilter): string {
   const tests = ['1'];
   if (kinds !== undefined)
     tests.push(`${KIND} IN (${[255, ...kinds.map((kind) => TRACE_KINDS.indexOf(kind))].join(', ')})`);

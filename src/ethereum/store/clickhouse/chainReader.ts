@@ -1,15 +1,22 @@
-import type { BlockRange, ChainIdentity, Order, StoredBlock } from '../../traces/index.ts';
+import type {
+  BlockRange,
+  ChainIdentity,
+  Order,
+  StoredBlock,
+  TraceFailure,
+  UnavailableBlock,
+} from '../../traces/index.ts';
 import type { Database } from './database.ts';
 import { hex } from './hashes.ts';
-import type { ChunkedBlock } from './place.ts';
-import { type Attempts, attemptsOf, BLOCK_AS_BYTES, Span, UNUSUAL } from './span.ts';
+import { type Attempts, attemptsOf, BLOCK_AS_BYTES, RangeBlocks, UNUSUAL } from './rangeBlocks.ts';
+import type { ChunkedBlock } from './tracePosition.ts';
 import { RANGE, type WideQuery, WideReader, type WideState } from './wideReader.ts';
 
 const READ_ONLY = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** What is known of a range before ClickHouse is asked about it. */
+/** PostgreSQL's state of a block range, read before ClickHouse is queried. */
 export interface RangeState {
-  readonly span: Span;
+  readonly span: RangeBlocks;
   readonly attempts: Attempts;
 }
 
@@ -23,19 +30,27 @@ interface BlockRow {
   readonly parent: Buffer;
   readonly timestamp: number;
   readonly traces: number;
+  readonly unavailable: TraceFailure | null;
 }
 
 type ChunkedRow = Omit<TimedBlock, 'hash'> & { readonly hash: Buffer };
 
 const CHUNKED_BLOCK =
   'number, hash, attempt, traces, timestamp FROM floodgate_traces.blocks WHERE is_canonical';
-const BLOCK = 'number, hash, parent, timestamp, traces FROM floodgate_traces.blocks WHERE is_canonical';
+/** SQL: the reason why block b is unavailable. */
+const REASON =
+  '(SELECT reason FROM floodgate_traces.unavailable u WHERE u.chain = b.chain AND u.number = b.number)';
+const BLOCK = `number, hash, parent, timestamp, traces, ${REASON} AS unavailable
+  FROM floodgate_traces.blocks b WHERE is_canonical`;
+/** SQL: the blocks from $2 to $3 that are neither in the index nor unavailable. */
+const MISSING = `${RANGE} - present - coalesce((
+  SELECT range_agg(int8range(number, number, '[]')) FROM floodgate_traces.unavailable
+  WHERE chain = $1 AND number BETWEEN $2 AND $3), '{}')`;
 
-/** What stands in PostgreSQL about the index of a network. Each answer is of one moment. */
+/** Reads the state of a network's index from PostgreSQL. Each result is a consistent snapshot. */
 export class ChainReader {
   readonly #database: Database;
   readonly network: string;
-  /** The number of the index in ClickHouse's rows. */
   readonly id: number;
 
   constructor(database: Database, { network, id }: { readonly network: string; readonly id: number }) {
@@ -61,7 +76,6 @@ export class ChainReader {
     return row?.finalized ?? undefined;
   }
 
-  /** The highest block up to a number. */
   async lastBlock(upTo: number): Promise<StoredBlock | undefined> {
     const [row] = await this.#database.query<BlockRow>(
       `SELECT ${BLOCK} AND chain = $1 AND number <= $2 ORDER BY number DESC LIMIT 1`,
@@ -78,7 +92,7 @@ export class ChainReader {
     return rows.map(blockOf);
   }
 
-  /** Blocks by their numbers, with what their chunks are found by. */
+  /** Returns blocks by number, with the members that locate their chunks. */
   async timedBlocks(numbers: readonly number[]): Promise<Map<number, TimedBlock>> {
     if (numbers.length === 0) return new Map();
     const rows = await this.#database.query<ChunkedRow>(
@@ -88,7 +102,7 @@ export class ChainReader {
     return new Map(rows.map((row) => [row.number, { ...row, hash: hex(row.hash) }]));
   }
 
-  /** The first blocks of a range, in an order, that have traces. */
+  /** Returns the first `max` blocks of a range that have traces, in the given order. */
   async tracedBlocks({ fromBlock, toBlock }: BlockRange, order: Order, max: number): Promise<TimedBlock[]> {
     const rows = await this.#database.query<ChunkedRow>(
       `SELECT ${CHUNKED_BLOCK} AND chain = $1 AND number BETWEEN $2 AND $3 AND traces > 0
@@ -101,7 +115,7 @@ export class ChainReader {
   async firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
     if (fromBlock > toBlock) return undefined;
     const [row] = await this.#database.query<{ first: number | null }>(
-      `SELECT lower(${RANGE} - present) AS first FROM floodgate_traces.chains WHERE id = $1`,
+      `SELECT lower(${MISSING}) AS first FROM floodgate_traces.chains WHERE id = $1`,
       [this.id, fromBlock, toBlock],
     );
     return row?.first ?? undefined;
@@ -110,13 +124,25 @@ export class ChainReader {
   async countMissing(fromBlock: number, toBlock: number): Promise<number> {
     const [row] = await this.#database.query<{ missing: number }>(
       `SELECT coalesce(sum(upper(gap) - lower(gap)), 0)::bigint AS missing
-        FROM floodgate_traces.chains, unnest(${RANGE} - present) AS gap WHERE id = $1`,
+        FROM floodgate_traces.chains, unnest(${MISSING}) AS gap WHERE id = $1`,
       [this.id, fromBlock, toBlock],
     );
     return row?.missing ?? 0;
   }
 
-  /** Undefined where a block of the range is missing. */
+  /** Returns the first `max` unavailable blocks of a range, ascending. */
+  async unavailable(fromBlock: number, toBlock: number, max: number): Promise<UnavailableBlock[]> {
+    const rows = await this.#database.query<BlockRow & { readonly unavailable: TraceFailure }>(
+      `SELECT ${BLOCK} AND chain = $1 AND number IN (
+          SELECT number FROM floodgate_traces.unavailable
+          WHERE chain = $1 AND number BETWEEN $2 AND $3 ORDER BY number LIMIT $4)
+        ORDER BY number`,
+      [this.id, fromBlock, Math.min(toBlock, Number.MAX_SAFE_INTEGER), max],
+    );
+    return rows.map((row) => ({ ...blockOf(row), unavailable: row.unavailable }));
+  }
+
+  /** Returns the state of a range, or undefined if one of its blocks is missing or unavailable. */
   async range(fromBlock: number, toBlock: number): Promise<RangeState | undefined> {
     const [row] = await this.#database.query<{
       whole: boolean;
@@ -132,15 +158,16 @@ export class ChainReader {
     );
     if (row === undefined || !row.whole || row.blocks === null) return undefined;
     const unusual = (row.unusual ?? []).map(([number, attempt]) => ({ number, attempt }));
-    return { span: new Span(this.id, fromBlock, row.blocks), attempts: attemptsOf(unusual) };
+    return { span: new RangeBlocks(this.id, fromBlock, row.blocks), attempts: attemptsOf(unusual) };
   }
 
-  /** Throws BlockReplacedError where the place is in a block that is not there any more. */
+  /** Returns the state of a wide range. Throws BlockReplacedError if the cursor's block was replaced. */
   wide(query: WideQuery): Promise<WideState> {
     return this.#database.transaction(READ_ONLY, (run) => new WideReader(run, this.id).read(query));
   }
 }
 
-const blockOf = ({ number, hash, parent, timestamp, traces }: BlockRow): StoredBlock => ({
+const blockOf = ({ number, hash, parent, timestamp, traces, unavailable }: BlockRow): StoredBlock => ({
   ...{ number, hash: hex(hash), parentHash: hex(parent), timestamp, traceCount: traces },
+  ...(unavailable !== null && { unavailable }),
 });

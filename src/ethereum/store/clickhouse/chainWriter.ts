@@ -11,7 +11,7 @@ import { LeaseHeldElsewhere } from './failures.ts';
 import { bytesOf, hex } from './hashes.ts';
 import { type Attempt, countPostings } from './rows.ts';
 
-/** Rows in ClickHouse that are of no block of the chain. */
+/** A block's attempt that is not canonical but has rows in ClickHouse. */
 export interface DeadBlock {
   readonly number: number;
   readonly attempt: number;
@@ -23,10 +23,10 @@ interface ChainRow {
   readonly lease_token: number;
 }
 
-/** Dead blocks that are cleared in one go. */
+/** Maximum number of dead blocks cleared at once. */
 const MAX_DEAD = 500;
 
-/** Changes what stands in PostgreSQL, in transactions that compare the lease's token first. */
+/** Changes the state in PostgreSQL. Each transaction first compares the lease token. */
 export class ChainWriter {
   readonly #database: Database;
   readonly #id: number;
@@ -36,7 +36,7 @@ export class ChainWriter {
     this.#id = id;
   }
 
-  /** Throws WrongChainError where the index holds another. */
+  /** Binds the index to a chain. Throws WrongChainError if it belongs to another one. */
   async bind(identity: ChainIdentity): Promise<void> {
     await this.#database.transaction('', async (query) => {
       const [row] = await query<{ chain_id: number | null; genesis: Buffer | null }>(
@@ -55,9 +55,12 @@ export class ChainWriter {
     });
   }
 
-  /** Checks a change, and notes what will be written for it before it is. Throws IndexConflictError where it does not fit. */
+  /**
+   * Validates a change and records its attempts before any row is written. Throws IndexConflictError if the change does
+   * not fit, LeaseHeldElsewhere if another instance has the lease.
+   */
   plan(token: number, change: IndexChange): Promise<Attempt[]> {
-    return this.#holding(token, async (query, { finalized }) => {
+    return this.#withLease(token, async (query, { finalized }) => {
       const { undoFrom = Number.POSITIVE_INFINITY, undoFinal = false, blocks } = change;
       if (finalized !== null && undoFrom <= finalized && !undoFinal)
         throw new IndexConflictError(
@@ -82,18 +85,31 @@ export class ChainWriter {
     });
   }
 
-  /** What was written counts from now on, and what was undone does not, at once. */
+  /** Makes the written blocks canonical and the undone ones not, in one transaction. */
   async commit(token: number, change: IndexChange, written: readonly Attempt[]): Promise<void> {
     const { undoFrom, finalizedNumber } = change;
-    const numbers = written.map(({ block }) => block.block.number);
-    await this.#holding(token, async (query, { head, finalized }) => {
-      if (undoFrom !== undefined)
+    const blocks = written.map(({ block }) => block.block);
+    const numbers = blocks.map(({ number }) => number);
+    const traced = blocks.flatMap(({ number, unavailable }) => (unavailable === undefined ? number : []));
+    const unavailable = blocks.filter((block) => block.unavailable !== undefined);
+    await this.#withLease(token, async (query, { head, finalized }) => {
+      if (undoFrom !== undefined) {
+        await query('DELETE FROM floodgate_traces.unavailable WHERE chain = $1 AND number >= $2', [
+          ...[this.#id, undoFrom],
+        ]);
         await query(
           'UPDATE floodgate_traces.blocks SET is_canonical = false WHERE chain = $1 AND number >= $2 AND is_canonical',
           [this.#id, undoFrom],
         );
+      }
+      await query(REPLACE_UNAVAILABLE, [this.#id, traced]);
+      await query(RECORD_UNAVAILABLE, [
+        this.#id,
+        unavailable.map(({ number }) => number),
+        unavailable.map((block) => block.unavailable),
+      ]);
       await query(COUNT_ATTEMPTS, [this.#id, numbers, written.map(({ attempt }) => attempt)]);
-      await query(SET_PRESENT, [this.#id, undoFrom ?? null, numbers]);
+      await query(SET_PRESENT, [this.#id, undoFrom ?? null, traced]);
       const segments = [...new Set(numbers.map(segmentOf)), ...segmentsFrom(undoFrom, head)];
       await query(CLEAR_SEGMENTS, [this.#id, segments]);
       await query(SUM_SEGMENTS, [this.#id, segments]);
@@ -103,7 +119,7 @@ export class ChainWriter {
     });
   }
 
-  /** Blocks up to a number that have rows which nothing counts any more. */
+  /** Returns the attempts up to a block that are not canonical and still have rows. */
   dead(upTo: number): Promise<DeadBlock[]> {
     return this.#database.query<DeadBlock>(
       `SELECT number, attempt FROM floodgate_traces.blocks
@@ -112,7 +128,10 @@ export class ChainWriter {
     );
   }
 
-  /** They are remembered, so that their attempts are never used again: a writer that was stopped may still send rows of them. */
+  /**
+   * Marks attempts as cleared. They stay in PostgreSQL, because a paused writer may still insert rows under their
+   * numbers.
+   */
   async cleared(dead: readonly DeadBlock[]): Promise<void> {
     await this.#database.query(
       `UPDATE floodgate_traces.blocks b SET is_cleared = true
@@ -122,7 +141,7 @@ export class ChainWriter {
     );
   }
 
-  #holding<T>(token: number, run: (query: Query, row: ChainRow) => Promise<T>): Promise<T> {
+  #withLease<T>(token: number, run: (query: Query, row: ChainRow) => Promise<T>): Promise<T> {
     return this.#database.transaction('', async (query) => {
       const [row] = await query<ChainRow>(
         `SELECT upper(present) - 1 AS head, finalized, lease_token
@@ -130,37 +149,54 @@ export class ChainWriter {
         [this.#id],
       );
       if (row === undefined || row.lease_token !== token)
-        throw new LeaseHeldElsewhere('another instance has taken over writing the index');
+        throw new LeaseHeldElsewhere('another instance now has the lease for writing the index');
       return run(query, row);
     });
   }
 
-  /** What stands at the blocks of a change and beside them once it has undone what it does. */
+  /** Returns the indexed blocks at and next to the blocks of a change, except those that the change undoes. */
   async #neighbours(query: Query, blocks: readonly IndexedBlock[], undoFrom: number): Promise<Held> {
     const near = blocks.flatMap(({ block: { number } }) => [number - 1, number, number + 1]);
-    const rows = await query<{ number: number; hash: Buffer; parent: Buffer }>(
-      'SELECT number, hash, parent FROM floodgate_traces.blocks WHERE chain = $1 AND is_canonical AND number = ANY($2)',
+    const rows = await query<{ number: number; hash: Buffer; parent: Buffer; isUnavailable: boolean }>(
+      `SELECT number, hash, parent, EXISTS (
+          SELECT FROM floodgate_traces.unavailable u WHERE u.chain = b.chain AND u.number = b.number
+        ) AS "isUnavailable"
+        FROM floodgate_traces.blocks b WHERE chain = $1 AND is_canonical AND number = ANY($2)`,
       [this.#id, [...new Set(near)]],
     );
     const held = rows.filter(({ number }) => number < undoFrom);
-    return new Map(held.map((row) => [row.number, { hash: hex(row.hash), parentHash: hex(row.parent) }]));
+    return new Map(
+      held.map(({ number, hash, parent, isUnavailable }) => [
+        number,
+        { hash: hex(hash), parentHash: hex(parent), isUnavailable },
+      ]),
+    );
   }
 }
 
-type Held = Map<number, { readonly hash: string; readonly parentHash: string }>;
+interface HeldBlock {
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly isUnavailable: boolean;
+}
 
-/** The blocks that are not there yet. Neighbouring blocks of the index are always parent and child: then any range of it is of one chain. */
+type Held = Map<number, HeldBlock>;
+
+/** Returns the blocks not in the index yet. Throws IndexConflictError unless adjacent blocks are parent and child. */
 function newBlocks(blocks: readonly IndexedBlock[], held: Held): IndexedBlock[] {
   const added: IndexedBlock[] = [];
   let last = -1;
   for (const indexed of blocks) {
-    const { number, hash, parentHash } = indexed.block;
+    const { number, hash, parentHash, unavailable } = indexed.block;
     const there = held.get(number);
-    if (there?.hash === hash) continue;
+    const isSame = there?.hash === hash;
+    if (isSame && (!there.isUnavailable || unavailable !== undefined)) continue;
     if (number <= last)
-      throw new IndexConflictError(`block ${number} comes after block ${last} in one change`);
+      throw new IndexConflictError(
+        `blocks of a change must be ascending: block ${number} follows block ${last}`,
+      );
     last = number;
-    if (there !== undefined)
+    if (there !== undefined && !isSame)
       throw new IndexConflictError(`block ${number} is ${there.hash} in the index, not ${hash}`);
     const parent = held.get(number - 1);
     if (parent !== undefined && parent.hash !== parentHash)
@@ -172,13 +208,13 @@ function newBlocks(blocks: readonly IndexedBlock[], held: Held): IndexedBlock[] 
       throw new IndexConflictError(
         `block ${number + 1} of the index has parent ${child.parentHash}, which is not block ${number}, ${hash}`,
       );
-    held.set(number, { hash, parentHash });
+    held.set(number, { hash, parentHash, isUnavailable: unavailable !== undefined });
     added.push(indexed);
   }
   return added;
 }
 
-/** The highest final block after a change; it goes back only with the blocks. */
+/** Returns the highest final block after a change. It decreases only if the change undoes final blocks. */
 function finalAfter(
   finalized: number | null,
   undoFrom = Number.POSITIVE_INFINITY,
@@ -202,6 +238,13 @@ const NOTE_ATTEMPTS = `INSERT INTO floodgate_traces.blocks (chain, number, attem
   FROM unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::integer[], $7::integer[])
     AS n (number, hash, parent, timestamp, traces, postings)
   RETURNING number, attempt`;
+/** A block recorded as unavailable is no longer canonical once its traces are written. */
+const REPLACE_UNAVAILABLE = `WITH replaced AS (
+    DELETE FROM floodgate_traces.unavailable WHERE chain = $1 AND number = ANY($2::bigint[]) RETURNING number)
+  UPDATE floodgate_traces.blocks b SET is_canonical = false
+  FROM replaced r WHERE b.chain = $1 AND b.number = r.number AND b.is_canonical`;
+const RECORD_UNAVAILABLE = `INSERT INTO floodgate_traces.unavailable (chain, number, reason)
+  SELECT $1, n.number, n.reason FROM unnest($2::bigint[], $3::text[]) AS n (number, reason)`;
 const COUNT_ATTEMPTS = `UPDATE floodgate_traces.blocks b SET is_canonical = true
   FROM unnest($2::bigint[], $3::integer[]) AS w (number, attempt)
   WHERE b.chain = $1 AND b.number = w.number AND b.attempt = w.attempt`;

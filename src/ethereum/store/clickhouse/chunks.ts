@@ -1,15 +1,18 @@
-import { TRACES_PER_CHUNK } from '../../traces/index.ts';
+import { dataChunksOf, type ReadDataChunk, TRACES_PER_CHUNK } from '../../traces/index.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
-import type { ChunkedBlock, Place } from './place.ts';
 import type { Tables } from './tables.ts';
+import type { ChunkedBlock, TracePosition } from './tracePosition.ts';
 
 const HASH_AT = 2;
 const HASH_END = 34;
-/** Chunks of one query: their numbers stand in its address. */
+/** Maximum number of chunks per query, because the query's URL contains their numbers. */
 const MAX_CHUNKS = 1_000;
 
-/** Reads chunks of known blocks: each must come, once, and be of the block whose hash PostgreSQL has. */
+/**
+ * Reads chunks of known blocks and their data chunks. Throws IncompleteReplica if a chunk is missing or its block hash
+ * differs from the one in PostgreSQL.
+ */
 export class ChunkReader {
   readonly #clickHouse: ClickHouse;
   readonly #tables: Tables;
@@ -21,9 +24,9 @@ export class ChunkReader {
     this.#chain = chain;
   }
 
-  /** Those that traces at some places stand in. */
+  /** Reads the chunks with the traces at the given positions. */
   async at(
-    places: readonly Place[],
+    places: readonly TracePosition[],
     blockOf: (number: number) => ChunkedBlock | undefined,
     maxBytes: number,
   ): Promise<Chunks> {
@@ -31,13 +34,14 @@ export class ChunkReader {
     for (const { number, traceIndex } of places) {
       const chunk = Math.floor(traceIndex / TRACES_PER_CHUNK);
       const block = blockOf(number);
-      if (block === undefined) throw new IncompleteReplica(`ClickHouse: block ${number} is not of the range`);
+      if (block === undefined)
+        throw new IncompleteReplica(`ClickHouse: block ${number} is outside the range`);
       wanted.set(keyOf(number, chunk), { block, chunk });
     }
     return this.#read([...wanted.values()], maxBytes);
   }
 
-  /** All of a block from one on. */
+  /** Reads all chunks of a block from `firstChunk` on. */
   ofBlock(block: ChunkedBlock, firstChunk: number, maxBytes: number): Promise<Chunks> {
     const count = Math.ceil(block.traces / TRACES_PER_CHUNK) - firstChunk;
     const wanted = Array.from({ length: Math.max(0, count) }, (_, i) => ({ block, chunk: firstChunk + i }));
@@ -46,9 +50,14 @@ export class ChunkReader {
 
   async #read(wanted: readonly Wanted[], maxBytes: number): Promise<Chunks> {
     const chunks = new Chunks();
+    await this.#readInto(chunks, wanted, maxBytes);
+    await this.#readInto(chunks, dataChunksFor(wanted, chunks), maxBytes);
+    return chunks;
+  }
+
+  async #readInto(chunks: Chunks, wanted: readonly Wanted[], maxBytes: number): Promise<void> {
     for (let i = 0; i < wanted.length; i += MAX_CHUNKS)
       await this.#readSome(wanted.slice(i, i + MAX_CHUNKS), chunks, maxBytes);
-    return chunks;
   }
 
   async #readSome(wanted: readonly Wanted[], chunks: Chunks, maxBytes: number): Promise<void> {
@@ -73,9 +82,26 @@ interface Wanted {
   readonly chunk: number;
 }
 
-/** Chunks that were read. */
+/** Returns the data chunks that the traces of these chunks refer to. */
+function dataChunksFor(wanted: readonly Wanted[], chunks: Chunks): Wanted[] {
+  const found = new Map<string, Wanted>();
+  for (const { block, chunk } of wanted) {
+    const bytes = chunks.get(block.number, chunk);
+    for (let index = 0; bytes !== undefined && index < TRACES_PER_CHUNK && index < (bytes[0] ?? 0); index++)
+      for (const data of dataChunksOf(bytes, index))
+        found.set(keyOf(block.number, data), { block, chunk: data });
+  }
+  return [...found.values()];
+}
+
 export class Chunks {
   readonly #chunks = new Map<string, Buffer>();
+
+  readonly readData: ReadDataChunk = (number, chunk) => {
+    const bytes = this.get(number, chunk);
+    if (bytes === undefined) throw new Error(`data chunk ${chunk} of block ${number} was not read`);
+    return bytes;
+  };
 
   set(number: number, chunk: number, bytes: Buffer): void {
     this.#chunks.set(keyOf(number, chunk), bytes);
@@ -85,8 +111,8 @@ export class Chunks {
     return this.#chunks.get(keyOf(number, chunk));
   }
 
-  /** The chunk that trace `traceIndex` of a block stands in, which was read. */
-  with({ number, traceIndex }: Place): Buffer {
+  /** Returns the chunk that contains a trace. Throws if it was not read. */
+  containing({ number, traceIndex }: TracePosition): Buffer {
     const chunk = this.get(number, Math.floor(traceIndex / TRACES_PER_CHUNK));
     if (chunk === undefined)
       throw new Error(`the chunk of trace ${traceIndex} of block ${number} was not read`);
@@ -100,9 +126,10 @@ function checkChunk(bytes: Buffer | undefined, block: ChunkedBlock, chunk: numbe
   const { number, hash, traces } = block;
   if (bytes === undefined)
     throw new IncompleteReplica(
-      `ClickHouse: chunk ${chunk} of block ${number} is not on the machine that answered`,
+      `ClickHouse: chunk ${chunk} of block ${number} is not on the replica that responded`,
     );
-  const expected = Math.min(TRACES_PER_CHUNK, traces - chunk * TRACES_PER_CHUNK);
+  // Data chunks follow the chunks with traces, and contain no traces.
+  const expected = Math.max(0, Math.min(TRACES_PER_CHUNK, traces - chunk * TRACES_PER_CHUNK));
   if (bytes.toString('hex', HASH_AT, HASH_END) !== hash.slice(2) || bytes[0] !== expected)
-    throw new IncompleteReplica(`ClickHouse: chunk ${chunk} of block ${number} is of another block`);
+    throw new IncompleteReplica(`ClickHouse: chunk ${chunk} of block ${number} belongs to another block`);
 }

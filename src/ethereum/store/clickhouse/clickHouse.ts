@@ -6,21 +6,21 @@ import { reasonOf, TraceStoreUnavailable } from './failures.ts';
 import type { Rows } from './native.ts';
 import { BadRowBinary, RowReader } from './rowBinary.ts';
 
-/** What a statement is given: each stands in it as {name:Type}, never as text. */
+/** Query parameters. Statements refer to them as {name:Type} and never contain their values. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>;
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The server gives up first. */
+/** Server-side timeout. Below the request timeout, so that the server aborts first. */
 const MAX_EXECUTION_SECONDS = 20;
-/** Changes of the tables and deletions rewrite what is there. */
+/** Server-side timeout of schema changes and deletions, which rewrite existing data. */
 const MAX_COMMAND_SECONDS = 600;
 const MAX_CONNECTIONS = 16;
-/** What stands in an answer besides traces: places, and counts by block. */
-const ROOM_BYTES = 16 * 1024 * 1024;
-/** At either end of an answer: what stands between is all of it. */
+/** Size limit for the parts of a result that are not traces: positions and row counts. */
+const RESULT_OVERHEAD_BYTES = 16 * 1024 * 1024;
+/** First and last value of a result row. If both are present, the response is complete. */
 const MARK = 0x464c4f44;
 
-/** TOO_MANY_ROWS_OR_BYTES. */
+/** Error code TOO_MANY_ROWS_OR_BYTES. */
 const TOO_LARGE = '396';
 const UNKNOWN_SETTING = '115';
 
@@ -28,17 +28,17 @@ const READ_SETTINGS = {
   max_execution_time: MAX_EXECUTION_SECONDS,
   result_overflow_mode: 'throw',
   timeout_overflow_mode: 'throw',
-  // An error after the first bytes would stand inside of a 200.
+  // Buffers the result on the server: otherwise an error after the first bytes would be inside a 200 response.
   wait_end_of_query: 1,
-  // Counts and places are of the same parts.
+  // All subqueries read the same parts, so that row counts match the positions.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
-  // Questions are small: what compiling them and a second thread take is more than they save.
+  // Queries are small: compiling them and a second thread cost more than they save.
   ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
   max_threads: 1,
 } as const;
 
-/** A ClickHouse over HTTP. Whatever fails is a TraceStoreUnavailable, or an AnswerTooLargeError. */
+/** ClickHouse client over HTTP. Throws only TraceStoreUnavailable and AnswerTooLargeError. */
 export class ClickHouse {
   readonly #client: ClickHouseClient;
   readonly #isCluster: boolean;
@@ -52,19 +52,19 @@ export class ClickHouse {
       request_timeout: REQUEST_TIMEOUT_MS,
       max_open_connections: MAX_CONNECTIONS,
       compression: { request: false, response: false },
-      // Its lines would go to standard output; what fails is thrown.
+      // The client logs to standard output. Its errors are thrown anyway.
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 
-  /** The columns of the one row that a SELECT of `columns` gives; what stands behind them is `from`. */
+  /** Returns the one row of `SELECT columns from`, decoded with `read`. */
   async row<T>(
     { columns, from, parameters }: { columns: string; from: string; parameters: Parameters },
     maxBytes: number,
     read: (row: RowReader) => T,
   ): Promise<T> {
     const query = `SELECT toUInt32(${MARK}), ${columns}, toUInt32(${MARK}) ${from} FORMAT RowBinary`;
-    const limit = maxBytes + ROOM_BYTES;
+    const limit = maxBytes + RESULT_OVERHEAD_BYTES;
     const settings = { ...READ_SETTINGS, max_result_bytes: String(limit), ...this.#sequential() };
     const bytes = await this.#exec({ query, parameters, settings }, { limit, maxBytes });
     try {
@@ -82,7 +82,7 @@ export class ClickHouse {
     }
   }
 
-  /** Adds rows. The same token again adds nothing, where the table remembers it. */
+  /** Inserts rows. A second insert with the same token is ignored within the table's deduplication window. */
   async insert(
     table: string,
     columns: string,
@@ -99,25 +99,28 @@ export class ClickHouse {
     } as const;
     await this.#exec(
       { query: `INSERT INTO ${table} (${columns}) FORMAT Native`, parameters: {}, settings, rows },
-      { limit: ROOM_BYTES, maxBytes: ROOM_BYTES },
+      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
     );
   }
 
-  /** Carries out a statement that gives nothing, and waits until every replica has. */
+  /** Runs a statement without a result, and waits until every replica has applied it. */
   async command(query: string, parameters: Parameters = {}): Promise<void> {
     const settings = {
       max_execution_time: MAX_COMMAND_SECONDS,
       wait_end_of_query: 1,
       mutations_sync: '2',
     } as const;
-    await this.#exec({ query, parameters, settings }, { limit: ROOM_BYTES, maxBytes: ROOM_BYTES });
+    await this.#exec(
+      { query, parameters, settings },
+      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
+    );
   }
 
   async close(): Promise<void> {
     await this.#client.close();
   }
 
-  /** A replica that has not yet what a majority was told refuses to answer. */
+  /** Makes a replica reject the query if it lacks rows that a quorum has acknowledged. */
   #sequential(): { readonly select_sequential_consistency?: '1' } {
     return this.#isCluster ? { select_sequential_consistency: '1' } : {};
   }
@@ -144,7 +147,7 @@ export class ClickHouse {
   }
 }
 
-/** The release of ClickHouse has no setting of that name yet. */
+/** Whether a statement failed because this ClickHouse release lacks a setting. */
 export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
   cause instanceof ClickHouseError && cause.code === UNKNOWN_SETTING;
 
@@ -170,12 +173,12 @@ async function bytesOf(stream: Readable, limit: number, maxBytes: number): Promi
 }
 
 function checkMark(row: RowReader): void {
-  if (row.uint32() !== MARK) throw new BadRowBinary('the answer is none');
+  if (row.uint32() !== MARK) throw new BadRowBinary('the response is not a result row');
 }
 
-/** What ClickHouse says of an error at the end of an answer that began as a good one. */
+/** Returns the error that ClickHouse appended to a response with status 200. */
 function exceptionIn(bytes: Buffer): string {
   const text = bytes.subarray(-4_096).toString('latin1');
   const found = /Code: \d+\. DB::Exception: [\x20-\x7e]*/.exec(text);
-  return found === null ? 'it does not say why' : reasonOf(found[0]);
+  return found === null ? 'no error message' : reasonOf(found[0]);
 }

@@ -6,23 +6,22 @@ const MAX_CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 20_000;
 const LOCK_TIMEOUT_MS = 8_000;
-/** What an instance that died in the middle of a transaction keeps the others waiting. */
+/** Limits how long an instance that died in a transaction blocks the others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
-/** Numbers of blocks are safe as numbers. */
+/** OID of int8. Parsed as a number because block numbers are safe integers. */
 const INT8 = 20;
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // as its overloads say
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // matches its overloads
 
-/** Runs a statement whose values stand in its parameters ($1, $2), never in the text. */
+/** Runs a statement. Values are passed as parameters ($1, $2), never in the statement. */
 export type Query = <Row>(sql: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
-/** The PostgreSQL in which it stands which blocks count. Whatever fails is a TraceStoreUnavailable, but for what its callers throw. */
+/** PostgreSQL client. Database errors are thrown as TraceStoreUnavailable; errors of callbacks are passed on. */
 export class Database {
   readonly #pool: pg.Pool;
 
-  /** Throws BadTraceStoreUrl. */
   constructor(url: string) {
     this.#pool = new pg.Pool({
       ...optionsOf(url),
@@ -31,32 +30,33 @@ export class Database {
       ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
       ...{ types: { getTypeParser }, max: MAX_CONNECTIONS },
     });
-    // A connection that is cut while nobody uses it is taken out by the pool, and one in use fails what uses it.
+    // Prevents a crash on lost connections. The pool removes idle ones; a query on one in use fails by itself.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   query: Query = async <Row>(sql: string, parameters: readonly unknown[] = []) => {
     const { rows } = await this.#pool.query(sql, [...parameters]).catch(fail);
-    return rows as Row[]; // as whoever writes the statement says
+    return rows as Row[]; // the caller declares the row type
   };
 
-  /** All of it or nothing; `mode` is what stands behind BEGIN. */
+  /** Runs a transaction. `mode` follows BEGIN, such as an isolation level. */
   async transaction<T>(mode: string, run: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch(fail);
     const query: Query = async <Row>(sql: string, parameters: readonly unknown[] = []) => {
       const { rows } = await client.query(sql, [...parameters]).catch(fail);
-      return rows as Row[]; // see above
+      return rows as Row[]; // the caller declares the row type
     };
     try {
       await query(`BEGIN ${mode}`);
       const result = await run(query);
       const { command } = await client.query('COMMIT').catch(fail);
-      if (command !== 'COMMIT') throw new TraceStoreUnavailable('PostgreSQL has not taken the change');
+      if (command !== 'COMMIT')
+        throw new TraceStoreUnavailable('PostgreSQL: the transaction was rolled back');
       client.release();
       return result;
     } catch (error) {
-      // Whatever was begun on it ends with it.
+      // Closes the connection, which rolls back an open transaction.
       client.release(true);
       throw error;
     }

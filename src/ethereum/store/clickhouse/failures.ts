@@ -1,24 +1,24 @@
 import { IndexUnavailableError } from '../../traces/index.ts';
 
-/** ClickHouse or PostgreSQL cannot be reached, refuses, or has not all that an answer needs. */
+/** ClickHouse or PostgreSQL is unreachable, rejects a statement, or lacks data for a result. */
 export class TraceStoreUnavailable extends IndexUnavailableError {
   override readonly name = 'TraceStoreUnavailable';
 }
 
-/** A replica has not all rows of the blocks that were asked for, or more of them: asked again, another one may. */
+/** A ClickHouse replica lacks rows or has too many. A retry may reach another replica. */
 export class IncompleteReplica extends TraceStoreUnavailable {}
 
-/** Another instance writes the index: what this one would change, it does not. */
+/** Another instance writes the index, so this one must not apply its change. */
 export class LeaseHeldElsewhere extends TraceStoreUnavailable {}
 
-/** The URL of the store is not as it should be; the message has nothing of it, as there may be a password in it. */
+/** The URL of the store is invalid. The message does not quote it, because it can contain a password. */
 export class BadTraceStoreUrl extends Error {
-  override readonly name = 'BadTraceStoreUrl';
+  override readonly name = 'IncompleteReplica';
 }
 
 const MAX_REASON_LENGTH = 300;
 
-/** What a database says of itself may quote what it was asked; it is cut, and has no user or host. */
+/** Returns a database error's message without quoted parts, which can contain users, hosts or data. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError)
     return error.errors.map(reasonOf).join('; ').slice(0, MAX_REASON_LENGTH);

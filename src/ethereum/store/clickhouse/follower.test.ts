@@ -10,13 +10,13 @@ const blockAt = (number: number, fork = 0): StoredBlock => ({
   ...{ timestamp: number, traceCount: 0 },
 });
 const indexed = (...blocks: StoredBlock[]): IndexedBlock[] =>
-  blocks.map((block) => ({ block, chunks: [], postings: [] }) as unknown as IndexedBlock); // its rows are looked at by nobody
+  blocks.map((block) => ({ block, chunks: [], postings: [] }) as unknown as IndexedBlock); // the follower does not read the rows
 
-/** What another instance has written. */
+/** Blocks that another instance has written. */
 class Written {
   readonly chain: StoredBlock[] = [];
   looks = 0;
-  /** After so many looks it writes a block. */
+  /** Block that the other instance adds at a given poll number. */
   readonly later = new Map<number, StoredBlock>();
 
   identity = async () => ({ chainId: 1, genesisHash: hashOf(0) });
@@ -32,8 +32,8 @@ class Written {
 
 const FOR_EVER_MS = 3_600_000;
 
-describe('an instance that never writes', () => {
-  it('has a change when the one that writes has made it', async () => {
+describe('an instance that never writes the index', () => {
+  it('resolves a change when the writing instance has made it', async () => {
     const written = new Written();
     written.later.set(3, blockAt(7));
     const follower = new IndexFollower({ maxWaitMs: FOR_EVER_MS }, written);
@@ -44,13 +44,13 @@ describe('an instance that never writes', () => {
     await follower.close();
   });
 
-  it('waits once for one that does not come, and tells the next at once', async () => {
+  it('times out once if the writing instance makes no change, and rejects the next change at once', async () => {
     const written = new Written();
     const follower = new IndexFollower({ maxWaitMs: 1 }, written);
     const change = { blocks: indexed(blockAt(7)) };
     await expect(follower.apply(change)).rejects.toThrow(LeaseHeldElsewhere);
     const { looks } = written;
-    await expect(follower.apply(change)).rejects.toThrow('has not come to block 7');
+    await expect(follower.apply(change)).rejects.toThrow('has not reached block 7');
     expect(written.looks).toBe(looks + 1);
     written.chain.push(blockAt(7));
     await follower.apply(change);
@@ -61,7 +61,7 @@ describe('an instance that never writes', () => {
     await waiting;
   });
 
-  it('takes a block of another fork for no done change, nor waits for one that was left out', async () => {
+  it('rejects a block that the index has from another fork, and does not wait for a skipped block', async () => {
     const written = new Written();
     written.chain.push(blockAt(7, 1));
     const follower = new IndexFollower({ maxWaitMs: 0 }, written);
@@ -71,7 +71,19 @@ describe('an instance that never writes', () => {
     await expect(past.apply({ blocks: indexed(blockAt(3)) })).rejects.toThrow('block 3');
   });
 
-  it('writes no chain into an index, and refuses another', async () => {
+  it('does not wait for a block that the index has without traces, unless the change has none either', async () => {
+    const written = new Written();
+    const unavailable = { ...blockAt(7), unavailable: 'timeout' } as const;
+    written.chain.push(unavailable);
+    const follower = new IndexFollower({ maxWaitMs: FOR_EVER_MS }, written);
+    await follower.apply({ blocks: indexed(unavailable) });
+    await expect(follower.apply({ blocks: indexed(blockAt(7)) })).rejects.toThrow('block 7');
+    written.chain[0] = blockAt(7);
+    await follower.apply({ blocks: indexed(blockAt(7)) });
+    await follower.apply({ blocks: indexed(unavailable) });
+  });
+
+  it('does not set the chain of an index, and rejects another chain', async () => {
     const follower = new IndexFollower({}, new Written());
     await follower.bind({ chainId: 1, genesisHash: hashOf(0) });
     await expect(follower.bind({ chainId: 2, genesisHash: hashOf(0) })).rejects.toThrow(WrongChainError);

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
 import { type ChainIdentity, type IndexChange, WrongChainError } from '../../traces/index.ts';
 import type { ChainReader } from './chainReader.ts';
-import { LOOK_MS, MAX_WAIT_MS, OtherWriter } from './otherWriter.ts';
 import type { ChangeTarget } from './writer.ts';
+import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 
-/** Of an instance that never writes: a change is there when the instance that writes has made it. */
+/** Change target of an instance that never writes. A change is done when the writing instance has made it. */
 export class IndexFollower implements ChangeTarget {
   readonly #reader: Pick<ChainReader, 'identity'>;
-  readonly #other: OtherWriter;
+  readonly #other: WriterProgress;
   readonly #maxWaitMs: number;
   readonly #changes = new SerialQueue();
-  /** The last change was waited for in vain: whoever comes next does not wait for it once more. */
+  /** The last change timed out, so the next one is checked without waiting. */
   #isStalled = false;
   #isClosing = false;
 
@@ -21,10 +21,10 @@ export class IndexFollower implements ChangeTarget {
   ) {
     this.#reader = reader;
     this.#maxWaitMs = maxWaitMs;
-    this.#other = new OtherWriter(reader);
+    this.#other = new WriterProgress(reader);
   }
 
-  /** An index without a chain gets its chain from the instance that writes. */
+  /** If the index has no chain yet, the writing instance sets it. */
   async bind(identity: ChainIdentity): Promise<void> {
     const held = await this.#reader.identity();
     if (held === undefined) return;
@@ -43,13 +43,13 @@ export class IndexFollower implements ChangeTarget {
 
   async #await(change: IndexChange): Promise<void> {
     const deadlineMs = performance.now() + (this.#isStalled ? 0 : this.#maxWaitMs);
-    while (!(await this.#other.hasDone(change))) {
-      if (await this.#other.isPast(change)) throw this.#other.notWritten(change);
+    while (!(await this.#other.hasApplied(change))) {
+      if (await this.#other.hasSkipped(change)) throw this.#other.notWritten(change);
       if (this.#isClosing || performance.now() >= deadlineMs) {
         this.#isStalled = true;
         throw this.#other.notWritten(change);
       }
-      await pause(LOOK_MS);
+      await pause(POLL_MS);
     }
     this.#isStalled = false;
   }

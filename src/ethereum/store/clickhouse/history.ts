@@ -1,7 +1,7 @@
 import {
   AnswerTooLargeError,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   hasFailed,
@@ -14,22 +14,22 @@ import {
   type SummaryQuery,
   TRACES_PER_CHUNK,
 } from '../../traces/index.ts';
-import { type FoundPlace, isEmpty, type Looked, lookAtRows, type RowsQuery } from './addressRows.ts';
-import { lookAtBlocks } from './blockRows.ts';
+import { type FoundTrace, isEmpty, type RowsQuery, type SearchResult, searchRows } from './addressRows.ts';
+import { searchBlocks } from './blockRows.ts';
 import type { ChainReader, TimedBlock } from './chainReader.ts';
 import type { ChunkReader } from './chunks.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
-import { INTERNAL } from './internal.ts';
-import { attemptOf } from './span.ts';
+import { INTERNAL_TRANSACTIONS } from './internal.ts';
+import { attemptOf } from './rangeBlocks.ts';
 import { summarize } from './summary.ts';
 import type { Tables } from './tables.ts';
 import { upTo, type WideState } from './wideReader.ts';
-import { writeBehind } from './writeTraces.ts';
+import { appendTraces } from './writeTraces.ts';
 
-/** Ranges of missing blocks that a page tells. */
+/** Maximum number of ranges of missing blocks that a page reports. */
 const MAX_MISSING_RANGES = 1_000;
-/** Blocks that a page goes over: the rows of each of their segments are counted. */
+/** Maximum number of blocks that a page covers. The rows of each of their segments are counted. */
 const MAX_PAGE_BLOCKS = 4_096 * 1_024;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
@@ -40,7 +40,7 @@ export interface HistoryParts {
   readonly chunks: ChunkReader;
 }
 
-/** Histories of addresses, out of the rows by address. */
+/** Reads histories of addresses. */
 export class History {
   readonly #parts: HistoryParts;
 
@@ -50,10 +50,10 @@ export class History {
 
   async page(query: HistoryQuery, maxBytes: number, json: JsonWriter): Promise<HistoryPage> {
     const state = await this.#state(query);
-    const looked = await this.#look({ ...query, behind: query.behind }, state);
+    const looked = await this.#look({ ...query, cursor: query.cursor }, state);
     const blocks = await this.#blocksOf(looked.found, state);
     const chunks = await this.#parts.chunks.at(looked.found, (number) => blocks.get(number), CHUNK_BYTES);
-    const taken = writeBehind(json, { places: looked.found, chunks, maxBytes });
+    const taken = appendTraces(json, { places: looked.found, chunks, maxBytes });
     if (taken === 0 && looked.found.length > 0) throw new AnswerTooLargeError(maxBytes);
     const isFull = taken === query.limit || taken < looked.found.length;
     const last = isFull ? looked.found[taken - 1] : looked.last;
@@ -61,16 +61,16 @@ export class History {
   }
 
   async internal(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
-    const { address, order, skip, limit, behind } = query;
+    const { address, order, skip, limit, cursor } = query;
     const state = await this.#state(query);
     const addresses = address === undefined ? ('all' as const) : [address];
-    const looked = await this.#look({ ...query, addresses, filter: INTERNAL, behind }, state);
+    const looked = await this.#look({ ...query, addresses, filter: INTERNAL_TRANSACTIONS, cursor }, state);
     const { found } = looked;
     const blocks = await this.#blocksOf(found, state);
     const given = found.slice(skip);
     const chunks = await this.#parts.chunks.at(given, (number) => blocks.get(number), CHUNK_BYTES);
     const transactions = given.map((place) => ({
-      ...internalFrameAt(chunks.with(place), place.traceIndex % TRACES_PER_CHUNK),
+      ...internalFrameAt(chunks.containing(place), place.traceIndex % TRACES_PER_CHUNK),
       blockNumber: place.number,
       timestamp: blocks.get(place.number)?.timestamp ?? 0,
       hasFailed: hasFailed(place.attributes),
@@ -81,49 +81,49 @@ export class History {
 
   async summary({ address, fromBlock, toBlock }: SummaryQuery): Promise<HistorySummary> {
     const state = await this.#parts.reader.wide({
-      ...{ fromBlock, toBlock, order: 'desc', behind: undefined },
+      ...{ fromBlock, toBlock, order: 'desc', cursor: undefined },
       ...{ maxMissing: MAX_MISSING_RANGES, maxBlocks: Number.MAX_SAFE_INTEGER },
       isWhole: true,
     });
     return summarize(this.#parts, address, state);
   }
 
-  #state({ fromBlock, toBlock, order, behind }: Asked): Promise<WideState> {
+  #state({ fromBlock, toBlock, order, cursor }: Asked): Promise<WideState> {
     return this.#parts.reader.wide({
-      ...{ fromBlock, toBlock, order, behind },
+      ...{ fromBlock, toBlock, order, cursor },
       ...{ maxMissing: MAX_MISSING_RANGES, maxBlocks: MAX_PAGE_BLOCKS },
     });
   }
 
-  /** Everybody's traces are read block by block, those of some addresses by their rows. */
+  /** Without addresses, blocks are read one by one; otherwise the rows of the addresses. */
   async #look(
     { addresses, ...query }: Omit<RowsQuery, 'addresses'> & Pick<HistoryQuery, 'addresses'>,
     state: WideState,
-  ): Promise<Looked> {
-    if (isEmpty(state.within)) return { found: [], last: undefined };
-    if (addresses === 'all') return lookAtBlocks(this.#parts, query, state);
-    return lookAtRows(this.#parts, { ...query, addresses }, state);
+  ): Promise<SearchResult> {
+    if (isEmpty(state.searchRange)) return { found: [], last: undefined };
+    if (addresses === 'all') return searchBlocks(this.#parts, query, state);
+    return searchRows(this.#parts, { ...query, addresses }, state);
   }
 
-  /** The blocks of what was found, which must be those of the state that it was found in. */
-  async #blocksOf(found: readonly FoundPlace[], { attempts }: WideState): Promise<Map<number, TimedBlock>> {
+  /** Returns the blocks of the traces found. Throws IncompleteReplica if one was replaced since `state` was read. */
+  async #blocksOf(found: readonly FoundTrace[], { attempts }: WideState): Promise<Map<number, TimedBlock>> {
     const numbers = [...new Set(found.map(({ number }) => number))];
     const blocks = await this.#parts.reader.timedBlocks(numbers);
     const isSame = (number: number): boolean => blocks.get(number)?.attempt === attemptOf(attempts, number);
-    if (!numbers.every(isSame)) throw new IncompleteReplica('the chain has changed meanwhile');
+    if (!numbers.every(isSame)) throw new IncompleteReplica('the chain changed during the read');
     return blocks;
   }
 
-  /** Where the next page goes on, and the missing blocks that this one went over. */
+  /** Returns the cursor of the next page, and the missing blocks up to it. */
   async #end(
-    { missing, toldUpTo }: WideState,
+    { missing, missingUpTo }: WideState,
     order: Order,
     {
       last,
       blocks,
     }: { last: { number: number; traceIndex: number } | undefined; blocks: ReadonlyMap<number, TimedBlock> },
   ): Promise<Pick<HistoryPage, 'next' | 'missing'>> {
-    const edge = toldUpTo === undefined ? undefined : edgeOf(toldUpTo, order);
+    const edge = missingUpTo === undefined ? undefined : edgeOf(missingUpTo, order);
     const next = last === undefined ? edge : { blockNumber: last.number, traceIndex: last.traceIndex };
     if (next === undefined) return { next, missing };
     const known = blocks.get(next.blockNumber) ?? (await this.#parts.reader.blocks([next.blockNumber]))[0];
@@ -137,11 +137,10 @@ export class History {
 
 interface Asked extends Pick<HistoryQuery, 'toBlock' | 'order'> {
   readonly fromBlock?: number;
-  readonly behind?: HistoryPlace;
+  readonly cursor?: HistoryPosition;
 }
 
-/** The last place of a block in an order. */
-const edgeOf = (blockNumber: number, order: Order): HistoryPlace => ({
+const edgeOf = (blockNumber: number, order: Order): HistoryPosition => ({
   blockNumber,
   traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
 });

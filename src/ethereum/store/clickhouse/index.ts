@@ -1,4 +1,4 @@
-/** The index of traces in ClickHouse, which instances share; which of its rows count stands in PostgreSQL. */
+/** Index of traces in ClickHouse, shared by several instances. PostgreSQL records the valid blocks. */
 export { BadTraceStoreUrl, TraceStoreUnavailable } from './failures.ts';
 export { openClickHouseTraces } from './openClickHouseTraces.ts';
 export type { ClickHouseTraceStore } from './traceStore.ts';

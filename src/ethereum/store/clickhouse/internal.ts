@@ -1,5 +1,5 @@
-/** Which calls, creations and destructions explorers call internal transactions. */
-export const INTERNAL = {
+/** Filter for the calls, creations and destructions that block explorers call internal transactions. */
+export const INTERNAL_TRANSACTIONS = {
   kinds: ['call', 'create', 'suicide'],
   internal: true,
   callsCarryValue: true,

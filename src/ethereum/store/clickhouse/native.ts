@@ -1,16 +1,16 @@
-/** Rows to insert, as pieces of ClickHouse's format Native. */
+/** Rows to insert, encoded in ClickHouse's Native format. */
 export interface Rows {
   readonly count: number;
   readonly pieces: readonly Uint8Array[];
 }
 
-/** Of what is below 2^32. */
+/** Maximum size of an encoded value below 2^32. */
 const MAX_VARINT_BYTES = 5;
 
-/** Name and type of a column, and the values of all rows: little end first, as typed arrays have them on what Node.js is to be had for. */
+/** A column. Typed arrays are little-endian on all platforms of Node.js, as the format requires. */
 type Column = readonly [name: string, type: string, values: ArrayBufferView];
 
-/** Rows as Native has them: each column in one piece, which neither side goes over value by value. */
+/** Encodes rows in the Native format. Each column is one buffer, so values need not be converted one by one. */
 export function nativeRows(count: number, columns: readonly Column[]): Rows {
   const size = Buffer.concat([varint(columns.length), varint(count)]);
   const pieces = columns.flatMap(([name, type, { buffer, byteOffset, byteLength }]) => [
@@ -20,7 +20,7 @@ export function nativeRows(count: number, columns: readonly Column[]): Rows {
   return { count, pieces: [size, ...pieces] };
 }
 
-/** The values of a column of type String: each behind its length. */
+/** Encodes a column of type String: each value follows its length. */
 export function strings(values: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafe(values.reduce((sum, { length }) => sum + MAX_VARINT_BYTES + length, 0));
   let at = 0;
@@ -37,7 +37,6 @@ function varint(value: number): Buffer {
   return bytes.subarray(0, writeVarint(bytes, 0, value));
 }
 
-/** Gives where it ends. */
 function writeVarint(bytes: Buffer, at: number, value: number): number {
   let end = at;
   let rest = value;

@@ -10,19 +10,19 @@ import { Database } from './database.ts';
 import { IndexFollower } from './follower.ts';
 import { History } from './history.ts';
 import { Lease } from './lease.ts';
-import { migrate } from './migrations.ts';
+import { prepareSchema } from './schema.ts';
 import { makeTables } from './tables.ts';
 import { ClickHouseTraceStore } from './traceStore.ts';
 import { IndexWriter } from './writer.ts';
 
 export interface ClickHouseTracesOptions {
-  /** clickhouse://USER:PASSWORD@HOST:8443/DATABASE, with what `parseAddress` knows. */
+  /** clickhouse://USER:PASSWORD@HOST:8443/DATABASE, with the parameters of `parseAddress`. */
   readonly url: string;
-  /** The PostgreSQL in which it stands which blocks count, and who writes. */
+  /** URL of the PostgreSQL database with the list of valid blocks and the write lease. */
   readonly postgres: string;
-  /** The name of the network: each has an index of its own in the same tables. */
+  /** Network name. Each network has its own index in the same tables. */
   readonly network: string;
-  /** This instance never writes: what it would change it waits for, as another writes it. Left out: it writes where no other does. */
+  /** Whether this instance never writes, but waits until another one has made the change. Default: false. */
   readonly isReader?: boolean;
 }
 
@@ -30,8 +30,8 @@ const MAX_ID = 2 ** 32;
 const CLOSE_TIMEOUT_MS = 3_000;
 
 /**
- * Opens the index of a network that instances share, and makes its tables where they are missing. Throws BadTraceStoreUrl where a URL is
- * not as it should be, TraceStoreUnavailable where a database cannot be reached or used.
+ * Opens a network's shared index and creates missing tables. Throws BadTraceStoreUrl if a URL is invalid,
+ * TraceStoreUnavailable if a database is unreachable or unusable.
  */
 export async function openClickHouseTraces(
   { url, postgres, network, isReader = false }: ClickHouseTracesOptions,
@@ -41,12 +41,12 @@ export async function openClickHouseTraces(
   const database = new Database(postgres);
   const clickHouse = new ClickHouse(address);
   const close = async (): Promise<void> => {
-    // Nobody may be there to say goodbye to.
+    // The databases may be unreachable, so closing has a timeout.
     const closed = Promise.all([database.close(), clickHouse.close()]);
     await Promise.race([closed, pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   };
   try {
-    await migrate(database);
+    await prepareSchema(database);
     const id = await indexId(database, network);
     const tables = await makeTables(clickHouse, address.cluster);
     const reader = new ChainReader(database, { network, id });
@@ -72,7 +72,7 @@ export async function openClickHouseTraces(
   }
 }
 
-/** At random, so that no rows are there of an index whose PostgreSQL was made anew. */
+/** Returns the id of the index. New ids are random: after PostgreSQL is reset, rows of the old index do not match. */
 async function indexId(database: Database, network: string): Promise<number> {
   const select = 'SELECT id FROM floodgate_traces.chains WHERE network = $1';
   const [known] = await database.query<{ id: number }>(select, [network]);

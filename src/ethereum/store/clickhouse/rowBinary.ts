@@ -2,12 +2,12 @@ const WORD_BYTES = 8;
 const WORD_BITS = 64n;
 const UINT256_BYTES = 32;
 
-/** An answer is not what was asked for: it was cut, or there is an error in the middle of it. */
+/** The response is not the expected row: it was cut, or it contains an error message. */
 export class BadRowBinary extends Error {
   override readonly name = 'BadRowBinary';
 }
 
-/** Reads one row of RowBinary. Throws BadRowBinary where there is less, or more, than is read. */
+/** Decodes one row in RowBinary format. Throws BadRowBinary if the row is too short or too long. */
 export class RowReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -48,14 +48,14 @@ export class RowReader {
 
   array<T>(read: () => T): T[] {
     const length = this.#varint();
-    // Each element has a byte at the least: an error that stands here is not taken for a great number of them.
-    if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the answer was cut');
+    // Each element has at least one byte. Rejects the huge length that an error message would decode to.
+    if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the response is truncated');
     return Array.from({ length }, read);
   }
 
-  /** Nothing may stand behind the row. */
+  /** Throws BadRowBinary if bytes are left after the row. */
   end(): void {
-    if (this.#at !== this.#bytes.length) throw new BadRowBinary('there is more behind the answer');
+    if (this.#at !== this.#bytes.length) throw new BadRowBinary('the response has extra bytes after the row');
   }
 
   #varint(): number {
@@ -65,12 +65,12 @@ export class RowReader {
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;
     }
-    throw new BadRowBinary('the answer has a length that is none');
+    throw new BadRowBinary('the response has an invalid length');
   }
 
   #take(bytes: number): number {
     const at = this.#at;
-    if (at + bytes > this.#bytes.length) throw new BadRowBinary('the answer was cut');
+    if (at + bytes > this.#bytes.length) throw new BadRowBinary('the response is truncated');
     this.#at = at + bytes;
     return at;
   }

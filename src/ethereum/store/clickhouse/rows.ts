@@ -10,34 +10,33 @@ import {
 } from '../../traces/index.ts';
 import { nativeRows, type Rows, strings } from './native.ts';
 
-/** On which side of a trace an address is: bits, so that a trace from and to one address is one row. */
+/** Bit flags of the sides on which a trace has an address. A trace from and to one address is a single row. */
 export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
 
-/** Of the attributes in ClickHouse, beside those of a chunk: a plain call whose action has a value, whether it moved or not. */
+/** Attribute bit that exists only in ClickHouse: a plain call with a value, even if it failed. */
 export const CARRIES_VALUE = 1 << 14;
 
 const CALL = 0;
 const ADDRESS_BYTES = 20;
 const HEX_PREFIX_CHARS = 2;
-/** Of a UInt256. */
 const VALUE_BYTES = 32;
 
-/** A block that is being written: its rows in ClickHouse are of this attempt, and no other block's ever were or will be. */
+/** A block to write. Its ClickHouse rows have this attempt number, which no other block with its number ever uses. */
 export interface Attempt {
   readonly block: IndexedBlock;
   readonly attempt: number;
-  /** How many rows by address it has. */
+  /** Number of its rows in `by_address`. */
   readonly postings: number;
 }
 
-/** How many rows by address a block has. */
+/** Returns the number of a block's rows in `by_address`. */
 export function countPostings({ postings: { from, to, transaction } }: IndexedBlock): number {
   let both = 0;
   walkSides(from, to, () => both++);
   return from.terms.length + to.terms.length + transaction.terms.length - both;
 }
 
-/** The chunks of blocks, as rows of `trace_chunks`. */
+/** Encodes the chunks of blocks as rows of `trace_chunks`. */
 export function chunkRows(chain: number, written: readonly Attempt[]): Rows {
   const chunks = written.flatMap(({ block }) => block.chunks);
   const count = chunks.length;
@@ -59,7 +58,7 @@ export function chunkRows(chain: number, written: readonly Attempt[]): Rows {
   ]);
 }
 
-/** Where the addresses and transactions of blocks stand, as rows of `by_address`. */
+/** Encodes the addresses and transactions of blocks as rows of `by_address`. */
 export function postingRows(chain: number, written: readonly Attempt[]): Rows {
   const rows = new PostingRows(written.reduce((sum, { postings }) => sum + postings, 0));
   for (const block of written) rows.addBlock(block);
@@ -97,7 +96,7 @@ class PostingRows {
     const attributes = attributesOf(block.chunks, traceCount);
     const onBothSides = new Set<number>();
     walkSides(from, to, (position) => onBothSides.add(position));
-    // All of a block are read from digits at once.
+    // Hex of all terms of the block, decoded in one call.
     let digits = '';
     const add = ({ terms, positions }: typeof from, sidesOf: (position: number) => number): void =>
       terms.forEach((term, i) => {
@@ -136,7 +135,7 @@ class PostingRows {
     this.#attributes[row] = bits | (carries && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
   }
 
-  /** Gives whether the trace has a value; a row has it where it moved. */
+  /** Returns whether the trace has a value. Writes the value only if it was transferred. */
   #addValue(row: number, { chunks }: IndexedBlock, { traceIndex, isMoved }: ValuedTrace): boolean {
     const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
     if (chunk === undefined) return false;
@@ -156,15 +155,14 @@ interface ValuedTrace {
 interface Posting {
   readonly traceIndex: number;
   readonly sides: number;
-  /** Of the traces of the block. */
   readonly attributes: Uint16Array;
 }
 
-/** A failed call moves nothing, and may carry a value. */
+/** A failed call transfers nothing but can have a value. */
 const needsValue = (bits: number): boolean =>
   valueBitsIn(bits) > 0 || (hasFailed(bits) && kindIn(bits) === CALL);
 
-/** The positions of traces that are from and to the same address; both lists ascend. */
+/** Calls `found` with the positions of traces from and to the same address. Both lists must be ascending. */
 function walkSides(
   from: IndexedBlock['postings']['from'],
   to: IndexedBlock['postings']['to'],

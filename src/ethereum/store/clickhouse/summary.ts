@@ -2,14 +2,14 @@ import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from 
 import { isEmpty, rangeParameters } from './addressRows.ts';
 import type { ChainReader } from './chainReader.ts';
 import type { ClickHouse } from './clickHouse.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
+import { validRowsCondition } from './rangeBlocks.ts';
 import type { RowReader } from './rowBinary.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
 import { SIDE_BITS } from './rows.ts';
-import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 import type { WideState } from './wideReader.ts';
 
-/** Rows of an address that are summed up, newest first. */
+/** Maximum number of rows summed per address, newest first. */
 const MAX_SUMMED = 2_000_000;
 
 interface Parts {
@@ -19,10 +19,10 @@ interface Parts {
 }
 
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
-/** The number of a trace's type in TRACE_TYPES: the first four kinds are calls. */
+/** Index of a trace's type in TRACE_TYPES. The first four kinds are calls. */
 const TYPE = `if(${KIND} < 4, 0, ${KIND} - 3)`;
 
-/** Together they may be more than 256 bits: the halves are summed up, each of 128. */
+/** A sum can exceed 256 bits, so the upper and lower 128 bits are summed separately. */
 const HALF_BITS = 128n;
 const HALF = `toUInt256('${1n << HALF_BITS}')`;
 const sumOf = (condition: string, name: string): string =>
@@ -31,7 +31,7 @@ const readSum = (row: RowReader): bigint => (row.uint256() << HALF_BITS) + row.u
 
 interface Sums {
   readonly ends: { readonly first: number; readonly last: number; readonly rows: number };
-  /** Of the row behind those that are summed up; its block is not summed up. */
+  /** Block of the first row beyond MAX_SUMMED, or -1. That block and older ones are not summed. */
   readonly cut: number;
   readonly types: readonly TypeSums[];
 }
@@ -42,9 +42,9 @@ interface TypeSums {
   readonly values: Record<'from' | 'to', bigint>;
 }
 
-/** What the rows of an address come to; `state` is of the whole range, newest first. */
+/** Returns the summary of an address. `state` must cover the whole range, newest first. */
 export async function summarize(parts: Parts, address: Address, state: WideState): Promise<HistorySummary> {
-  const { range, missing, toldUpTo: told = range.fromBlock } = state;
+  const { range, missing, missingUpTo: told = range.fromBlock } = state;
   const sums = isEmpty(range) ? undefined : await readSums(parts, address, state);
   const lowest = Math.max(told, sums === undefined || sums.cut < 0 ? told : sums.cut + 1);
   const summed: BlockRange | undefined =
@@ -71,7 +71,7 @@ export async function summarize(parts: Parts, address: Address, state: WideState
 }
 
 function readSums({ clickHouse, tables }: Parts, address: Address, state: WideState): Promise<Sums> {
-  const range = rowsThatCount(state.attempts);
+  const range = validRowsCondition(state.attempts);
   const rows = `${tables.byAddress} WHERE ${range} AND address = toFixedString(unhex({address:String}), 20)
     AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
@@ -88,7 +88,7 @@ function readSums({ clickHouse, tables }: Parts, address: Address, state: WideSt
     CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
   const parameters = {
     ...rangeParameters(state),
-    ...{ address: address.slice(2), told: state.toldUpTo ?? state.range.fromBlock },
+    ...{ address: address.slice(2), told: state.missingUpTo ?? state.range.fromBlock },
   };
   return clickHouse.row(
     { columns: 'lowest, highest, n, cut, cuts, types, counts', from, parameters },

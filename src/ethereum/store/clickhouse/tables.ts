@@ -1,28 +1,28 @@
 import { type ClickHouse, isUnknownSetting } from './clickHouse.ts';
 import { TraceStoreUnavailable } from './failures.ts';
 
-/** Tables of one shard; where a cluster is named they are replicated, and reached through `…_all`. */
+/** Table names. In a cluster, tables are replicated and queried through distributed tables named `…_all`. */
 export interface Tables {
   readonly chunks: string;
   readonly byAddress: string;
-  /** Those that rows are deleted from, and on which machines. */
-  readonly own: readonly { readonly table: string }[];
+  /** Local tables to delete rows from, with the ON CLUSTER clause for deletions. */
+  readonly localTables: readonly { readonly table: string }[];
   readonly onCluster: string;
 }
 
 export const CHUNK_COLUMNS = 'chain, number, chunk, attempt, bytes';
 export const ADDRESS_COLUMNS = 'chain, address, number, trace_index, attempt, sides, attributes, value';
 
-/** Blocks of a partition: what a deletion rewrites at the most. */
+/** Blocks per partition. A deletion rewrites at most one partition per block. */
 const BLOCKS_PER_PARTITION = 1_048_576;
-/** How many parts of a size become one, about: twice what is usual, so that a row is written anew less often. */
+/** Approximate number of parts merged into one. Twice the default, so that rows are rewritten less often. */
 const MERGE_BASE = 10;
-/** Nothing is planned by statistics of columns. Releases that make them by themselves have this setting. */
+/** Disables column statistics, which no query uses. Releases that create them by default have this setting. */
 const WITHOUT_STATISTICS = ", auto_statistics_types = ''";
-/** Inserts that are remembered, so that one sent twice is there once. */
+/** Size of the deduplication window: a repeated insert is ignored. */
 const REMEMBERED_INSERTS = 1_000;
 
-/** Chunks are merged four or five times: with ZSTD they take a tenth less room, and each time twice the processor. */
+/** Not ZSTD: it would save a tenth of the space, but chunks are merged four or five times, at twice the CPU time. */
 const CHUNKS = `(
   chain UInt32, number UInt32 CODEC(Delta, ZSTD(1)), chunk UInt32 CODEC(Delta, ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)),
   bytes String CODEC(LZ4))`;
@@ -37,7 +37,6 @@ const BY_ADDRESS = `(
 const BY_ADDRESS_ORDER = `PARTITION BY intDiv(number, ${BLOCKS_PER_PARTITION}) ORDER BY (chain, address, number, trace_index)
   SETTINGS index_granularity = 1024`;
 
-/** Makes the tables where they are missing. */
 export async function makeTables(clickHouse: ClickHouse, cluster: string | undefined): Promise<Tables> {
   const onCluster = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
   const remembered =
@@ -56,7 +55,7 @@ export async function makeTables(clickHouse: ClickHouse, cluster: string | undef
       throw error;
     });
     if (cluster === undefined) return table;
-    // By block, so that one is whole on one shard.
+    // Sharded by block, so that each block is entirely on one shard.
     await clickHouse.command(
       `CREATE TABLE IF NOT EXISTS ${table}_all${onCluster} AS ${table}
         ENGINE = Distributed(${cluster}, currentDatabase(), ${table}, intHash64(number))`,
@@ -65,5 +64,5 @@ export async function makeTables(clickHouse: ClickHouse, cluster: string | undef
   };
   const chunks = await make('trace_chunks', CHUNKS, CHUNKS_ORDER);
   const byAddress = await make('by_address', BY_ADDRESS, BY_ADDRESS_ORDER);
-  return { chunks, byAddress, onCluster, own: [{ table: 'trace_chunks' }, { table: 'by_address' }] };
+  return { chunks, byAddress, onCluster, localTables: [{ table: 'trace_chunks' }, { table: 'by_address' }] };
 }

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   AnswerTooLargeError,
+  assertNotTooMany,
   type ChainIdentity,
   findFrame,
   firstTraceFrom,
   type Hash,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
@@ -15,10 +16,12 @@ import {
   JsonWriter,
   type StoredBlock,
   type SummaryQuery,
+  searchLimit,
   TRACES_PER_CHUNK,
   type TraceFilter,
   type TraceStore,
   type TransactionLimits,
+  type UnavailableBlock,
   writeTrace,
 } from '../../traces/index.ts';
 import type { ChainReader, RangeState } from './chainReader.ts';
@@ -26,17 +29,17 @@ import type { ChunkReader, Chunks } from './chunks.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
 import type { History } from './history.ts';
-import type { ChunkedBlock, Place } from './place.ts';
-import { countedPlaces, isUnrestricted, matchingPlaces } from './places.ts';
+import { findMatchingTraces, isUnrestricted, positionsByCount } from './matchingTraces.ts';
 import type { Tables } from './tables.ts';
+import type { ChunkedBlock, TracePosition } from './tracePosition.ts';
 import { findTransaction, type RootFrame } from './transactions.ts';
 import type { ChangeTarget } from './writer.ts';
-import { arrayOf } from './writeTraces.ts';
+import { tracesAsJson } from './writeTraces.ts';
 
-/** A machine that has not all rows is asked again: the next may have them, or the chain has changed meanwhile. */
+/** Maximum number of reads if a replica is incomplete. The next replica may be complete, or the chain has changed. */
 const MAX_READS = 4;
 const READ_AGAIN_MS = 50;
-/** Each insert makes parts, which are merged with those of others: larger ones are merged less often. Some 60 MB are in memory for it. */
+/** Each insert creates parts that are merged later; large inserts cause fewer merges. Uses about 60 MB of memory. */
 const TRACES_PER_CHANGE = 65_536;
 
 export interface TraceStoreParts {
@@ -49,7 +52,7 @@ export interface TraceStoreParts {
   readonly close: () => Promise<void>;
 }
 
-/** The index of traces in ClickHouse; which of its rows count stands in PostgreSQL. */
+/** Index of traces in ClickHouse. PostgreSQL records the valid blocks. */
 export class ClickHouseTraceStore implements TraceStore {
   readonly tracesPerChange = TRACES_PER_CHANGE;
   readonly #parts: TraceStoreParts;
@@ -86,39 +89,45 @@ export class ClickHouseTraceStore implements TraceStore {
     return this.#parts.reader.firstMissing(fromBlock, toBlock);
   }
 
+  unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]> {
+    return this.#parts.reader.unavailable(fromBlock, toBlock, max);
+  }
+
   countMissing(fromBlock: number, toBlock: number): Promise<number> {
     return this.#parts.reader.countMissing(fromBlock, toBlock);
   }
 
   filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Promise<Uint8Array | undefined> {
-    return again(async () => {
+    return retryIncomplete(async () => {
       const { reader, chunks } = this.#parts;
       const state = await reader.range(filter.fromBlock, filter.toBlock);
       if (state === undefined) return undefined;
+      const { blockHash, fromBlock } = filter;
+      if (blockHash !== undefined && state.span.block(fromBlock).hash !== blockHash) return undefined;
       const places = await this.#placesOf(filter, state);
       const read = await chunks.at(places, (number) => state.span.block(number), maxBytes);
-      return arrayOf({ places, chunks: read, maxBytes, json });
+      return tracesAsJson({ places, chunks: read, maxBytes, json });
     });
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
-    return again(async () => {
+    return retryIncomplete(async () => {
       const block = await this.#chunkedBlock(blockNumber);
       if (block === undefined) return undefined;
       const chunks = await this.#parts.chunks.ofBlock(block, 0, maxBytes);
-      return arrayOf({ places: placesFrom(block, 0, block.traces), chunks, maxBytes });
+      return tracesAsJson({ places: placesFrom(block, 0, block.traces), chunks, maxBytes });
     });
   }
 
   transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Promise<Buffer | undefined> {
-    return again(async () => {
+    return retryIncomplete(async () => {
       const found = await this.#transaction(hash, upTo, maxBytes);
       if (found === undefined) return undefined;
       const { root, chunks, chunkAt } = found;
       const { block, traceIndex, transactionPosition } = root;
       const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
       const end = firstTraceFrom(chunkAt, { first: traceIndex + 1, end: block.traces }, next);
-      return arrayOf({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
+      return tracesAsJson({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
     });
   }
 
@@ -127,7 +136,7 @@ export class ClickHouseTraceStore implements TraceStore {
     traceAddress: readonly number[],
     { maxBytes, upTo }: TransactionLimits,
   ): Promise<Buffer | null | undefined> {
-    return again(async () => {
+    return retryIncomplete(async () => {
       const found = await this.#transaction(hash, upTo, Number.MAX_SAFE_INTEGER);
       if (found === undefined) return undefined;
       const { block, traceIndex, transactionPosition } = found.root;
@@ -135,26 +144,30 @@ export class ClickHouseTraceStore implements TraceStore {
       const index = findFrame(found.chunkAt, { first: traceIndex, end: block.traces }, place);
       if (index === undefined) return null;
       const json = new JsonWriter();
-      writeTrace(json, found.chunkAt(index), index % TRACES_PER_CHUNK, block.number);
+      const { readData } = found.chunks;
+      writeTrace(json, found.chunkAt(index), index % TRACES_PER_CHUNK, block.number, readData);
       if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
       return json.copy();
     });
   }
 
   addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Promise<HistoryPage> {
-    return again(() => this.#parts.history.page(query, maxBytes, json));
+    return retryIncomplete(() => this.#parts.history.page(query, maxBytes, json));
   }
 
   addressSummary(query: SummaryQuery): Promise<HistorySummary> {
-    return again(() => this.#parts.history.summary(query));
+    return retryIncomplete(() => this.#parts.history.summary(query));
   }
 
   internalTransactions(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
-    return again(() => this.#parts.history.internal(query));
+    return retryIncomplete(() => this.#parts.history.internal(query));
   }
 
-  transactionPlace(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): Promise<HistoryPlace | undefined> {
-    return again(async () => {
+  transactionPosition(
+    hash: Hash,
+    { upTo }: Pick<TransactionLimits, 'upTo'>,
+  ): Promise<HistoryPosition | undefined> {
+    return retryIncomplete(async () => {
       const root = await findTransaction(this.#parts, hash, upTo);
       if (root === undefined) return undefined;
       const { block, traceIndex } = root;
@@ -170,9 +183,14 @@ export class ClickHouseTraceStore implements TraceStore {
     return this.#parts.close();
   }
 
-  async #placesOf(filter: TraceFilter, state: RangeState): Promise<Place[]> {
-    if (filter.count === 0) return [];
-    return isUnrestricted(filter) ? countedPlaces(filter, state) : matchingPlaces(this.#parts, filter, state);
+  async #placesOf(filter: TraceFilter, state: RangeState): Promise<TracePosition[]> {
+    const searched = { ...filter, count: searchLimit(filter) };
+    if (searched.count === 0) return [];
+    const places = isUnrestricted(filter)
+      ? positionsByCount(searched, state)
+      : await findMatchingTraces(this.#parts, searched, state);
+    assertNotTooMany(filter, places.length);
+    return places;
   }
 
   async #chunkedBlock(number: number): Promise<ChunkedBlock | undefined> {
@@ -180,7 +198,7 @@ export class ClickHouseTraceStore implements TraceStore {
     return state?.span.block(number);
   }
 
-  /** The root frame of a transaction, with all chunks of its block from there on. */
+  /** Returns a transaction's root frame, with all chunks of its block from there on. */
   async #transaction(
     hash: Hash,
     upTo: number | undefined,
@@ -194,7 +212,11 @@ export class ClickHouseTraceStore implements TraceStore {
       Math.floor(traceIndex / TRACES_PER_CHUNK),
       maxBytes,
     );
-    return { root, chunks, chunkAt: (index) => chunks.with({ number: block.number, traceIndex: index }) };
+    return {
+      root,
+      chunks,
+      chunkAt: (index) => chunks.containing({ number: block.number, traceIndex: index }),
+    };
   }
 }
 
@@ -204,11 +226,11 @@ interface FoundTransaction {
   readonly chunkAt: (traceIndex: number) => Buffer;
 }
 
-const placesFrom = ({ number }: ChunkedBlock, first: number, end: number): Place[] =>
+const placesFrom = ({ number }: ChunkedBlock, first: number, end: number): TracePosition[] =>
   Array.from({ length: end - first }, (_, i) => ({ number, traceIndex: first + i }));
 
-/** Reads from the beginning where the machine that answered has not all of it; the last failure is told. */
-async function again<T>(read: () => Promise<T>): Promise<T> {
+/** Retries a read from the beginning if the replica was incomplete. Throws the last error. */
+async function retryIncomplete<T>(read: () => Promise<T>): Promise<T> {
   for (let reads = 1; ; reads++)
     try {
       return await read();

@@ -3,17 +3,16 @@ import type { ChainReader } from './chainReader.ts';
 import type { ChunkReader } from './chunks.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
-import type { ChunkedBlock } from './place.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
+import { attemptOf, validRowsCondition } from './rangeBlocks.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
 import { SIDE_BITS } from './rows.ts';
-import { attemptOf, rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
+import type { ChunkedBlock } from './tracePosition.ts';
 
-/** Transactions whose hashes begin alike; there is one, but for what somebody searched for long. */
+/** Maximum number of transactions with one hash prefix. More than one needs a deliberate collision. */
 const MAX_CANDIDATES = 100;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
-/** The root frame of a transaction: where it stands, and its transaction's position in the block. */
 export interface RootFrame {
   readonly block: ChunkedBlock;
   readonly traceIndex: number;
@@ -27,7 +26,7 @@ interface Parts {
   readonly chunks: ChunkReader;
 }
 
-/** Undefined where no block up to a number has it: which only a machine says that has all rows of all of them. */
+/** Returns undefined if no block up to `upTo` has the transaction. Row counts prove that the replica has all blocks. */
 export async function findTransaction(
   { clickHouse, tables, reader, chunks }: Parts,
   hash: Hash,
@@ -36,11 +35,11 @@ export async function findTransaction(
   const head = (await reader.lastBlock(upTo ?? Number.MAX_SAFE_INTEGER))?.number;
   if (head === undefined) return undefined;
   const state = await reader.wide({
-    ...{ fromBlock: undefined, toBlock: head, order: 'desc', behind: undefined },
+    ...{ fromBlock: undefined, toBlock: head, order: 'desc', cursor: undefined },
     ...{ maxMissing: undefined, maxBlocks: head + 1 },
   });
-  const { fromBlock, toBlock } = state.within;
-  const range = rowsThatCount(state.attempts);
+  const { fromBlock, toBlock } = state.searchRange;
+  const range = validRowsCondition(state.attempts);
   const from = `FROM (SELECT groupArray((number, trace_index)) AS places FROM (
       SELECT number, trace_index FROM ${tables.byAddress}
       WHERE ${range} AND address = toFixedString(unhex({term:String}), 20) AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0
@@ -59,11 +58,11 @@ export async function findTransaction(
   for (const place of places) {
     const block = (await reader.range(place.number, place.number))?.span.block(place.number);
     if (block?.attempt !== attemptOf(state.attempts, place.number))
-      throw new IncompleteReplica('the chain has changed meanwhile');
+      throw new IncompleteReplica('the chain changed during the read');
     const read = await chunks.at([place], () => block, CHUNK_BYTES);
     const { traceIndex } = place;
     const transactionPosition = transactionPositionOf(
-      read.with(place),
+      read.containing(place),
       traceIndex % TRACES_PER_CHUNK,
       hashBytes,
     );

@@ -2,30 +2,29 @@ import {
   type BlockRange,
   BlockReplacedError,
   firstBlockOf,
-  type HistoryPlace,
+  type HistoryPosition,
   type Order,
   segmentOf,
 } from '../../traces/index.ts';
 import type { Query } from './database.ts';
 import { hex } from './hashes.ts';
-import { type Attempts, attemptsOf, UNUSUAL } from './span.ts';
+import { type Attempts, attemptsOf, UNUSUAL } from './rangeBlocks.ts';
 
-/** In SQL: the blocks from $2 to $3. */
+/** SQL: the blocks from $2 to $3. */
 export const RANGE = `int8multirange(int8range($2, $3, '[]'))`;
 
-/** What is known of a wide range: how many rows there must be by segment, and which blocks are missing. */
+/** PostgreSQL's state of a wide range: expected number of rows by segment, and missing blocks. */
 export interface WideState {
-  /** Of the index, random: rows of another one are not seen. */
+  /** Random id of the index. Excludes rows of other indexes. */
   readonly chain: number;
-  /** What was asked for, with its bounds settled. */
   readonly range: BlockRange;
   readonly missing: readonly BlockRange[];
-  /** Where the missing blocks are too many to be told, the last block that they are told for. */
-  readonly toldUpTo: number | undefined;
-  /** What ClickHouse is asked for: of `range`, behind the place and as far as missing blocks are told. */
-  readonly within: BlockRange;
+  /** Last block, in query order, that `missing` covers. Undefined if it covers everything. */
+  readonly missingUpTo: number | undefined;
+  /** The part of `range` to query in ClickHouse: from the cursor's block to the last block that `missing` covers. */
+  readonly searchRange: BlockRange;
   readonly attempts: Attempts;
-  /** By segment, of `within`. */
+  /** Expected number of rows in `within`, by segment. */
   readonly postings: ReadonlyMap<number, number>;
 }
 
@@ -33,16 +32,15 @@ export interface WideQuery {
   readonly fromBlock: number | undefined;
   readonly toBlock: number;
   readonly order: Order;
-  readonly behind: HistoryPlace | undefined;
-  /** Missing ranges that are told; left undefined, none are looked for. */
+  readonly cursor: HistoryPosition | undefined;
+  /** Maximum number of missing ranges to report. If undefined, missing blocks are not searched for. */
   readonly maxMissing: number | undefined;
-  /** Blocks that are looked at, at most. */
   readonly maxBlocks: number;
-  /** Whether all of the range is looked at though not all that is missing of it can be told. */
+  /** Searches the whole range even if not all missing ranges can be reported. */
   readonly isWhole?: true;
 }
 
-/** Reads what PostgreSQL has of a wide range, by queries that see one moment. */
+/** Reads PostgreSQL's state of a wide range. Run it in a transaction that sees one snapshot. */
 export class WideReader {
   readonly #query: Query;
   readonly #chain: number;
@@ -52,19 +50,19 @@ export class WideReader {
     this.#chain = chain;
   }
 
-  /** Throws BlockReplacedError where the place is in a block that is not there any more. */
+  /** Returns the state of a wide range. Throws BlockReplacedError if the cursor's block was replaced. */
   async read(query: WideQuery): Promise<WideState> {
-    const { order, behind, toBlock, maxMissing, maxBlocks } = query;
+    const { order, cursor, toBlock, maxMissing, maxBlocks } = query;
     const range = { fromBlock: query.fromBlock ?? (await this.#lowest(toBlock)), toBlock };
-    if (behind?.blockHash !== undefined) await this.#checkPlace(behind);
-    const ahead = aheadOf(range, behind, order);
+    if (cursor?.blockHash !== undefined) await this.#checkPlace(cursor);
+    const ahead = aheadOf(range, cursor, order);
     const missing =
       maxMissing === undefined ? [] : await this.#missing(ahead, { order, max: maxMissing + 1 });
     const isCut = missing.length > (maxMissing ?? 0);
     if (isCut) missing.pop();
     const last = missing.at(-1);
     const told = !isCut || last === undefined ? undefined : order === 'asc' ? last.toBlock : last.fromBlock;
-    const from = behind === undefined ? range : upTo(range, behind.blockNumber, opposite(order));
+    const from = cursor === undefined ? range : upTo(range, cursor.blockNumber, opposite(order));
     const bounded =
       order === 'asc'
         ? upTo(from, from.fromBlock + maxBlocks - 1, order)
@@ -78,8 +76,8 @@ export class WideReader {
       missing: (order === 'asc' ? missing : missing.reverse())
         .map((gap) => (isBounded ? upTo(gap, order === 'asc' ? end : first, order) : gap))
         .filter((gap) => !isEmpty(gap)),
-      toldUpTo: isBounded ? (order === 'asc' ? end : first) : told,
-      within,
+      missingUpTo: isBounded ? (order === 'asc' ? end : first) : told,
+      searchRange: within,
       attempts: isEmpty(within)
         ? attemptsOf([])
         : attemptsOf(await this.#query(UNUSUAL, [this.#chain, first, end])),
@@ -95,7 +93,7 @@ export class WideReader {
     return Math.min(row?.lowest ?? toBlock, toBlock);
   }
 
-  async #checkPlace({ blockNumber, blockHash }: HistoryPlace): Promise<void> {
+  async #checkPlace({ blockNumber, blockHash }: HistoryPosition): Promise<void> {
     const [row] = await this.#query<{ hash: Buffer }>(
       'SELECT hash FROM floodgate_traces.blocks WHERE chain = $1 AND number = $2 AND is_canonical',
       [this.#chain, blockNumber],
@@ -108,16 +106,16 @@ export class WideReader {
     { order, max }: { readonly order: Order; readonly max: number },
   ): Promise<BlockRange[]> {
     if (fromBlock > toBlock) return [];
-    const rows = await this.#query<{ first: number; behind: number }>(
-      `SELECT lower(gap) AS first, upper(gap) AS behind
+    const rows = await this.#query<{ first: number; end: number }>(
+      `SELECT lower(gap) AS first, upper(gap) AS end
         FROM floodgate_traces.chains, unnest(${RANGE} - present) AS gap
         WHERE id = $1 ORDER BY 1 ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $4`,
       [this.#chain, fromBlock, toBlock, max],
     );
-    return rows.map(({ first, behind }) => ({ fromBlock: first, toBlock: behind - 1 }));
+    return rows.map(({ first, end }) => ({ fromBlock: first, toBlock: end - 1 }));
   }
 
-  /** Whole segments are summed up already; of those at the ends the blocks are. */
+  /** Whole segments have stored sums. Partial segments at both ends are summed by block. */
   async #postings({ fromBlock, toBlock }: BlockRange): Promise<Map<number, number>> {
     const first = segmentOf(fromBlock);
     const last = segmentOf(toBlock);
@@ -137,14 +135,14 @@ export class WideReader {
 
 const opposite = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
-/** The part of a range behind a block in an order, without that block: that of its place was gone over. */
-function aheadOf(range: BlockRange, behind: HistoryPlace | undefined, order: Order): BlockRange {
-  if (behind === undefined) return range;
+/** Returns the part of a range after the cursor's block, which was already searched. */
+function aheadOf(range: BlockRange, cursor: HistoryPosition | undefined, order: Order): BlockRange {
+  if (cursor === undefined) return range;
   const step = order === 'asc' ? 1 : -1;
-  return upTo(range, behind.blockNumber + step, opposite(order));
+  return upTo(range, cursor.blockNumber + step, opposite(order));
 }
 
-/** The part of a range up to a block in an order, that block included. */
+/** Returns the part of a range up to and including a block, in the given order. */
 export const upTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, order: Order): BlockRange =>
   order === 'asc'
     ? { fromBlock, toBlock: Math.min(toBlock, blockNumber) }

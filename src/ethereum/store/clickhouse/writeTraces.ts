@@ -1,36 +1,41 @@
 import { AnswerTooLargeError, JsonWriter, TRACES_PER_CHUNK, writeTrace } from '../../traces/index.ts';
 import type { Chunks } from './chunks.ts';
-import type { Place } from './place.ts';
+import type { TracePosition } from './tracePosition.ts';
 
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 const COMMA = Buffer.from(',');
 
-interface Answer {
-  readonly places: readonly Place[];
+interface TracesToWrite {
+  readonly places: readonly TracePosition[];
   readonly chunks: Chunks;
   readonly maxBytes: number;
-  /** Left out: bytes of their own. */
   readonly json?: JsonWriter | undefined;
 }
 
-/** Traces as the bytes of a JSON array. Throws AnswerTooLargeError past `maxBytes`. */
-export function arrayOf({ json, ...answer }: Answer): Buffer {
+/** Returns traces as a JSON array. Throws AnswerTooLargeError if it exceeds `maxBytes`. */
+export function tracesAsJson({ json, ...answer }: TracesToWrite): Buffer {
   const into = json ?? new JsonWriter();
   into.reset();
   const { places, maxBytes } = answer;
-  if (writeBehind(into, answer) < places.length) throw new AnswerTooLargeError(maxBytes);
+  if (appendTraces(into, answer) < places.length) throw new AnswerTooLargeError(maxBytes);
   return json === undefined ? into.copy() : into.written();
 }
 
-/** Writes as many traces as there is room for as a JSON array behind what stands in `json`, and gives how many. */
-export function writeBehind(json: JsonWriter, { places, chunks, maxBytes }: Answer): number {
+/** Appends as many traces as fit into `maxBytes` to `json`, as a JSON array. Returns their number. */
+export function appendTraces(json: JsonWriter, { places, chunks, maxBytes }: TracesToWrite): number {
   json.verbatim(OPEN, 0, OPEN.length);
   let taken = 0;
   for (const place of places) {
     const before = json.length;
     if (taken > 0) json.verbatim(COMMA, 0, COMMA.length);
-    writeTrace(json, chunks.with(place), place.traceIndex % TRACES_PER_CHUNK, place.number);
+    writeTrace(
+      json,
+      chunks.containing(place),
+      place.traceIndex % TRACES_PER_CHUNK,
+      place.number,
+      chunks.readData,
+    );
     if (json.textBytes + CLOSE.length > maxBytes) {
       json.length = before;
       break;

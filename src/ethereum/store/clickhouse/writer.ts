@@ -8,15 +8,14 @@ import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
 import type { Lease } from './lease.ts';
 import type { Rows } from './native.ts';
-import { LOOK_MS, MAX_WAIT_MS, OtherWriter } from './otherWriter.ts';
 import { type Attempt, chunkRows, postingRows } from './rows.ts';
 import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
+import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 
-/** What takes the changes of an index. */
 export interface ChangeTarget {
-  /** Throws WrongChainError where the index holds another. */
+  /** Binds the index to a chain. Throws WrongChainError if it belongs to another one. */
   bind(identity: ChainIdentity): Promise<void>;
-  /** Resolves when the change is there. */
+  /** Applies a change. Resolves when it is stored. */
   apply(change: IndexChange): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,22 +30,22 @@ export interface WriterParts {
 }
 
 /**
- * Writes an index that many instances may want to write: the one that has the lease does, the others wait until it has.
+ * Writes a shared index. The instance with the lease writes; the others wait until it has made the change.
  *
- * First PostgreSQL notes what will be written, each block under an attempt of its own; then its rows go to ClickHouse and are counted
- * there; then one transaction says that they count. Whatever breaks off in between leaves rows that nobody reads.
+ * A change has three steps. PostgreSQL records the blocks, each with a new attempt number. The rows are inserted into
+ * ClickHouse and counted. One transaction makes the blocks canonical. Rows of an interrupted change are never read.
  */
 export class IndexWriter implements ChangeTarget {
   readonly #parts: WriterParts;
-  readonly #other: OtherWriter;
-  /** Changes are worked out one after the other, each from the state before. */
+  readonly #other: WriterProgress;
+  /** Runs changes one at a time, because each depends on the state before it. */
   readonly #changes = new SerialQueue();
   #hadLease: boolean | undefined;
   #isClosing = false;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
-    this.#other = new OtherWriter(parts.reader);
+    this.#other = new WriterProgress(parts.reader);
   }
 
   bind(identity: ChainIdentity): Promise<void> {
@@ -60,25 +59,25 @@ export class IndexWriter implements ChangeTarget {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#changes.idle();
-    await this.#parts.lease.giveBack();
+    await this.#parts.lease.release();
   }
 
   async #apply(change: IndexChange): Promise<void> {
     const deadlineMs = performance.now() + MAX_WAIT_MS;
     for (;;) {
-      const token = await this.#parts.lease.take(this.#parts.reader.id);
-      this.#tell(token !== undefined);
+      const token = await this.#parts.lease.acquire(this.#parts.reader.id);
+      this.#logLeaseChange(token !== undefined);
       if (token !== undefined) return this.#write(token, change);
-      if (await this.#other.hasDone(change)) return;
-      const isOver = performance.now() > deadlineMs || this.#isClosing;
-      if (isOver || (await this.#other.isPast(change))) throw this.#other.notWritten(change);
-      await pause(LOOK_MS);
+      if (await this.#other.hasApplied(change)) return;
+      const isFinished = performance.now() > deadlineMs || this.#isClosing;
+      if (isFinished || (await this.#other.hasSkipped(change))) throw this.#other.notWritten(change);
+      await pause(POLL_MS);
     }
   }
 
   async #write(token: number, change: IndexChange): Promise<void> {
     const { chain } = this.#parts;
-    // First of all: until the change is committed its own rows are of no block of the chain either.
+    // Must run before the inserts: until the commit, the rows of this change are not canonical and would be deleted.
     if (change.finalizedNumber !== undefined) await this.#clearDead(change.finalizedNumber);
     const attempts = await chain.plan(token, change);
     if (attempts.length > 0) await this.#insert(attempts);
@@ -87,7 +86,11 @@ export class IndexWriter implements ChangeTarget {
 
   async #insert(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    const token = attempts.map(({ block, attempt }) => `${block.block.number}:${attempt}`).join();
+    // The token includes the hash: if PostgreSQL loses its newest commit, another block may get the same number and
+    // attempt.
+    const token = attempts
+      .map(({ block: { block }, attempt }) => `${block.number}:${attempt}:${block.hash}`)
+      .join();
     const insert = (table: string, columns: string, rows: Rows): Promise<void> =>
       rows.count === 0
         ? Promise.resolve()
@@ -97,10 +100,9 @@ export class IndexWriter implements ChangeTarget {
     await this.#count(attempts);
   }
 
-  /** Nothing counts that is not there whole. */
   async #count(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    // All attempts that the blocks have: one that is picked out costs more than those few.
+    // Counts all attempts of the blocks. Selecting one attempt would cost more than reading the few others.
     const count = (table: string): string =>
       `SELECT groupArray((number, attempt, n)) AS counts FROM (SELECT number, attempt, count() AS n FROM ${table}
         WHERE chain = {chain:UInt32} AND number IN {numbers:Array(UInt32)} GROUP BY number, attempt)`;
@@ -114,14 +116,12 @@ export class IndexWriter implements ChangeTarget {
         const { number } = block.block;
         const key = `${number} ${attempt}`;
         if ((chunks.get(key) ?? 0) === block.chunks.length && (rows.get(key) ?? 0) === postings) continue;
-        throw new IncompleteReplica(
-          `ClickHouse: of block ${number} not all rows are there after they were written`,
-        );
+        throw new IncompleteReplica(`ClickHouse: block ${number} does not have all rows after the insert`);
       }
     });
   }
 
-  /** Rows of blocks that were replaced, or never came to count: nobody reads them, and they take room. */
+  /** Deletes rows of attempts that were replaced or never became canonical. No query reads them. */
   async #clearDead(upTo: number): Promise<void> {
     const { chain, clickHouse, tables, reader } = this.#parts;
     for (let dead = await chain.dead(upTo); dead.length > 0; dead = await chain.dead(upTo)) {
@@ -130,7 +130,7 @@ export class IndexWriter implements ChangeTarget {
         numbers: dead.map(({ number }) => number),
         attempts: dead.map(({ attempt }) => attempt),
       };
-      for (const { table } of tables.own)
+      for (const { table } of tables.localTables)
         await clickHouse.command(
           `ALTER TABLE ${table}${tables.onCluster} DELETE WHERE chain = {chain:UInt32}
             AND (number, attempt) IN arrayZip({numbers:Array(UInt32)}, {attempts:Array(UInt16)})`,
@@ -140,11 +140,11 @@ export class IndexWriter implements ChangeTarget {
     }
   }
 
-  #tell(hasLease: boolean): void {
+  #logLeaseChange(hasLease: boolean): void {
     if (hasLease === this.#hadLease) return;
     this.#hadLease = hasLease;
     const { log, reader } = this.#parts;
-    if (hasLease) log.info({ network: reader.network }, 'this instance writes the index of traces');
-    else log.info({ network: reader.network }, 'another instance writes the index of traces');
+    if (hasLease) log.info({ network: reader.network }, 'this instance writes the trace index');
+    else log.info({ network: reader.network }, 'another instance writes the trace index');
   }
 }

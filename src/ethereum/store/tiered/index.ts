@@ -1,4 +1,6 @@
-/** A trace store that others share, with an index of its own for the newest blocks in front of it. */
+/** Trace store that combines a shared index with a local index of the newest blocks. */
+
 export type { RecentIndex } from './recentBlocks.ts';
-export { type NewestBlocks, TieredTraceReader } from './tieredTraceReader.ts';
+export { RecentBlocksReader } from './recentBlocksReader.ts';
+export { TieredTraceReader } from './tieredTraceReader.ts';
 export { type TieredDependencies, TieredTraceStore } from './tieredTraceStore.ts';

@@ -1,33 +1,31 @@
 import type { IndexChange, IndexedBlock, RecentPart, TraceStore } from '../../traces/index.ts';
 import type { NewestBlocks } from './tieredTraceReader.ts';
 
-/** An index that is thrown away when it has too many blocks. */
+/** A local index that is deleted when it has too many blocks. */
 export interface RecentIndex {
   readonly store: TraceStore;
-  /** Where other processes may read it. */
+  /** Folder of the index, readable by other processes. */
   readonly folder: string;
-  /** Closes it, and removes what it kept. */
   discard(): Promise<void>;
 }
 
-/** An index without gaps, with what is known of it without asking. */
 interface Generation {
   readonly index: RecentIndex;
-  /** Undefined where it has no block. */
+  /** Lowest block, if any. */
   first: number | undefined;
   head: number;
 }
 
 /**
- * The newest blocks, at least `keepBlocks` of them once so many have come, and never more than twice as many and a change. When the
- * index has `keepBlocks`, a second one is begun beside it; when that has as many, it takes the first one's place. So none is ever cut.
+ * Local index of the newest blocks: at least `keepBlocks`, at most twice as many plus one change. To avoid trimming, a
+ * second index starts when the first has `keepBlocks`, and later replaces it.
  */
 export class RecentBlocks implements NewestBlocks {
   readonly #keepBlocks: number;
   readonly #open: () => Promise<RecentIndex>;
   #current: Generation | undefined;
   #next: Generation | undefined;
-  /** Answers may still be read from those. */
+  /** Replaced indexes. Reads from them may still be running. */
   #retired: Generation[] = [];
 
   constructor(keepBlocks: number, open: () => Promise<RecentIndex>) {
@@ -35,13 +33,12 @@ export class RecentBlocks implements NewestBlocks {
     this.#open = open;
   }
 
-  /** The index, where it has every block of a range. */
-  holding(fromBlock: number, toBlock: number): TraceStore | undefined {
+  /** Returns the index if it has every block of the range. */
+  covering(fromBlock: number, toBlock: number): TraceStore | undefined {
     const { first, head = -1, index } = this.#current ?? {};
     return first !== undefined && fromBlock >= first && toBlock <= head ? index?.store : undefined;
   }
 
-  /** The index, where it has any block. */
   get store(): TraceStore | undefined {
     return this.#current?.first === undefined ? undefined : this.#current.index.store;
   }
@@ -50,20 +47,20 @@ export class RecentBlocks implements NewestBlocks {
     return this.#current?.first === undefined ? undefined : this.#current.head;
   }
 
-  /** What there is of it to be read by others. */
+  /** Folder and range of the index, for other processes. */
   get part(): RecentPart | undefined {
     const { first, head = -1, index } = this.#current ?? {};
     return index === undefined || first === undefined ? undefined : { folder: index.folder, first, head };
   }
 
-  /** Applies what a change does to the newest blocks. Where that fails all is thrown away: it is kept elsewhere too. */
+  /** Applies a change. On failure, drops the local index, because the shared one has all blocks. */
   async apply(change: IndexChange): Promise<void> {
     try {
       this.#current ??= await this.#begin();
       for (const generation of [this.#current, this.#next])
         if (generation !== undefined) await applyTo(generation, change);
-      if ((change.blocks.at(-1)?.block.number ?? -1) > this.#current.head) await this.#beginAnew(change);
-      await this.#turnOver();
+      if ((change.blocks.at(-1)?.block.number ?? -1) > this.#current.head) await this.#restart(change);
+      await this.#rotate();
     } catch (error) {
       this.#retire(this.#current, this.#next);
       this.#current = undefined;
@@ -79,8 +76,8 @@ export class RecentBlocks implements NewestBlocks {
     await this.#discardRetired();
   }
 
-  /** The chain goes on beyond a gap. */
-  async #beginAnew(change: IndexChange): Promise<void> {
+  /** Starts a new index when the chain continues after a gap. */
+  async #restart(change: IndexChange): Promise<void> {
     this.#retire(this.#current, this.#next);
     this.#next = undefined;
     this.#current = await this.#begin();
@@ -99,9 +96,9 @@ export class RecentBlocks implements NewestBlocks {
     return { index: await this.#open(), first: undefined, head: -1 };
   }
 
-  async #turnOver(): Promise<void> {
+  async #rotate(): Promise<void> {
     if (this.#next !== undefined && lengthOf(this.#next) >= this.#keepBlocks) {
-      // Whoever began to read the one before this has long done so.
+      // Reads from the previously replaced index ended long ago.
       await this.#discardRetired();
       this.#retire(this.#current);
       this.#current = this.#next;
@@ -118,8 +115,9 @@ async function applyTo(generation: Generation, { undoFrom, blocks }: IndexChange
   const { store } = generation.index;
   const added = joining(generation, undoFrom, blocks);
   const undone = undoFrom !== undefined && generation.first !== undefined && undoFrom <= generation.head;
-  if (!undone && added.length === 0) return;
-  await store.apply({ blocks: added, ...(undone && { undoFrom }) });
+  const traced = undone ? [] : tracedSince(generation, blocks);
+  if (!undone && added.length + traced.length === 0) return;
+  await store.apply({ blocks: [...traced, ...added], ...(undone && { undoFrom }) });
   if (undone) {
     generation.head = undoFrom - 1;
     if (generation.first !== undefined && undoFrom <= generation.first) generation.first = undefined;
@@ -130,7 +128,7 @@ async function applyTo(generation: Generation, { undoFrom, blocks }: IndexChange
   generation.head = last.block.number;
 }
 
-/** The blocks of a change that follow each other and those that are there; others are no newest ones. */
+/** Returns the blocks of a change that continue the index without a gap. */
 function joining(
   { first, head }: Generation,
   undoFrom: number | undefined,
@@ -143,6 +141,12 @@ function joining(
   const next = isEmpty ? numberAt(run, 0) : Math.min(head + 1, undoFrom ?? head + 1);
   const from = run.findIndex(({ block }) => block.number === next);
   return from < 0 ? [] : run.slice(from);
+}
+
+/** Returns the blocks that are already in the index, perhaps recorded as unavailable. */
+function tracedSince({ first, head }: Generation, blocks: readonly IndexedBlock[]): readonly IndexedBlock[] {
+  if (first === undefined) return [];
+  return blocks.filter(({ block }) => block.number >= first && block.number <= head);
 }
 
 const numberAt = (blocks: readonly IndexedBlock[], i: number): number => blocks[i]?.block.number ?? -2;

@@ -1,40 +1,40 @@
 import {
-  type Awaitable,
-  andThen,
   type ChainIdentity,
   type Hash,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   type InternalTransactionsPage,
   type InternalTransactionsQuery,
   type JsonWriter,
+  type MaybePromise,
+  mapMaybe,
   type StoredBlock,
   type SummaryQuery,
   type TraceFilter,
   type TraceReader,
   type TransactionLimits,
+  type UnavailableBlock,
 } from '../../traces/index.ts';
 
-/** An index of the newest blocks, without gaps. */
+/** Index of the newest blocks, without gaps. */
 export interface NewestBlocks {
-  /** The index, where it has every block of a range. */
-  holding(fromBlock: number, toBlock: number): TraceReader | undefined;
-  /** The index, where it has any block. */
+  /** Returns the index if it has every block of a range. */
+  covering(fromBlock: number, toBlock: number): TraceReader | undefined;
+  /** The index, if it has any block. */
   readonly store: TraceReader | undefined;
   readonly head: number | undefined;
 }
 
 export interface TieredReaderDependencies {
-  /** It has every block. */
   readonly shared: TraceReader;
   readonly recent: NewestBlocks;
 }
 
 /**
- * The newest blocks from an index of its own, all else from the one that is shared. Every answer is of one of the two, and so of one
- * chain: a range that both have a part of is the shared one's, which has it whole.
+ * Reads the newest blocks from the local index and others from the shared one. Each result is from one of the two, so
+ * it is always of one chain.
  */
 export class TieredTraceReader implements TraceReader {
   readonly #shared: TraceReader;
@@ -45,41 +45,45 @@ export class TieredTraceReader implements TraceReader {
     this.#recent = recent;
   }
 
-  chain(): Awaitable<ChainIdentity | undefined> {
+  chain(): MaybePromise<ChainIdentity | undefined> {
     return this.#shared.chain();
   }
 
-  head(): Awaitable<StoredBlock | undefined> {
+  head(): MaybePromise<StoredBlock | undefined> {
     return (this.#recent.store ?? this.#shared).head();
   }
 
-  finalizedNumber(): Awaitable<number | undefined> {
+  finalizedNumber(): MaybePromise<number | undefined> {
     return this.#shared.finalizedNumber();
   }
 
-  block(blockNumber: number): Awaitable<StoredBlock | undefined> {
-    return this.#holding(blockNumber, blockNumber).block(blockNumber);
+  block(blockNumber: number): MaybePromise<StoredBlock | undefined> {
+    return this.#storeFor(blockNumber, blockNumber).block(blockNumber);
   }
 
-  lastBlock(upTo: number): Awaitable<StoredBlock | undefined> {
+  lastBlock(upTo: number): MaybePromise<StoredBlock | undefined> {
     const { head } = this.#recent;
     if (head !== undefined && upTo >= head) return this.head();
-    return this.#holding(upTo, upTo).lastBlock(upTo);
+    return this.#storeFor(upTo, upTo).lastBlock(upTo);
   }
 
-  firstMissing(fromBlock: number, toBlock: number): Awaitable<number | undefined> {
-    return this.#holding(fromBlock, toBlock).firstMissing(fromBlock, toBlock);
+  firstMissing(fromBlock: number, toBlock: number): MaybePromise<number | undefined> {
+    return this.#storeFor(fromBlock, toBlock).firstMissing(fromBlock, toBlock);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Uint8Array | undefined> {
-    return this.#holding(filter.fromBlock, filter.toBlock).filter(filter, maxBytes, json);
+  unavailable(fromBlock: number, toBlock: number, max: number): MaybePromise<readonly UnavailableBlock[]> {
+    return this.#storeFor(fromBlock, toBlock).unavailable(fromBlock, toBlock, max);
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined> {
-    return this.#holding(blockNumber, blockNumber).blockTraces(blockNumber, maxBytes);
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined> {
+    return this.#storeFor(filter.fromBlock, filter.toBlock).filter(filter, maxBytes, json);
   }
 
-  transactionTraces(hash: Hash, limits: TransactionLimits): Awaitable<Buffer | undefined> {
+  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined> {
+    return this.#storeFor(blockNumber, blockNumber).blockTraces(blockNumber, maxBytes);
+  }
+
+  transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined> {
     return this.#firstKnown((store) => store.transactionTraces(hash, limits));
   }
 
@@ -87,37 +91,40 @@ export class TieredTraceReader implements TraceReader {
     hash: Hash,
     traceAddress: readonly number[],
     limits: TransactionLimits,
-  ): Awaitable<Buffer | null | undefined> {
+  ): MaybePromise<Buffer | null | undefined> {
     return this.#firstKnown((store) => store.transactionTrace(hash, traceAddress, limits));
   }
 
-  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Awaitable<HistoryPage> {
-    return this.#holding(query.fromBlock ?? -1, query.toBlock).addressTraces(query, maxBytes, json);
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage> {
+    return this.#storeFor(query.fromBlock ?? -1, query.toBlock).addressTraces(query, maxBytes, json);
   }
 
-  addressSummary(query: SummaryQuery): Awaitable<HistorySummary> {
+  addressSummary(query: SummaryQuery): MaybePromise<HistorySummary> {
     return this.#shared.addressSummary(query);
   }
 
-  internalTransactions(query: InternalTransactionsQuery): Awaitable<InternalTransactionsPage> {
-    return this.#holding(query.fromBlock, query.toBlock).internalTransactions(query);
+  internalTransactions(query: InternalTransactionsQuery): MaybePromise<InternalTransactionsPage> {
+    return this.#storeFor(query.fromBlock, query.toBlock).internalTransactions(query);
   }
 
-  transactionPlace(hash: Hash, limits: Pick<TransactionLimits, 'upTo'>): Awaitable<HistoryPlace | undefined> {
-    return this.#firstKnown((store) => store.transactionPlace(hash, limits));
+  transactionPosition(
+    hash: Hash,
+    limits: Pick<TransactionLimits, 'upTo'>,
+  ): MaybePromise<HistoryPosition | undefined> {
+    return this.#firstKnown((store) => store.transactionPosition(hash, limits));
   }
 
   close(): Promise<void> {
     return this.#shared.close();
   }
 
-  #holding(fromBlock: number, toBlock: number): TraceReader {
-    return this.#recent.holding(fromBlock, toBlock) ?? this.#shared;
+  #storeFor(fromBlock: number, toBlock: number): TraceReader {
+    return this.#recent.covering(fromBlock, toBlock) ?? this.#shared;
   }
 
-  #firstKnown<T>(read: (store: TraceReader) => Awaitable<T | undefined>): Awaitable<T | undefined> {
+  #firstKnown<T>(read: (store: TraceReader) => MaybePromise<T | undefined>): MaybePromise<T | undefined> {
     const recent = this.#recent.store;
     if (recent === undefined) return read(this.#shared);
-    return andThen(read(recent), (found) => (found === undefined ? read(this.#shared) : found));
+    return mapMaybe(read(recent), (found) => (found === undefined ? read(this.#shared) : found));
   }
 }

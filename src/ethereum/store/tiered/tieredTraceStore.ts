@@ -4,20 +4,18 @@ import { RecentBlocks, type RecentIndex } from './recentBlocks.ts';
 import { TieredTraceReader } from './tieredTraceReader.ts';
 
 export interface TieredOptions {
-  /** Blocks that are answered from the index of its own, at the least. */
+  /** Minimum number of newest blocks in the local index. */
   readonly keepBlocks: number;
 }
 
 export interface TieredDependencies {
-  /** What all instances share: it has every block. */
   readonly shared: TraceStore;
-  /** Opens an empty index for the newest blocks. */
   readonly openRecent: () => Promise<RecentIndex>;
-  /** Hears that the index of its own was thrown away, as it could not be written. */
+  /** Called when the local index was dropped because a write failed. */
   readonly failed: (error: unknown) => void;
 }
 
-/** The same with an index of the newest blocks that it keeps itself, of what is written here to the one that is shared. */
+/** Trace store that writes all changes to the shared index, and the newest blocks also to a local one. */
 export class TieredTraceStore extends TieredTraceReader implements TraceStore {
   readonly #shared: TraceStore;
   readonly #recent: RecentBlocks;
@@ -39,8 +37,11 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     return this.#shared.tracesPerChange;
   }
 
-  /** At first, for what another server was faster to write is not applied here. Not after a failure, which the next change may mend. */
-  get lacksNewest(): boolean {
+  /**
+   * Whether the local index has no blocks, as after a start. False after a failed write, because the next change starts
+   * a new index.
+   */
+  get needsNewest(): boolean {
     return this.#couldKeep && this.#recent.store === undefined;
   }
 
@@ -48,7 +49,7 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     return this.#recent.part;
   }
 
-  keepNewest(head: IndexedBlock): Promise<void> {
+  cacheNewest(head: IndexedBlock): Promise<void> {
     return this.#changes.run(() => this.#keep({ blocks: [head] }));
   }
 
@@ -66,16 +67,17 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     await this.#shared.close();
   }
 
-  /** First where all see it: what the index of its own has, the shared one has or had. */
+  /** Writes the shared index first, so that the local one never has blocks that others cannot see. */
   async #apply(change: IndexChange): Promise<void> {
     await this.#shared.apply(change);
     const head = (await this.#shared.head())?.number ?? -1;
-    const newest = change.blocks.filter(({ block }) => block.number > head - this.#keepBlocks);
+    const first = Math.min(this.#recent.part?.first ?? head, head - this.#keepBlocks + 1);
+    const newest = change.blocks.filter(({ block }) => block.number >= first);
     const { undoFrom } = change;
     await this.#keep({ blocks: newest, ...(undoFrom !== undefined && { undoFrom }) });
   }
 
-  /** Here it is a copy alone: it may be thrown away, and answers come from the shared one. Then it is begun again with the next change. */
+  /** Applies a change to the local index. On failure, drops it: reads then use the shared index. */
   async #keep(change: IndexChange): Promise<void> {
     try {
       await this.#recent.apply(change);

@@ -2,17 +2,17 @@ import { ADDRESS_BYTES, HAS_ERROR, NO_TRANSACTION, TRACE_TYPES, TYPE_MASK, VARIA
 import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
 /**
- * What the filters of a history look at, 16 bits a trace, so that they need not read the trace:
+ * 16 bits per trace that the filters of a history evaluate without reading the trace:
  *
- *   bits 0 to 7   the length in bits of the value that it moved, 0 for none, 255 for that and more
- *   bits 8 to 10  its kind, a number of TRACE_KINDS
- *   bit 11        whether it is an internal frame: below the root of its transaction
- *   bit 12        whether it failed, or stands inside a frame that did
- *   bit 13        whether it is a reward, which is in no transaction
+ *   bits 0 to 7   bit length of the transferred value; 0 for no transfer, 255 for 255 bits or more
+ *   bits 8 to 10  kind, an index of TRACE_KINDS
+ *   bit 11        internal frame: below the root of its transaction
+ *   bit 12        failed, or inside a failed frame
+ *   bit 13        reward; belongs to no transaction
  */
 export type TraceAttributes = number;
 
-/** What a trace is, its call type included. The first four are calls. */
+/** Trace type, with the call type for calls. The first four are calls. */
 export const TRACE_KINDS = [
   'call',
   'callcode',
@@ -25,7 +25,7 @@ export const TRACE_KINDS = [
 export type TraceKind = (typeof TRACE_KINDS)[number];
 
 const CALL_KINDS = 4;
-/** Where the kinds of the types behind `call` begin: TRACE_TYPES has them in the same order. */
+/** First kind that is not a call; from here on, kinds are in the order of TRACE_TYPES. */
 const KIND_OF_CREATE = CALL_KINDS;
 
 const MAX_VALUE_BITS = 255;
@@ -37,7 +37,6 @@ const IS_REWARD = 1 << 13;
 
 export const valueBitsIn = (attributes: TraceAttributes): number => attributes & MAX_VALUE_BITS;
 export const kindIn = (attributes: TraceAttributes): number => (attributes >>> KIND_SHIFT) & KIND_MASK;
-/** The number of its type in TRACE_TYPES. */
 export const typeIn = (attributes: TraceAttributes): number =>
   Math.max(0, kindIn(attributes) - KIND_OF_CREATE + 1);
 export const isInternal = (attributes: TraceAttributes): boolean => (attributes & IS_INTERNAL) !== 0;
@@ -45,7 +44,7 @@ export const isRoot = (attributes: TraceAttributes): boolean =>
   (attributes & (IS_INTERNAL | IS_REWARD)) === 0;
 export const hasFailed = (attributes: TraceAttributes): boolean => (attributes & HAS_FAILED) !== 0;
 
-/** The length in bits of a value, as attributes have it. */
+/** Returns the bit length of a value as encoded in the attributes. */
 export const valueBits = (value: bigint): number =>
   value === 0n ? 0 : Math.min(MAX_VALUE_BITS, value.toString(2).length);
 
@@ -53,11 +52,11 @@ const reader = new RecordReader();
 const skipped: Span = { start: 0, end: 0 };
 const value: Span = { start: 0, end: 0 };
 
-/** The attributes of each trace of a block, out of all of its chunks in order. */
+/** Returns the attributes of a block's traces. `chunks` must be all its trace chunks in order. */
 export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): Uint16Array {
   const attributes = new Uint16Array(traceCount);
   let at = 0;
-  // Traces stand depth first: all that is deeper than a failed frame, until another is as high, is inside of it.
+  // Traces are in depth-first order: deeper traces belong to the failed frame until one has its depth again.
   let failedDepth = Number.POSITIVE_INFINITY;
   for (const chunk of chunks) {
     reader.bytes = chunk;
@@ -80,7 +79,7 @@ export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): 
   return attributes;
 }
 
-/** The value in the action of trace `index` of a chunk; whether it moved is told by its attributes. */
+/** Returns the value in a trace's action. The attributes show whether the value was transferred. */
 export function actionValue(chunk: Uint8Array, index: number): bigint {
   const { start, end } = actionValueSpan(chunk, index);
   let digits = '';
@@ -88,7 +87,7 @@ export function actionValue(chunk: Uint8Array, index: number): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }
 
-/** Where its bytes stand, big end first: none for zero. To be read before the next is asked for. */
+/** Returns the span of the value's big-endian bytes; empty for zero. The next call reuses the span object. */
 export function actionValueSpan(chunk: Uint8Array, index: number): Readonly<Span> {
   reader.bytes = chunk;
   reader.at = recordStart(chunk, index);
@@ -104,7 +103,10 @@ function kindOf(kindByte: number): number {
   return type === 0 ? kindByte >>> VARIANT_SHIFT : KIND_OF_CREATE + type - 1;
 }
 
-/** A callcode pays the code's account nothing: it pays itself. A delegatecall repeats what its caller was paid. */
+/**
+ * Returns the bit length of the transferred value. A callcode transfers to its own account; a delegatecall repeats its
+ * caller's value.
+ */
 function movedBits(kindByte: number, kind: number): number {
   if (kind !== 0 && kind < KIND_OF_CREATE) return 0;
   readValue(kindByte);
@@ -121,7 +123,6 @@ function readDepth(): number {
   return depth;
 }
 
-/** From the beginning of an action. */
 function readValue(kindByte: number): void {
   const type = TRACE_TYPES[kindByte & TYPE_MASK];
   reader.at += type === 'call' || type === 'suicide' ? 2 * ADDRESS_BYTES : ADDRESS_BYTES;

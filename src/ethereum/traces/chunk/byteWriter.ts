@@ -1,16 +1,18 @@
-/** Bytes to start with; doubled whenever a chunk needs more. */
+/** Initial buffer size; doubled when a chunk needs more. */
 const INITIAL_BYTES = 64 * 1024;
 
-/** Digits up to this many are decoded here: a call into the runtime takes longer. */
+/** A larger buffer is released at the next reset. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Strings up to this length are decoded in JavaScript; the native call is slower for them. */
 const MAX_DIGITS_HERE = 160;
 
-/** The value of each hex digit by its character code. */
 const DIGIT_VALUES = Uint8Array.from(
   { length: 128 },
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
 );
 
-/** Writes the bytes of a `0x` string with an even number of digits; returns where they end. */
+/** Writes the bytes of a `0x` string of even length. Returns the end offset. */
 export function writeHex(bytes: Buffer, offset: number, text: string): number {
   const end = offset + (text.length - 2) / 2;
   if (text.length > MAX_DIGITS_HERE) {
@@ -24,7 +26,7 @@ export function writeHex(bytes: Buffer, offset: number, text: string): number {
   return end;
 }
 
-/** Writes the parts of a chunk one after the other into one buffer that is used again for the next chunk. */
+/** Writes binary fields into a buffer that is reused for the next block. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   #length = 0;
@@ -35,9 +37,10 @@ export class ByteWriter {
 
   reset(): void {
     this.#length = 0;
+    if (this.#buffer.length > MAX_KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   }
 
-  /** A copy of what was written since the last reset. */
+  /** Returns a copy of the bytes since the last reset. */
   copy(): Uint8Array {
     const copy = new Uint8Array(this.#length);
     copy.set(this.#buffer.subarray(0, this.#length));
@@ -54,7 +57,7 @@ export class ByteWriter {
     this.#length = this.#buffer.writeUInt32LE(value, this.#length);
   }
 
-  /** `offset` counts from the last reset. */
+  /** Overwrites four bytes at `offset`, counted from the last reset. */
   uint32At(offset: number, value: number): void {
     this.#buffer.writeUInt32LE(value, offset);
   }
@@ -64,7 +67,7 @@ export class ByteWriter {
     this.#length += bytes;
   }
 
-  /** An unsigned integer below 2^53 as LEB128. */
+  /** Writes an unsigned integer below 2^53 as LEB128. */
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
@@ -75,19 +78,19 @@ export class ByteWriter {
     this.#buffer[this.#length++] = rest;
   }
 
-  /** The bytes of a `0x` string with an even number of digits, without a length. */
+  /** Writes the bytes of a `0x` string of even length, without a length prefix. */
   hex(text: string): void {
     this.#reserve((text.length - 2) / 2);
     this.#length = writeHex(this.#buffer, this.#length, text);
   }
 
-  /** The bytes of a `0x` string with an even number of digits, after their number. */
+  /** Writes the bytes of a `0x` string of even length, with a length prefix. */
   data(text: string): void {
     this.varint((text.length - 2) / 2);
     this.hex(text);
   }
 
-  /** A `0x` quantity, which may have an odd number of digits; zero has no bytes. */
+  /** Writes a `0x` quantity, possibly with an odd number of digits. Zero has no bytes. */
   quantity(text: string): void {
     if (text === '0x0') return this.byte(0);
     if (text.length % 2 === 0) return this.data(text);

@@ -1,4 +1,4 @@
-import type { Hash, Trace } from '../trace.ts';
+import type { Data, Hash, Trace } from '../trace.ts';
 import { ByteWriter } from './byteWriter.ts';
 import {
   CALL_TYPES,
@@ -6,28 +6,38 @@ import {
   HAS_ADDRESS,
   HAS_ERROR,
   HAS_RESULT,
+  HAS_SHARED,
   NO_TRANSACTION,
   REWARD_TYPES,
   TRACE_TYPES,
   TRACES_PER_CHUNK,
   VARIANT_SHIFT,
 } from './format.ts';
+import { inputOf, outputOf, RepeatedData } from './repeatedData.ts';
 
 const writer = new ByteWriter();
 
-/** The traces of one block as chunks, in order; the last may hold fewer traces. They share one buffer. Format: format.ts. */
+/** Encodes a block's traces as chunks, followed by the data chunks. All share one buffer. Format: format.ts. */
 export function encodeChunks(blockHash: Hash, traces: readonly Trace[]): Uint8Array[] {
   writer.reset();
+  const repeated = new RepeatedData(traces, Math.ceil(traces.length / TRACES_PER_CHUNK));
   const ends: number[] = [];
   for (let first = 0; first < traces.length; first += TRACES_PER_CHUNK) {
-    encodeChunk(blockHash, traces.slice(first, first + TRACES_PER_CHUNK));
+    encodeChunk(blockHash, traces.slice(first, first + TRACES_PER_CHUNK), repeated);
+    ends.push(writer.length);
+  }
+  for (const data of repeated.chunks) {
+    writer.byte(0);
+    writer.byte(0);
+    writer.hex(blockHash);
+    writer.hex(data);
     ends.push(writer.length);
   }
   const all = writer.copy();
   return ends.map((end, i) => all.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
-function encodeChunk(blockHash: Hash, traces: readonly Trace[]): void {
+function encodeChunk(blockHash: Hash, traces: readonly Trace[], repeated: RepeatedData): void {
   const transactions = transactionsOf(traces);
   const start = writer.length;
   writer.byte(traces.length);
@@ -42,11 +52,11 @@ function encodeChunk(blockHash: Hash, traces: readonly Trace[]): void {
   traces.forEach((trace, i) => {
     writer.uint32At(offsetsAt + 4 * i, writer.length - start);
     const index = transactions.findIndex(({ transactionHash }) => transactionHash === trace.transactionHash);
-    encodeRecord(trace, index === -1 ? NO_TRANSACTION : index);
+    encodeRecord(trace, index === -1 ? NO_TRANSACTION : index, repeated);
   });
 }
 
-/** A trace of each transaction that the traces of a chunk are of: there are few, so a list will do. */
+/** Returns one trace per transaction of a chunk. Linear search suffices for at most eight traces. */
 function transactionsOf(traces: readonly Trace[]): Trace[] {
   const found: Trace[] = [];
   for (const trace of traces)
@@ -58,17 +68,37 @@ function transactionsOf(traces: readonly Trace[]): Trace[] {
   return found;
 }
 
-function encodeRecord(trace: Trace, transactionIndex: number): void {
-  writer.byte(kindOf(trace));
+function encodeRecord(trace: Trace, transactionIndex: number, repeated: RepeatedData): void {
+  const shared = repeated.isEmpty ? undefined : sharedPayloads(trace, repeated);
+  writer.byte(kindOf(trace) | (shared === undefined ? 0 : HAS_SHARED));
   writer.byte(transactionIndex);
   writer.varint(trace.subtraces);
   writer.varint(trace.traceAddress.length);
   for (const index of trace.traceAddress) writer.varint(index);
-  encodeAction(trace);
+  encodeAction(trace, shared);
   if (trace.type !== 'reward' && trace.error !== undefined) writer.text(JSON.stringify(trace.error));
 }
 
-function encodeAction(trace: Trace): void {
+/** Returns undefined if the record stores its input and output itself. */
+function sharedPayloads(trace: Trace, repeated: RepeatedData): SharedPayloads | undefined {
+  const inputChunk = repeated.chunkOf(inputOf(trace));
+  const outputChunk = repeated.chunkOf(outputOf(trace));
+  return inputChunk === undefined && outputChunk === undefined ? undefined : { inputChunk, outputChunk };
+}
+
+interface SharedPayloads {
+  readonly inputChunk: number | undefined;
+  readonly outputChunk: number | undefined;
+}
+
+function encodePayload(data: Data, shared: SharedPayloads | undefined, chunk: number | undefined): void {
+  if (shared === undefined) return writer.data(data);
+  if (chunk !== undefined) return writer.varint(2 * chunk + 1);
+  writer.varint(data.length - 2);
+  writer.hex(data);
+}
+
+function encodeAction(trace: Trace, shared: SharedPayloads | undefined): void {
   switch (trace.type) {
     case 'call': {
       const { from, to, gas, value, input } = trace.action;
@@ -76,10 +106,10 @@ function encodeAction(trace: Trace): void {
       writer.hex(to);
       writer.quantity(gas);
       writer.quantity(value);
-      writer.data(input);
+      encodePayload(input, shared, shared?.inputChunk);
       if (trace.result === null) return;
       writer.quantity(trace.result.gasUsed);
-      writer.data(trace.result.output);
+      encodePayload(trace.result.output, shared, shared?.outputChunk);
       return;
     }
     case 'create': {
@@ -87,11 +117,15 @@ function encodeAction(trace: Trace): void {
       writer.hex(from);
       writer.quantity(gas);
       writer.quantity(value);
-      writer.data(init);
+      encodePayload(init, shared, shared?.inputChunk);
       if (trace.result === null) return;
       if ('address' in trace.result) writer.hex(trace.result.address);
       writer.quantity(trace.result.gasUsed);
-      writer.data('address' in trace.result ? trace.result.code : trace.result.output);
+      encodePayload(
+        'address' in trace.result ? trace.result.code : trace.result.output,
+        shared,
+        shared?.outputChunk,
+      );
       return;
     }
     case 'suicide':

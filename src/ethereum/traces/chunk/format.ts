@@ -1,25 +1,32 @@
 /**
- * How traces are stored: in chunks of a few consecutive traces of one block, as bytes.
+ * Binary format of stored traces: chunks of a few consecutive traces of one block.
  *
- * A chunk is small, so that one trace of a block never read before costs one short read; it holds what its traces
- * share (block hash, transactions) once; and its bytes are plain, because the engine compresses them. Hex digits are
- * stored as the bytes that they stand for, and become digits again when an answer is written.
+ * Chunks are small, so that reading one cold trace costs one short read. Block hash and transactions are stored once
+ * per chunk. Chunks are not compressed here, because the engine compresses them. Hex data is stored as bytes and
+ * converted to digits when a response is written.
  *
  *   chunk   u8 traces, u8 transactions, 32 block hash, transactions x (32 hash, u32 position),
  *           traces x u32 offset of the record in the chunk, records
- *   record  u8 kind, u8 transaction's index in the chunk (or NO_TRANSACTION), subtraces, depth, depth x index,
+ *   record  u8 kind, u8 index of the transaction in the chunk (or NO_TRANSACTION), subtraces, depth, depth x index,
  *           then by type
  *           call     20 from, 20 to, gas, value, input; result: gasUsed, output
- *           create   20 from, gas, value, init; result: 20 address (where kind says so), gasUsed, code or revert data
+ *           create   20 from, gas, value, init; result: 20 address (with HAS_ADDRESS), gasUsed, code or revert data
  *           suicide  20 address, 20 refundAddress, balance
  *           reward   20 author, value
- *           and last, where kind says so, the error as a JSON string
+ *           and the error as a JSON string (with HAS_ERROR)
  *
- * Integers without a given width are LEB128; byte strings and quantities have their length in bytes before them,
+ * Input or output that a block repeats often (repeatedData.ts) is stored once, in a data chunk after the trace chunks:
+ *
+ *   data chunk  u8 0, u8 0, 32 block hash, bytes
+ *
+ * In a record with HAS_SHARED the length of input (init) and output (code) is doubled. An odd number is a reference:
+ * twice the number of the data chunk in the block, plus one.
+ *
+ * Integers without a given width are LEB128. Byte strings and quantities are prefixed with their length in bytes;
  * quantities are big-endian without leading zero bytes.
  */
 
-/** Traces in a chunk: 16 are one part in seventy smaller on disk, and double what is read for a cold trace. */
+/** Traces per chunk. With 16 the database is 1/70 smaller, but a cold trace costs twice the bytes. */
 export const TRACES_PER_CHUNK = 8;
 
 export const NO_TRANSACTION = 0xff;
@@ -27,7 +34,7 @@ export const NO_TRANSACTION = 0xff;
 export const HASH_BYTES = 32;
 export const ADDRESS_BYTES = 20;
 
-/** Bytes before the first transaction of a chunk. */
+/** Bytes before the first transaction of a chunk, or before the data of a data chunk. */
 export const CHUNK_HEAD_BYTES = 2 + HASH_BYTES;
 export const TRANSACTION_BYTES = HASH_BYTES + 4;
 
@@ -36,12 +43,12 @@ export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as 
 export const CREATION_METHODS = [undefined, 'create', 'create2'] as const;
 export const REWARD_TYPES = ['block', 'uncle'] as const;
 
-/** A record's first byte: type in bits 0 and 1, the flags below, and the variant (call type and so on) in bits 6 and 7. */
+/** First byte of a record: type (bits 0 and 1), the flags below, variant such as the call type (bits 6 and 7). */
 export const TYPE_MASK = 0b11;
 export const HAS_ERROR = 0b100;
 export const HAS_RESULT = 0b1000;
 export const HAS_ADDRESS = 0b1_0000;
+export const HAS_SHARED = 0b10_0000;
 export const VARIANT_SHIFT = 6;
 
-/** The chunk that holds trace `traceIndex` of a block. */
 export const chunkOf = (traceIndex: number): number => Math.floor(traceIndex / TRACES_PER_CHUNK);

@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import { RecordReader, recordBounds, type Span } from './recordReader.ts';
 
-/** What a frame of a transaction says of itself, without its input and output. */
+/** A frame of a transaction without input and output. */
 export interface InternalFrame {
   readonly transactionHash: Hash;
   readonly traceAddress: readonly number[];
@@ -23,12 +23,11 @@ export interface InternalFrame {
   readonly from: Address;
   /** Undefined for a creation. */
   readonly to: Address | undefined;
-  /** The contract that it created. */
   readonly created: Address | undefined;
   readonly value: bigint;
-  /** A destruction has none. */
+  /** Undefined for a destruction. */
   readonly gas: bigint | undefined;
-  /** Undefined where the frame has no result. */
+  /** Undefined if the frame has no result. */
   readonly gasUsed: bigint | undefined;
   readonly error: string | undefined;
 }
@@ -36,7 +35,7 @@ export interface InternalFrame {
 const reader = new RecordReader();
 const span: Span = { start: 0, end: 0 };
 
-/** Reads trace number `index` of a chunk, which must be no reward, as far as an internal transaction is told of it. */
+/** Decodes trace `index` of a chunk as an internal transaction. Throws for a reward. */
 export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   const [start, end] = recordBounds(chunk, index);
@@ -44,12 +43,12 @@ export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame
   reader.at = start;
   const kind = reader.byte();
   const transaction = reader.byte();
-  if (transaction === NO_TRANSACTION) throw new Error('a trace is in no transaction');
+  if (transaction === NO_TRANSACTION) throw new Error('the trace belongs to no transaction');
   reader.varint(); // subtraces
   const traceAddress = Array.from({ length: reader.varint() }, () => reader.varint());
   const hashAt = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * transaction;
   const base = {
-    transactionHash: `0x${bytes.toString('hex', hashAt, hashAt + HASH_BYTES)}` as Hash, // 32 bytes as digits
+    transactionHash: `0x${bytes.toString('hex', hashAt, hashAt + HASH_BYTES)}` as Hash, // 32 bytes in hex
     traceAddress,
   };
   const type = TRACE_TYPES[kind & TYPE_MASK];
@@ -62,10 +61,10 @@ export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame
   const to = type === 'call' ? addressIn(bytes) : undefined;
   const gas = quantityIn(bytes);
   const value = quantityIn(bytes);
-  reader.data(span); // input
+  reader.payload(span, kind); // input
   const created = (kind & HAS_ADDRESS) === 0 ? undefined : addressIn(bytes);
   const gasUsed = (kind & HAS_RESULT) === 0 ? undefined : quantityIn(bytes);
-  if (gasUsed !== undefined) reader.data(span); // output
+  if (gasUsed !== undefined) reader.payload(span, kind); // output
   const frame = { from, to, created, value, gas, gasUsed, error: errorIn(bytes, kind, end) };
   return { ...base, type: type === 'call' ? type : creationOf(kind), ...frame };
 }
@@ -75,7 +74,7 @@ const creationOf = (kind: number): 'create' | 'create2' =>
 
 function addressIn(bytes: Buffer): Address {
   reader.fixed(span, ADDRESS_BYTES);
-  return `0x${bytes.toString('hex', span.start, span.end)}` as Address; // 20 bytes as digits
+  return `0x${bytes.toString('hex', span.start, span.end)}` as Address; // 20 bytes in hex
 }
 
 function quantityIn(bytes: Buffer): bigint {
@@ -86,5 +85,5 @@ function quantityIn(bytes: Buffer): bigint {
 function errorIn(bytes: Buffer, kind: number, end: number): string | undefined {
   if ((kind & HAS_ERROR) === 0) return undefined;
   reader.varint();
-  return JSON.parse(bytes.toString('utf8', reader.at, end)) as string; // written from a text
+  return JSON.parse(bytes.toString('utf8', reader.at, end)) as string; // encoded from a string
 }

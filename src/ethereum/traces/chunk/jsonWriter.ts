@@ -1,14 +1,14 @@
-/** Bytes to start with: an answer of 30 ordinary traces fits. One that had to grow stays so large, as new memory costs more than what is written to it. */
+/** Initial buffer: fits 30 typical traces. A grown buffer is kept, because allocating costs more than writing. */
 const INITIAL_BYTES = 32 * 1024;
-/** A larger buffer is given back after the answer that needed it. */
+/** A larger buffer is released after its response. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Free bytes before the text: what stands before a result in its answer is written there, and nothing is copied. */
-export const ROOM_BEFORE_BYTES = 256;
-/** Free bytes behind the text, for what closes the answer. */
-export const ROOM_BEHIND_BYTES = 16;
+/** Free bytes before the text, for the start of the JSON-RPC response. This avoids a copy. */
+export const HEADROOM_BYTES = 256;
+/** Free bytes after the text, for the end of the JSON-RPC response. */
+export const TAILROOM_BYTES = 16;
 
-/** `00` to `ff`, each as the two ASCII digits in one little-endian 16-bit number. */
+/** ASCII digits of `00` to `ff`, each pair as a little-endian 16-bit number. */
 const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
   const digits = byte.toString(16).padStart(2, '0');
   return digits.charCodeAt(0) | (digits.charCodeAt(1) << 8);
@@ -17,44 +17,37 @@ const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
 const ZERO = 0x30;
 const LOWER_X = 0x78;
 
-/**
- * Writes JSON text as ASCII bytes into one buffer, with no string in between: hex digits come from a table two at a
- * time, constant text is copied. Callers reserve room first and may then write that many bytes unchecked.
- */
+/** Writes JSON as ASCII bytes without intermediate strings. Callers reserve capacity, then write unchecked. */
 export class JsonWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
-  /** Where the next byte goes. */
-  length = ROOM_BEFORE_BYTES;
+  length = HEADROOM_BYTES;
 
-  /** Bytes of memory that it holds. */
-  get heldBytes(): number {
+  get capacityBytes(): number {
     return this.#bytes.length;
   }
 
-  /** Bytes of text. */
+  /** Length of the text in bytes. */
   get textBytes(): number {
-    return this.length - ROOM_BEFORE_BYTES;
+    return this.length - HEADROOM_BYTES;
   }
 
-  /** What was written last. */
   get lastByte(): number {
     return this.#bytes[this.length - 1] ?? 0;
   }
 
   reset(): void {
-    this.length = ROOM_BEFORE_BYTES;
+    this.length = HEADROOM_BYTES;
     if (this.#bytes.length > KEPT_BYTES) this.#allocate(INITIAL_BYTES);
   }
 
-  /** A copy of what was written since the last reset. */
+  /** Returns a copy of the text since the last reset. */
   copy(): Buffer {
     const copy = Buffer.allocUnsafeSlow(this.textBytes);
-    copy.set(this.#bytes.subarray(ROOM_BEFORE_BYTES, this.length));
+    copy.set(this.#bytes.subarray(HEADROOM_BYTES, this.length));
     return copy;
   }
 
-  /** Makes room for `bytes` more. */
   reserve(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.#bytes.length) return;
@@ -63,7 +56,7 @@ export class JsonWriter {
     this.#bytes.set(old);
   }
 
-  /** ASCII text prepared by `ascii`. */
+  /** Writes ASCII text prepared by `ascii`. */
   constant(text: Uint8Array): void {
     const bytes = this.#bytes;
     let at = this.length;
@@ -71,7 +64,7 @@ export class JsonWriter {
     this.length = at;
   }
 
-  /** `0x` and the digits of source[start..end). */
+  /** Writes `0x` and the hex digits of source[start..end). */
   hex(source: Uint8Array, start: number, end: number): void {
     const view = this.#view;
     let at = this.length;
@@ -84,7 +77,7 @@ export class JsonWriter {
     this.length = at;
   }
 
-  /** A big-endian number without leading zero bytes, as `0x` and digits without a leading zero. */
+  /** Writes a big-endian number without leading zero bytes as a JSON-RPC quantity: no leading zero digit. */
   quantity(source: Uint8Array, start: number, end: number): void {
     const bytes = this.#bytes;
     const first = start === end ? 0 : (source[start] ?? 0);
@@ -100,7 +93,7 @@ export class JsonWriter {
     this.length = at;
   }
 
-  /** A whole number from 0 to 2^53 in decimal digits. */
+  /** Writes an integer from 0 to 2^53 in decimal. */
   decimal(value: number): void {
     let digits = 1;
     for (let limit = 10; value >= limit; limit *= 10) digits++;
@@ -114,15 +107,15 @@ export class JsonWriter {
   }
 
   /**
-   * What was written since the last reset, in place: good until anything more is written. Before it in the same memory there
-   * are ROOM_BEFORE_BYTES, behind it ROOM_BEHIND_BYTES for whoever sends it.
+   * Returns the text without a copy, valid until the next write. HEADROOM_BYTES before it and TAILROOM_BYTES after it
+   * are free for the sender.
    */
   written(): Buffer {
-    this.reserve(ROOM_BEHIND_BYTES);
-    return Buffer.from(this.#bytes.buffer, ROOM_BEFORE_BYTES, this.textBytes);
+    this.reserve(TAILROOM_BYTES);
+    return Buffer.from(this.#bytes.buffer, HEADROOM_BYTES, this.textBytes);
   }
 
-  /** source[start..end) as it is. Makes room for itself. */
+  /** Copies source[start..end) unchanged. Reserves the capacity itself. */
   verbatim(source: Uint8Array, start: number, end: number): void {
     this.reserve(end - start);
     this.#bytes.set(source.subarray(start, end), this.length);
@@ -135,5 +128,5 @@ export class JsonWriter {
   }
 }
 
-/** Constant text for JsonWriter.constant. */
+/** Returns constant text for JsonWriter.constant. */
 export const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));

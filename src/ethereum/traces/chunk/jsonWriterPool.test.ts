@@ -4,26 +4,26 @@ import { JsonWriterPool } from './jsonWriterPool.ts';
 
 const MIB = 1024 * 1024;
 
-/** Takes so many writers, has each grow, and gives all back. */
+/** Borrows `count` writers, grows each one and returns all. */
 function lend(pool: JsonWriterPool, count: number, bytes: number): JsonWriter[] {
-  const writers = Array.from({ length: count }, () => pool.take());
+  const writers = Array.from({ length: count }, () => pool.acquire());
   for (const writer of writers) writer.reserve(bytes);
-  for (const writer of writers) pool.giveBack(writer);
+  for (const writer of writers) pool.release(writer);
   return writers;
 }
 
 describe('JsonWriterPool', () => {
-  it('makes no writer anew for as many connections as ask in one turn', () => {
+  it('reuses all writers of a previous event loop iteration with 100 connections', () => {
     const pool = new JsonWriterPool();
     const writers = new Set(lend(pool, 100, 1));
     expect(lend(pool, 100, 1).filter((writer) => !writers.has(writer))).toEqual([]);
   });
 
-  it('keeps no more memory than it may, however large answers were and however many', () => {
+  it('keeps at most 32 MiB of buffers, for any number and size of responses', () => {
     const pool = new JsonWriterPool();
     const writers = new Set(lend(pool, 100, 4 * MIB));
-    const kept = Array.from({ length: 100 }, () => pool.take()).filter((writer) => writers.has(writer));
+    const kept = Array.from({ length: 100 }, () => pool.acquire()).filter((writer) => writers.has(writer));
     expect(kept.length).toBeGreaterThan(0);
-    expect(kept.reduce((sum, { heldBytes }) => sum + heldBytes, 0)).toBeLessThanOrEqual(32 * MIB);
+    expect(kept.reduce((sum, { capacityBytes }) => sum + capacityBytes, 0)).toBeLessThanOrEqual(32 * MIB);
   });
 });

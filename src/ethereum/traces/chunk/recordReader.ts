@@ -1,27 +1,26 @@
-import { CHUNK_HEAD_BYTES, TRANSACTION_BYTES } from './format.ts';
+import { CHUNK_HEAD_BYTES, HAS_SHARED, TRANSACTION_BYTES } from './format.ts';
 
-/** How the parts of a chunk are found and read. Format: format.ts. */
+/** Functions that locate and decode the parts of a chunk. Format: format.ts. */
 
-/** How many traces a chunk holds. */
 export const tracesIn = (chunk: Uint8Array): number => chunk[0] ?? 0;
 
-/** Where record `index` of a chunk starts. */
 export const recordStart = (chunk: Uint8Array, index: number): number =>
   uint32(chunk, CHUNK_HEAD_BYTES + TRANSACTION_BYTES * (chunk[1] ?? 0) + 4 * index);
 
-/** Where it starts and ends. */
 export function recordBounds(chunk: Uint8Array, index: number): [start: number, end: number] {
   const isLast = index + 1 === tracesIn(chunk);
   return [recordStart(chunk, index), isLast ? chunk.length : recordStart(chunk, index + 1)];
 }
 
-/** A byte string in a chunk: where it starts and ends. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Reads one record, front to back. One instance serves a module: reading a trace allocates nothing. */
+/** Returned by `RecordReader.payload` if the payload is in the record itself. */
+export const IN_RECORD = -1;
+
+/** Reads one record sequentially. Each module reuses one instance, so a read allocates nothing. */
 export class RecordReader {
   bytes: Uint8Array = new Uint8Array();
   at = 0;
@@ -39,12 +38,20 @@ export class RecordReader {
     }
   }
 
-  /** Sets `span` to the byte string that stands here, after its length. */
+  /** Reads a length prefix and sets `span` to the byte string after it. */
   data(span: Span): void {
     const length = this.varint();
     span.start = this.at;
     this.at += length;
     span.end = this.at;
+  }
+
+  /** Sets `span` to input or output, and returns IN_RECORD or the number of its data chunk (with an empty `span`). */
+  payload(span: Span, kind: number): number {
+    const word = this.varint();
+    const isShared = (kind & HAS_SHARED) !== 0 && word % 2 === 1;
+    this.fixed(span, isShared ? 0 : (kind & HAS_SHARED) === 0 ? word : word / 2);
+    return isShared ? (word - 1) / 2 : IN_RECORD;
   }
 
   fixed(span: Span, length: number): void {

@@ -1,43 +1,43 @@
 import type { JsonWriter } from './jsonWriter.ts';
 
-/** Places that one key may be kept in: few, as each is looked at. */
+/** Associativity of the cache; small, because a lookup checks each slot of a set. */
 const WAYS = 4;
-/** Numbers of a place: its key, and where its piece starts. */
+/** Numbers per slot: the key and the start of its entry. */
 const NUMBERS_PER_PLACE = 2;
 const NUMBERS_PER_SET = NUMBERS_PER_PLACE * WAYS;
-/** Text of a trace, for sizing the table: an ordinary one has 800 bytes. */
+/** Expected text bytes per entry, for sizing the table. A typical trace has 800. */
 const EXPECTED_TEXT_BYTES = 400;
-/** A piece larger than this share of the cache is not kept. */
+/** Maximum share of the cache that one entry may use; larger entries are not stored. */
 const MAX_PIECE_SHARE = 1 / 64;
-/** Pieces start at multiples of this, so that the numbers at their beginning can be read as such. */
+/** Alignment of entries, so that their leading numbers can be read as 32-bit words. */
 const WORD_BYTES = 4;
-/** Where nothing is kept. */
-export const NOWHERE = -1;
-/** Once the cache is full, one of so many pieces that are offered is kept. */
-const KEPT_OF = 2;
-/** Stands for no key: memory that nobody has touched is an empty table. */
+/** Result of `find` for an unknown key. */
+export const NOT_FOUND = -1;
+/** When the cache is full, `offer` stores one of this many entries. */
+const ADMISSION_INTERVAL = 2;
+/** Marks an empty slot; zero, so that fresh memory is an empty table. */
 const NO_KEY = 0;
-/** A key as it is kept: none is 0. */
-const keptKey = (key: number): number => (key < 0 ? key : key + 1);
+/** Returns the key as stored in a slot, which is never NO_KEY. */
+const storedKey = (key: number): number => (key < 0 ? key : key + 1);
 
 /**
- * The JSON of traces in recent use, in one ring of bytes: what is written last overwrites what was written first. It takes
- * exactly the memory that it is given and nothing for the garbage collector to look after.
+ * Cache of the JSON of recently used traces in one ring buffer; new entries overwrite the oldest. Memory use is
+ * constant, and nothing is allocated on the garbage-collected heap.
  *
- * A piece holds the texts of some traces in a row, with commas between them, behind the number of texts and the end of
- * each: a part of the row is then one copy, too.
+ * An entry contains the texts of consecutive traces, separated by commas, after the number of texts and the end
+ * offset of each. A part of the sequence is therefore a single copy.
  */
 export class TextCache {
   readonly #ring: Uint8Array;
   readonly #words: Uint32Array;
   readonly #setMask: number;
-  /** Key and start of each place: a set fills one line of the processor's cache. */
+  /** Key and start of each slot. A set fits in one 64-byte CPU cache line. */
   readonly #places: Float64Array;
-  /** Bytes written so far, those passed over at the ring's end included: starts are counted from the same beginning. */
+  /** Total bytes written, including bytes skipped at the end of the ring. Entry starts are values of this counter. */
   #written = 0;
-  /** What was written when the ring was last begun from its beginning. */
+  /** Value of `#written` at the start of the current lap of the ring. */
   #lapStart = 0;
-  /** What was written when it was last cleared. */
+  /** Value of `#written` at the last `clear`. */
   #clearedAt = 0;
   #offered = 0;
 
@@ -54,54 +54,48 @@ export class TextCache {
     this.#clearedAt = this.#written;
   }
 
-  /** Where the piece kept for a key starts, for `writeAt`; NOWHERE where there is none. */
+  /** Returns the start of the entry for a key, for `writeAt`, or NOT_FOUND. */
   find(key: number): number {
     const places = this.#places;
     const set = this.#setOf(key);
-    const wanted = keptKey(key);
+    const wanted = storedKey(key);
     for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE)
-      if (places[i] === wanted) return places[i + 1] ?? NOWHERE;
-    return NOWHERE;
+      if (places[i] === wanted) return places[i + 1] ?? NOT_FOUND;
+    return NOT_FOUND;
   }
 
-  /**
-   * Writes the texts from number `first` up to, not including, `end` of the piece that `find` found. False, with nothing
-   * written, where none was found, it was overwritten since, or has fewer texts.
-   */
-  // biome-ignore lint/complexity/useMaxParams: called for each trace or group of an answer: no object is made
+  /** Writes texts of the entry at `start`. Returns false if it has been overwritten or has fewer texts. */
+  // biome-ignore lint/complexity/useMaxParams: called for each trace or group of a response; avoids an allocation
   writeAt(json: JsonWriter, start: number, first: number, end: number): boolean {
-    if (start === NOWHERE || this.#written - start > this.#ring.length) return false;
-    const at = this.#placeInRing(start);
+    if (start === NOT_FOUND || this.#written - start > this.#ring.length) return false;
+    const at = this.#ringOffset(start);
     const words = this.#words;
     const word = at / WORD_BYTES;
     const texts = words[word] ?? 0;
     if (end > texts) return false;
     const textAt = at + (1 + texts) * WORD_BYTES;
-    // Behind each text but the last there is a comma.
+    // A comma follows each text except the last.
     const from = first === 0 ? 0 : (words[word + first] ?? 0) + 1;
     json.verbatim(this.#ring, textAt + from, textAt + (words[word + end] ?? 0));
     return true;
   }
 
-  /** Starts are counted from the beginning of all writing; what is left of the lap before stands behind what was written. */
-  #placeInRing(start: number): number {
+  /** Returns the ring offset of an entry. Entries of the previous lap are located after the write pointer. */
+  #ringOffset(start: number): number {
     return start >= this.#lapStart ? start - this.#lapStart : start - this.#lapStart + this.#ring.length;
   }
 
   /**
-   * Keeps texts as `keep` does, while there is room; then now and then. If each were kept, a round of a little more than there is
-   * room for would find nothing: each piece would be overwritten just before it is asked for again.
+   * A full cache stores one of {@link ADMISSION_INTERVAL} entries. Otherwise a cyclic access pattern slightly larger
+   * than the cache would never hit, because each entry would be overwritten just before its next use.
    */
   offer(key: number, text: Uint8Array, ends: Uint32Array): void {
     const isFull = this.#written - this.#clearedAt > this.#ring.length;
-    if (!isFull || this.#offered++ % KEPT_OF === 0) this.keep(key, text, ends);
+    if (!isFull || this.#offered++ % ADMISSION_INTERVAL === 0) this.put(key, text, ends);
   }
 
-  /**
-   * Keeps texts for a key, in place of what was kept for it, or of the oldest of its set. `ends` says where each of them
-   * ends in `text`; one byte stands between two.
-   */
-  keep(key: number, text: Uint8Array, ends: Uint32Array): void {
+  /** Stores texts in place of the key's entry or the oldest of the set. One separator byte lies between texts. */
+  put(key: number, text: Uint8Array, ends: Uint32Array): void {
     const headBytes = (1 + ends.length) * WORD_BYTES;
     const bytes = Math.ceil((headBytes + text.length) / WORD_BYTES) * WORD_BYTES;
     const capacity = this.#ring.length;
@@ -111,31 +105,31 @@ export class TextCache {
       this.#written = this.#lapStart;
     }
     const start = this.#written;
-    const at = this.#placeInRing(start);
+    const at = this.#ringOffset(start);
     this.#words[at / WORD_BYTES] = ends.length;
     this.#words.set(ends, at / WORD_BYTES + 1);
     this.#ring.set(text, at + headBytes);
     this.#written += bytes;
 
-    const place = this.#placeFor(key);
-    this.#places[place] = keptKey(key);
+    const place = this.#slotFor(key);
+    this.#places[place] = storedKey(key);
     this.#places[place + 1] = start;
   }
 
-  /** The key's own place in its set, else a free one, else the oldest. */
-  #placeFor(key: number): number {
+  /** Returns the slot with the key, else a free slot, else the oldest slot of the set. */
+  #slotFor(key: number): number {
     const places = this.#places;
     const set = this.#setOf(key);
     let oldest = set;
     for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE) {
       const kept = places[i] ?? NO_KEY;
-      if (kept === NO_KEY || kept === keptKey(key)) return i;
+      if (kept === NO_KEY || kept === storedKey(key)) return i;
       if ((places[i + 1] ?? 0) < (places[oldest + 1] ?? 0)) oldest = i;
     }
     return oldest;
   }
 
-  /** Keys that differ in a few high bits alone, as those of two lists do, come to sets all over the table (murmur3's finalizer). */
+  /** Returns the set of a key. Uses the murmur3 finalizer, because keys of two lists differ only in a few high bits. */
   #setOf(key: number): number {
     const low = key >>> 0;
     const high = Math.floor(key / 2 ** 32);

@@ -10,12 +10,12 @@ import { visitTerms } from './visitTerms.ts';
 
 const TERM_BYTES = 20;
 
-const hash = `0x${'ab'.repeat(32)}` as Hash; // a literal of the right shape
+const hash = `0x${'ab'.repeat(32)}` as Hash; // literal of the right form
 const header: BlockHeader = { number: 7, hash, parentHash: hash, timestamp: 1, transactionHashes: [] };
 
 const pairs = ({ terms, positions }: Postings): string[] => terms.map((term, i) => `${term} ${positions[i]}`);
 
-test('what finds the traces of a block is read from its chunks as it was made from the traces', () => {
+test('visitTerms returns the same index terms from chunks as indexBlock from traces', () => {
   fc.assert(
     fc.property(fc.array(anyTrace(), { minLength: 1, maxLength: 40 }), (traces: Trace[]) => {
       const { chunks, postings } = indexBlock(header, traces);

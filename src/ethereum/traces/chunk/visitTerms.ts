@@ -12,13 +12,13 @@ import {
 } from './format.ts';
 import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
-/** Told that the term of 20 bytes at `at` of the chunk finds its trace number `index`. */
+/** Called for the 20-byte term at offset `at` of the chunk; it occurs in trace `index`. */
 export type VisitTerm = (side: Side, at: number, index: number) => void;
 
 const reader = new RecordReader();
 const skipped: Span = { start: 0, end: 0 };
 
-/** Visits what the traces of a chunk are found by: the same as `indexBlock` makes of the traces themselves. */
+/** Visits the index terms of a chunk's traces. Must match `indexBlock`, which derives the terms from the traces. */
 export function visitTerms(chunk: Uint8Array, visit: VisitTerm): void {
   reader.bytes = chunk;
   for (let index = 0; index < tracesIn(chunk); index++) {
@@ -34,7 +34,7 @@ export function visitTerms(chunk: Uint8Array, visit: VisitTerm): void {
   }
 }
 
-/** As `partiesOf` has it. */
+/** Visits the addresses of a trace. Must match `partiesOf`. */
 function visitParties(kind: number, index: number, visit: VisitTerm): void {
   const at = reader.at;
   switch (TRACE_TYPES[kind & TYPE_MASK]) {
@@ -43,7 +43,9 @@ function visitParties(kind: number, index: number, visit: VisitTerm): void {
       const isCreated = (kind & (HAS_RESULT | HAS_ADDRESS | HAS_ERROR)) === (HAS_RESULT | HAS_ADDRESS);
       if (!isCreated) return;
       reader.at += ADDRESS_BYTES;
-      for (let quantities = 0; quantities < 3; quantities++) reader.data(skipped);
+      reader.data(skipped); // gas
+      reader.data(skipped); // value
+      reader.payload(skipped, kind);
       return visit('to', reader.at, index);
     }
     case 'reward':

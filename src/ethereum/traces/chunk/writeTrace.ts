@@ -15,13 +15,13 @@ import {
   VARIANT_SHIFT,
 } from './format.ts';
 import { ascii, type JsonWriter } from './jsonWriter.ts';
-import { RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts';
+import { IN_RECORD, RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts';
 
-/** What a trace's JSON needs at the most besides two digits a stored byte: its keys and punctuation. */
+/** Maximum length of a trace's keys and punctuation in JSON; the rest is two digits per stored byte. */
 const FIXED_TEXT_BYTES = 512;
-/** Decimal digits and a comma that one stored byte of an integer can become, at the most. */
+/** Maximum number of JSON bytes for one stored byte of an integer: its decimal digits and a comma. */
 const TEXT_BYTES_PER_STORED_BYTE = 6;
-/** The integers of the longest `traceAddress`, 1,025 indexes below a million: all else of a trace becomes two digits a byte. */
+/** Maximum length of `traceAddress` in JSON: 1,025 indexes below a million. */
 const MAX_PATH_TEXT_BYTES = 16 * 1024;
 
 const CALL_ACTIONS = CALL_TYPES.map((type) => ascii(`{"action":{"callType":"${type}","from":"`));
@@ -57,21 +57,43 @@ const TRANSACTION_POSITION = ascii('","transactionPosition":');
 const NO_TRANSACTION_TEXT = ascii('],"transactionHash":null,"transactionPosition":null');
 const TYPES = TRACE_TYPES.map((type) => ascii(`,"type":"${type}"}`));
 
+/** Returns data chunk `chunk` of block `blockNumber`. */
+export type ReadDataChunk = (blockNumber: number, chunk: number) => Uint8Array;
+
+/** Span of an input or output. */
+interface Payload extends Span {
+  source: Uint8Array;
+}
+
 const span = (): Span => ({ start: 0, end: 0 });
+const payload = (): Payload => ({ ...span(), source: new Uint8Array() });
 const reader = new RecordReader();
-const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span(), span(), span(), span()];
+const [a, b, gas, value, gasUsed] = [span(), span(), span(), span(), span()];
+const [input, output] = [payload(), payload()];
+/** State of the trace being written: maximum JSON bytes of its record, and the source of its data chunks. */
+let recordTextBytes = 0;
+let blockOfData = 0;
+let readDataChunk: ReadDataChunk = () => new Uint8Array();
 
 /**
- * Writes trace number `index` of a chunk as JSON, keys in the order of `Trace`. The chunk is one that encodeChunks made:
- * it was checked when it was written, so nothing is checked here.
+ * Writes trace `index` of a chunk as JSON. The chunk must come from encodeChunks, because it is not checked again.
+ * `readData` must not modify the bytes of `chunk`.
  */
-// biome-ignore lint/complexity/useMaxParams: called for each trace of an answer: no object is made
-export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, blockNumber: number): void {
+// biome-ignore lint/complexity/useMaxParams: called for each trace of a response; avoids an allocation
+export function writeTrace(
+  json: JsonWriter,
+  chunk: Uint8Array,
+  index: number,
+  blockNumber: number,
+  readData: ReadDataChunk,
+): void {
   const [start, end] = recordBounds(chunk, index);
   const bytes = end - start;
-  json.reserve(
-    FIXED_TEXT_BYTES + Math.min(TEXT_BYTES_PER_STORED_BYTE * bytes, 2 * bytes + MAX_PATH_TEXT_BYTES),
-  );
+  recordTextBytes =
+    FIXED_TEXT_BYTES + Math.min(TEXT_BYTES_PER_STORED_BYTE * bytes, 2 * bytes + MAX_PATH_TEXT_BYTES);
+  json.reserve(recordTextBytes);
+  blockOfData = blockNumber;
+  readDataChunk = readData;
   reader.bytes = chunk;
   reader.at = start;
 
@@ -92,6 +114,20 @@ export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, b
   json.constant(textOf(TYPES, kind & TYPE_MASK));
 }
 
+function readPayload(into: Payload, kind: number): void {
+  const dataChunk = reader.payload(into, kind);
+  into.source = reader.bytes;
+  if (dataChunk === IN_RECORD) return;
+  into.source = readDataChunk(blockOfData, dataChunk);
+  into.start = CHUNK_HEAD_BYTES;
+  into.end = into.source.length;
+}
+
+function writePayload(json: JsonWriter, { source, start, end }: Payload): void {
+  if (source !== reader.bytes) json.reserve(recordTextBytes + 2 * (end - start));
+  json.hex(source, start, end);
+}
+
 function writeAction(json: JsonWriter, kind: number): void {
   const source = reader.bytes;
   const variant = kind >>> VARIANT_SHIFT;
@@ -101,13 +137,13 @@ function writeAction(json: JsonWriter, kind: number): void {
       reader.fixed(b, ADDRESS_BYTES);
       reader.data(gas);
       reader.data(value);
-      reader.data(input);
+      readPayload(input, kind);
       json.constant(textOf(CALL_ACTIONS, variant));
       json.hex(source, a.start, a.end);
       json.constant(GAS);
       json.quantity(source, gas.start, gas.end);
       json.constant(INPUT);
-      json.hex(source, input.start, input.end);
+      writePayload(json, input);
       json.constant(TO);
       json.hex(source, b.start, b.end);
       json.constant(VALUE);
@@ -117,13 +153,13 @@ function writeAction(json: JsonWriter, kind: number): void {
       reader.fixed(a, ADDRESS_BYTES);
       reader.data(gas);
       reader.data(value);
-      reader.data(input);
+      readPayload(input, kind);
       json.constant(textOf(CREATE_ACTIONS, variant));
       json.hex(source, a.start, a.end);
       json.constant(GAS);
       json.quantity(source, gas.start, gas.end);
       json.constant(INIT);
-      json.hex(source, input.start, input.end);
+      writePayload(json, input);
       json.constant(VALUE);
       json.quantity(source, value.start, value.end);
       return;
@@ -149,7 +185,7 @@ function writeAction(json: JsonWriter, kind: number): void {
   }
 }
 
-/** `error` where the frame failed, then `result`; in the record the error stands last, as it is rare. */
+/** Writes `error` before `result`. In the record the error is last, because it is rare. */
 function writeOutcome(json: JsonWriter, kind: number, end: number): void {
   const source = reader.bytes;
   const hasResult = (kind & HAS_RESULT) !== 0;
@@ -157,7 +193,7 @@ function writeOutcome(json: JsonWriter, kind: number, end: number): void {
   if (hasAddress) reader.fixed(a, ADDRESS_BYTES);
   if (hasResult) {
     reader.data(gasUsed);
-    reader.data(output);
+    readPayload(output, kind);
   }
   if ((kind & HAS_ERROR) !== 0) {
     reader.varint();
@@ -171,13 +207,13 @@ function writeOutcome(json: JsonWriter, kind: number, end: number): void {
     json.constant(GAS_USED);
     json.quantity(source, gasUsed.start, gasUsed.end);
     json.constant(OUTPUT);
-    json.hex(source, output.start, output.end);
+    writePayload(json, output);
     return json.constant(RESULT_END);
   }
   json.constant(RESULT_ADDRESS);
   json.hex(source, a.start, a.end);
   json.constant(CODE);
-  json.hex(source, output.start, output.end);
+  writePayload(json, output);
   json.constant(NEXT_GAS_USED);
   json.quantity(source, gasUsed.start, gasUsed.end);
   json.constant(RESULT_END);
@@ -202,6 +238,6 @@ function writePlacement(json: JsonWriter, transactionIndex: number): void {
 
 function textOf(texts: readonly Uint8Array[], number: number): Uint8Array {
   const text = texts[number];
-  if (text === undefined) throw new Error(`a stored trace is damaged: its kind has variant ${number}`);
+  if (text === undefined) throw new Error(`a stored trace is damaged: unknown variant ${number}`);
   return text;
 }

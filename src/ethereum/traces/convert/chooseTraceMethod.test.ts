@@ -60,13 +60,13 @@ describe('chooseTraceMethod', () => {
       node: 'anvil without trace_block',
       responses: { traceBlock: missing, callTracer: calls, flatCallTracer: anvilFlat },
       method: 'callTracer',
-      remarks: /flatCallTracer: answers something else: .* the node sent an object/,
+      remarks: /flatCallTracer: unexpected result: .* the node sent an object/,
     },
     {
       node: 'anvil with its flat tracer only',
       responses: { flatCallTracer: anvilFlat },
       method: 'none',
-      remarks: /something else/,
+      remarks: /unexpected result/,
     },
     {
       node: 'a node without traces',
@@ -90,34 +90,34 @@ describe('chooseTraceMethod', () => {
       node: 'Besu',
       responses: { traceBlock: bareRevert },
       method: 'trace_block',
-      remarks: /works, but leaves out what reverted calls gave back/,
+      remarks: /works, but omits the output of reverted calls/,
     },
     {
-      node: 'an empty block',
+      node: 'a node with an empty test block',
       responses: { traceBlock: { result: [] } },
       method: 'trace_block',
-      remarks: /the test block had nothing to prove it with/,
+      remarks: /not verified, because the test block has no traces/,
     },
     {
-      node: 'a null answer',
+      node: 'a node that returns null',
       responses: { traceBlock: { result: null }, callTracer: { result: null } },
       method: 'none',
-      remarks: /something else/,
+      remarks: /unexpected result/,
     },
     {
-      node: 'a tracer that answers nothing',
+      node: 'a tracer that returns an empty object',
       responses: { callTracer: { result: [{ result: {} }] } },
       method: 'none',
-      remarks: /type must be a text/,
+      remarks: /type must be a string/,
     },
-    { node: 'nothing asked', responses: {}, method: 'none', remarks: /^$/ },
-  ])('$node', ({ responses, method, remarks }) => {
+    { node: 'a node without probes', responses: {}, method: 'none', remarks: /^$/ },
+  ])('chooses $method for $node', ({ responses, method, remarks }) => {
     const choice = chooseTraceMethod(responses);
     expect(choice.method).toBe(method);
     expect(choice.remarks.join(' ')).toMatch(remarks);
   });
 
-  it('leaves the answers that it judges as they are', () => {
+  it('does not modify the responses', () => {
     const before = JSON.stringify([parity, calls, flat]);
     chooseTraceMethod({ traceBlock: parity, callTracer: calls, flatCallTracer: flat });
     expect(JSON.stringify([parity, calls, flat])).toBe(before);

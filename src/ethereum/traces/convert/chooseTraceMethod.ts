@@ -1,21 +1,19 @@
 import { REVERTED } from './errorName.ts';
 import { asFrameList } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
+import { asObject } from './json/readJson.ts';
+import { plain, TraceFormatError } from './json/traceFormatError.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
-import { asObject } from './readJson.ts';
-import { plain, TraceFormatError } from './traceFormatError.ts';
 
-/** A way of getting traces from a node. */
+/** Method for reading traces from a node. */
 export type TraceMethod = 'trace_block' | 'flatCallTracer' | 'callTracer';
 
-/** What a node answered to a call, as its JSON-RPC response has it. */
 export type ProbeResponse =
   | { readonly result: unknown }
   | { readonly error: { readonly code?: number; readonly message: string } };
 
-/** The test calls, all for one block, best one with transactions; what was not asked is left out. */
+/** Responses to the probes of one block, preferably with transactions. A member is absent if not requested. */
 export interface ProbeResponses {
-  /** `trace_block` of the block. */
   readonly traceBlock?: ProbeResponse;
   /** `debug_traceBlockByNumber` with `{"tracer":"callTracer"}`. */
   readonly callTracer?: ProbeResponse;
@@ -25,17 +23,16 @@ export interface ProbeResponses {
 
 export interface TraceMethodChoice {
   readonly method: TraceMethod | 'none';
-  /** What was seen of each way that was tried, in plain words for the owner of the node. */
+  /** Findings for each method that was probed, for the operator of the node. */
   readonly remarks: readonly string[];
 }
 
-/** Longest text of a node's error that a remark repeats, in characters. */
+/** Maximum number of characters of a node's error message in a remark. */
 const MAX_ERROR_CHARS = 120;
 
 /**
- * Which way of getting traces a node offers, by its answers to test calls. `trace_block` first: it has every
- * value exactly and the rewards with it. Then geth's `callTracer`, which in every version tells CREATE from CREATE2
- * and sends the fewest bytes; then `flatCallTracer`.
+ * Chooses a node's trace method. `trace_block` is first, because it is exact and has rewards. geth's `callTracer` is
+ * next: every version distinguishes CREATE from CREATE2, and it sends the fewest bytes. `flatCallTracer` is last.
  */
 export function chooseTraceMethod(responses: ProbeResponses): TraceMethodChoice {
   const remarks: string[] = [];
@@ -48,21 +45,20 @@ export function chooseTraceMethod(responses: ProbeResponses): TraceMethodChoice 
   });
   const method = offered[0]?.method ?? 'none';
   if (method === 'callTracer' || method === 'flatCallTracer')
-    remarks.push('gasUsed of a root frame is too low where gas was refunded: geth does not tell it');
+    remarks.push('gasUsed of a root frame is too low if gas was refunded: geth does not report refunds');
   return { method, remarks };
 }
 
 interface Candidate {
   readonly method: TraceMethod;
   readonly key: keyof ProbeResponses;
-  /** What an answer shows, as a remark. @throws TraceFormatError where it is not this way's answer. */
+  /** Validates a result and returns a remark. @throws TraceFormatError if it is not a result of this method. */
   readonly prove: (result: unknown) => string;
 }
 
 const WORKS = 'works';
-const NOTHING_TO_PROVE_IT_WITH = 'answers; the test block had nothing to prove it with';
+const NOTHING_TO_PROVE_IT_WITH = 'responds; not verified, because the test block has no traces';
 
-/** In order of preference. */
 const CANDIDATES: readonly Candidate[] = [
   { method: 'trace_block', key: 'traceBlock', prove: proveTraceBlock },
   { method: 'callTracer', key: 'callTracer', prove: (result) => proveEach(result, proveNested) },
@@ -75,33 +71,33 @@ function assess(response: ProbeResponse, prove: Candidate['prove']): { works: bo
     return { works: true, remark: prove(response.result) };
   } catch (error) {
     if (!(error instanceof TraceFormatError)) throw error;
-    return { works: false, remark: `answers something else: ${error.message}` };
+    return { works: false, remark: `unexpected result: ${error.message}` };
   }
 }
 
-/** JSON-RPC's code of a method that a node does not have; many nodes say it in words only. */
+/** JSON-RPC error code for an unknown method; many nodes report it only in the message. */
 const METHOD_NOT_FOUND = -32_601;
-const SAYS_NOT_OFFERED =
+const NOT_OFFERED_PATTERN =
   /not found|not supported|unsupported|not available|does not exist|unknown tracer|disabled/i;
-const SAYS_NO_STATE = /missing trie node|state .*(not|un)\s?available|pruned|historical state|reexec/i;
+const NO_STATE_PATTERN = /missing trie node|state .*(not|un)\s?available|pruned|historical state|reexec/i;
 
 function explain({ code, message }: { readonly code?: number; readonly message: string }): string {
   const said = `"${plain(message, MAX_ERROR_CHARS)}"`;
-  // A node without the block's state has the method: the state is looked for first, as its words may say "not available" too.
-  if (SAYS_NO_STATE.test(message))
+  // Check for missing state first: such a message may also contain "not available", but the method exists.
+  if (NO_STATE_PATTERN.test(message))
     return `offered, but the node no longer has the state of the test block: ${said}`;
-  if (code === METHOD_NOT_FOUND || SAYS_NOT_OFFERED.test(message)) return `not offered: ${said}`;
+  if (code === METHOD_NOT_FOUND || NOT_OFFERED_PATTERN.test(message)) return `not offered: ${said}`;
   return `failed: ${said}`;
 }
 
 function proveTraceBlock(answer: unknown): string {
-  // What is read is taken over; the caller's answer stays its own.
-  const traces = parseTraceBlock(structuredClone(answer));
+  // Parsed without a copy, because a copy of repeated long data would be many times larger. Parsing changes nothing.
+  const traces = parseTraceBlock(answer);
   if (traces.length === 0) return NOTHING_TO_PROVE_IT_WITH;
   const hasBareRevert = traces.some(
     (trace) => trace.type !== 'reward' && trace.error === REVERTED && trace.result === null,
   );
-  return hasBareRevert ? `${WORKS}, but leaves out what reverted calls gave back` : WORKS;
+  return hasBareRevert ? `${WORKS}, but omits the output of reverted calls` : WORKS;
 }
 
 function proveEach(answer: unknown, prove: (result: unknown) => void): string {
@@ -119,10 +115,10 @@ function proveNested(result: unknown): void {
   const frame = asObject(result, place, '');
   for (const member of ['type', 'from', 'gas', 'gasUsed'])
     if (typeof frame[member] !== 'string')
-      throw new TraceFormatError(place, member, { expected: 'a text', got: frame[member] });
+      throw new TraceFormatError(place, member, { expected: 'a string', got: frame[member] });
 }
 
-/** anvil answers `{}` for the tracer that it does not know. */
+/** Rejects an empty list: anvil answers `{}` for an unknown tracer. */
 function proveFlat(result: unknown): void {
   const frames = asFrameList(result, { what: 'flatCallTracer result', index: -1 }, '');
   if (frames.length === 0)
@@ -132,6 +128,6 @@ function proveFlat(result: unknown): void {
     });
   const reader = new FrameReader();
   frames.forEach((frame, index) => {
-    reader.read(structuredClone(frame), index);
+    reader.read(frame, index);
   });
 }

@@ -1,7 +1,7 @@
-import type { Place } from './place.ts';
-import { plain, TraceFormatError } from './traceFormatError.ts';
+import type { ParseContext } from './json/parseContext.ts';
+import { plain, TraceFormatError } from './json/traceFormatError.ts';
 
-/** Longest error text that is kept, in characters. Parity's longest name has 30; geth's wrapped errors stay below 100. */
+/** Maximum length of an error text. Parity's longest name has 30; geth's wrapped errors stay below 100. */
 const MAX_ERROR_CHARS = 100;
 
 export const REVERTED = 'Reverted';
@@ -16,14 +16,14 @@ const OUT_OF_BOUNDS = 'Out of bounds';
 const INVALID_CODE = 'Invalid code';
 const COLLISION = 'Contract address collision';
 const NONCE_OVERFLOW = 'Nonce overflow';
-/** Failures of the checks before a call or creation: the frame never ran, and Parity has no trace of it. */
+/** Failures of the checks before a call or creation: the frame never ran, so Parity has no trace of it. */
 const INSUFFICIENT_BALANCE = 'Insufficient balance for transfer';
 const DEPTH_EXCEEDED = 'Max call depth exceeded';
 
 /**
- * What the clients write for each failure, in lower case: geth and Erigon (Go's texts), Besu, Nethermind, and the
- * Rust EVM, which prints its own names where it has no text. Sources: geth `convertParityErrors`, Erigon's labels of
- * September 2026, Besu `ExceptionalHaltReason`, Nethermind `GetErrorDescription`, revm-inspectors `as_error_msg`.
+ * Lower-case error texts of geth and Erigon (Go), Besu, Nethermind and revm, by failure. Sources: geth
+ * `convertParityErrors`, Erigon's labels of September 2026, Besu `ExceptionalHaltReason`, Nethermind
+ * `GetErrorDescription`, revm-inspectors `as_error_msg`.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   [REVERTED]: ['reverted', 'revert', 'execution reverted', 'evm: execution reverted'],
@@ -93,7 +93,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'Internal error': ['internal error'],
 };
 
-/** Texts that go on with details without a colon, by how they begin in lower case. */
+/** Prefixes of texts with details that are not separated by a colon, in lower case. */
 const PREFIXES: ReadonlyArray<readonly [prefix: string, name: string]> = [
   ['stack underflow', STACK_UNDERFLOW],
   ['stack limit reached', OUT_OF_STACK],
@@ -103,23 +103,24 @@ const nameOfText = new Map<string, string>();
 for (const [name, texts] of Object.entries(NAMES)) for (const text of texts) nameOfText.set(text, name);
 
 /**
- * Parity's name of a failure that a client described in its own words, undefined where the frame did not fail (nothing,
- * null or an empty text). A text that is not known is kept, as plain text of bounded length: that a frame failed is
- * told by `error` being there, never by what it says.
+ * Returns Parity's name for a client's error text, or undefined if the frame did not fail (undefined, null or an
+ * empty text). Unknown texts are returned as plain text of bounded length: the presence of `error` marks a failure,
+ * its text does not matter.
  *
- * @throws TraceFormatError for what is not a text.
+ * @throws TraceFormatError if the value is not a text.
  */
-export function readErrorName(value: unknown, place: Place): string | undefined {
+export function readErrorName(value: unknown, place: ParseContext): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string')
-    throw new TraceFormatError(place, 'error', { expected: 'a text', got: value });
+    throw new TraceFormatError(place, 'error', { expected: 'a string', got: value });
   return nameOf(value);
 }
 
 function nameOf(text: string): string {
-  // Well-formed texts are far shorter; cutting first keeps a hostile one from costing anything.
+  // Well-formed texts are far shorter; truncating first bounds the cost of a hostile one.
   const lower = text.slice(0, MAX_ERROR_CHARS).toLowerCase();
-  // Behind a colon stand details (`max code size exceeded: code size 24577, limit 24576`), or another failure's name.
+  // Text after a colon is a detail (`max code size exceeded: code size 24577, limit 24576`) or the name of another
+  // failure.
   for (let end = lower.length; end > 0; end = lower.lastIndexOf(':', end - 1)) {
     const known = nameOfText.get(lower.slice(0, end));
     if (known !== undefined) return known;
@@ -128,16 +129,13 @@ function nameOf(text: string): string {
   return plain(text, MAX_ERROR_CHARS);
 }
 
-/** Whether a frame with this error (as `readErrorName` gives it) was refused before it ran. */
+/** Whether a frame with this error (from `readErrorName`) was rejected before it ran. */
 export function isPrecheckError(name: string | undefined): boolean {
   return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
 }
 
-/**
- * The name of a failure in a precompiled contract. They fail for want of gas or for bad input, of which geth and
- * Erigon tell the reason (`point is not on curve`) and Parity does not.
- */
+/** Parity does not report why a precompiled contract failed; geth and Erigon do (`point is not on curve`). */
 export function precompileErrorName(name: string): string {
-  // What reverts is no precompiled contract: see isIdlePrecompileCall.
+  // A frame that reverts is not a precompiled contract: see isValuelessPrecompileCall.
   return name === OUT_OF_GAS || name === REVERTED || isPrecheckError(name) ? name : BUILT_IN_FAILED;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Fork, forkAt, forkScheduleOf } from './forks.ts';
-import { precompilesUnder } from './precompiles.ts';
+import { precompilesUnder } from './geth/precompiles.ts';
 
 describe('forks', () => {
   it.each<{ chainId: number; number: number; timestamp: number; fork: Fork }>([
@@ -21,11 +21,14 @@ describe('forks', () => {
     { chainId: 560_048, number: 1, timestamp: 0, fork: 'cancun' },
     { chainId: 31_337, number: 0, timestamp: 0, fork: 'osaka' },
     { chainId: 1_337, number: 1, timestamp: 1, fork: 'osaka' },
-  ])('of chain $chainId at block $number, time $timestamp: $fork', ({ chainId, number, timestamp, fork }) => {
-    expect(forkAt(forkScheduleOf(chainId), { number, timestamp })).toBe(fork);
-  });
+  ])(
+    'the fork of chain $chainId at block $number, time $timestamp is $fork',
+    ({ chainId, number, timestamp, fork }) => {
+      expect(forkAt(forkScheduleOf(chainId), { number, timestamp })).toBe(fork);
+    },
+  );
 
-  it('bring precompiled contracts', () => {
+  it('add precompiled contracts', () => {
     const counts = (
       ['frontier', 'byzantium', 'istanbul', 'berlin', 'cancun', 'prague', 'amsterdam'] as const
     ).map((fork) => precompilesUnder(fork).size);

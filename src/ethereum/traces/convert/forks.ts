@@ -1,9 +1,6 @@
 import type { BlockHeader } from '../index.ts';
 
-/**
- * The forks of Ethereum that change what a trace shows: what a transaction pays before it runs, which contracts are
- * precompiled, what a mined block earns. Oldest first.
- */
+/** Ethereum forks that affect traces, oldest first: intrinsic gas, set of precompiled contracts, block rewards. */
 const FORKS = [
   'frontier',
   'homestead',
@@ -19,14 +16,14 @@ const FORKS = [
 ] as const;
 export type Fork = (typeof FORKS)[number];
 
-/** When a fork takes effect: from a block on or, since the merge, from a time on (seconds since 1970). */
+/** Start of a fork: a block number or, since the merge, a timestamp in seconds since 1970. */
 export type ForkStart = { readonly block: number } | { readonly timestamp: number };
 
-/** Which rules hold at which block of a chain. */
+/** Forks of a chain by block or time. */
 export interface ForkSchedule {
-  /** The newest fork that has started counts, with all before it: those may be left out. */
+  /** The newest started fork applies and includes all earlier ones, so earlier ones may be omitted. */
   readonly starts: Readonly<Partial<Record<Fork, ForkStart>>>;
-  /** Whether mined blocks earn Ethereum's rewards. Not on chains whose blocks are signed by authorities. */
+  /** False if the chain's rewards are unknown. Otherwise they follow the fork for mined blocks; others have none. */
   readonly minedRewards: boolean;
 }
 
@@ -62,10 +59,10 @@ const SEPOLIA: ForkSchedule = {
 
 const HOODI: ForkSchedule = {
   starts: { cancun: GENESIS, prague: { timestamp: 1_742_999_832 }, osaka: { timestamp: 1_761_677_592 } },
-  minedRewards: false,
+  minedRewards: true,
 };
 
-/** What anvil and geth's developer mode run from their first block on, and the best guess for any other chain. */
+/** Schedule of anvil and geth's developer mode from block 0 on, and default for unknown chains. */
 const LATEST: ForkSchedule = { starts: { osaka: GENESIS }, minedRewards: false };
 
 const BY_CHAIN: ReadonlyMap<number, ForkSchedule> = new Map([
@@ -74,12 +71,12 @@ const BY_CHAIN: ReadonlyMap<number, ForkSchedule> = new Map([
   [560_048, HOODI],
 ]);
 
-/** The schedule of a chain; for one that is not known, the newest rules that are live on Ethereum, from block 0 on. */
+/** Returns a chain's schedule. Default: the newest rules live on Ethereum, active from block 0 on. */
 export function forkScheduleOf(chainId: number): ForkSchedule {
   return BY_CHAIN.get(chainId) ?? LATEST;
 }
 
-/** The newest fork that holds at a block. */
+/** Returns the newest fork in effect at a block. */
 export function forkAt(schedule: ForkSchedule, header: Pick<BlockHeader, 'number' | 'timestamp'>): Fork {
   const hasStarted = (fork: Fork) => {
     const start = schedule.starts[fork];
@@ -89,7 +86,7 @@ export function forkAt(schedule: ForkSchedule, header: Pick<BlockHeader, 'number
   return FORKS.findLast(hasStarted) ?? 'frontier';
 }
 
-/** Whether a fork's rules hold under another: they hold from their fork on. */
-export function holds(rule: Fork, under: Fork): boolean {
+/** Returns whether the rules of fork `rule` are in effect under fork `under`. */
+export function isForkActive(rule: Fork, under: Fork): boolean {
   return FORKS.indexOf(under) >= FORKS.indexOf(rule);
 }

@@ -13,26 +13,23 @@ import type {
 } from '../index.ts';
 import { REVERTED, readErrorName } from './errorName.ts';
 import { asFrameCount, assembleFrame, type FramePlacement, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
-import type { Place } from './place.ts';
-import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
-import { asObject, countUpTo, type Members } from './readJson.ts';
-import { TraceFormatError } from './traceFormatError.ts';
+import type { ParseContext } from './json/parseContext.ts';
+import { readAddress, readData, readHash, readQuantity } from './json/readHex.ts';
+import { asObject, countUpTo, type Members } from './json/readJson.ts';
+import { TraceFormatError } from './json/traceFormatError.ts';
 
 const asBlockNumber = countUpTo(Number.MAX_SAFE_INTEGER);
 
-/**
- * Reads the flat traces of one answer, whichever client wrote them, into canonical ones. Built for full ingest speed:
- * what repeats from trace to trace (the block's hash, the transaction's) is checked once and shared.
- */
+/** Converts flat traces from any client into canonical ones. Hashes that repeat are validated once and shared. */
 export class FrameReader {
-  readonly #place: Place = { what: 'trace', index: -1 };
+  readonly #place: ParseContext = { what: 'trace', index: -1 };
   #blockHash: { sent: unknown; read: Hash } | undefined;
   #transactionHash: { sent: unknown; read: Hash } | undefined;
 
   /**
-   * @returns the canonical trace, or undefined for what is no trace to Floodgate: a reward of nothing (which some
-   * clients give under proof of stake), a withdrawal, a reward of the genesis block.
-   * @throws TraceFormatError naming the member that is wrong.
+   * @returns the canonical trace, or undefined if Floodgate has no trace for it: a zero reward, a withdrawal, or a
+   * reward of the genesis block. Some clients return zero rewards under proof of stake.
+   * @throws TraceFormatError naming the invalid member.
    */
   read(value: unknown, index: number): Trace | undefined {
     const place = this.#place;
@@ -108,7 +105,7 @@ export class FrameReader {
   #reward(members: Members, action: Members): RewardTrace | undefined {
     const place = this.#place;
     const sentType = action['rewardType'];
-    // Erigon can list withdrawals among the rewards; the trace draft has no records of them.
+    // Erigon can list withdrawals among the rewards; the trace draft does not include them.
     if (sentType === 'withdrawal') return undefined;
     const read = {
       author: readAddress(action['author'], this.#place, 'action.author'),
@@ -144,8 +141,8 @@ export class FrameReader {
   }
 
   /**
-   * What a call or creation gave back, null where it gave nothing: a revert keeps its result where the node sends one,
-   * every other failure has none. geth's fixtures have `{}` in that place, which is none.
+   * Returns a frame's result. A revert keeps it if the node sends one; other failures have none, even if geth sends
+   * `{}`.
    */
   #result(members: Members, error: string | undefined): Members | null {
     const result = members['result'];
@@ -169,7 +166,7 @@ export class FrameReader {
   }
 }
 
-function created(sent: Members, place: Place): CreateResult {
+function created(sent: Members, place: ParseContext): CreateResult {
   return {
     address: readAddress(sent['address'], place, 'result.address'),
     code: readData(sent['code'], place, 'result.code'),
@@ -178,27 +175,27 @@ function created(sent: Members, place: Place): CreateResult {
 }
 
 /**
- * What a reverted creation gave back, as a call does. Clients that do not follow the trace draft yet send it as `code`,
- * some (Erigon until 3.7, Reth) with the address that the contract would have had: nothing stands there.
+ * Returns a reverted creation's result in the form of a call's. Some clients send the output as `code`. Erigon until
+ * 3.7 and Reth add the address of a contract that was not created.
  */
-function reverted(sent: Members, place: Place): CallResult {
+function reverted(sent: Members, place: ParseContext): CallResult {
   return {
     gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
     output: readData(sent['output'] ?? sent['code'], place, 'result.output'),
   };
 }
 
-function readTraceAddress(value: unknown, place: Place): readonly number[] {
+function readTraceAddress(value: unknown, place: ParseContext): readonly number[] {
   if (!Array.isArray(value) || value.length > MAX_TRACE_DEPTH)
     throw new TraceFormatError(place, 'traceAddress', {
       expected: `an array of at most ${MAX_TRACE_DEPTH} indices`,
       got: value,
     });
   for (const step of value) asFrameCount(step, place, 'traceAddress');
-  return value; // the array is the answer's own: an answer is read once and let go
+  return value; // not copied: a response is read once and then discarded
 }
 
-function callType(value: unknown, place: Place): CallType {
+function callType(value: unknown, place: ParseContext): CallType {
   switch (value) {
     case 'call':
     case 'callcode':
@@ -213,13 +210,13 @@ function callType(value: unknown, place: Place): CallType {
   }
 }
 
-function creationMethod(value: unknown, place: Place): CreationMethod | undefined {
+function creationMethod(value: unknown, place: ParseContext): CreationMethod | undefined {
   if (value === 'create' || value === 'create2') return value;
   if (value === undefined || value === null) return undefined;
   throw new TraceFormatError(place, 'action.creationMethod', { expected: 'create or create2', got: value });
 }
 
-function rewardType(value: unknown, place: Place): RewardType {
+function rewardType(value: unknown, place: ParseContext): RewardType {
   if (value === 'block' || value === 'uncle') return value;
   throw new TraceFormatError(place, 'action.rewardType', {
     expected: 'block, uncle or withdrawal',

@@ -1,11 +1,11 @@
-/** Trees of frames that we made up, as the nodes give them, and what must become of them. For tests only. */
+/** Random trees of frames in the forms that nodes send, and the expected conversion results. For tests only. */
 import fc from 'fast-check';
 import type { Trace } from '../index.ts';
 import { forkScheduleOf } from './forks.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTransactions } from './parseTransactions.ts';
 
-/** A frame of a tree that we made up, and with it what must become of it. */
+/** A random frame; also determines the expected trace. */
 export interface Frame {
   readonly opcode:
     | 'CALL'
@@ -15,9 +15,9 @@ export interface Frame {
     | 'CREATE'
     | 'CREATE2'
     | 'SELFDESTRUCT';
-  /** 0 for none; a delegated call has its parent's. */
+  /** 0 for no value; a delegated call has its parent's value. */
   readonly value: number;
-  /** A precompiled contract where it is 1 to 9. */
+  /** A precompiled contract if 1 to 9. */
   readonly to: number;
   readonly failure: 'none' | 'execution reverted' | 'out of gas' | 'insufficient balance for transfer';
   readonly children: readonly Frame[];
@@ -54,7 +54,10 @@ const { frame: anyFrame } = fc.letrec<{ frame: Frame }>((tie) => ({
   }),
 }));
 
-/** Roots run: a transaction that cannot pay is in no block, and calls or creates. What destroys itself calls nothing any more. */
+/**
+ * Blocks of one to four transactions. Each root is a call or creation that ran, because a transaction that cannot
+ * pay is in no block. A SELFDESTRUCT frame has no children.
+ */
 export const anyBlock = fc
   .array(anyFrame, { minLength: 1, maxLength: 4 })
   .map((roots) =>
@@ -63,7 +66,10 @@ export const anyBlock = fc
     ),
   );
 
-/** The same tree as an EVM could have run it: with values that hold together, and no children where there can be none. */
+/**
+ * Returns the tree as an EVM could have run it: with consistent values, and without children of frames that cannot
+ * have any.
+ */
 function sound(frame: Frame, isRoot: boolean, inherited: number): Frame {
   const fixed = { DELEGATECALL: isRoot ? frame.value : inherited, STATICCALL: 0 };
   const value = frame.opcode in fixed ? fixed[frame.opcode as keyof typeof fixed] : frame.value;
@@ -77,22 +83,22 @@ function sound(frame: Frame, isRoot: boolean, inherited: number): Frame {
 
 const isCall = ({ opcode }: Frame) => opcode.includes('CALL');
 
-/** A precompiled contract does not revert: what does is a contract of another chain's at that address. */
+/** A precompiled contract does not revert; a frame that does is a contract of another chain at that address. */
 const isPrecompiled = (frame: Frame) =>
   isCall(frame) && frame.to < 10 && frame.failure !== 'execution reverted';
 
-/** Whether Parity has the frame, below a root. */
+/** Returns whether Parity has a trace of this frame, for a frame below the root. */
 const isShown = (frame: Frame) =>
   !frame.failure.startsWith('insuff') && !(isPrecompiled(frame) && frame.value === 0);
 
-/** What is compared: who the frame is (its gas is its number) and where it stands. */
+/** Values that the tests compare: the id of a frame (its gas) and its position. */
 export interface Place {
   readonly id: number;
   readonly traceAddress: readonly number[];
   readonly subtraces: number;
 }
 
-/** The frames that must come out, found by walking the tree. */
+/** Returns the expected frames in pre-order. */
 export function expected(root: Frame, idOf: (frame: Frame) => number): Place[] {
   const walk = (frame: Frame, traceAddress: readonly number[]): Place[] => {
     const shown = frame.children.filter(isShown);
@@ -107,10 +113,13 @@ const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 export const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 export const BLOCK = hash(0xb1);
 const SENDER = 0xaaa;
-/** More than any transaction of these pays before it runs, so that every root keeps a gas of its own. */
+/** Above the intrinsic gas of every generated transaction, so that each root has a unique gas value. */
 const GAS_BASE = 10_000_000;
 
-/** Every frame of the block gets a number: its gas, by which it is known again. A suicide's is its balance. */
+/**
+ * Assigns a number to every frame of the block: the frame's gas, or a suicide's balance. Tests identify frames by
+ * it.
+ */
 export function numbered(roots: readonly Frame[]): (frame: Frame) => number {
   const numbers = new Map<Frame, number>();
   const visit = (frame: Frame): void => {
@@ -129,7 +138,7 @@ export const placeOf = (trace: Trace): Place => ({
   subtraces: trace.subtraces,
 });
 
-/** The tree as callTracer gives it. */
+/** Returns the tree in the form of callTracer. */
 export function nested(frame: Frame, idOf: (frame: Frame) => number): object {
   const { opcode, failure } = frame;
   const isFailedCreation = opcode.startsWith('CREATE') && failure !== 'none';
@@ -147,7 +156,7 @@ export function nested(frame: Frame, idOf: (frame: Frame) => number): object {
   };
 }
 
-/** The tree flat, as flatCallTracer with precompiled contracts and as a trace_block that hides nothing give it. */
+/** Returns the tree as a flat list, like flatCallTracer with precompiles and a trace_block that hides nothing. */
 export function flat(root: Frame, position: number, idOf: (frame: Frame) => number): object[] {
   const walk = (frame: Frame, traceAddress: readonly number[]): object[] => {
     const { opcode, failure, children } = frame;
@@ -184,14 +193,18 @@ function actionAndResult({ opcode, value, to, failure }: Frame, id: number): obj
 
 export const schedule = forkScheduleOf(1_337);
 
-/** The block as a node gives it with its transactions, whose limits are the gas of their roots. */
+/**
+ * Returns the block with its transactions in the form that a node sends. Gas limits are derived from the roots'
+ * gas.
+ */
 export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => number): object {
   const transactions = roots.map((root, i) => ({
     hash: hash(i),
     from: address(SENDER),
     to: root.opcode.startsWith('CREATE') ? null : address(root.to),
     value: hex(root.value),
-    // One more than the root says: the tests know roots again by their gas, which is then left alone.
+    // One more than the root's gas, so that the conversion does not adjust the root's gas, by which tests identify
+    // it.
     gas: hex(idOf(root) + 1),
     input: '0x',
   }));
@@ -199,7 +212,7 @@ export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => numbe
   return { hash: BLOCK, parentHash: BLOCK, ...numbers, transactions };
 }
 
-/** The same, parsed. */
+/** Returns the block of `sentBlock`, parsed. */
 export function blockOf(roots: readonly Frame[], idOf: (frame: Frame) => number) {
   const block = sentBlock(roots, idOf);
   return { header: parseHeader(block), transactions: parseTransactions(block) };

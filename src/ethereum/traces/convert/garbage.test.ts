@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BlockMismatchError } from './blockMismatchError.ts';
-import { checkBlock } from './checkBlock.ts';
+import { BlockMismatchError } from './check/blockMismatchError.ts';
+import { checkBlock } from './check/checkBlock.ts';
 import { chooseTraceMethod } from './chooseTraceMethod.ts';
 import { anyBlock, blockOf, flat, nested, numbered, schedule } from './frameTree.arbitrary.ts';
-import { fromCallTracer } from './fromCallTracer.ts';
-import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+import { fromCallTracer } from './geth/fromCallTracer.ts';
+import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
+import { TraceFormatError } from './json/traceFormatError.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
 import { parseTransactions } from './parseTransactions.ts';
-import { TraceFormatError } from './traceFormatError.ts';
 
-/** Puts something else in one place of a value, chosen by the numbers; or gives the junk alone. */
+/** Replaces one element of a value, selected by the path; returns the junk itself if the path ends. */
 function spoil(value: unknown, path: readonly number[], junk: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return junk;
@@ -19,21 +19,21 @@ function spoil(value: unknown, path: readonly number[], junk: unknown): unknown 
   if (keys.length === 0) return junk;
   const key = keys[step % keys.length] ?? '';
   const copy: unknown = Array.isArray(value) ? [...value] : { ...value };
-  const members = copy as Record<string, unknown>; // an object or an array, whose keys are looked at as text
+  const members = copy as Record<string, unknown>; // an object or an array; array keys are handled as text
   const changed = spoil(members[key], rest, junk);
   if (changed === undefined) delete members[key];
   else members[key] = changed;
   return copy;
 }
 
-describe('garbage', () => {
+describe('malformed responses', () => {
   const anyJunk = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom(undefined, '0x', '0x0', '0xg', '0X1', -1, 1.5, 1e300, '', [], {}, [[]], 'CALL', 'reward'),
     fc.constantFrom('0x'.padEnd(70_000, 'f'), '0x'.padEnd(70_001, 'é'), 'x'.repeat(100_000)),
   );
 
-  /** Neither throws anything else nor hangs; errors are short and plain. */
+  /** Runs `read`: it may only throw the two known errors, with short and plain messages. */
   function bearsIt(read: () => unknown): void {
     try {
       read();
@@ -44,7 +44,7 @@ describe('garbage', () => {
     }
   }
 
-  it('in place of anything in an answer gives traces or one of the two errors, nothing else', () => {
+  it('yield traces or one of the two errors if any element is replaced by junk', () => {
     fc.assert(
       fc.property(anyBlock, fc.array(fc.nat({ max: 40 }), { maxLength: 7 }), anyJunk, (roots, path, junk) => {
         const idOf = numbered(roots);
@@ -79,7 +79,7 @@ describe('garbage', () => {
     );
   });
 
-  it('alone, as header, transactions or answer, gives a value or one of the two errors', () => {
+  it('yield a value or one of the two errors if the header, transactions or result is junk', () => {
     fc.assert(
       fc.property(anyJunk, (junk) => {
         bearsIt(() => parseHeader(junk));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../index.ts';
-import { checkBlock } from './checkBlock.ts';
+import { checkBlock } from './check/checkBlock.ts';
 import { type ForkSchedule, forkScheduleOf } from './forks.ts';
-import { fromCallTracer } from './fromCallTracer.ts';
-import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+import { fromCallTracer } from './geth/fromCallTracer.ts';
+import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTransactions } from './parseTransactions.ts';
 
@@ -31,7 +31,7 @@ const child: Json = { ...root, from: BOB, gas: '0x1000', gasUsed: '0x64', value:
 const anySchedule = forkScheduleOf(31_337);
 const underByzantium: ForkSchedule = { starts: { byzantium: { block: 0 } }, minedRewards: false };
 
-/** The traces of a block with one transaction for each root frame. */
+/** Returns the traces of a block with one transaction for each root frame. */
 function traced(
   roots: readonly Json[],
   {
@@ -66,7 +66,7 @@ function transactionsOf(roots: readonly Json[], hashes: readonly unknown[], tran
   return parseTransactions({ transactions: list });
 }
 
-/** The same root as flatCallTracer gives it. */
+/** Returns a root frame in the form of flatCallTracer. */
 function flatOf({ type, from, to, value, input, gas, gasUsed }: Json): Json {
   const isCreation = type === 'CREATE';
   const own = isCreation
@@ -88,37 +88,37 @@ function flatOf({ type, from, to, value, input, gas, gasUsed }: Json): Json {
 const first = (traces: readonly Trace[]) => traces[0] as Trace & { action: Json; result: Json };
 
 describe('the gas of a root frame', () => {
-  it('is the limit without what the transaction paid first, and what was used without that', () => {
+  it('is the gas limit minus the intrinsic gas, and gasUsed excludes the intrinsic gas too', () => {
     expect(first(traced([root]))).toMatchObject({
       action: { gas: hex(LIMIT - 21_000) },
       result: { gasUsed: hex(500) },
     });
   });
 
-  it('is nothing used for a plain transfer', () => {
+  it('has gasUsed 0 for a plain transfer', () => {
     expect(first(traced([{ ...root, gasUsed: hex(21_000) }])).result).toEqual({
       gasUsed: '0x0',
       output: '0x',
     });
   });
 
-  it('stays as it is where the node says anything but the limit: it has taken off what was paid first', () => {
+  it('is unchanged if the node reports another value than the limit, because it has subtracted the intrinsic gas', () => {
     expect(first(traced([{ ...root, gas: '0x1234' }])).action.gas).toBe('0x1234');
   });
 
-  it('was used at least as far as its children used it, where refunds hide it', () => {
+  it('has at least the gasUsed of its children if a refund hides the rest', () => {
     const refunded = { ...root, gasUsed: hex(21_050), calls: [child, { ...child, type: 'STATICCALL' }] };
     expect(first(traced([refunded])).result.gasUsed).toBe(hex(200));
   });
 
-  it('counts what a child lost that failed, and nothing for one that never ran', () => {
+  it('includes all gas of a failed child, and nothing for a child that never ran', () => {
     const failed = { ...child, gas: hex(7_000), error: 'out of gas' };
     const neverRan = { ...child, gas: hex(9_000), error: 'max call depth exceeded' };
     expect(first(traced([{ ...root, calls: [failed, neverRan] }])).result.gasUsed).toBe(hex(7_000));
   });
 
-  it('is only known from its children where the transaction paid its floor (EIP-7623)', () => {
-    // 100 bytes: 21000 + 1600 before it runs, 21000 + 4000 at least.
+  it('has the gasUsed of its children if the transaction paid the floor (EIP-7623)', () => {
+    // 100 bytes of data: intrinsic gas 21000 + 1600, floor 21000 + 4000.
     const data = `0x${'11'.repeat(100)}`;
     const floored = { ...root, input: data, gasUsed: hex(25_000), calls: [child] };
     expect(first(traced([floored])).result.gasUsed).toBe(hex(100));
@@ -126,7 +126,7 @@ describe('the gas of a root frame', () => {
     expect(first(traced([floored], { schedule: underByzantium })).result.gasUsed).toBe(hex(100));
   });
 
-  it('is told apart where a node reports what the block had used up to each transaction', () => {
+  it('is derived from cumulative gas if a node reports the gas of the block up to each transaction', () => {
     const roots = [21_000, 42_500, 65_000].map((gasUsed) => ({ ...root, gasUsed: hex(gasUsed) }));
     const used = traced(roots, { block: { gasUsed: hex(65_000) } }).map((trace) =>
       trace.type === 'call' ? trace.result?.gasUsed : undefined,
@@ -135,8 +135,8 @@ describe('the gas of a root frame', () => {
   });
 });
 
-describe('frames', () => {
-  it('tell CREATE2 from CREATE, and a failed creation has no address', () => {
+describe('fromCallTracer', () => {
+  it('distinguishes CREATE2 from CREATE, and returns no address for a failed creation', () => {
     const made = { ...child, type: 'CREATE2', to: BOB, input: '0x60', output: '0x61' };
     const { to: _, ...nowhere } = { ...made, type: 'CREATE', error: 'execution reverted' };
     const failed = { ...nowhere, error: 'contract address collision', output: undefined };
@@ -151,7 +151,7 @@ describe('frames', () => {
     ]);
   });
 
-  it('of SELFDESTRUCT name the contract, its balance and who gets it', () => {
+  it('returns contract, balance and refund address of a SELFDESTRUCT', () => {
     const destruction = {
       type: 'SELFDESTRUCT',
       from: BOB,
@@ -168,7 +168,7 @@ describe('frames', () => {
     });
   });
 
-  it('of a contract that destroys itself for itself are named where revm does not', () => {
+  it('restores the addresses of a contract that destroys itself in its own favour, which revm omits', () => {
     const unnamed = { type: 'SELFDESTRUCT', from: precompile('0'), gas: '0x0', gasUsed: '0x0', input: '0x' };
     const delegated = { ...child, type: 'DELEGATECALL', from: BOB, to: ALICE, calls: [unnamed] };
     const suicides = traced([{ ...root, calls: [unnamed, delegated] }]).filter(
@@ -180,7 +180,7 @@ describe('frames', () => {
     ]);
   });
 
-  it('of a delegated call have the value that they inherit, of a static call none, where the node leaves it out', () => {
+  it('sets the inherited value of a delegatecall and zero for a staticcall if the node omits it', () => {
     const { value: _, ...without } = child;
     const inherited = { ...without, type: 'DELEGATECALL', calls: [{ ...without, type: 'DELEGATECALL' }] };
     const fixed = { ...without, type: 'STATICCALL', calls: [{ ...without, type: 'DELEGATECALL' }] };
@@ -189,7 +189,7 @@ describe('frames', () => {
     expect(values).toEqual(['0x5', '0x5', '0x5', '0x0', '0x0']);
   });
 
-  it('of precompiled contracts are left out by the fork, whatever the opcode, unless they carry value', () => {
+  it('removes calls without value of the precompiled contracts of the fork, with any opcode', () => {
     const to = (low: string, more: Json = {}) => ({ ...child, to: precompile(low), ...more });
     const calls = [to('1'), to('2', { type: 'DELEGATECALL' }), to('9'), to('3', { value: '0x1' }), to('100')];
     const kept = (schedule: ForkSchedule) =>
@@ -200,12 +200,12 @@ describe('frames', () => {
     expect(kept(underByzantium).slice(1)).toEqual([9, 3, 0x100]);
   });
 
-  it('of a contract that the chain does not have yet stay: nothing ran there', () => {
+  it('keeps a call of a precompile that the chain does not have yet', () => {
     const idle = { ...child, to: precompile('100'), gasUsed: '0x0' };
     expect(traced([{ ...root, calls: [idle] }])).toHaveLength(2);
   });
 
-  it('fail by the same name whatever details geth tells', () => {
+  it('maps errors with different details to one name', () => {
     const errorOf = (error: string) =>
       (traced([{ ...root, calls: [{ ...child, error }] }])[1] as unknown as Json)['error'];
     expect(errorOf('max code size exceeded: code size 24577, limit 24576')).toBe('Out of gas');
@@ -215,7 +215,7 @@ describe('frames', () => {
     expect(errorOf('max code: size')).toBe('max code: size');
   });
 
-  it('of precompiled contracts fail by the name of Built-in failed', () => {
+  it('names a failure of a precompiled contract Built-in failed', () => {
     const failed = { ...child, to: precompile('6'), value: '0x1', error: 'point is not on curve' };
     expect(traced([{ ...root, calls: [failed] }])[1]).toMatchObject({
       error: 'Built-in failed',
@@ -224,14 +224,14 @@ describe('frames', () => {
   });
 });
 
-describe('an answer that is not what was asked for', () => {
+describe('a malformed tracer result', () => {
   const deep = (levels: number): Json => {
     let frame = { ...child };
     for (let i = 1; i < levels; i++) frame = { ...child, calls: [frame] };
     return { ...root, calls: [frame] };
   };
 
-  it('is read to the depth that Ethereum allows, and refused below', () => {
+  it('is read to the maximum depth of Ethereum, and rejected beyond', () => {
     expect(traced([deep(1_025)])).toHaveLength(1_026);
     expect(() => traced([deep(1_026)])).toThrow(
       /transaction 0, frame \[(0,){20}\.\.\.\] must be at most 1025 deep/,
@@ -250,15 +250,15 @@ describe('an answer that is not what was asked for', () => {
       { ...root, type: 'CREATE', to: undefined },
       /frame \[\]: to must be 20 bytes/,
     ],
-    ['calls that are no list', { ...root, calls: {} }, /calls must be an array/],
+    ['calls that are not an array', { ...root, calls: {} }, /calls must be an array/],
     ['no gas used', { ...root, error: 'out of gas', gasUsed: undefined }, /gasUsed must be a number/],
     [
-      'a destruction of which nothing is told, as in the tracer that was a script',
+      'a destruction without members, as in the former JavaScript tracer',
       { ...root, calls: [{ type: 'SELFDESTRUCT' }] },
       /frame \[0\]: from must be 20 bytes/,
     ],
     ['no frame', {}, /type must be one of/],
-  ])('is refused for %s', (_, frame, message) => {
+  ])('is rejected for %s', (_, frame, message) => {
     expect(() =>
       traced([frame], { transaction: { from: ALICE, to: BOB, value: '0x0', input: '0x' } }),
     ).toThrow(message);
@@ -269,11 +269,11 @@ describe('an answer that is not what was asked for', () => {
   it.each<[string, unknown, RegExp]>([
     ['nothing', null, /debug_traceBlock must be an array of results/],
     ['too few results', [], /0 results for 1 transactions/],
-    ['another transaction', [{ txHash: BLOCK, result: root }], /result 0 is of transaction 0xb1/],
+    ['another transaction', [{ txHash: BLOCK, result: root }], /result 0 has transaction hash 0xb1/],
     ['a failure', [{ txHash: TX, error: 'execution timeout' }], /the node failed with "execution timeout"/],
     ['no result', [{ txHash: TX }], /must be a/],
     ['the empty object of anvil', [{ txHash: TX, result: {} }], /must be an array|type must be one of/],
-  ])('is refused by both tracers for %s', (_, answer, message) => {
+  ])('is rejected from both tracers for %s', (_, answer, message) => {
     expect(() => fromCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
     expect(() => fromFlatCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
   });
@@ -287,17 +287,22 @@ describe('an answer that is not what was asked for', () => {
     ['type', { type: 'CREATE' }, {}],
     ['type', {}, { to: null }],
     ['type', { type: 'DELEGATECALL' }, {}],
-  ])('is refused by both tracers where a root has another %s than its transaction', (member, frame, sent) => {
-    const asked = transactionsOf([root], [TX], sent);
-    const message = new RegExp(`the root frame of transaction 0 .* has another ${member}`);
-    const result = { ...root, ...frame };
-    expect(() => fromCallTracer({ header, transactions: asked }, [{ result }], anySchedule)).toThrow(message);
-    expect(() =>
-      fromFlatCallTracer({ header, transactions: asked }, [{ result: [flatOf(result)] }], anySchedule),
-    ).toThrow(message);
-  });
+  ])(
+    'is rejected from both tracers if the %s of a root differs from its transaction',
+    (member, frame, sent) => {
+      const asked = transactionsOf([root], [TX], sent);
+      const message = new RegExp(`the root frame of transaction 0 .* has a different ${member}`);
+      const result = { ...root, ...frame };
+      expect(() => fromCallTracer({ header, transactions: asked }, [{ result }], anySchedule)).toThrow(
+        message,
+      );
+      expect(() =>
+        fromFlatCallTracer({ header, transactions: asked }, [{ result: [flatOf(result)] }], anySchedule),
+      ).toThrow(message);
+    },
+  );
 
-  it('is refused where two results without hashes are swapped', () => {
+  it('is rejected if two results without hashes are swapped', () => {
     const roots = [root, { ...root, to: carol }];
     const hashes = [BLOCK, TX];
     const answer = roots.toReversed().map((result) => ({ result }));
@@ -310,7 +315,7 @@ describe('an answer that is not what was asked for', () => {
     expect(convert).toThrow(/root frame of transaction 0/);
   });
 
-  it('is refused for a block that lists a transaction twice', () => {
+  it('is rejected for a block that lists a transaction twice', () => {
     const twice = { ...headerOf([TX, TX]) };
     const frames = fromCallTracer(
       { header: twice, transactions: transactionsOf([root, root], [TX, TX]) },
@@ -320,7 +325,7 @@ describe('an answer that is not what was asked for', () => {
     expect(() => checkBlock(twice, frames)).toThrow(/lists a transaction twice/);
   });
 
-  it('is refused for a flat list without frames or with a reward in it', () => {
+  it('is rejected for a flat list without frames or with a reward', () => {
     const reward = {
       action: { author: ALICE, rewardType: 'block', value: '0x1' },
       blockHash: BLOCK,

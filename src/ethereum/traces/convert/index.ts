@@ -1,22 +1,21 @@
 /**
- * Room: whatever a node answers, as canonical traces, or an error that says what is wrong with it.
- * Pure functions: no I/O, no clock, nothing kept between calls.
- * A node's answer is never trusted: types, lengths, depths and sizes are all checked on the way in.
+ * Converts untrusted node responses to canonical traces. All types, lengths, depths and sizes are validated; an error
+ * describes the fault. Pure functions: no I/O, no clock, no state between calls.
  */
-export { BlockMismatchError } from './blockMismatchError.ts';
-export { blockRewards } from './blockRewards.ts';
-export { checkBlock } from './checkBlock.ts';
+export { BlockMismatchError } from './check/blockMismatchError.ts';
+export { blockRewards } from './check/blockRewards.ts';
+export { checkBlock } from './check/checkBlock.ts';
+export { checkedRewards } from './check/checkedRewards.ts';
 export {
   chooseTraceMethod,
-  type ProbeResponse,
   type ProbeResponses,
   type TraceMethod,
   type TraceMethodChoice,
 } from './chooseTraceMethod.ts';
 export { type Fork, type ForkSchedule, type ForkStart, forkScheduleOf } from './forks.ts';
-export { fromCallTracer } from './fromCallTracer.ts';
-export { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+export { fromCallTracer } from './geth/fromCallTracer.ts';
+export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
+export { TraceFormatError } from './json/traceFormatError.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
 export { parseTraceBlock } from './parseTraceBlock.ts';
 export { parseTransactions } from './parseTransactions.ts';
-export { TraceFormatError } from './traceFormatError.ts';

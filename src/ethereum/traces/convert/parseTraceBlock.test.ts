@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBlock } from './checkBlock.ts';
+import { checkBlock } from './check/checkBlock.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
 
@@ -44,7 +44,7 @@ const parsed = (...traces: unknown[]) => parseTraceBlock(structuredClone(traces)
 const one = (trace: unknown) => parsed(trace)[0];
 
 describe('parseTraceBlock', () => {
-  it('writes the keys in alphabetical order, whatever order the node has', () => {
+  it('returns keys in alphabetical order, independent of the order that the node sends', () => {
     const reversed = Object.fromEntries(Object.entries({ ...call, error: 'Reverted' }).reverse());
     expect(Object.keys(one(reversed) ?? {})).toEqual([
       ...['action', 'blockHash', 'blockNumber', 'error', 'result', 'subtraces', 'traceAddress'],
@@ -53,7 +53,7 @@ describe('parseTraceBlock', () => {
     expect(Object.keys(one(reversed)?.action ?? {})).toEqual(Object.keys(callAction));
   });
 
-  it('makes addresses, hashes and data lower case and takes leading zeros off quantities', () => {
+  it('converts addresses, hashes and data to lower case and removes leading zeros of quantities', () => {
     const shouting = {
       ...call,
       action: { ...callAction, from: ALICE.toUpperCase(), gas: '0x00AB', input: '0xABCD' },
@@ -65,7 +65,7 @@ describe('parseTraceBlock', () => {
     });
   });
 
-  it('reads absent bytes as none and an absent value as zero', () => {
+  it('reads absent data as empty and an absent value as zero', () => {
     const { input: _, value: __, ...action } = callAction;
     expect(one({ ...call, action, result: { gasUsed: '0x1' } })).toMatchObject({
       action: { input: '0x', value: '0x0' },
@@ -73,7 +73,7 @@ describe('parseTraceBlock', () => {
     });
   });
 
-  it('leaves out creationMethod where the node does not tell', () => {
+  it('omits creationMethod if the node does not send it', () => {
     const trace = one({ ...create, action: { from: ALICE, gas: '0x10', init: '0x60', value: '0x0' } });
     expect(trace?.action).not.toHaveProperty('creationMethod');
   });
@@ -106,37 +106,37 @@ describe('parseTraceBlock', () => {
     expect(error).toMatch(/^[\x20-\x7e]{100}$/);
   });
 
-  it('reads null and empty errors as none', () => {
+  it('reads null and empty errors as no error', () => {
     for (const error of [null, ''])
       expect(one({ ...call, error })).toEqual({ ...call, result: { gasUsed: '0x1', output: '0x' } });
   });
 
-  it('keeps what a reverted call gave back', () => {
+  it('keeps the result of a reverted call', () => {
     expect(one({ ...call, error: 'execution reverted' })).toMatchObject({
       error: 'Reverted',
       result: call.result,
     });
   });
 
-  it('gives a reverted frame whose result the node left out the result null', () => {
+  it('sets the result of a reverted frame to null if the node omits it', () => {
     const { result: _, ...without } = call;
     const besu = { ...without, error: 'Reverted', revertReason: '0x7d88c1856cc95352' };
     expect(one(besu)).toEqual({ ...without, error: 'Reverted', result: null });
   });
 
   it.each([
-    ['as the draft has it', { gasUsed: '0x1', output: '0xdead' }],
+    ['as output, like the trace draft', { gasUsed: '0x1', output: '0xdead' }],
     ['as code', { code: '0xdead', gasUsed: '0x1' }],
     [
-      'as code, with the address that there would have been',
+      'as code, with the address of the contract that was not created',
       { address: BOB, code: '0xdead', gasUsed: '0x1' },
     ],
-  ])('keeps what a reverted creation gave back, where the node sends it %s', (_, result) => {
+  ])('keeps the output of a reverted creation that the node sends %s', (_, result) => {
     const trace = one({ ...create, error: 'Reverted', result });
     expect(JSON.stringify(trace?.result)).toBe('{"gasUsed":"0x1","output":"0xdead"}');
   });
 
-  it('gives rewards their null members, and drops those of nothing, of withdrawals and of the genesis block', () => {
+  it('adds the null members of rewards, and drops zero rewards, withdrawals and rewards of the genesis block', () => {
     const nothing = { ...reward, action: { ...reward.action, value: '0x0' } };
     const withdrawal = { ...reward, action: { ...reward.action, rewardType: 'withdrawal' } };
     expect(parsed(reward, nothing, withdrawal, { ...reward, blockNumber: 0 })).toEqual([
@@ -144,7 +144,7 @@ describe('parseTraceBlock', () => {
     ]);
   });
 
-  it('takes nested calls of precompiled contracts without value out, whatever the opcode, and renumbers the rest', () => {
+  it('removes nested calls of precompiled contracts without value, with any opcode, and renumbers the rest', () => {
     const root = { ...call, subtraces: 5 };
     const child = (index: number, action: object, more: object = {}) => ({
       ...call,
@@ -170,7 +170,7 @@ describe('parseTraceBlock', () => {
     ]);
   });
 
-  it('keeps a root call of a precompiled contract, and a nested one that found an empty account before the fork', () => {
+  it('keeps a root call of a precompiled contract, and a nested call of an empty account before the fork', () => {
     const root = { ...call, action: { ...callAction, to: precompile('1') }, subtraces: 1 };
     const empty = {
       ...call,
@@ -181,7 +181,7 @@ describe('parseTraceBlock', () => {
     expect(parsed(root, empty)).toHaveLength(2);
   });
 
-  it('keeps a call that reverted: no precompiled contract does, but one that another chain has there may', () => {
+  it('keeps a reverted call of a precompile address, because it is a contract of another chain', () => {
     const reverted = {
       ...call,
       action: { ...callAction, to: precompile('9') },
@@ -194,7 +194,7 @@ describe('parseTraceBlock', () => {
     });
   });
 
-  it('takes calls and creations out that failed their checks of balance and depth before they ran', () => {
+  it('removes calls and creations that failed the checks of balance or depth before they ran', () => {
     const traces = parsed(
       { ...call, subtraces: 3 },
       { ...call, traceAddress: [0], error: 'insufficient balance for transfer', result: undefined },
@@ -208,19 +208,23 @@ describe('parseTraceBlock', () => {
   });
 
   it.each([
-    ['the answer', null, 'trace_block must be an array of at most 1000000, the node sent null'],
-    ['an element', [null], 'trace 0 must be an object, the node sent null'],
+    ['a null result', null, 'trace_block must be an array of at most 1000000, the node sent null'],
+    ['a null element', [null], 'trace 0 must be an object, the node sent null'],
     [
-      'a type',
+      'an unknown type',
       [{ ...call, type: 'jump' }],
       'trace 0: type must be call, create, suicide or reward, the node sent "jump"',
     ],
     [
-      'an address',
+      'a short address',
       [call, { ...call, action: { ...callAction, to: '0x12' } }],
       'trace 1: action.to must be 20 bytes',
     ],
-    ['a quantity', [{ ...call, action: { ...callAction, gas: '0x' } }], 'action.gas must be a number'],
+    [
+      'a quantity without digits',
+      [{ ...call, action: { ...callAction, gas: '0x' } }],
+      'action.gas must be a number',
+    ],
     ['a quantity in decimals', [{ ...call, action: { ...callAction, gas: 21000 } }], 'sent number 21000'],
     ['a long quantity', [{ ...call, action: { ...callAction, gas: `0x${'1'.repeat(65)}` } }], 'action.gas'],
     ['half bytes', [{ ...call, action: { ...callAction, input: '0xabc' } }], 'action.input must be bytes'],
@@ -242,14 +246,14 @@ describe('parseTraceBlock', () => {
       [{ ...call, traceAddress: Array(1026).fill(0) }],
       'traceAddress must be an array of at most 1025',
     ],
-    ['a path of text', [{ ...call, traceAddress: ['0'] }], 'traceAddress must be a whole number'],
-    ['an error object', [{ ...call, error: {} }], 'error must be a text'],
+    ['a path of strings', [{ ...call, traceAddress: ['0'] }], 'traceAddress must be a whole number'],
+    ['an error object', [{ ...call, error: {} }], 'error must be a string'],
     [
-      'a reward type',
+      'an unknown reward type',
       [{ ...reward, action: { ...reward.action, rewardType: 'external' } }],
       'action.rewardType',
     ],
-  ])('refuses %s that is wrong, naming it', (_, answer, message) => {
+  ])('rejects %s with a message that names the member', (_, answer, message) => {
     expect(() => parseTraceBlock(answer)).toThrow(
       expect.objectContaining({ name: 'TraceFormatError', message: expect.stringContaining(message) }),
     );
@@ -280,35 +284,35 @@ describe('checkBlock', () => {
   });
 
   it.each([
-    ['another block hash', [root, left, leaf, right, { ...next, blockHash: TX }, reward], 'is of block hash'],
-    ['another number', [{ ...root, blockNumber: 8 }], 'trace 0 is of block 8'],
+    ['another block hash', [root, left, leaf, right, { ...next, blockHash: TX }, reward], 'has block hash'],
+    ['another number', [{ ...root, blockNumber: 8 }], 'trace 0 has block number 8'],
     ['a missing transaction', [root, left, leaf, right, reward], 'only 1 of 2 transactions have traces'],
-    ['a transaction too many', [call, next, next], 'belongs to transaction 2, the block has 2'],
-    ['transactions out of order', [next, call], 'is of transaction 1, expected one of 0'],
-    ['the wrong hash', [call, { ...next, transactionHash: TX }], 'is of transaction hash'],
-    ['a frame of another transaction', [root, { ...left, transactionPosition: 1 }], 'expected one of 0'],
+    ['a surplus transaction', [call, next, next], 'belongs to transaction 2, the block has 2'],
+    ['transactions out of order', [next, call], 'has transaction position 1, expected 0'],
+    ['the wrong hash', [call, { ...next, transactionHash: TX }], 'has transaction hash'],
+    ['a frame of another transaction', [root, { ...left, transactionPosition: 1 }], 'expected 0'],
     ['a missing root', [left], 'not the root frame'],
-    ['a missing last child', [root, left, leaf, next], 'a frame at depth 0 says 2 subtraces and has 1'],
-    ['a missing grandchild', [root, left, right, next], 'a frame at depth 1 says 1 subtraces and has 0'],
+    ['a missing last child', [root, left, leaf, next], 'a frame at depth 0 has 1 children, but subtraces 2'],
+    ['a missing grandchild', [root, left, right, next], 'a frame at depth 1 has 0 children, but subtraces 1'],
     [
-      'a child too many',
+      'a surplus child',
       [root, left, leaf, right, { ...right, traceAddress: [2] }, next],
-      'says 2 subtraces and has 3',
+      'has 3 children, but subtraces 2',
     ],
     ['a skipped child', [root, right], 'out of order'],
     ['a child without parent', [root, leaf], 'no parent'],
-    ['a frame twice', [root, left, leaf, leaf], 'out of order'],
+    ['a repeated frame', [root, left, leaf, leaf], 'out of order'],
     ['the wrong branch', [root, left, leaf, right, { ...leaf, traceAddress: [0, 1] }], 'out of order'],
     ['a frame after a reward', [call, reward, next], 'a frame after a reward'],
     ['an uncle before the block', [call, next, uncle, reward], 'a block reward after another reward'],
     ['two block rewards', [call, next, reward, reward], 'a block reward after another reward'],
-  ])('refuses %s', (_, traces, reason) => {
+  ])('rejects %s', (_, traces, reason) => {
     expect(() => check(...traces)).toThrow(
       expect.objectContaining({ name: 'BlockMismatchError', reason: expect.stringContaining(reason) }),
     );
   });
 
-  it('refuses a genesis block with traces', () => {
+  it('rejects a genesis block with traces', () => {
     const genesis = { ...header, number: 0, transactionHashes: header.transactionHashes.slice(0, 1) };
     expect(() => checkBlock(genesis, parsed({ ...call, blockNumber: 0 }))).toThrow('genesis');
   });

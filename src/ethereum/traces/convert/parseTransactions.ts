@@ -1,17 +1,17 @@
 import type { Address, Data, Hash, Quantity } from '../index.ts';
+import type { ParseContext } from './json/parseContext.ts';
+import { readAddress, readData, readHash, readQuantity } from './json/readHex.ts';
+import { asObject, listUpTo } from './json/readJson.ts';
 import type { FullHeader } from './parseHeader.ts';
-import type { Place } from './place.ts';
-import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
-import { asObject, listUpTo } from './readJson.ts';
 
-/** What of a transaction decides the gas that it pays before it runs. */
+/** Members of a transaction that are needed for its intrinsic gas and for checking its root frame. */
 export interface BlockTransaction {
   readonly hash: Hash;
   readonly from: Address;
-  /** Null for one that creates a contract. */
+  /** Null for a contract creation. */
   readonly to: Address | null;
   readonly value: Quantity;
-  /** The gas limit that its sender set. */
+  /** Gas limit set by the sender. */
   readonly gas: bigint;
   readonly input: Data;
   readonly accessListAddresses: number;
@@ -19,29 +19,28 @@ export interface BlockTransaction {
   readonly authorizations: number;
 }
 
-/** What the traces of a block's transactions are made and checked with. */
+/** Block data from which traces are completed and checked. */
 export interface FullBlock {
   readonly header: FullHeader;
-  /** All of the block's, from `parseTransactions`. */
   readonly transactions: readonly BlockTransaction[];
 }
 
-/** Most entries of any list in a transaction: a million cost more gas than any block has. */
+/** Maximum number of entries of any list in a transaction; a million would exceed every block's gas limit. */
 const asList = listUpTo(1_000_000);
 
 /**
- * The transactions of a block, from a node's answer to `eth_getBlockByNumber` or `eth_getBlockByHash` with whole
- * transactions.
+ * Returns the transactions of a block from an `eth_getBlockByNumber` or `eth_getBlockByHash` result with
+ * transaction objects.
  *
- * @throws TraceFormatError naming the transaction and the member that is wrong.
+ * @throws TraceFormatError naming the transaction and the invalid member.
  */
 export function parseTransactions(block: unknown): BlockTransaction[] {
-  const place: Place = { what: 'block', index: -1 };
+  const place: ParseContext = { what: 'block', index: -1 };
   const list = asList(asObject(block, place, '')['transactions'], place, 'transactions');
   return list.map((transaction, index) => parseTransaction(transaction, { what: 'transaction', index }));
 }
 
-function parseTransaction(value: unknown, place: Place): BlockTransaction {
+function parseTransaction(value: unknown, place: ParseContext): BlockTransaction {
   const members = asObject(value, place, '');
   const to = members['to'];
   const accessList = asList(members['accessList'] ?? [], place, 'accessList').map((entry) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../index.ts';
-import { BlockMismatchError } from './blockMismatchError.ts';
-import { checkBlock } from './checkBlock.ts';
+import { BlockMismatchError } from './check/blockMismatchError.ts';
+import { checkBlock } from './check/checkBlock.ts';
 import {
   anyBlock,
   blockOf,
@@ -15,11 +15,11 @@ import {
   placeOf,
   schedule,
 } from './frameTree.arbitrary.ts';
-import { fromCallTracer } from './fromCallTracer.ts';
-import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+import { fromCallTracer } from './geth/fromCallTracer.ts';
+import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
 
-/** All three ways from one block of trees to traces. */
+/** Converts one block of random trees from all three sources. */
 function allWays(roots: readonly Frame[]) {
   const idOf = numbered(roots);
   const { header, transactions } = blockOf(roots, idOf);
@@ -36,8 +36,8 @@ function allWays(roots: readonly Frame[]) {
   };
 }
 
-describe('any tree of frames', () => {
-  it('gives, through every source, the traces whose places rebuild it without the frames that Parity hides', () => {
+describe('a random tree of frames', () => {
+  it('is converted from every source to the expected positions, without the frames that Parity hides', () => {
     fc.assert(
       fc.property(anyBlock, (roots) => {
         const ways = allWays(roots);
@@ -50,7 +50,7 @@ describe('any tree of frames', () => {
     );
   });
 
-  it('gives the same traces through every source, but for how much gas a root used', () => {
+  it('is converted to identical traces from every source, except for gasUsed of roots', () => {
     fc.assert(
       fc.property(anyBlock, (roots) => {
         const { traces } = allWays(roots);
@@ -61,7 +61,7 @@ describe('any tree of frames', () => {
     );
   });
 
-  it('is read again from what was made of it, to the byte', () => {
+  it('is unchanged when its serialised traces are parsed again', () => {
     fc.assert(
       fc.property(anyBlock, (roots) => {
         const text = JSON.stringify(allWays(roots).traces.callTracer);
@@ -71,7 +71,7 @@ describe('any tree of frames', () => {
     );
   });
 
-  it('is refused by the check when a frame is missing, doubled, moved or miscounted', () => {
+  it('is rejected by checkBlock if a frame is missing, doubled, moved or miscounted', () => {
     const anyDamage = fc.constantFrom('missing', 'doubled', 'moved', 'miscounted');
     fc.assert(
       fc.property(anyBlock, fc.nat(), anyDamage, (roots, seed, damage) => {

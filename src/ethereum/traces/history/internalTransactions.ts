@@ -7,8 +7,8 @@ import type {
   InternalTransactionsPage,
   InternalTransactionsQuery,
 } from './query.ts';
-import { type HistoryReader, WorkLeft } from './reader.ts';
-import { TraceTest } from './traceTest.ts';
+import { type HistoryReader, WorkBudget } from './reader.ts';
+import { TraceMatcher } from './traceMatcher.ts';
 
 const INTERNAL: HistoryFilter = {
   kinds: ['call', 'create', 'suicide'],
@@ -16,7 +16,7 @@ const INTERNAL: HistoryFilter = {
   callsCarryValue: true,
 };
 
-/** Internal transactions of a range, as far as one page goes. */
+/** Returns one page of internal transactions of a range. */
 export function readInternalTransactions(
   reader: HistoryReader,
   query: InternalTransactionsQuery,
@@ -24,7 +24,7 @@ export function readInternalTransactions(
   const { address, skip, ...rest } = query;
   const transactions: InternalTransaction[] = [];
   let found = 0;
-  const test = new TraceTest({}, reader, new WorkLeft());
+  const matcher = new TraceMatcher({}, reader, new WorkBudget());
   const { next, missing } = readHistory(
     reader,
     { ...rest, addresses: address === undefined ? 'all' : [address], filter: INTERNAL },
@@ -36,7 +36,7 @@ export function readInternalTransactions(
           ...reader.frame(blockNumber, traceIndex),
           blockNumber,
           timestamp: reader.block(blockNumber)?.timestamp ?? 0,
-          hasFailed: hasFailed(test.attributesOf(blockNumber, traceIndex)),
+          hasFailed: hasFailed(matcher.attributesOf(blockNumber, traceIndex)),
         });
       }
       return positions.length;

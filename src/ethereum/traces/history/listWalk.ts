@@ -8,12 +8,11 @@ export interface Window {
   readonly end: number;
 }
 
-/** A posting list, or all of its positions where they are few. */
+/** A posting list, or all of its positions if they are few. */
 export type WalkedList = PostingList | Uint32Array;
 
-/** A list on its way through a window, in either order, page by page. */
-class Way {
-  /** The position that it stands at. */
+/** Iterator over a window of one list, in either order, page by page. */
+class ListCursor {
   position = 0;
   readonly listIndex: number;
   readonly #list: WalkedList;
@@ -21,10 +20,10 @@ class Way {
   #pageNumber: number;
   #page: Uint32Array;
   #at: number;
-  /** Positions that are left, that here included. */
+  /** Number of remaining positions, including the current one. */
   #left: number;
 
-  /** Stands at the first of the positions from index `first` to `end`, in the order; there is one at the least. */
+  /** Starts at the first position of the non-empty part from index `first` to `end`, in iteration order. */
   constructor(listIndex: number, list: WalkedList, { first, end, step }: Part) {
     this.listIndex = listIndex;
     this.#list = list;
@@ -37,7 +36,7 @@ class Way {
     this.position = this.#page[this.#at] ?? 0;
   }
 
-  /** False at the end. */
+  /** Returns false at the end. */
   next(): boolean {
     if (--this.#left === 0) return false;
     this.#at += this.#step;
@@ -61,14 +60,11 @@ interface Part {
   readonly step: 1 | -1;
 }
 
-/**
- * Goes over the positions of several lists of one segment, in either order. A position that several lists have comes once. The lists
- * are few, so each is looked at for every step.
- */
+/** Merges the positions of several lists without duplicates. Each step scans all lists, because there are few. */
 export class ListWalk {
-  readonly #ways: Way[] = [];
+  readonly #ways: ListCursor[] = [];
   readonly #step: 1 | -1;
-  #here: Way | undefined;
+  #here: ListCursor | undefined;
 
   constructor(lists: readonly WalkedList[], { start, end }: Window, order: Order) {
     this.#step = order === 'asc' ? 1 : -1;
@@ -77,17 +73,15 @@ export class ListWalk {
       if (list === undefined) continue;
       const first = start === 0 ? 0 : lowerBound(list, start);
       const last = end === END_OF_SEGMENT ? list.length : lowerBound(list, end);
-      if (first < last) this.#ways.push(new Way(i, list, { first, end: last, step: this.#step }));
+      if (first < last) this.#ways.push(new ListCursor(i, list, { first, end: last, step: this.#step }));
     }
     this.#settle();
   }
 
-  /** The position that it stands at; undefined at its end. */
   get position(): number | undefined {
     return this.#here?.position;
   }
 
-  /** Whether list number `listIndex` has the position. */
   isIn(listIndex: number): boolean {
     return this.#ways.some((way) => way.listIndex === listIndex && way.position === this.#here?.position);
   }
@@ -113,7 +107,7 @@ export class ListWalk {
   }
 }
 
-/** The index of the first position that is not below `position`. */
+/** Returns the index of the first position that is not below `position`. */
 function lowerBound(list: WalkedList, position: number): number {
   if (!(list instanceof Uint32Array)) return list.lowerBound(position);
   let index = 0;

@@ -3,13 +3,13 @@ import { positionOf } from '../position.ts';
 import { listOf } from '../postings/list.ts';
 import type { Address } from '../trace.ts';
 import { readHistory } from './page.ts';
-import type { HistoryPlace, HistoryQuery } from './query.ts';
+import type { HistoryPosition, HistoryQuery } from './query.ts';
 import type { HistoryReader } from './reader.ts';
 
 const SEGMENTS = 5;
 const PER_SEGMENT = 3;
 
-/** An index in which finding the segments takes all the work that a page may make. */
+/** An index in which finding the segments uses up the whole work budget of a page. */
 const reader: HistoryReader = {
   block: () => undefined,
   firstBlock: () => 0,
@@ -38,19 +38,23 @@ const reader: HistoryReader = {
 };
 
 test.each(['asc', 'desc'] as const)(
-  'every page gets on, whatever it takes to find its first trace: %s',
+  'every page makes progress, even if finding its first trace uses up the work budget: %s',
   (order) => {
     const query: HistoryQuery = {
       ...{ addresses: [`0x${'1'.repeat(40)}` as Address], direction: 'either', fromBlock: 0 },
       ...{ toBlock: SEGMENTS * 1024 - 1, order, filter: {}, limit: 100 },
     };
     const found: number[] = [];
-    let behind: HistoryPlace | undefined;
+    let behind: HistoryPosition | undefined;
     for (let pages = 0; pages < 100; pages++) {
-      const { next } = readHistory(reader, { ...query, ...(behind && { behind }) }, (segment, positions) => {
-        found.push(...positions.map((position) => segment * 2 ** 32 + position));
-        return positions.length;
-      });
+      const { next } = readHistory(
+        reader,
+        { ...query, ...(behind && { cursor: behind }) },
+        (segment, positions) => {
+          found.push(...positions.map((position) => segment * 2 ** 32 + position));
+          return positions.length;
+        },
+      );
       if (next === undefined) break;
       expect(next).not.toEqual(behind);
       behind = next;

@@ -10,71 +10,68 @@ import {
   type BlockRange,
   BlockReplacedError,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type Order,
 } from './query.ts';
-import { type HistoryReader, WorkLeft } from './reader.ts';
+import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
-import { TraceTest } from './traceTest.ts';
+import { TraceMatcher } from './traceMatcher.ts';
 
-/** Ranges of missing blocks that a page tells: where there are more of them it ends there. */
+/** Maximum number of ranges of missing blocks in a page; the page ends at the last of them. */
 export const MAX_MISSING_RANGES = 1_000;
 
-/**
- * Takes traces of one segment in the order of the page; returns how many of them there was room for, which is none only where others
- * were taken before.
- */
-export type TakeTraces = (segment: number, positions: readonly number[]) => number;
+/** Takes traces of a segment. Returns the number taken: fewer if the page is full, but at least one for a new page. */
+export type AcceptTraces = (segment: number, positions: readonly number[]) => number;
 
 /**
- * A page of a history. It takes as long as the page is large and as there are segments in which the addresses have traces, and
- * ends early, with a place to go on from, where a bound of work is reached.
+ * Reads a history page in time proportional to its size and the segments visited. When the work budget is used up, the
+ * page ends early with a cursor.
  */
-export function readHistory(reader: HistoryReader, query: HistoryQuery, take: TakeTraces): HistoryPage {
-  const range = settledRange(reader, query);
-  const { order, behind } = query;
-  checkPlace(reader, behind);
-  // Blocks that no page before has gone over; the block of its place it has.
-  const ahead = behind === undefined ? range : aheadOf(range, behind, order);
+export function readHistory(reader: HistoryReader, query: HistoryQuery, take: AcceptTraces): HistoryPage {
+  const range = resolvedRange(reader, query);
+  const { order, cursor } = query;
+  checkPlace(reader, cursor);
+  // Blocks that no earlier page covers; the cursor's own block is covered.
+  const ahead = cursor === undefined ? range : rangeAfter(range, cursor, order);
   const missing = reader.missing(ahead, order, MAX_MISSING_RANGES);
-  const bound = missing.toldUpTo;
+  const bound = missing.coveredUpTo;
   const terms = query.addresses === 'all' ? query.addresses : termsOf(query.addresses);
-  const within = bound === undefined ? range : upTo(range, bound, order);
+  const within = bound === undefined ? range : rangeUpTo(range, bound, order);
   const search: Search = {
     terms,
     direction: query.direction,
     range: within,
     order,
-    ...(behind && { behind }),
+    ...(cursor && { cursor }),
   };
-  const reached = isEmpty(afterPlace(search)) ? undefined : new PageWalk(reader, query, search).run(take);
+  const reached = isEmpty(afterCursor(search)) ? undefined : new PageWalk(reader, query, search).run(take);
   const next = reached ?? (bound === undefined ? undefined : edgeOf(bound, order));
-  const covered = next === undefined ? ahead : upTo(ahead, next.blockNumber, order);
+  const covered = next === undefined ? ahead : rangeUpTo(ahead, next.blockNumber, order);
   return { range, next: next && withHash(reader, next), missing: clipped(missing.ranges, covered) };
 }
 
-/** Goes over the traces of a search until the page is full. */
+/** Walks the traces of a search until the page is full. */
 class PageWalk {
   readonly #reader: HistoryReader;
   readonly #search: Search;
-  readonly #work = new WorkLeft();
-  readonly #test: TraceTest;
+  readonly #work = new WorkBudget();
+  readonly #matcher: TraceMatcher;
   #left: number;
-  #last: HistoryPlace | undefined;
+  #last: HistoryPosition | undefined;
 
   constructor(reader: HistoryReader, { filter, limit }: HistoryQuery, search: Search) {
     this.#reader = reader;
     this.#search = search;
-    this.#test = new TraceTest(filter, reader, this.#work);
+    this.#matcher = new TraceMatcher(filter, reader, this.#work);
     this.#left = limit;
   }
 
-  /** Where it ended; undefined where there is nothing behind. */
-  run(take: TakeTraces): HistoryPlace | undefined {
+  /** Returns the last position of the page; undefined if nothing follows it. */
+  run(take: AcceptTraces): HistoryPosition | undefined {
     const { order } = this.#search;
-    for (const lists of listsOf(this.#reader, afterPlace(this.#search), this.#work)) {
-      // All before this segment was looked at; so was that of a page that is full.
+    for (const lists of listsOf(this.#reader, afterCursor(this.#search), this.#work)) {
+      // Everything before this segment was searched, unless the page is full.
       if ('goOnWith' in lists) return this.#left > 0 ? edgeBefore(lists.goOnWith, order) : this.#last;
       const walk = walkOf(lists, this.#search);
       if (walk.position === undefined) continue;
@@ -90,8 +87,10 @@ class PageWalk {
     return undefined;
   }
 
-  /** What passes of a segment, until the page is full or the work is over, and the place that was looked at last. */
-  #collect(walk: ListWalk, { segment }: SegmentLists): { positions: number[]; place: HistoryPlace } {
+  /**
+   * Returns a segment's matches until the page is full or the work budget is used up, and the last position examined.
+   */
+  #collect(walk: ListWalk, { segment }: SegmentLists): { positions: number[]; place: HistoryPosition } {
     const positions: number[] = [];
     let [last, looked] = [0, 0];
     for (
@@ -99,64 +98,64 @@ class PageWalk {
       position !== undefined && positions.length < this.#left;
       position = walk.position
     ) {
-      // One at the least, so that whoever goes on gets on.
-      if (looked++ > 0 && this.#work.isOver) break;
+      // Examine at least one, so that the next page makes progress.
+      if (looked++ > 0 && this.#work.isExhausted) break;
       this.#work.spend(1);
       last = position;
-      if (this.#test.passes(blockAt(segment, position), traceIndexAt(position))) positions.push(position);
+      if (this.#matcher.matches(blockAt(segment, position), traceIndexAt(position))) positions.push(position);
       walk.advance();
     }
     return { positions, place: placeAt(segment, last) };
   }
 }
 
-const placeAt = (segment: number, position: number): HistoryPlace => ({
+const placeAt = (segment: number, position: number): HistoryPosition => ({
   blockNumber: blockAt(segment, position),
   traceIndex: traceIndexAt(position),
 });
 
-/** A range whose bounds are known: from the lowest block of the index, where nothing else is said. */
-export function settledRange(
+/** Returns the range with defaults applied: `fromBlock` is the lowest block of the index. */
+export function resolvedRange(
   reader: HistoryReader,
   { fromBlock, toBlock }: Pick<HistoryQuery, 'fromBlock' | 'toBlock'>,
 ): BlockRange {
   return { fromBlock: fromBlock ?? Math.min(reader.firstBlock() ?? toBlock, toBlock), toBlock };
 }
 
-function checkPlace(reader: HistoryReader, place: HistoryPlace | undefined): void {
+function checkPlace(reader: HistoryReader, place: HistoryPosition | undefined): void {
   if (place?.blockHash === undefined) return;
   if (reader.block(place.blockNumber)?.hash !== place.blockHash)
     throw new BlockReplacedError(place.blockNumber);
 }
 
-function withHash(reader: HistoryReader, { blockNumber, traceIndex }: HistoryPlace): HistoryPlace {
+function withHash(reader: HistoryReader, { blockNumber, traceIndex }: HistoryPosition): HistoryPosition {
   const hash = reader.block(blockNumber)?.hash;
   return { blockNumber, traceIndex, ...(hash !== undefined && { blockHash: hash }) };
 }
 
 const isEmpty = ({ range }: Search): boolean => range.fromBlock > range.toBlock;
 
-/** The part of a range behind a block in an order, without that block. */
-const aheadOf = (
+/** Returns the part of a range after a block, in the given order. */
+const rangeAfter = (
   { fromBlock, toBlock }: BlockRange,
-  { blockNumber }: HistoryPlace,
+  { blockNumber }: HistoryPosition,
   order: Order,
 ): BlockRange =>
   order === 'asc'
     ? { fromBlock: Math.max(fromBlock, blockNumber + 1), toBlock }
     : { fromBlock, toBlock: Math.min(toBlock, blockNumber - 1) };
 
-/** The part of a range up to a block in an order, that block included. */
-const upTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, order: Order): BlockRange =>
+/** Returns the part of a range up to and including a block, in the given order. */
+const rangeUpTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, order: Order): BlockRange =>
   order === 'asc'
     ? { fromBlock, toBlock: Math.min(toBlock, blockNumber) }
     : { fromBlock: Math.max(fromBlock, blockNumber), toBlock };
 
-/** The same search, without the blocks that were gone over; that of its place it is done with where nothing stands behind. */
-function afterPlace(search: Search): Search {
-  const { behind, range, order } = search;
-  if (behind === undefined) return search;
-  const { blockNumber, traceIndex } = behind;
+/** Narrows a search to the part after the cursor. Drops the cursor's own block if it was fully consumed. */
+function afterCursor(search: Search): Search {
+  const { cursor, range, order } = search;
+  if (cursor === undefined) return search;
+  const { blockNumber, traceIndex } = cursor;
   const isDone = traceIndex === edgeOf(blockNumber, order).traceIndex;
   const { fromBlock, toBlock } = range;
   if (order === 'asc')
@@ -164,17 +163,16 @@ function afterPlace(search: Search): Search {
   return { ...search, range: { fromBlock, toBlock: Math.min(toBlock, blockNumber - Number(isDone)) } };
 }
 
-/** The last place of a block in an order. */
-const edgeOf = (blockNumber: number, order: Order): HistoryPlace => ({
+/** Returns the last position of a block in the given order. */
+const edgeOf = (blockNumber: number, order: Order): HistoryPosition => ({
   blockNumber,
   traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
 });
 
-/** The last place before a segment, in an order. */
-const edgeBefore = (segment: number, order: Order): HistoryPlace =>
+/** Returns the last position before a segment in the given order. */
+const edgeBefore = (segment: number, order: Order): HistoryPosition =>
   edgeOf(order === 'asc' ? firstBlockOf(segment) - 1 : firstBlockOf(segment) + BLOCKS_PER_SEGMENT, order);
 
-/** The parts of ranges that lie in another. */
 function clipped(ranges: readonly BlockRange[], { fromBlock, toBlock }: BlockRange): BlockRange[] {
   return ranges
     .map((range) => ({

@@ -2,136 +2,135 @@ import type { TraceKind } from '../chunk/attributes.ts';
 import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { Address, Hash } from '../trace.ts';
 
-/** Addresses that one question is about. */
+/** Maximum number of addresses per query. */
 export const MAX_HISTORY_ADDRESSES = 20;
 
-/** Traces of a page. */
+/** Maximum number of traces per page. */
 export const MAX_HISTORY_LIMIT = 200;
 
 export type Direction = 'from' | 'to' | 'either';
 export type Order = 'asc' | 'desc';
 
-/** What a trace must be to be in a history. */
+/** Conditions on the traces of a history. */
 export interface HistoryFilter {
-  /** Left out: any. */
+  /** Default: any kind. */
   readonly kinds?: readonly TraceKind[];
-  /** Wei that it moved, at least. */
+  /** Minimum transferred value in wei. */
   readonly minValue?: bigint;
-  /** Whether it stands below the root of a transaction. A reward is neither a root nor below one. */
+  /** True for frames below a root, false for roots. A reward is neither. */
   readonly internal?: boolean;
-  /** Whether it failed, or stands inside a frame that did. */
+  /** Whether the trace failed or is inside a failed frame. */
   readonly failed?: boolean;
-  /** Of the kind `call` only those that carry value, also where they failed; other kinds are not touched by it. */
+  /** Restricts traces of kind `call` to those with a value, including failed ones. Other kinds are not affected. */
   readonly callsCarryValue?: true;
 }
 
-/** A place among all traces: that of the one that was looked at last. */
-export interface HistoryPlace {
+/** Cursor: the position of the last trace examined. */
+export interface HistoryPosition {
   readonly blockNumber: number;
   readonly traceIndex: number;
-  /** The block's hash; left out where the index did not have it. */
+  /** Hash of the block; absent if the index did not contain the block. */
   readonly blockHash?: Hash;
 }
 
-/** Whose traces: those of some addresses, or of everybody. */
+/** Addresses to search for, or `all` for every trace. */
 export type Addresses = readonly Address[] | 'all';
 
-/** What is asked about the history of addresses, with every tag resolved. */
+/** Query for a page of a history, with all tags resolved. */
 export interface HistoryQuery {
   readonly addresses: Addresses;
   readonly direction: Direction;
-  /** Left out: the lowest block of the index. */
+  /** Default: the lowest block of the index. */
   readonly fromBlock?: number;
   readonly toBlock: number;
   readonly order: Order;
   readonly filter: HistoryFilter;
   readonly limit: number;
-  /** Goes on behind this place, in the order of the question. */
-  readonly behind?: HistoryPlace;
+  /** Cursor: the page starts after this position, in the given order. */
+  readonly cursor?: HistoryPosition;
 }
 
-/** Both ends are included. */
+/** Range of blocks, both ends included. */
 export interface BlockRange {
   readonly fromBlock: number;
   readonly toBlock: number;
 }
 
-/** A page of a history; its traces are written elsewhere. */
+/** Result of a page query. The traces themselves are passed to a callback. */
 export interface HistoryPage {
-  /** What was asked for, every bound settled. */
+  /** Requested range with defaults applied. */
   readonly range: BlockRange;
-  /** Where the next page goes on; undefined where this is the last. A page may be short, or empty, and not be the last. */
-  readonly next: HistoryPlace | undefined;
-  /** Blocks that this page went over and that the index does not have, ascending. */
+  /** Cursor of the next page; undefined on the last page. A page may be short or empty without being the last. */
+  readonly next: HistoryPosition | undefined;
+  /** Blocks of the covered range that are missing or unavailable, ascending. */
   readonly missing: readonly BlockRange[];
 }
 
-export type Sides = 'from' | 'to';
+export type AddressSide = 'from' | 'to';
 
 export interface SummaryQuery {
   readonly address: Address;
-  /** Left out: the lowest block of the index. */
+  /** Default: the lowest block of the index. */
   readonly fromBlock?: number;
   readonly toBlock: number;
 }
 
-/** How many traces of each type, by the number of the type in TRACE_TYPES. */
+/** Number of traces by index in TRACE_TYPES. */
 export type TypeCounts = readonly number[];
 
-/** What the history of an address comes to. Figures are exact for the range that stands beside them; undefined where it is no block. */
+/** Summary of an address. Each figure is exact for its own `range`, which is undefined if empty. */
 export interface HistorySummary {
   readonly range: BlockRange;
-  /** Undefined where there is no trace. */
+  /** Undefined if there is no trace. */
   readonly firstBlock: number | undefined;
   readonly lastBlock: number | undefined;
   readonly counts: {
-    readonly by: Readonly<Record<Sides, TypeCounts>>;
+    readonly by: Readonly<Record<AddressSide, TypeCounts>>;
     readonly range: BlockRange | undefined;
   };
-  /** Wei that was paid to it (`to`), and that it paid (`from`). */
-  readonly value: { readonly by: Readonly<Record<Sides, bigint>>; readonly range: BlockRange | undefined };
-  /** Blocks of the range that the index does not have, ascending; of the highest, where there are too many. */
+  /** Total value in wei received (`to`) and sent (`from`). */
+  readonly value: {
+    readonly by: Readonly<Record<AddressSide, bigint>>;
+    readonly range: BlockRange | undefined;
+  };
+  /** Missing blocks of the range, ascending; only the highest if there are too many. */
   readonly missing: readonly BlockRange[];
 }
 
-/**
- * What explorers call an internal transaction: a frame below the root of a transaction that carries value, creates a contract or
- * destroys one.
- */
+/** Frame below the root that carries value, or creates or destroys a contract, as block explorers define it. */
 export interface InternalTransaction extends InternalFrame {
   readonly blockNumber: number;
-  /** Of its block, seconds since 1970. */
+  /** Timestamp of the block in seconds since 1970. */
   readonly timestamp: number;
-  /** Whether it failed, or stands inside a frame that did. */
+  /** Whether the frame failed or is inside a failed frame. */
   readonly hasFailed: boolean;
 }
 
-/** Which internal transactions are asked for, with every tag resolved. */
+/** Query for internal transactions, with all tags resolved. */
 export interface InternalTransactionsQuery extends BlockRange {
-  /** Left out: everybody's. */
+  /** Default: all addresses. */
   readonly address?: Address;
   readonly direction: Direction;
   readonly order: Order;
-  /** How many are gone over, at most. */
+  /** Maximum number of transactions found, including skipped ones. */
   readonly limit: number;
-  /** The first so many of them are passed over, and not given. */
   readonly skip: number;
-  readonly behind?: HistoryPlace;
+  readonly cursor?: HistoryPosition;
 }
 
 export interface InternalTransactionsPage extends Omit<HistoryPage, 'range'> {
   readonly transactions: readonly InternalTransaction[];
-  /** How many there were, those included that were passed over. */
+  /** Number of transactions found, including skipped ones. */
   readonly found: number;
 }
 
-/** The block that a page ended in was replaced by another since: the page before may have been of another chain. */
+/** Thrown if the cursor's block has been replaced: the previous page may belong to another chain. */
 export class BlockReplacedError extends Error {
   override readonly name = 'BlockReplacedError';
   readonly blockNumber: number;
 
   constructor(blockNumber: number) {
-    super(`block ${blockNumber} was replaced by another`);
+    super(`block ${blockNumber} has been replaced`);
     this.blockNumber = blockNumber;
   }
 }

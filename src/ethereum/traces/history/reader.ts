@@ -2,38 +2,34 @@ import type { TraceAttributes } from '../chunk/attributes.ts';
 import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
-import type { BlockRange, Direction, Order, Sides } from './query.ts';
+import type { AddressSide, BlockRange, Direction, Order } from './query.ts';
 
-/**
- * How much one question may look at before it is answered with what was found, in positions of posting lists: some
- * milliseconds, in which nobody else is answered.
- */
+/** Work budget of one query, in list positions. The event loop is blocked for some milliseconds. */
 const MAX_WORK = 40_000;
 
-/** What posting lists of addresses are found by; `all` for the traces of everybody. */
+/** Terms of the posting lists to read; `all` for every trace. */
 export type Terms = readonly PostingTerm[] | 'all';
 
-/** What is read for a history, in positions that take as long. */
+/** Cost of reads, in units of one position. */
 export const COST = {
-  /** A posting list that is opened, whether there is one or not. */
+  /** Lookup of a posting list, whether it exists or not. */
   list: 30,
-  /** A run of the directory that is asked for an address. */
+  /** Lookup of an address in one run of the directory. */
   run: 30,
-  /** The attributes of a block. */
   attributes: 12,
-  /** A chunk that is read for the value of a trace. */
+  /** Reading a chunk for the value of a trace. */
   chunk: 60,
 } as const;
 
-/** What is left of the work that one question may make. */
-export class WorkLeft {
+/** Remaining work budget of one query. */
+export class WorkBudget {
   #left: number;
 
   constructor(work = MAX_WORK) {
     this.#left = work;
   }
 
-  get isOver(): boolean {
+  get isExhausted(): boolean {
     return this.#left <= 0;
   }
 
@@ -41,62 +37,55 @@ export class WorkLeft {
     this.#left -= work;
   }
 
-  /** As much may be done again, in another turn of the event loop. */
-  renew(work: number): void {
+  /** Resets the budget for another iteration of the event loop. */
+  reset(work: number): void {
     this.#left = work;
   }
 }
 
-/** What a history is read from; an engine gives it over one unchanging state of the index. */
+/** Index access for histories; the storage engine provides it on a consistent snapshot. */
 export interface HistoryReader {
   block(blockNumber: number): StoredBlock | undefined;
-  /** The lowest block; undefined where there is none. */
+  /** Returns the number of the lowest block; undefined if the index is empty. */
   firstBlock(): number | undefined;
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
-  /** All traces of a segment. */
   allTraces(segment: number): PostingList | undefined;
-  /** The attributes of all traces of a block, by their indexes; good until the next are asked for. */
-  attributes(blockNumber: number, work: WorkLeft): ArrayLike<TraceAttributes>;
-  /** The value of a trace. */
+  /** Returns the attributes of a block's traces by trace index. The result is valid until the next call. */
+  attributes(blockNumber: number): ArrayLike<TraceAttributes>;
+  /** Returns the value of a trace. */
   value(blockNumber: number, traceIndex: number): bigint;
-  /** A trace that is in a transaction. */
+  /** Returns a trace that belongs to a transaction. */
   frame(blockNumber: number, traceIndex: number): InternalFrame;
-  /**
-   * The segments from `first` to `last` in which one of the addresses may have a trace, in an order. It may give some in which
-   * none has, and never leaves one out.
-   */
-  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<FoundSegment>;
-  /** The segments from the last down to the first that may have an address. */
+  /** Returns the segments that may contain traces of the addresses, in the given order. Never misses one. */
+  segmentsWith(asked: SegmentsQuery, work: WorkBudget): Iterable<FoundSegment>;
+  /** Returns the segments that may contain the address, from `last` down to `first`. */
   countsOf(
     term: PostingTerm,
     segments: { readonly first: number; readonly last: number },
-    work: WorkLeft,
+    work: WorkBudget,
   ): Iterable<SegmentCounts>;
-  /**
-   * The blocks of a range that are missing, ascending: the first `max` ranges in the order, and where there are more the last block
-   * in that order that they tell about.
-   */
+  /** Returns the first `max` missing ranges of blocks. If there are more, `toldUpTo` is the last block covered. */
   missing(range: BlockRange, order: Order, max: number): Missing;
 }
 
-/** How often a segment has an address, where that is known: by side and then by the number of the type in TRACE_TYPES. */
+/** Number of an address's traces in a segment, if known: by side, and by index in TRACE_TYPES. */
 export interface SegmentCounts {
   readonly segment: number;
-  readonly counts: Readonly<Record<Sides, ArrayLike<number>>> | undefined;
+  readonly counts: Readonly<Record<AddressSide, ArrayLike<number>>> | undefined;
 }
 
-/** All positions of a term on a side, ascending, or the term where they were not read yet: there may be none then. */
+/** All positions of a term on one side, ascending; or the term itself if they were not read yet and may not exist. */
 export type FoundList = Uint32Array | PostingTerm;
 
-/** The lists that may be there of what was asked for, by side; none where everybody's traces were. */
+/** Lists by side that may exist in a segment; empty for a query of all traces. */
 export interface FoundSegment {
   readonly segment: number;
   readonly from: readonly FoundList[];
   readonly to: readonly FoundList[];
 }
 
-export interface SegmentsAsked {
-  /** `all` for all segments that have blocks. */
+export interface SegmentsQuery {
+  /** `all` for every segment with blocks. */
   readonly terms: Terms;
   readonly direction: Direction;
   readonly first: number;
@@ -106,5 +95,5 @@ export interface SegmentsAsked {
 
 export interface Missing {
   readonly ranges: readonly BlockRange[];
-  readonly toldUpTo?: number;
+  readonly coveredUpTo?: number;
 }

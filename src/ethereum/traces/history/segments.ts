@@ -4,21 +4,21 @@ import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm } from '../store.ts';
 import type { Address } from '../trace.ts';
 import { ListWalk, type WalkedList, type Window } from './listWalk.ts';
-import type { BlockRange, Direction, HistoryPlace, Order, Sides } from './query.ts';
-import { COST, type FoundSegment, type HistoryReader, type Terms, type WorkLeft } from './reader.ts';
+import type { AddressSide, BlockRange, Direction, HistoryPosition, Order } from './query.ts';
+import { COST, type FoundSegment, type HistoryReader, type Terms, type WorkBudget } from './reader.ts';
 
-/** Whose traces are looked for, where, and which way. */
+/** Addresses, direction, range, order and cursor of a search. */
 export interface Search<T extends Terms = Terms> {
   readonly terms: T;
   readonly direction: Direction;
   readonly range: BlockRange;
   readonly order: Order;
-  readonly behind?: HistoryPlace;
+  readonly cursor?: HistoryPosition;
 }
 
 export const termsOf = (addresses: readonly Address[]): PostingTerm[] => [...new Set(addresses)].map(termOf);
 
-/** The lists of some addresses in one segment, by side. */
+/** Posting lists of some addresses in one segment, by side. */
 export interface SegmentLists {
   readonly segment: number;
   readonly from: readonly WalkedList[];
@@ -26,18 +26,18 @@ export interface SegmentLists {
 }
 
 /**
- * The segments of a search that have any list of it, in its order, until the work is over: then the segment to go on with, which is
- * never the first, so that whoever goes on gets on.
+ * Returns the segments with a list of the search. When the work budget is used up, returns the segment to continue
+ * with. This is never the first one, so that every query makes progress.
  */
 export function* listsOf(
   reader: HistoryReader,
   search: Search,
-  work: WorkLeft,
+  work: WorkBudget,
 ): Generator<SegmentLists | { readonly goOnWith: number }> {
   const { terms, direction, order, range } = search;
   const first = segmentOf(range.fromBlock);
   const last = segmentOf(range.toBlock);
-  const opened = (found: FoundSegment, side: Sides): WalkedList[] => {
+  const opened = (found: FoundSegment, side: AddressSide): WalkedList[] => {
     const lists: WalkedList[] = [];
     for (const list of found[side]) {
       if (typeof list === 'string') work.spend(COST.list);
@@ -49,7 +49,7 @@ export function* listsOf(
   let isFirst = true;
   for (const found of reader.segmentsWith({ terms, direction, first, last, order }, work)) {
     const { segment } = found;
-    if (work.isOver && !isFirst) {
+    if (work.isExhausted && !isFirst) {
       yield { goOnWith: segment };
       return;
     }
@@ -62,24 +62,24 @@ export function* listsOf(
   }
 }
 
-function allTraces(reader: HistoryReader, segment: number, work: WorkLeft): PostingList[] {
+function allTraces(reader: HistoryReader, segment: number, work: WorkBudget): PostingList[] {
   work.spend(COST.list);
   const list = reader.allTraces(segment);
   return list === undefined ? [] : [list];
 }
 
-/** A walk over the lists of a segment, as far as they lie in a search. */
+/** Returns an iterator over the part of a segment's lists that the search covers. */
 export function walkOf({ segment, from, to }: SegmentLists, search: Search): ListWalk {
   return new ListWalk(to.length === 0 ? from : [...from, ...to], windowOf(segment, search), search.order);
 }
 
-function windowOf(segment: number, { range, order, behind }: Search): Window {
+function windowOf(segment: number, { range, order, cursor }: Search): Window {
   const first = firstBlockOf(segment);
   const { fromBlock, toBlock } = range;
   let start = fromBlock <= first ? 0 : positionOf(fromBlock, 0);
   let end = toBlock >= first + BLOCKS_PER_SEGMENT - 1 ? END_OF_SEGMENT : positionOf(toBlock + 1, 0);
-  if (behind !== undefined && segmentOf(behind.blockNumber) === segment) {
-    const position = positionOf(behind.blockNumber, behind.traceIndex);
+  if (cursor !== undefined && segmentOf(cursor.blockNumber) === segment) {
+    const position = positionOf(cursor.blockNumber, cursor.traceIndex);
     if (order === 'asc') start = Math.max(start, position + 1);
     else end = Math.min(end, position);
   }

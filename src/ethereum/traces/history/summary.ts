@@ -2,24 +2,31 @@ import { typeIn, valueBitsIn } from '../chunk/attributes.ts';
 import { TRACE_TYPES } from '../chunk/format.ts';
 import { BLOCKS_PER_SEGMENT, blockAt, firstBlockOf, segmentOf, traceIndexAt } from '../position.ts';
 import type { PostingTerm } from '../store.ts';
-import { MAX_MISSING_RANGES, settledRange } from './page.ts';
-import type { BlockRange, HistoryPlace, HistorySummary, Order, Sides, SummaryQuery } from './query.ts';
-import { type HistoryReader, WorkLeft } from './reader.ts';
+import { MAX_MISSING_RANGES, resolvedRange } from './page.ts';
+import type {
+  AddressSide,
+  BlockRange,
+  HistoryPosition,
+  HistorySummary,
+  Order,
+  SummaryQuery,
+} from './query.ts';
+import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
-import { TraceTest } from './traceTest.ts';
+import { TraceMatcher } from './traceMatcher.ts';
 
-/** The index has not prepared yet what it needs to find the ends of a history. */
-export class DirectoryUnfinishedError extends Error {
-  override readonly name = 'DirectoryUnfinishedError';
+/** Thrown if the directory that locates the first and last block of a history is not built yet. */
+export class DirectoryNotReadyError extends Error {
+  override readonly name = 'DirectoryNotReadyError';
 }
 
-/** Sums up a history, newest blocks first, each figure as far as a bound of work goes. */
+/** Summarises a history, newest blocks first. Each figure covers a range that depends on its work budget. */
 export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): HistorySummary {
-  const range = settledRange(reader, query);
-  const { ranges, toldUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
+  const range = resolvedRange(reader, query);
+  const { ranges, coveredUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
   const terms = termsOf([query.address]);
   const search: Search<readonly PostingTerm[]> = { terms, direction: 'either', order: 'desc', range };
-  const told = { ...search, range: { ...range, fromBlock: toldUpTo } };
+  const told = { ...search, range: { ...range, fromBlock: coveredUpTo } };
   const lastBlock = endOf(reader, search, 'desc');
   return {
     range,
@@ -31,30 +38,29 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   };
 }
 
-/** What one figure may look at: two of them take no longer than a page. */
+/** Work budget of one figure; two of them cost no more than a page. */
 const FIGURE_WORK = 15_000;
 
-/** The first block, in an order, that has a trace. */
 function endOf(reader: HistoryReader, search: Search, order: Order): number | undefined {
-  for (const lists of listsOf(reader, { ...search, order }, new WorkLeft())) {
-    if ('goOnWith' in lists) throw new DirectoryUnfinishedError();
+  for (const lists of listsOf(reader, { ...search, order }, new WorkBudget())) {
+    if ('goOnWith' in lists) throw new DirectoryNotReadyError();
     const { position } = walkOf(lists, { ...search, order });
     if (position !== undefined) return blockAt(lists.segment, position);
   }
   return undefined;
 }
 
-/** Adds what one trace comes to, on the sides on which the address is; what it adds to is given back once a block is whole. */
-type Add<T> = (sum: Record<Sides, T>, side: Sides, at: HistoryPlace) => void;
+/** Adds one trace to the sum of a side. The sums are committed after each complete block. */
+type Add<T> = (sum: Record<AddressSide, T>, side: AddressSide, at: HistoryPosition) => void;
 
 function countTypes(reader: HistoryReader, search: Search<readonly PostingTerm[]>): HistorySummary['counts'] {
-  const work = new WorkLeft(FIGURE_WORK);
-  const test = new TraceTest({}, reader, work);
-  const sums = new Sums<number[]>(search, work, {
+  const work = new WorkBudget(FIGURE_WORK);
+  const matcher = new TraceMatcher({}, reader, work);
+  const sums = new BlockSums<number[]>(search, work, {
     zero: () => TRACE_TYPES.map(() => 0),
     copy: (counts) => [...counts],
     add: (sum, side, { blockNumber, traceIndex }) => {
-      const type = typeIn(test.attributesOf(blockNumber, traceIndex));
+      const type = typeIn(matcher.attributesOf(blockNumber, traceIndex));
       sum[side][type] = (sum[side][type] ?? 0) + 1;
     },
   });
@@ -72,14 +78,14 @@ function countTypes(reader: HistoryReader, search: Search<readonly PostingTerm[]
 }
 
 function sumValues(reader: HistoryReader, search: Search<readonly PostingTerm[]>): HistorySummary['value'] {
-  const work = new WorkLeft(FIGURE_WORK);
-  const test = new TraceTest({}, reader, work);
-  const sums = new Sums<bigint>(search, work, {
+  const work = new WorkBudget(FIGURE_WORK);
+  const matcher = new TraceMatcher({}, reader, work);
+  const sums = new BlockSums<bigint>(search, work, {
     zero: () => 0n,
     copy: (value) => value,
     add: (sum, side, { blockNumber, traceIndex }) => {
-      if (valueBitsIn(test.attributesOf(blockNumber, traceIndex)) > 0)
-        sum[side] += test.valueAt(blockNumber, traceIndex);
+      if (valueBitsIn(matcher.attributesOf(blockNumber, traceIndex)) > 0)
+        sum[side] += matcher.valueAt(blockNumber, traceIndex);
     },
   });
   for (const lists of listsOf(reader, search, work))
@@ -96,18 +102,18 @@ interface Summing<T> {
   readonly add: Add<T>;
 }
 
-/** What is added up block by block, from the highest down, until the work is over. */
-class Sums<T> {
-  /** Of whole blocks. */
-  kept: Record<Sides, T>;
+/** Sums a figure block by block, from the highest block down, until the work budget is used up. */
+class BlockSums<T> {
+  /** Sums over complete blocks. */
+  kept: Record<AddressSide, T>;
   readonly #search: Search<readonly PostingTerm[]>;
-  readonly #work: WorkLeft;
+  readonly #work: WorkBudget;
   readonly #summing: Summing<T>;
   #hasBlock = false;
-  /** The lowest block that is summed up whole. */
+  /** Lowest block that is completely included. */
   #lowest: number;
 
-  constructor(search: Search<readonly PostingTerm[]>, work: WorkLeft, summing: Summing<T>) {
+  constructor(search: Search<readonly PostingTerm[]>, work: WorkBudget, summing: Summing<T>) {
     this.#search = search;
     this.#work = work;
     this.#summing = summing;
@@ -115,25 +121,25 @@ class Sums<T> {
     this.kept = { from: summing.zero(), to: summing.zero() };
   }
 
-  result(): { by: Record<Sides, T>; range: BlockRange | undefined } {
+  result(): { by: Record<AddressSide, T>; range: BlockRange | undefined } {
     const { toBlock } = this.#search.range;
     const range = this.#lowest > toBlock ? undefined : { fromBlock: this.#lowest, toBlock };
     return { by: this.kept, range };
   }
 
-  /** Nothing was looked at from a segment down. */
+  /** Records that the segment and all lower ones are not included. */
   stopAbove(segment: number): void {
     this.#lowest = Math.max(this.#search.range.fromBlock, firstBlockOf(segment + 1));
   }
 
-  /** False where the work was over before the segment was. */
+  /** Returns false if the work budget was used up before the end of the segment. */
   addSegment(reader: HistoryReader, segment: number): boolean {
-    if (this.#work.isOver) {
+    if (this.#work.isExhausted) {
       this.stopAbove(segment);
       return false;
     }
     const [term = ''] = this.#search.terms;
-    const sided = (side: Sides) => [reader.postings(segment, side, term) ?? []].flat();
+    const sided = (side: AddressSide) => [reader.postings(segment, side, term) ?? []].flat();
     return this.addLists({ segment, from: sided('from'), to: sided('to') });
   }
 
@@ -147,8 +153,8 @@ class Sums<T> {
       const blockNumber = blockAt(segment, position);
       if (blockNumber !== block) {
         this.kept = { from: copy(sum.from), to: copy(sum.to) };
-        // A block is summed up whole, and one at the least: so that whoever asks for the rest gets on.
-        if (this.#work.isOver && this.#hasBlock) {
+        // Includes complete blocks only, and at least one, so that every query makes progress.
+        if (this.#work.isExhausted && this.#hasBlock) {
           this.#lowest = blockNumber + 1;
           return false;
         }

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 
 const INITIAL_KEYS = 1024;
-/** More than any blocks that are kept in memory at a time have. */
+/** Maximum number of keys; exceeds the number of keys of all blocks that are kept in memory at a time. */
 export const MAX_KEYS = 2 ** 27;
-/** The multiplier of the hash FNV-1a of 32 bits. */
+/** Prime of the 32-bit FNV-1a hash. */
 const FNV_PRIME = 0x01000193;
 
-/** Numbers keys, which are bytes of one length, from 0 on in the order in which they come. */
+/** Hash table that numbers keys of equal byte length from 0 on, in order of insertion. */
 export class KeyTable {
   readonly #keyBytes: number;
-  /** Addresses can be chosen by whoever wants long ways through the table: this they do not know. */
+  /** Random seed of the hash, so that clients cannot choose addresses that collide. */
   readonly #seed = randomInt(2 ** 32);
   #keys: Uint8Array<ArrayBuffer>;
-  /** Numbers of keys and one, by the hash of the keys; 0 where there is none. Half of it is empty at least. */
+  /** Open-addressing table: key number plus one, 0 for an empty slot. At least half of it is empty. */
   #table = new Uint32Array(2 * INITIAL_KEYS);
   #length = 0;
 
@@ -21,18 +21,17 @@ export class KeyTable {
     this.#keys = new Uint8Array(INITIAL_KEYS * keyBytes);
   }
 
-  /** How many keys there are. */
   get length(): number {
     return this.#length;
   }
 
-  /** The number of the key that stands at `at` of `bytes`; undefined where it is not here. */
+  /** Returns the number of the key at offset `at` of `bytes`, or undefined if it is unknown. */
   find(bytes: Uint8Array, at: number): number | undefined {
     const number = (this.#table[this.#slotOf(bytes, at)] ?? 0) - 1;
     return number === -1 ? undefined : number;
   }
 
-  /** The same, after the key was added where it was not here: its number is the highest then. */
+  /** Returns the number of the key at offset `at` of `bytes`. Adds the key if it is unknown, with the next number. */
   findOrAdd(bytes: Uint8Array, at: number): number {
     let slot = this.#slotOf(bytes, at);
     const found = (this.#table[slot] ?? 0) - 1;
@@ -49,25 +48,24 @@ export class KeyTable {
     return number;
   }
 
-  /** A key, as bytes that are good until another is added. */
+  /** Returns the bytes of a key; valid until another key is added. */
   keyOf(number: number): Uint8Array {
     return this.#keys.subarray(number * this.#keyBytes, (number + 1) * this.#keyBytes);
   }
 
-  /** A byte of a key. */
   byteOf(number: number, index: number): number {
     return this.#keys[number * this.#keyBytes + index] ?? 0;
   }
 
   #grow(): void {
-    if (2 * this.#length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} keys of blocks in memory`);
+    if (2 * this.#length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} keys in memory`);
     this.#keys = doubled(this.#keys);
     this.#table = new Uint32Array(2 * this.#table.length);
     for (let number = 0; number < this.#length; number++)
       this.#table[this.#slotOf(this.#keys, number * this.#keyBytes)] = number + 1;
   }
 
-  /** Where in the table the key at `at` of `bytes` stands, or would. */
+  /** Returns the slot of a key, or the empty slot for it. */
   #slotOf(bytes: Uint8Array, at: number): number {
     let hash = this.#seed;
     for (let i = 0; i < this.#keyBytes; i++) hash = Math.imul(hash ^ (bytes[at + i] ?? 0), FNV_PRIME);
@@ -85,7 +83,7 @@ export class KeyTable {
   }
 }
 
-/** The same numbers, with as much room behind them. */
+/** Returns a copy of twice the length; the second half is zero. */
 export function doubled<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(numbers: A): A {
   const larger = new (numbers.constructor as new (length: number) => A)(2 * numbers.length);
   larger.set(numbers);

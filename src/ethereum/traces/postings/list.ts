@@ -1,33 +1,31 @@
 /**
- * A posting list: the positions, in ascending order, of all traces of one segment with one address on one side.
- * It is kept in pages of a fixed number of positions, so that the n-th position of the longest list is one read away:
- * this is what makes `after` as cheap at 100,000 as at 0.
+ * Posting list: ascending positions of a segment's traces with one address on one side. Its pages have a fixed number
+ * of positions, so any position costs a single read. An `after` of 100,000 is therefore as cheap as 0.
  */
 
-/** Positions in a page: with its key it fills half a page of the B-tree (4,096 bytes), which then wastes nothing. */
+/** Positions per page. With its key a page fills half of a B-tree page (4,096 bytes), so no space is wasted. */
 export const PAGE_POSITIONS = 480;
 
-/** Reads page `n` of a list, of which all but the last have PAGE_POSITIONS positions. */
+/** Reads page `n` of a list. All pages but the last have PAGE_POSITIONS positions. */
 export type ReadPage = (pageNumber: number) => Uint32Array;
 
 /** Positions of one segment in ascending order. */
 export interface Positions {
-  /** Tells them from all others, and stays the same while they only grow; what is kept of them goes by it. */
+  /** Unique id, used as a cache key. Stays the same while positions are only appended. */
   readonly id: number;
   readonly length: number;
-  /** The position at `index`, which must be below `length`. */
+  /** Returns the position at `index`, which must be below `length`. */
   at(index: number): number;
 }
 
-/** Ids of lists are below; those of blocks, which are never in one list with them, are their numbers behind it. */
+/** Upper bound of list ids. Ids of blocks are this value plus the block number; both kinds never occur in one list. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
-/** What is known of a list from the start. */
+/** Members that are known before any further page is read. */
 interface ListStart {
   readonly id: number;
-  /** The positions of all pages together. */
   readonly length: number;
-  /** Page 0, which is read to learn the length. */
+  /** Page 0, which is read to determine the length. */
   readonly firstPage: Uint32Array;
 }
 
@@ -35,7 +33,7 @@ export class PostingList implements Positions {
   readonly id: number;
   readonly length: number;
   readonly #readPage: ReadPage;
-  /** Pages read so far: searches come back to the same ones. */
+  /** Pages read so far; searches access the same pages repeatedly. */
   readonly #pages: Uint32Array[] = [];
 
   constructor({ id, length, firstPage }: ListStart, readPage: ReadPage) {
@@ -53,7 +51,7 @@ export class PostingList implements Positions {
     return position;
   }
 
-  /** The positions from index `pageNumber * PAGE_POSITIONS` on, as many as a page has. */
+  /** Returns the positions of a page, starting at index `pageNumber * PAGE_POSITIONS`. */
   page(pageNumber: number): Uint32Array {
     const known = this.#pages[pageNumber];
     if (known !== undefined) return known;
@@ -62,7 +60,7 @@ export class PostingList implements Positions {
     return page;
   }
 
-  /** All positions from an index on. */
+  /** Returns all positions from an index on. */
   from(index: number): Uint32Array {
     const positions = new Uint32Array(Math.max(0, this.length - index));
     for (let at = index; at < this.length; ) {
@@ -74,10 +72,10 @@ export class PostingList implements Positions {
     return positions;
   }
 
-  /** The index of the first position that is not below `position`; `length` where all are. */
+  /** Returns the index of the first position that is not below `position`; `length` if there is none. */
   lowerBound(position: number, startIndex = 0): number {
     if (startIndex >= this.length || this.at(startIndex) >= position) return startIndex;
-    // First the page, by the first position of each, then the place on it.
+    // Binary search for the page by its first position, then within the page.
     let lowPage = Math.floor(startIndex / PAGE_POSITIONS);
     let endPage = Math.ceil(this.length / PAGE_POSITIONS);
     while (lowPage + 1 < endPage) {
@@ -98,7 +96,7 @@ export class PostingList implements Positions {
   }
 }
 
-/** A list of positions that are in memory. */
+/** Returns a list over positions in memory. */
 export function listOf(id: number, positions: Uint32Array): PostingList {
   const page = (number: number): Uint32Array =>
     positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);

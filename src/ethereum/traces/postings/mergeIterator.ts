@@ -1,15 +1,15 @@
 import { PAGE_POSITIONS, type PostingList } from './list.ts';
 
-/** Lists moved one by one through the heap by a seek, before it is cheaper to move all and order the heap anew. */
+/** Number of lists that a seek moves one by one. For more, moving all and rebuilding the heap is cheaper. */
 const MOVES_BEFORE_REBUILD = 16;
 
 const NO_PAGE = new Uint32Array();
 
-/** A place in a list, which moves forward. */
+/** Cursor in a list; moves forward only. */
 class Cursor {
-  /** The position here; not to be looked at once the end is reached. */
+  /** Current position; not valid after the end. */
   position = 0;
-  /** The number of the list, as its user counts. */
+  /** Number of the list, as assigned by the caller. */
   readonly listIndex: number;
   readonly #list: PostingList;
   readonly #end: number;
@@ -17,8 +17,8 @@ class Cursor {
   #page: Uint32Array = NO_PAGE;
   #pageStart = 0;
 
-  /** Stands at `index` of the list, which is read up to, not including, `end`. */
-  // biome-ignore lint/complexity/useMaxParams: called for each of up to thousands of lists: no second object is made
+  /** Creates a cursor that reads a list from `index` to `end` (exclusive). */
+  // biome-ignore lint/complexity/useMaxParams: called for each of up to thousands of lists; avoids a second allocation
   constructor(listIndex: number, list: PostingList, index: number, end: number) {
     this.listIndex = listIndex;
     this.#list = list;
@@ -30,12 +30,12 @@ class Cursor {
     return this.#index;
   }
 
-  /** Takes up the place that it was given; false at the end. */
+  /** Reads the position at the initial index; returns false at the end. */
   start(): boolean {
     return this.#moveTo(this.#index);
   }
 
-  /** False at the end. */
+  /** Advances; returns false at the end. */
   next(): boolean {
     const index = this.#index + 1;
     if (index >= this.#end) return false;
@@ -46,7 +46,7 @@ class Cursor {
     return true;
   }
 
-  /** Moves to the first position that is not below this one, in doubling steps and then by halves; false at the end. */
+  /** Moves to the first position from `position` on (galloping, then binary search). Returns false at the end. */
   seek(position: number): boolean {
     const list = this.#list;
     let step = 1;
@@ -75,18 +75,18 @@ class Cursor {
   }
 }
 
-/** Parts of lists: `lists[i]` from `indexes[i]` up to, not including, `ends[i]`. */
+/** Parts of lists: `lists[i]` from `indexes[i]` (inclusive) to `ends[i]` (exclusive). */
 export interface ListParts {
   readonly lists: readonly PostingList[];
   readonly indexes: readonly number[];
   readonly ends: readonly number[];
-  /** The number of the first list, as its user counts; 0 where left out. */
+  /** Number of the first list, as assigned by the caller. Default: 0. */
   readonly firstListIndex?: number;
 }
 
-/** The positions of several lists in ascending order: a binary heap of cursors, smallest position on top. */
+/** Merges the positions of several lists in ascending order: a binary heap of cursors, smallest position on top. */
 export class MergeIterator {
-  /** The cursors that are not at their end. */
+  /** Cursors that are not at their end. */
   readonly #heap: Cursor[];
   readonly lists: readonly PostingList[];
   #moved: number;
@@ -100,22 +100,21 @@ export class MergeIterator {
     this.#order();
   }
 
-  /** How often a list was moved on, since the beginning. */
   get moved(): number {
     return this.#moved;
   }
 
-  /** It always stands at the next position. */
+  /** Always true: a merge needs no further steps to find its current position. */
   approach(): boolean {
     return true;
   }
 
-  /** The smallest position that is left, without taking it. */
+  /** Returns the smallest remaining position without consuming it; undefined at the end. */
   peek(): number | undefined {
     return this.#heap[0]?.position;
   }
 
-  /** The list that the smallest position stands in, and where. */
+  /** Number of the list with the smallest position; `index` is the position's index in it. */
   get listIndex(): number {
     return this.#heap[0]?.listIndex ?? 0;
   }
@@ -124,14 +123,13 @@ export class MergeIterator {
     return this.#heap[0]?.index ?? 0;
   }
 
-  /** Passes over the smallest position that is left. */
   advance(): void {
     const top = this.#heap[0];
     if (top !== undefined) this.#settle(top.next());
     this.#moved++;
   }
 
-  /** Passes over all positions below `position`. */
+  /** Skips all positions below `position`. */
   seek(position: number): void {
     for (let moved = 0; ; moved++) {
       const top = this.#heap[0];
@@ -149,7 +147,7 @@ export class MergeIterator {
     this.#order();
   }
 
-  /** Puts the heap in order after the cursor on top has moved, or has come to its end. */
+  /** Restores the heap order after the top cursor moved or reached its end. */
   #settle(isAlive: boolean): void {
     if (!isAlive) {
       const last = this.#heap.pop();

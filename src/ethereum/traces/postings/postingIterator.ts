@@ -1,28 +1,27 @@
 import type { PostingList } from './list.ts';
 import type { MergeIterator } from './mergeIterator.ts';
 
-/** Goes over ascending positions. */
+/** Iterates over ascending positions. */
 export interface PostingIterator {
   readonly lists: readonly PostingList[];
-  /** How often a list was moved on, since the beginning. */
+  /** Total number of cursor moves. */
   readonly moved: number;
-  /** Comes nearer to the next position; false where it does not stand at it yet, nor at its end. */
+  /** Makes one step towards the next position. Returns false if neither the position nor the end is reached yet. */
   approach(): boolean;
-  /** The position that it stands at; undefined at its end. */
   peek(): number | undefined;
-  /** The number of the list that the position is from, among `lists`, and its index there. */
+  /** Number in `lists` of the list with the current position; `index` is the position's index in it. */
   readonly listIndex: number;
   readonly index: number;
   advance(): void;
 }
 
-/** The positions of either side; one that is in both is taken from the first. */
+/** Union of two sides; a position in both is reported from the first. */
 export class UnionIterator implements PostingIterator {
   readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
-  /** The lists of `b` are numbered behind those of `a`. */
+  /** Lists of `b` are numbered after those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
     this.lists = [...a.lists, ...b.lists];
     this.#a = a;
@@ -63,13 +62,13 @@ export class UnionIterator implements PostingIterator {
   }
 }
 
-/** The positions of both sides. */
+/** Intersection of two sides. */
 export class IntersectionIterator implements PostingIterator {
   readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
-  /** The lists of `b` are numbered behind those of `a`. */
+  /** Lists of `b` are numbered after those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
     this.lists = [...a.lists, ...b.lists];
     this.#a = a;

@@ -4,7 +4,7 @@ import { RecentPostings } from './recentPostings.ts';
 
 const KEY_BYTES = 21;
 
-/** Few keys, of which many share their beginning. */
+/** Returns one of few keys, many of which share a prefix. */
 const keyOf = (n: number): Uint8Array => {
   const key = new Uint8Array(KEY_BYTES);
   key[0] = n % 3;
@@ -20,7 +20,7 @@ const anyStep = (): fc.Arbitrary<Step> =>
     { weight: 1, arbitrary: fc.record({ keep: fc.nat(300) }) },
   );
 
-test('every list has the positions that were added and not taken out again, in ascending order', () => {
+test('every list contains the positions that were added and not removed, in ascending order', () => {
   fc.assert(
     fc.property(fc.array(anyStep(), { maxLength: 400 }), (steps) => {
       const recent = new RecentPostings(KEY_BYTES);
@@ -44,7 +44,7 @@ test('every list has the positions that were added and not taken out again, in a
   );
 });
 
-test('lists are found among many, and come in the order of the beginning of their keys', () => {
+test('lists are found among many, and inOrder sorts them by the prefix of their keys', () => {
   const recent = new RecentPostings(KEY_BYTES);
   const keys = Array.from({ length: 10_000 }, (_, n) => {
     const key = new Uint8Array(KEY_BYTES);

@@ -1,22 +1,20 @@
 import { doubled, KeyTable, MAX_KEYS } from './keyTable.ts';
 
 /**
- * Posting lists of the blocks of a segment that came last, in memory: a position costs a few numbers here, where each list's
- * page would have to be written anew on disk. What was added last can be taken out again, as a chain can lose its end.
+ * In-memory posting lists of the newest blocks of a segment. Adding a position costs a few numbers here; on disk it
+ * would rewrite a page per list. The last positions can be removed again, for a reorg.
  *
- * An entry is one position of one list, and knows the list's entry before it; a list knows its last entry. Lists are found
- * in a table by their keys, which are bytes of one length.
+ * Entries form a linked list per posting list: each entry refers to the previous one, and the list to its last
+ * entry. Lists are found by keys of equal byte length.
  */
 export class RecentPostings {
   readonly #keys: KeyTable;
-  /** By list: its last entry and one, 0 where it has none. */
+  /** By list: number of its last entry plus one; 0 if the list is empty. */
   #lasts = new Uint32Array(INITIAL_LISTS);
-  /** By list: how many entries it has. */
   #counts = new Uint32Array(INITIAL_LISTS);
   #positions = new Uint32Array(INITIAL_ENTRIES);
-  /** By entry: the entry before it in its list and one, 0 for the first. */
+  /** By entry: number of the previous entry of its list plus one; 0 for the first. */
   #befores = new Uint32Array(INITIAL_ENTRIES);
-  /** By entry: the number of its list. */
   #owners = new Uint32Array(INITIAL_ENTRIES);
   #entries = 0;
 
@@ -24,12 +22,12 @@ export class RecentPostings {
     this.#keys = new KeyTable(keyBytes);
   }
 
-  /** How many positions there are in all lists. */
+  /** Total number of positions in all lists. */
   get size(): number {
     return this.#entries;
   }
 
-  /** Adds a position to the list whose key stands at `at` of `bytes`. */
+  /** Adds a position to the list of the key at offset `at` of `bytes`. */
   add(bytes: Uint8Array, at: number, position: number): void {
     const list = this.#keys.findOrAdd(bytes, at);
     if (list === this.#lasts.length) {
@@ -49,7 +47,7 @@ export class RecentPostings {
     this.#counts[list] = (this.#counts[list] ?? 0) + 1;
   }
 
-  /** Takes all positions out again but the first `size` that were added. */
+  /** Removes all positions except the first `size` added. */
   truncate(size: number): void {
     while (this.#entries > size) {
       const entry = --this.#entries;
@@ -59,12 +57,12 @@ export class RecentPostings {
     }
   }
 
-  /** The number of the list whose key stands at `at` of `bytes`; undefined where there is none. */
+  /** Returns the number of the list of the key at offset `at` of `bytes`; undefined if there is none. */
   find(bytes: Uint8Array, at: number): number | undefined {
     return this.#keys.find(bytes, at);
   }
 
-  /** The positions of a list, ascending. */
+  /** Returns the positions of a list, ascending. */
   positionsOf(list: number): Uint32Array {
     const count = this.#counts[list] ?? 0;
     const positions = new Uint32Array(count);
@@ -79,17 +77,18 @@ export class RecentPostings {
     return isAscending ? positions : positions.sort();
   }
 
-  /** The key of a list, as bytes that are good until something is added. */
+  /** Returns the key of a list; the bytes are valid until something is added. */
   keyOf(list: number): Uint8Array {
     return this.#keys.keyOf(list);
   }
 
-  /** The numbers of all lists in the order of their keys' first four bytes. */
+  /** Returns the numbers of all lists, sorted by the first four bytes of their keys. */
   inOrder(): Uint32Array {
     const keys = this.#keys;
     const sorted = new Float64Array(keys.length);
     for (let list = 0; list < keys.length; list++) {
-      // 26 bits, as the first byte tells one side from another, and 27 for the number: together what a double holds exactly.
+      // 26 bits of the key (its first byte only distinguishes sides) and 27 bits of the number: 53 bits, exact in a
+      // double.
       const prefix =
         ((keys.byteOf(list, 0) & 0b11) << 24) |
         (keys.byteOf(list, 1) << 16) |

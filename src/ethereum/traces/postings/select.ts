@@ -1,28 +1,28 @@
-import type { WorkLeft } from '../history/reader.ts';
+import type { WorkBudget } from '../history/reader.ts';
 import type { Positions, PostingList } from './list.ts';
 import { MergeIterator } from './mergeIterator.ts';
 import { IntersectionIterator, type PostingIterator, UnionIterator } from './postingIterator.ts';
 
-/** What one segment is asked for: positions from `start` (inclusive) to `end` (exclusive). */
+/** Selection in one segment: positions from `start` (inclusive) to `end` (exclusive). */
 export interface SegmentSelection {
   readonly start: number;
   readonly end: number;
   readonly after: number;
   readonly count: number;
-  /** Where it is over, the search leaves off. */
-  readonly work: WorkLeft;
+  /** Work budget; the search yields when it is used up. */
+  readonly work: WorkBudget;
 }
 
-/** A search that leaves off where no work is left for this turn of the event loop, and goes on where it was when resumed. */
-export type Steps<T> = Generator<undefined, T, undefined>;
+/** A resumable search: yields when the work budget of the event loop iteration is used up. */
+export type Resumable<T> = Generator<undefined, T, undefined>;
 
-/** What searching a list takes, in positions that are walked in the same time. */
+/** Cost of a binary search in a list, in units of one walked position. */
 const SEARCH_WORK = 8;
 
 export interface Selected {
-  /** At most `count` positions in ascending order, out of several lists; or a part of one, where that is all there is to it. */
+  /** At most `count` ascending positions merged from several lists, or a part of a single list. */
   readonly positions: Merged | PartOfList;
-  /** How many matches were passed over: less than `after` where the segment has no more. */
+  /** Number of skipped matches; less than `after` if the segment has no more. */
   readonly skipped: number;
 }
 
@@ -30,14 +30,14 @@ export interface Selected {
 export interface Merged {
   readonly lists: readonly PostingList[];
   readonly positions: readonly number[];
-  /** For each position, the number of a list that it stands in, and its index there. */
+  /** For each position, the number of a list that contains it; `indexes` has the index in that list. */
   readonly listIndexes: readonly number[];
   readonly indexes: readonly number[];
 }
 
-const NOTHING: Merged = { lists: [], positions: [], listIndexes: [], indexes: [] };
+const NO_MATCHES: Merged = { lists: [], positions: [], listIndexes: [], indexes: [] };
 
-/** The positions of a list from index `first` up to, not including, `end`. */
+/** Positions of a list from index `first` (inclusive) to `end` (exclusive). */
 export interface PartOfList {
   readonly list: Positions;
   readonly first: number;
@@ -45,15 +45,18 @@ export interface PartOfList {
 }
 
 /**
- * Selects from the lists of one side. A trace has one sender and one recipient, so the lists share no position and
- * the number of matches below any position is a sum of list indexes: skipping costs a few binary searches.
+ * Selects from one side's lists. They are disjoint, because a trace has one sender and one recipient. The number of
+ * matches below a position is therefore a sum of list indexes, and skipping costs a few binary searches.
  */
-export function* selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Steps<Selected> {
+export function* selectFromSide(
+  lists: readonly PostingList[],
+  selection: SegmentSelection,
+): Resumable<Selected> {
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return selectFromList(only, selection);
   const { starts, ends } = yield* boundsOf(lists, selection);
   const total = sum(ends) - sum(starts);
-  if (total <= selection.after) return { positions: NOTHING, skipped: total };
+  if (total <= selection.after) return { positions: NO_MATCHES, skipped: total };
 
   const { indexes, skipped } = yield* skipByRank(lists, starts, selection);
   return yield* take(new MergeIterator({ lists, indexes, ends }), selection, skipped);
@@ -62,22 +65,22 @@ export function* selectFromSide(lists: readonly PostingList[], selection: Segmen
 function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
   const first = list.lowerBound(start);
   const last = list.lowerBound(end, first);
-  if (last - first <= after) return { positions: NOTHING, skipped: last - first };
+  if (last - first <= after) return { positions: NO_MATCHES, skipped: last - first };
   return {
     positions: { list, first: first + after, end: Math.min(first + after + count, last) },
     skipped: after,
   };
 }
 
-/** Where the positions between two begin and end in each list. */
+/** Returns the index range of each list between two positions. */
 function* boundsOf(
   lists: readonly PostingList[],
   { start, end, work }: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
-): Steps<{ starts: number[]; ends: number[] }> {
+): Resumable<{ starts: number[]; ends: number[] }> {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const list of lists) {
-    if (work.isOver) yield;
+    if (work.isExhausted) yield;
     work.spend(2 * SEARCH_WORK);
     const first = list.lowerBound(start);
     starts.push(first);
@@ -86,22 +89,17 @@ function* boundsOf(
   return { starts, ends };
 }
 
-/** More pairs of addresses than this are not looked at one by one: both sides are walked. */
+/** Maximum number of address pairs that are intersected individually; beyond it, both sides are walked. */
 const MAX_PAIRS = 64;
 
-/** The lists of senders and of recipients. */
 interface BothSides {
   readonly from: readonly PostingList[];
   readonly to: readonly PostingList[];
-  /** What a sender's and a recipient's list have in common. */
   readonly pairOf: (from: PostingList, to: PostingList) => PostingList;
 }
 
-/**
- * Selects what both sides match. Where there are few pairs of a sender and a recipient, each pair is a list of its own, and
- * no two of them share a position.
- */
-export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Steps<Selected> {
+/** Selects traces that match on both sides. For few address pairs, the pairs' intersections are disjoint lists. */
+export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const pairs = yield* pairsOf(sides, selection.work);
   if (pairs !== undefined) return yield* selectFromSide(pairs, selection);
   const { from, to } = sides;
@@ -110,8 +108,8 @@ export function* selectFromBothSides(sides: BothSides, selection: SegmentSelecti
   return yield* take(iterator, selection, 0);
 }
 
-/** Selects what either side matches. */
-export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Steps<Selected> {
+/** Selects traces that match on either side. */
+export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const { from, to } = sides;
   const { start, skipped } = yield* skipInUnion(sides, selection);
   const part = { start, end: selection.end, work: selection.work };
@@ -120,49 +118,51 @@ export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelect
   return yield* take(iterator, selection, skipped);
 }
 
-/** The lists of one side between two positions; the first of them has the number `firstListIndex`. */
+/** Returns a merge of one side's lists between two positions; the first list has the number `firstListIndex`. */
 function* merged(
   lists: readonly PostingList[],
   part: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
   firstListIndex = 0,
-): Steps<MergeIterator> {
+): Resumable<MergeIterator> {
   const { starts, ends } = yield* boundsOf(lists, part);
   return new MergeIterator({ lists, indexes: starts, ends, firstListIndex });
 }
 
-/** Undefined where there are too many. */
-function* pairsOf({ from, to, pairOf }: BothSides, work: WorkLeft): Steps<PostingList[] | undefined> {
+/** Returns undefined if there are more than {@link MAX_PAIRS}. */
+function* pairsOf({ from, to, pairOf }: BothSides, work: WorkBudget): Resumable<PostingList[] | undefined> {
   if (from.length * to.length > MAX_PAIRS) return undefined;
   const pairs: PostingList[] = [];
   for (const a of from)
     for (const b of to) {
-      if (work.isOver) yield;
+      if (work.isExhausted) yield;
       const pair = pairOf(a, b);
       if (pair.length > 0) pairs.push(pair);
     }
   return pairs;
 }
 
-/** The highest position that has at most `after` matches of a union before it, by counting; else the start. */
+/**
+ * Returns the highest position with at most `after` matches before it. If counting costs too much, returns the start.
+ */
 function* skipInUnion(
   sides: BothSides,
   selection: SegmentSelection,
-): Steps<{ start: number; skipped: number }> {
+): Resumable<{ start: number; skipped: number }> {
   const fromStart = { start: selection.start, skipped: 0 };
   const pairs = selection.after === 0 ? undefined : yield* pairsOf(sides, selection.work);
   if (pairs === undefined) return fromStart;
-  // What is in both sides is counted twice.
+  // Positions on both sides are counted twice, so the pairs are subtracted.
   const once = [...sides.from, ...sides.to];
   const below = (position: number): number =>
     sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
-  return yield* lastNotAfter(selection, SEARCH_WORK * (once.length + pairs.length), below);
+  return yield* seekRank(selection, SEARCH_WORK * (once.length + pairs.length), below);
 }
 
 function* take(
   iterator: PostingIterator,
   selection: SegmentSelection,
   alreadySkipped: number,
-): Steps<Selected> {
+): Resumable<Selected> {
   const { work } = selection;
   let skipped = alreadySkipped;
   let moved = 0;
@@ -172,7 +172,7 @@ function* take(
   while (positions.length < selection.count) {
     work.spend(iterator.moved - moved);
     moved = iterator.moved;
-    if (work.isOver) yield;
+    if (work.isExhausted) yield;
     if (!iterator.approach()) continue;
     const position = iterator.peek();
     if (position === undefined) break;
@@ -187,35 +187,35 @@ function* take(
   return { positions: { lists: iterator.lists, positions, listIndexes, indexes }, skipped };
 }
 
-/** Moves every list to the highest position that has at most `after` matches below it. */
+/** Moves every list to the highest position with at most `after` matches below it. */
 function* skipByRank(
   lists: readonly PostingList[],
   starts: readonly number[],
   selection: SegmentSelection,
-): Steps<{ indexes: number[]; skipped: number }> {
+): Resumable<{ indexes: number[]; skipped: number }> {
   if (selection.after === 0) return { indexes: [...starts], skipped: 0 };
   const indexesAt = (position: number): number[] =>
     lists.map((list, i) => list.lowerBound(position, starts[i]));
-  const { start, skipped } = yield* lastNotAfter(selection, SEARCH_WORK * lists.length, (position) =>
+  const { start, skipped } = yield* seekRank(selection, SEARCH_WORK * lists.length, (position) =>
     sum(indexesAt(position)),
   );
   return { indexes: indexesAt(start), skipped };
 }
 
 /**
- * The highest place of a selection with at most `after` matches between its start and it; `below` counts from anywhere, and
- * takes so much work each time.
+ * Returns the highest position with at most `after` matches before it. `below` counts matches at a cost of
+ * `workOfBelow`.
  */
-export function* lastNotAfter(
+export function* seekRank(
   { start, end, after, work }: Omit<SegmentSelection, 'count'>,
   workOfBelow: number,
   below: (position: number) => number,
-): Steps<{ start: number; skipped: number }> {
+): Resumable<{ start: number; skipped: number }> {
   const before = below(start);
   let low = start;
   let high = end;
   while (low + 1 < high) {
-    if (work.isOver) yield;
+    if (work.isExhausted) yield;
     work.spend(workOfBelow);
     const middle = Math.floor((low + high) / 2);
     if (below(middle) - before <= after) low = middle;

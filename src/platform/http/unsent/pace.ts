@@ -1,62 +1,58 @@
-/** A client that takes fewer bytes than this for long is cut: at this pace 10 MB would be held for three hours. */
-const MIN_BYTES_PER_SECOND = 1024;
-/** Where others want what it holds, a client that takes fewer bytes than this is too slow. */
-const SLOW_BYTES_PER_SECOND = 64 * 1024;
-/** The pace is that of the last one to two windows: the system takes bytes in steps of up to a third of its buffer. */
-const WINDOW_MS = 3_000;
-/** And who has taken nothing for this long is too slow whatever it took before. */
-const SLOW_AFTER_MS = 2_000;
-const MS_PER_SECOND = 1_000;
+import type { Socket } from 'node:net';
 
-/**
- * How fast a client takes what waits for it. Time is that in which it could: of a turn of the event loop in which nothing
- * was sent the caller counts no more than it usually takes.
- */
+/** Slower clients are disconnected in the end, because they would keep 10 MB in memory for three hours. */
+const MIN_BYTES_PER_MS = 1024 / 1_000;
+/** Slower clients are disconnected if their memory is needed. */
+const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
+/** Rates cover 2 to 4 seconds, because the system accepts bytes in steps of up to a third of its buffer. */
+const WINDOW_MS = 2_000;
+
+/** How fast a client receives its pending bytes, measured by what the system accepted. */
 export class Pace {
   readonly #sendTimeoutMs: number;
   #patienceMs: number;
-  #takenBytes: number;
-  #waitedMs = 0;
-  #idleMs = 0;
-  /** Where the current window and the one before it began. */
-  #window: Mark;
-  #before: Mark;
+  #sentBytes: number;
+  #windowMs = 0;
+  #windowBytes = 0;
 
-  constructor(sendTimeoutMs: number, takenBytes: number) {
+  constructor(sendTimeoutMs: number, sentBytes: number) {
     this.#sendTimeoutMs = sendTimeoutMs;
     this.#patienceMs = sendTimeoutMs;
-    this.#takenBytes = takenBytes;
-    this.#window = { atMs: 0, bytes: takenBytes };
-    this.#before = this.#window;
+    this.#sentBytes = sentBytes;
   }
 
-  /** Time has passed, and the client has taken so many bytes since its connection was made. */
-  passed(elapsedMs: number, takenBytes: number): void {
-    const earnedMs = (MS_PER_SECOND * (takenBytes - this.#takenBytes)) / MIN_BYTES_PER_SECOND;
-    this.#patienceMs = Math.min(this.#sendTimeoutMs, this.#patienceMs - elapsedMs + earnedMs);
-    this.#idleMs = takenBytes === this.#takenBytes ? this.#idleMs + elapsedMs : 0;
-    this.#takenBytes = takenBytes;
-    this.#waitedMs += elapsedMs;
-    if (this.#waitedMs - this.#window.atMs < WINDOW_MS) return;
-    this.#before = this.#window;
-    this.#window = { atMs: this.#waitedMs, bytes: takenBytes };
+  passed(elapsedMs: number, sentBytes: number): void {
+    const bytes = sentBytes - this.#sentBytes;
+    this.#sentBytes = sentBytes;
+    const patienceMs = this.#patienceMs - elapsedMs + bytes / MIN_BYTES_PER_MS;
+    this.#patienceMs = Math.min(this.#sendTimeoutMs, patienceMs);
+    if (this.#windowMs >= 2 * WINDOW_MS) {
+      this.#windowMs = WINDOW_MS;
+      // Bounded, so that a fast client that stops counts as slow within seven seconds.
+      this.#windowBytes = Math.min(this.#windowBytes / 2, 2 * SLOW_BYTES_PER_MS * WINDOW_MS);
+    }
+    this.#windowMs += elapsedMs;
+    this.#windowBytes += bytes;
   }
 
-  /** It has taken nothing for the whole time that it has, or next to nothing for longer. */
+  /** Whether the client received nothing for `sendTimeoutMs`, or next to nothing for longer. */
   get isStalled(): boolean {
     return this.#patienceMs <= 0;
   }
 
-  /** Whether it may be cut for others. */
   get isSlow(): boolean {
-    if (this.#idleMs >= SLOW_AFTER_MS) return true;
-    const elapsedMs = this.#waitedMs - this.#before.atMs;
-    const bytes = this.#takenBytes - this.#before.bytes;
-    return elapsedMs >= WINDOW_MS && bytes < (SLOW_BYTES_PER_SECOND * elapsedMs) / MS_PER_SECOND;
+    return this.#windowMs >= WINDOW_MS && this.#windowBytes < SLOW_BYTES_PER_MS * this.#windowMs;
   }
 }
 
-interface Mark {
-  readonly atMs: number;
-  readonly bytes: number;
+/** Returns the bytes that the system accepted. `writableLength` does not change before a write is complete. */
+export function sentBytesOf(socket: Socket): number {
+  // Undocumented members, which node's own timeouts use.
+  const { _bytesDispatched: dispatched, _handle: handle } = socket as Socket & {
+    readonly _bytesDispatched?: number;
+    readonly _handle?: { readonly writeQueueSize?: number } | null;
+  };
+  if (dispatched === undefined || handle?.writeQueueSize === undefined)
+    return socket.bytesWritten - socket.writableLength;
+  return dispatched - handle.writeQueueSize;
 }

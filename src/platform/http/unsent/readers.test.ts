@@ -1,35 +1,37 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
+import { sentBytesOf } from './pace.ts';
 import { Readers } from './readers.ts';
-import { takenBytes } from './takenBytes.ts';
 import { TrackedResponse } from './trackedResponse.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** Longer than a client may take nothing before it is cut for others, however late each turn of the loop comes. */
-const SLOW_TURNS = 10;
-const SLOW_TURN_MS = 300;
+/** The system buffers some megabytes of an answer. */
+const LARGE_BYTES = 20 * MEGABYTE;
 
 type Answer = (request: IncomingMessage, response: TrackedResponse, readers: Readers) => void;
 
 const closing: Array<() => void> = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
+  vi.useRealTimers();
 });
 
-/** A server with watched readers; `/N` asks for N megabytes, with room taken for them. */
-async function serve(
-  limits: { maxBytes: number; maxBytesPerClient?: number; sendTimeoutMs?: number },
-  answer: Answer,
-) {
+/** Stops the clock of the sweeps, for servers that are started later. */
+const stopClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+/** Lets enough time pass for clients that do not read to be slow. */
+const passSeconds = (seconds: number) => vi.advanceTimersByTime(1_000 * seconds);
+
+/** A server whose connections are watched. `/N` requests N megabytes, which are charged. */
+async function serve(limits: { maxBytes: number; sendTimeoutMs?: number; path?: string }, answer: Answer) {
   const metrics = new Registry();
   const lines: object[] = [];
   const readers = new Readers({
-    maxBytesPerClient: limits.maxBytes,
     sendTimeoutMs: 30_000,
     ...limits,
     clientAddress: ({ socket, headers }) => String(headers['x-client'] ?? socket.remoteAddress),
@@ -41,13 +43,17 @@ async function serve(
     answer(request, response as unknown as TrackedResponse, readers),
   );
   readers.watch(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  const open = async (path: string, count = 1): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1');
+  await new Promise<void>((resolve) =>
+    limits.path === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(limits.path, resolve),
+  );
+  const open = async (path: string, client = 'a'): Promise<Socket> => {
+    const socket =
+      limits.path === undefined
+        ? connect((server.address() as AddressInfo).port, '127.0.0.1') // it listens on TCP
+        : connect(limits.path);
     socket.on('error', () => undefined);
     await once(socket, 'connect');
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count));
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-client: ${client}\r\n\r\n`);
     closing.push(() => socket.destroy());
     return socket;
   };
@@ -64,10 +70,10 @@ async function serve(
   return { readers, open, cuts, lines };
 }
 
-/** Answers with as many megabytes as the path says, where there is room; 429 otherwise. */
+/** Answers with the megabytes of the path if there is room, else with 429. */
 const megabytes: Answer = ({ url }, response) => {
   const bytes = Buffer.alloc(Number(url?.slice(1)) * MEGABYTE);
-  if (!response.hold(bytes)) response.writeHead(429);
+  if (!response.charge(bytes.length)) response.writeHead(429);
   response.end(response.statusCode === 429 ? '' : bytes);
 };
 
@@ -75,59 +81,42 @@ const statusOf = async (socket: Socket): Promise<string> =>
   String((await once(socket, 'data'))[0]).slice(9, 12);
 
 describe('readers', () => {
-  it('that read nothing are cut where others want their memory, the largest first', async () => {
+  it('that read nothing are closed above half of the memory, the largest first', async () => {
+    stopClock();
     const { readers, open, cuts, lines } = await serve({ maxBytes: 60 * MEGABYTE }, megabytes);
-    const sizes = [15, 25, 18];
-    const sockets: Socket[] = [];
-    for (const size of sizes) sockets.push(await open(`/${size}`));
-    await until('all are held', () => readers.unsent.bytes >= 58 * MEGABYTE);
-    // All of them are slow by then.
-    for (let turn = 0; turn < SLOW_TURNS; turn++) await pause(SLOW_TURN_MS);
-    const first = await until('there is room', async () => {
-      const socket = await open('/10');
-      return (await statusOf(socket)) === '200' && socket;
-    });
-    first.destroy();
+    for (const [i, size] of [12, 16, 14].entries()) await open(`/${size}`, `client ${i}`);
+    await until('all are charged', () => readers.budget.total === 42 * MEGABYTE);
+    passSeconds(3);
     expect(await cuts('memory')).toBe(1);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ cut: { memory: 1 }, last: { heldBytes: 25 * MEGABYTE } });
-    expect(readers.unsent.bytes).toBeLessThan(60 * MEGABYTE);
+    expect(readers.budget.total).toBe(26 * MEGABYTE);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'memory', bytes: 16 * MEGABYTE })]);
+    const other = await open('/30', 'other');
+    expect(await statusOf(other)).toBe('200');
   });
 
-  it('that share memory are not cut, all of them, where one who shares none has as much', async () => {
-    const shared = Buffer.alloc(20 * MEGABYTE);
-    const { readers, open, cuts } = await serve(
-      { maxBytes: 40 * MEGABYTE, maxBytesPerClient: 900 * MEGABYTE },
-      (request, response, known) => {
-        if (request.url !== '/shared') return megabytes(request, response, known);
-        expect(response.hold(shared)).toBe(true);
-        response.end(shared);
-      },
-    );
-    // The first to be slow.
-    await open('/15');
-    await until('it is held', () => readers.unsent.bytes >= 15 * MEGABYTE);
-    for (let i = 0; i < 10; i++) await open('/shared');
-    await until('all are held', () => readers.unsent.bytes >= 35 * MEGABYTE);
-    const other = await until('there is room', async () => {
-      const socket = await open('/15');
-      return (await statusOf(socket)) === '200' && socket;
-    });
-    other.destroy();
+  it('of one client are closed above half of its memory, and no others', async () => {
+    stopClock();
+    const { readers, open, cuts } = await serve({ maxBytes: 100 * MEGABYTE }, megabytes);
+    for (const size of [10, 16]) await open(`/${size}`);
+    await open('/20', 'other');
+    await until('all are charged', () => readers.budget.total === 46 * MEGABYTE);
+    passSeconds(3);
     expect(await cuts('memory')).toBe(1);
+    expect(readers.budget.total).toBe(30 * MEGABYTE);
+    expect(readers.budget.usedBy('other')).toBe(20 * MEGABYTE);
   });
 
-  it('that take what they are sent are not cut for others', async () => {
+  it('that read are not closed for others', async () => {
     const { readers, open, cuts } = await serve({ maxBytes: 60 * MEGABYTE }, megabytes);
-    const slow = await open('/50');
-    await until('it is held', () => readers.unsent.bytes >= 50 * MEGABYTE);
+    const reading = await open('/50');
+    await until('it is charged', () => readers.budget.total === 50 * MEGABYTE);
     let received = 0;
-    slow.on('data', ({ length }) => {
+    reading.on('data', ({ length }) => {
       received += length;
     });
     await until('it has all', async () => {
-      // Others, too large to be let in, never make it go.
-      const other = await open('/20');
+      // Too large to be admitted.
+      const other = await open('/20', 'other');
       await statusOf(other);
       other.destroy();
       return received > 50 * MEGABYTE;
@@ -135,57 +124,68 @@ describe('readers', () => {
     expect(await cuts('memory')).toBe(0);
   });
 
-  it('that take nothing for the time to send are cut, and what they held is free', async () => {
-    const { readers, open, cuts } = await serve({ maxBytes: 90 * MEGABYTE, sendTimeoutMs: 1_000 }, megabytes);
+  it('that read nothing for the send timeout are closed, and their memory is free', async () => {
+    stopClock();
+    const limits = { maxBytes: 900 * MEGABYTE, sendTimeoutMs: 10_000 };
+    const { readers, open, cuts } = await serve(limits, megabytes);
     for (let i = 0; i < 3; i++) await open('/20');
-    await until('all are held', () => readers.unsent.bytes >= 60 * MEGABYTE);
-    await until('all are cut', async () => (await cuts('timeout')) === 3);
-    expect(readers.unsent.bytes).toBe(0);
+    await until('all are charged', () => readers.budget.total === 60 * MEGABYTE);
+    passSeconds(10);
+    expect(await cuts('timeout')).toBe(0);
+    passSeconds(1);
+    expect(await cuts('timeout')).toBe(3);
+    expect(readers.budget.total).toBe(0);
   });
 
-  it('have an answer of their own account, and one who holds too much is refused alone', async () => {
-    const { readers, open } = await serve(
-      { maxBytes: 90 * MEGABYTE, maxBytesPerClient: 10 * MEGABYTE },
-      (request, response, known) => {
-        if (known.refuses(request)) response.writeHead(429).end();
-        else megabytes(request, response, known);
-      },
-    );
+  it('at a Unix socket are closed too', async () => {
+    const path = join(tmpdir(), `readers-${process.pid}.sock`);
+    const limits = { maxBytes: 90 * MEGABYTE, sendTimeoutMs: 1_000, path };
+    const { readers, open, cuts } = await serve(limits, megabytes);
     await open('/20');
-    await until('it is held', () => readers.unsent.bytes >= 20 * MEGABYTE);
+    await until('it is closed', async () => (await cuts('timeout')) === 1);
+    expect(readers.budget.total).toBe(0);
+  });
+
+  it('are admitted until their client holds half of the memory', async () => {
+    const { readers, open } = await serve({ maxBytes: 30 * MEGABYTE }, (request, response, all) => {
+      if (all.exceeded(request) === 'perClient') response.writeHead(429).end();
+      else megabytes(request, response, all);
+    });
+    await open('/20');
+    await until('it is charged', () => readers.budget.total === 20 * MEGABYTE);
     expect(await statusOf(await open('/0'))).toBe('429');
-    expect(await statusOf(await open('/0 HTTP/1.1\r\nx-client: 192.0.2.1\r\nx:'))).toBe('200');
+    expect(await statusOf(await open('/0', 'other'))).toBe('200');
   });
 
-  it('that ask for many answers ahead hold what is written for them, and those of a closed connection are all over', async () => {
-    let over = 0;
-    const { readers, open } = await serve({ maxBytes: 900 * MEGABYTE }, (_request, response) => {
-      response.whenOver(() => over++);
-      response.end(Buffer.alloc(MEGABYTE));
-    });
-    const socket = await open('/', 50);
-    await until('all are written', () => readers.unsent.bytes >= 40 * MEGABYTE);
-    socket.destroy();
-    await until('all are over', () => over === 50);
-    expect(readers.unsent).toMatchObject({ bytes: 0, clients: 0 });
-  });
-
-  it('are answered whatever they were sent without room, and go where that is too much', async () => {
+  it('are charged for what is written without a charge, and closed if there is no room for it', async () => {
     const { readers, open, cuts } = await serve({ maxBytes: 30 * MEGABYTE }, (_request, response) => {
-      response.end('x'.repeat(20 * MEGABYTE));
+      response.end('x'.repeat(LARGE_BYTES));
     });
-    const sockets = await Promise.all([open('/'), open('/'), open('/')]);
-    for (const socket of sockets) socket.pause();
-    await until('one is cut', async () => (await cuts('memory')) > 0);
-    expect(readers.unsent.bytes).toBeLessThanOrEqual(30 * MEGABYTE);
+    for (let i = 0; i < 3; i++) await open('/', `client ${i}`);
+    await until('all but the first are closed', async () => (await cuts('memory')) === 2);
+    expect(readers.budget.total).toBeGreaterThan(0);
+    expect(readers.budget.total).toBeLessThan(LARGE_BYTES);
+  });
+
+  it('without a connection hold no memory, and their response is over', async () => {
+    let over = 0;
+    const { readers, open } = await serve({ maxBytes: 900 * MEGABYTE }, (request, response, all) => {
+      response.onFinished(() => over++);
+      megabytes(request, response, all);
+    });
+    const socket = await open('/40');
+    await until('it is charged', () => readers.budget.total === 40 * MEGABYTE);
+    socket.destroy();
+    await until('it is over', () => over === 1);
+    expect(readers.budget.total).toBe(0);
   });
 });
 
-it('bytes are known to be taken while one write of all of them is under way', async () => {
-  const taken: number[] = [];
+it('sent bytes grow while a single write is under way', async () => {
+  const sent: number[] = [];
   const server = createServer((_request, response) => {
     response.end(Buffer.alloc(50 * MEGABYTE));
-    const look = setInterval(() => taken.push(takenBytes(response.req.socket)), 5);
+    const look = setInterval(() => sent.push(sentBytesOf(response.req.socket)), 5);
     response.on('close', () => clearInterval(look));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -198,6 +198,6 @@ it('bytes are known to be taken while one write of all of them is under way', as
     setTimeout(() => socket.resume(), 1);
   });
   await once(socket, 'close');
-  expect(new Set(taken.filter((bytes) => bytes > 0 && bytes < 50 * MEGABYTE)).size).toBeGreaterThan(3);
-  expect(taken).toEqual([...taken].sort((a, b) => a - b));
+  expect(new Set(sent.filter((bytes) => bytes > 0 && bytes < 50 * MEGABYTE)).size).toBeGreaterThan(3);
+  expect(sent).toEqual([...sent].sort((a, b) => a - b));
 });

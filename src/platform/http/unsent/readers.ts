@@ -1,208 +1,212 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { TLSSocket } from 'node:tls';
+import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
-import { type Tally, tallied } from '../../metrics/index.ts';
+import { Budget } from '../../budgets/index.ts';
+import { gaugesOf } from '../../metrics/index.ts';
+import { Connections } from '../connection.ts';
 import { connectionEvent } from '../connectionEvent.ts';
-import { Connection } from './connection.ts';
-import { type Account, type Client, UnsentBytes, type UnsentLimits } from './unsentBytes.ts';
+import { Pace, sentBytesOf } from './pace.ts';
 
-export interface ReadersOptions extends UnsentLimits {
-  /** A client that takes nothing of an answer for this long is cut. */
+export interface ReadersOptions {
+  /** Limit of all responses. One client may use half of it. */
+  readonly maxBytes: number;
+  /** Clients that receive nothing for this time are disconnected. */
   readonly sendTimeoutMs: number;
-  /** The address whose bytes are counted: that of the client, whatever proxies are between. */
+  /** Returns the client address, considering trusted proxies. */
   readonly clientAddress: (request: IncomingMessage) => string;
   readonly metrics: Registry;
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** How fast clients take their answers is looked at this often. */
 const SWEEP_MS = 500;
-/** Under an attack a line for all that were cut since the last one is enough. */
+/** Slow connections are closed above this share of a budget, so that other responses fit. */
+const PRESSURE = 1 / 2;
+/** Smaller amounts are not counted, so that nearly all responses cost nothing here. */
+const FREE_BYTES = 16 * 1024;
+/** A log line for each connection would help an attacker. */
 const LOG_EVERY_MS = 10_000;
 
-/** Why a connection was cut. */
 const REASONS = ['timeout', 'memory', 'place'] as const;
 type Reason = (typeof REASONS)[number];
 
-/**
- * Watches how clients take their answers. Who takes nothing is cut; who takes too slowly is where the memory or a place is
- * wanted for others, those who hold the most first.
- */
+/** Bounds the memory of responses that clients have not received. Closes connections that do not read. */
 export class Readers {
-  readonly unsent: UnsentBytes;
-  readonly sendTimeoutMs: number;
-  readonly maxBytesPerClient: number;
+  readonly budget: Budget;
+  readonly clientOf: (request: IncomingMessage) => string;
   readonly #options: ReadersOptions;
-  readonly #connections = new Set<Connection>();
-  /** Those that take too little, as of the last look at all of them: a flood finds only these to choose from. */
-  readonly #slow = new Set<Connection>();
+  readonly #readers = new Set<Reader>();
+  readonly #connections: Connections;
   readonly #cuts: Counter<'reason'>;
-  /** Answers by status; a server has few of them. */
-  readonly #answers = new Map<number, Tally>();
-  readonly #answersOf: (labels: { readonly status: string }) => Tally;
-  /** Servers that are watched and not closed. */
-  #servers = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #wantedPlaces = 0;
   #sweptAtMs = performance.now();
   #loggedAtMs = Number.NEGATIVE_INFINITY;
-  #notLogged: Partial<Record<Reason, number>> = {};
 
   constructor(options: ReadersOptions) {
+    const { maxBytes, clientAddress, metrics } = options;
     this.#options = options;
-    this.sendTimeoutMs = options.sendTimeoutMs;
-    this.maxBytesPerClient = options.maxBytesPerClient;
-    this.unsent = new UnsentBytes(options, (bytes, client) => this.#makeRoom(bytes, client));
-    const registers = [options.metrics];
+    this.clientOf = (request) => clientKey(clientAddress(request));
+    this.budget = new Budget({ perClient: Math.floor(maxBytes / 2), total: maxBytes });
+    this.#connections = new Connections(metrics);
     this.#cuts = new Counter({
       name: 'floodgate_http_connections_cut_total',
-      help: 'Connections cut: their client took nothing (timeout), or too little while others wanted memory or a place (memory, place).',
+      help: 'Connections closed because the client received nothing (timeout), or too little while memory or places were scarce (memory, place).',
       labelNames: ['reason'],
-      registers,
+      registers: [metrics],
     });
     for (const reason of REASONS) this.#cuts.inc({ reason }, 0);
-    this.#answersOf = tallied({
-      name: 'floodgate_http_responses_total',
-      help: 'Answers over HTTP, by status.',
-      labelNames: ['status'],
-      registry: options.metrics,
-    });
-    const { unsent } = this;
-    const connections = this.#connections;
-    new Gauge({
-      name: 'floodgate_http_unsent_bytes',
-      help: 'Memory of answers that are being made, or that their clients have not taken.',
-      registers,
-      collect() {
-        this.set(unsent.bytes);
-      },
-    });
-    new Gauge({
-      name: 'floodgate_http_connections',
-      help: 'Open connections.',
-      registers,
-      collect() {
-        this.set(connections.size);
-      },
-    });
+    const unsent = 'Memory of answers that are being made or that clients have not received.';
+    gaugesOf(metrics)('floodgate_http_unsent_bytes', unsent, () => this.budget.total);
   }
 
-  /** Watches the connections of a server whose responses are TrackedResponses. */
+  /** The server's responses must be TrackedResponses. */
   watch(server: Server): void {
+    this.#connections.watch(server);
+    const timer = setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    server.on('close', () => clearInterval(timer));
     server.on(connectionEvent(server), (socket: Socket) => {
-      const connection = new Connection(socket, this);
-      this.#connections.add(connection);
+      const reader = new Reader(socket, this);
+      this.#readers.add(reader);
       socket.on('close', () => {
-        this.#connections.delete(connection);
-        this.#slow.delete(connection);
-        connection.closed();
+        this.#readers.delete(reader);
+        reader.release();
       });
     });
-    if (this.#servers++ === 0) this.#timer = setInterval(() => this.#sweep(), SWEEP_MS).unref();
-    server.on('close', () => {
-      if (--this.#servers === 0) clearInterval(this.#timer);
-    });
   }
 
-  /** Whether the client of a request is to read first what it has asked for. */
-  refuses(request: IncomingMessage): boolean {
-    // In nearly all cases nobody holds anything.
-    if (this.unsent.clients === 0) return false;
-    return this.unsent.refuses(this.#keyOf(request));
+  /** Returns which limit is exhausted, the client's or the total. */
+  exceeded(request: IncomingMessage): ReturnType<Budget['exceededBy']> {
+    // Nearly always no memory is in use.
+    return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
   }
 
-  /** Whether there is no room for an answer, were it large. */
-  isFull(): boolean {
-    return this.unsent.isFull();
+  /** Makes the next sweep close a slow connection, because a resource other than memory is exhausted. */
+  freeConnection(): void {
+    this.#wantedPlaces++;
   }
 
-  /** A place is wanted for others: cuts the slow client that holds the most. */
-  givePlace(): void {
-    const slow = this.#slowest(undefined);
-    if (slow !== undefined) this.#cut(slow, 'place');
-  }
-
-  /** For a connection. */
-  account(request: IncomingMessage): Account {
-    return this.unsent.open(this.#keyOf(request));
-  }
-
-  /** For a connection: where there is no room for what it was given, it is the one to go. */
-  owes(connection: Connection): void {
-    // One answer alone may be of any size, here as where room is taken.
-    if (this.unsent.isFull() && connection.heldBytes < this.unsent.bytes) this.#cut(connection, 'memory');
-  }
-
-  /** For a connection: counts an answer. */
-  answered(status: number): void {
-    let tally = this.#answers.get(status);
-    if (tally === undefined) {
-      tally = this.#answersOf({ status: String(status) });
-      this.#answers.set(status, tally);
-    }
-    tally.inc();
-  }
-
-  #keyOf(request: IncomingMessage): string {
-    return clientKey(this.#options.clientAddress(request));
-  }
-
-  #sweep(): void {
-    const nowMs = performance.now();
-    // A turn of the event loop that took long is none of the clients' doing: nothing was sent in it.
-    const elapsedMs = Math.min(nowMs - this.#sweptAtMs, 2 * SWEEP_MS);
-    this.#sweptAtMs = nowMs;
-    for (const connection of this.#connections) {
-      connection.passed(elapsedMs);
-      const { pace } = connection;
-      if (pace?.isStalled === true) this.#cut(connection, 'timeout');
-      else if (pace?.isSlow === true) this.#slow.add(connection);
-      else this.#slow.delete(connection);
-    }
-  }
-
-  #makeRoom(bytes: number, client: Client | undefined): void {
-    const { maxBytes, maxBytesPerClient } = this.#options;
-    const lacks = (): boolean =>
-      client === undefined ? this.unsent.bytes + bytes > maxBytes : client.bytes + bytes > maxBytesPerClient;
-    while (lacks()) {
-      const slow = this.#slowest(client);
-      if (slow === undefined) return;
-      this.#cut(slow, 'memory');
-    }
-  }
-
-  /**
-   * Of the clients that take too little the one that holds the most, of a client or of all: memory that many hold is free
-   * only when all of them are cut.
-   */
-  #slowest(client: Client | undefined): Connection | undefined {
-    let slowest: Connection | undefined;
-    let most = -1;
-    for (const connection of this.#slow) {
-      const bytes = client === undefined ? connection.proportionalBytes : connection.heldBytesOf(client);
-      if (bytes <= most || (client !== undefined && bytes === 0)) continue;
-      slowest = connection;
-      most = bytes;
-    }
-    return slowest;
-  }
-
-  #cut(connection: Connection, reason: Reason): void {
-    const address = connection.remoteAddress;
-    const heldBytes = connection.heldBytes;
-    this.#connections.delete(connection);
-    this.#slow.delete(connection);
-    connection.cut();
+  cut(reader: Reader, reason: Reason): void {
+    const { bytes, socket } = reader;
+    const { remoteAddress: address } = socket;
+    this.#readers.delete(reader);
+    reader.close();
     this.#cuts.inc({ reason });
-    this.#notLogged[reason] = (this.#notLogged[reason] ?? 0) + 1;
     const nowMs = performance.now();
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
     this.#loggedAtMs = nowMs;
     this.#options.log.warn(
-      { cut: this.#notLogged, last: { address, heldBytes }, unsentBytes: this.unsent.bytes },
-      'connections were cut whose clients do not read their answers',
+      { reason, address, bytes, unsentBytes: this.budget.total },
+      'connections are closed whose clients do not read their answers',
     );
-    this.#notLogged = {};
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    // A blocked event loop sends nothing, which is not the clients' fault.
+    const elapsedMs = Math.min(nowMs - this.#sweptAtMs, 2 * SWEEP_MS);
+    this.#sweptAtMs = nowMs;
+    const slow: Reader[] = [];
+    for (const reader of this.#readers) {
+      const pace = reader.measure(elapsedMs, this.#options.sendTimeoutMs);
+      if (pace?.isStalled === true) this.cut(reader, 'timeout');
+      else if (pace?.isSlow === true) slow.push(reader);
+    }
+    for (const reader of slow.sort((a, b) => b.bytes - a.bytes)) {
+      if (this.#wantedPlaces-- > 0) this.cut(reader, 'place');
+      else if (reader.exceeds('perClient', 0, PRESSURE) || reader.exceeds('total', 0, PRESSURE))
+        this.cut(reader, 'memory');
+    }
+    this.#wantedPlaces = 0;
   }
 }
+
+/** Response memory of one connection, and how fast the client receives. */
+export class Reader {
+  readonly socket: Socket;
+  /** Memory of the connection's responses: one over HTTP, several over a WebSocket. */
+  bytes = 0;
+  readonly readers: Readers;
+  /** The client that is charged. On a proxy's connection, that of the current response. */
+  #client = '';
+  /** Part of `bytes` that waits in the socket and was not charged. */
+  #unchargedBytes = 0;
+  /** Undefined if nothing waits for the client. */
+  #pace: Pace | undefined;
+
+  constructor(socket: Socket, readers: Readers) {
+    this.socket = socket;
+    this.readers = readers;
+    READERS.set(socket, this);
+  }
+
+  /** Returns false, with nothing counted, if the bytes exceed a budget. */
+  charge(request: IncomingMessage, bytes: number): boolean {
+    if (!this.#isOpenFor(request)) return false;
+    if (this.exceeds('perClient', bytes) || this.exceeds('total', bytes)) return false;
+    this.#add(bytes);
+    return true;
+  }
+
+  credit(bytes: number): void {
+    if (!this.socket.destroyed) this.#add(-bytes);
+  }
+
+  /** Counts the bytes that wait in the socket. Closes the connection if they exceed a budget. */
+  wrote(request: IncomingMessage): void {
+    if (this.socket.writableLength <= FREE_BYTES || !this.#isOpenFor(request)) return;
+    this.#countWaiting();
+    if (this.exceeds('total', 0)) this.readers.cut(this, 'memory');
+  }
+
+  release(): void {
+    this.#unchargedBytes = 0;
+    this.#add(-this.bytes);
+  }
+
+  /** Whether `bytes` more would exceed a share of a budget. A single response never does, due to other limits. */
+  exceeds(bound: 'perClient' | 'total', bytes: number, share = 1): boolean {
+    const { budget } = this.readers;
+    const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);
+    return used > this.bytes && used + bytes > share * budget.limits[bound];
+  }
+
+  /** Returns undefined if nothing waits for the client. */
+  measure(elapsedMs: number, sendTimeoutMs: number): Pace | undefined {
+    this.#countWaiting();
+    const sentBytes = sentBytesOf(this.socket);
+    if (this.socket.writableLength === 0) this.#pace = undefined;
+    else if (this.#pace === undefined) this.#pace = new Pace(sendTimeoutMs, sentBytes);
+    else this.#pace.passed(elapsedMs, sentBytes);
+    return this.#pace;
+  }
+
+  /** Closes with a reset, so that the system frees its buffers. Node resets only plain TCP connections. */
+  close(): void {
+    if (this.socket instanceof TLSSocket || this.socket.remoteAddress === undefined) this.socket.destroy();
+    else this.socket.resetAndDestroy();
+    this.release();
+  }
+
+  #isOpenFor(request: IncomingMessage): boolean {
+    if (this.bytes === 0) this.#client = this.readers.clientOf(request);
+    return !this.socket.destroyed;
+  }
+
+  #countWaiting(): void {
+    const chargedBytes = this.bytes - this.#unchargedBytes;
+    const bytes = Math.max(0, this.socket.writableLength - FREE_BYTES - chargedBytes);
+    this.#add(bytes - this.#unchargedBytes);
+    this.#unchargedBytes = bytes;
+  }
+
+  #add(bytes: number): void {
+    this.bytes += bytes;
+    if (bytes !== 0) this.readers.budget.charge(this.#client, bytes);
+  }
+}
+
+const READERS = new WeakMap<Socket, Reader>();
+
+/** Returns undefined if the socket's server is not watched. */
+export const readerOf = (socket: Socket): Reader | undefined => READERS.get(socket);

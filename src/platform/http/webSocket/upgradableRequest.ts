@@ -1,16 +1,17 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { CountedRequest } from '../unfinished/countedRequest.ts';
 
 const TOLD = Symbol('upgrade');
 const WEB_SOCKET = 'websocket';
 
 /**
- * A request of which node asks whether it leaves HTTP: only one for a WebSocket does. What else a client would upgrade to (h2c, as
- * Java's client offers with each first request) is left aside, and the request answered as it stands.
+ * A request for which node's `upgrade` property is true only for WebSockets and CONNECT. Other upgrades (h2c, which
+ * Java's client offers with each first request) are ignored, and the request is answered as HTTP/1.1.
  */
-export class UpgradableRequest extends IncomingMessage {
+export class UpgradableRequest extends CountedRequest {
   declare [TOLD]: boolean | undefined;
 
-  /** Node's parser sets what the headers say, and its server asks for it. */
+  /** Set by node's parser from the headers and read by node's server. */
   get upgrade(): boolean {
     return this[TOLD] === true && isForWebSocket(this);
   }

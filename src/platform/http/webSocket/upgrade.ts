@@ -1,40 +1,46 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Connection, connectionOf } from '../unsent/connection.ts';
+import { connectionOf } from '../connection.ts';
+import { type Reader, readerOf } from '../unsent/readers.ts';
 import { TrackedResponse } from '../unsent/trackedResponse.ts';
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** A connection that has left HTTP. */
+/** An upgraded connection. */
 export interface UpgradedConnection {
   readonly socket: Socket;
-  /** What the client has sent behind its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
-  readonly connection: Connection;
+  readonly reader: Reader;
 }
 
-/** A request for a WebSocket: it is accepted, or answered like any other, after which the connection is closed. */
+/** A request for a WebSocket. It is either accepted or answered like any other, after which the connection closes. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly response: TrackedResponse;
   accept(): UpgradedConnection;
 }
 
-/** Undefined, and the connection closed, where its client has sent requests ahead that are not answered yet. */
+/** Returns the upgrade. Closes the connection and returns undefined if pipelined requests are still unanswered. */
 export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer): Upgrade | undefined {
-  // node:http listens to its errors no more.
+  // node:http no longer handles errors of this socket.
   socket.on('error', () => socket.destroy());
   const connection = connectionOf(socket);
-  const unparsed = connection?.upgraded();
-  if (connection === undefined || unparsed === undefined) {
+  const reader = readerOf(socket);
+  if (reader === undefined || connection?.upgraded() !== true) {
     socket.destroy();
     return undefined;
   }
   const response = new TrackedResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  const finished = (): void => {
+  const over = (): void => {
     response.detachSocket(socket);
+    // Node does this only for responses of its own server.
+    response.emit('close');
+  };
+  const finished = (): void => {
+    over();
     socket.destroySoon();
   };
   response.once('finish', finished);
@@ -44,8 +50,8 @@ export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer
     accept() {
       response.off('finish', finished);
       response.statusCode = SWITCHING_PROTOCOLS;
-      response.detachSocket(socket);
-      return { socket, head: unparsed.length === 0 ? head : Buffer.concat([head, unparsed]), connection };
+      over();
+      return { socket, head, reader };
     },
   };
 }

@@ -1,128 +1,132 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { Stepping, Turns } from '../pipelining/turns.ts';
-import type { Connection } from '../unsent/connection.ts';
-import { type CloseReason, closingOf, reasonOf } from './closing.ts';
-import { MessageSpace } from './messageSpace.ts';
-import { PushedBytes } from './pushedBytes.ts';
+import { failureReporter } from '../../background/index.ts';
+import type { ScheduledTask, TimeSliceScheduler } from '../timeSliceScheduler.ts';
+import type { Reader } from '../unsent/readers.ts';
+import { type CloseReason, closeFrameOf, closeReasonOf } from './closing.ts';
+import { MessageMemory } from './messageMemory.ts';
 
-/** What a connection is for. */
+/** Handles the messages of one connection. */
 export interface MessageHandler {
-  /** A message came. Where it resolves later it counts as carried out only then; it never rejects. */
+  /** Handles a message. A returned promise keeps the message counted as running until it resolves; it never rejects. */
   message(bytes: Buffer): Promise<void> | void;
-  /** Why its client may not go on; undefined where it may. Asked every now and then. */
-  refusal(): CloseReason | undefined;
   closed(): void;
 }
 
 export interface WebSocketConnectionDependencies {
   readonly socket: WebSocket;
-  readonly connection: Connection;
-  /** That the connection began with. */
+  readonly reader: Reader;
+  /** The upgrade request of the connection. */
   readonly request: IncomingMessage;
-  readonly turns: Turns;
-  /** It is closing, or closed, for a reason that is told once. */
+  readonly turns: TimeSliceScheduler;
+  /** Called once, with the reason, when the connection is closing or closed. */
   readonly closing: (reason: CloseReason) => void;
   readonly closed: () => void;
 }
 
-/** Messages of a connection that are carried out at the same time. As many again wait, as bytes, and the rest at its client. */
+/** Maximum messages per connection that are handled at the same time. While others wait, the socket is not read. */
 const MAX_RUNNING = 16;
-/** Looks at a connection between which nothing came, not even an answer to a ping. */
+/** Number of liveness checks without any message or pong, after which the connection is closed. */
 const MAX_SILENT_LOOKS = 2;
 
-/** One WebSocket: messages come in as fast as they are carried out, and go out as fast as the client takes them. */
-export class WebSocketConnection implements Stepping {
+/** One WebSocket, with backpressure in both directions. */
+export class WebSocketConnection implements ScheduledTask {
   readonly request: IncomingMessage;
   readonly #dependencies: WebSocketConnectionDependencies;
   readonly #socket: WebSocket;
   readonly #maxUnsentBytes: number;
   readonly #handler: MessageHandler;
-  readonly #pushed: PushedBytes;
+  /** Bytes of notifications that the client has not received. */
+  #pushedBytes = 0;
   readonly #queue: Buffer[] = [];
   #running = 0;
   #silentLooks = 0;
   #isDraining = false;
-  #isTold = false;
+  #isReported = false;
 
   constructor(
     maxUnsentBytes: number,
     dependencies: WebSocketConnectionDependencies,
     handlerOf: (connection: WebSocketConnection) => MessageHandler,
   ) {
-    const { socket, connection, request } = dependencies;
+    const { socket, request } = dependencies;
     this.request = request;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#dependencies = dependencies;
     this.#socket = socket;
-    this.#pushed = new PushedBytes(connection, request);
     this.#handler = handlerOf(this);
     socket.on('message', (bytes: Buffer) => this.#received(bytes));
     socket.on('ping', () => this.#heard());
     socket.on('pong', () => this.#heard());
     socket.on('error', (error) => {
-      this.#tell(reasonOf(error));
+      this.#reportClosing(closeReasonOf(error));
     });
     socket.on('close', (code) => this.#closed(code));
   }
 
-  /** Room for the answer to a message. */
-  space(): MessageSpace {
-    return new MessageSpace(this.#dependencies.connection, this.request);
+  /** Returns the memory account of a message's response. */
+  space(): MessageMemory {
+    return new MessageMemory(this.#dependencies.reader, this.request);
   }
 
-  /** Sends an answer. Resolves once its last byte is taken, or never will be. */
-  answer(message: Buffer, space: MessageSpace): Promise<void> {
-    space.owe(message.length);
+  /** Sends a response. Resolves when its last byte was sent or the client is gone. */
+  answer(message: Buffer, space: MessageMemory): Promise<void> {
     return new Promise((resolve) => {
-      this.#socket.send(message, { binary: false }, () => {
-        space.over();
+      this.#send(message, () => {
+        space.finish();
         resolve();
       });
     });
   }
 
-  /** Sends what the client has not asked for just now. Closes the connection where it has not taken what came before. */
+  /** Sends a notification. Closes the connection if unsent notifications exceed the limit. */
   push(message: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const bytes = Buffer.byteLength(message);
-    // One message alone may be of any size.
-    if (this.#pushed.bytes > 0 && this.#pushed.bytes + bytes > this.#maxUnsentBytes)
-      return this.close('slow');
-    this.#pushed.add(bytes);
-    this.#socket.send(message, { binary: false }, () => this.#pushed.taken(bytes));
+    // A single notification may have any size.
+    if (this.#pushedBytes > 0 && this.#pushedBytes + bytes > this.#maxUnsentBytes) return this.close('slow');
+    this.#pushedBytes += bytes;
+    this.#send(message, () => {
+      this.#pushedBytes -= bytes;
+    });
   }
 
-  /** Begins to close: what was sent before comes first. A client that does not answer in time is hung up on. */
+  /**
+   * Starts the closing handshake after pending messages. A client that does not complete it in time is disconnected.
+   */
   close(reason: CloseReason): void {
-    this.#tell(reason);
-    const { code, text } = closingOf(reason);
+    this.#reportClosing(reason);
+    const { code, text } = closeFrameOf(reason);
     this.#socket.close(code, text);
   }
 
-  /** Takes no more messages, and closes when those that run are answered. */
+  /** Closes at once; nothing more is sent or received. */
+  closeNow(reason: CloseReason): void {
+    this.#reportClosing(reason);
+    this.#socket.terminate();
+  }
+
+  /** Rejects new messages, and closes after the running ones are answered. */
   drain(): void {
     this.#isDraining = true;
     this.#queue.length = 0;
     if (this.#running === 0) this.close('stopping');
   }
 
-  /** Time has passed: whoever was not heard of since the look before the last is hung up on, and the others are asked. */
-  look(): void {
-    const refusal = this.#handler.refusal();
-    if (refusal !== undefined) return this.close(refusal);
-    // While it waits for us nothing of it is read.
+  /** Checks liveness: closes the connection after two silent checks, otherwise sends a ping. */
+  checkLiveness(): void {
+    // While messages are running or waiting the socket is not read, so silence proves nothing.
     if (this.#running > 0 || this.#queue.length > 0) return this.#heard();
     if (this.#silentLooks >= MAX_SILENT_LOOKS) return this.close('idle');
     this.#silentLooks++;
     this.#socket.ping();
   }
 
-  /** Carries out one message of those that wait. */
-  step(): void {
+  /** Starts one waiting message. */
+  runSlice(): void {
     if (this.#running >= MAX_RUNNING) return;
     const next = this.#queue.shift();
-    if (next !== undefined) this.#carryOut(next);
+    if (next !== undefined) this.#handle(next);
     if (this.#queue.length > 0) this.#dependencies.turns.add(this);
     else this.#socket.resume();
   }
@@ -131,41 +135,45 @@ export class WebSocketConnection implements Stepping {
     this.#silentLooks = 0;
   }
 
+  #send(message: Buffer | string, sent: () => void): void {
+    this.#socket.send(message, { binary: false }, sent);
+    this.#dependencies.reader.wrote(this.request);
+  }
+
   #received(bytes: Buffer): void {
     this.#heard();
     if (this.#isDraining || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#queue.length === 0 && this.#running < MAX_RUNNING) return this.#carryOut(bytes);
+    if (this.#queue.length === 0 && this.#running < MAX_RUNNING) return this.#handle(bytes);
     this.#queue.push(bytes);
     this.#socket.pause();
     this.#dependencies.turns.add(this);
   }
 
-  #carryOut(bytes: Buffer): void {
+  #handle(bytes: Buffer): void {
     const done = this.#handler.message(bytes);
     if (done === undefined) return;
     this.#running++;
-    void done.then(() => {
+    done.catch(failureReporter('WebSocket message')).then(() => {
       this.#running--;
       if (this.#queue.length > 0) this.#dependencies.turns.add(this);
       else if (this.#isDraining && this.#running === 0) this.close('stopping');
-    });
+    }, failureReporter('WebSocket message'));
   }
 
   #closed(code: number): void {
     this.#queue.length = 0;
     this.#dependencies.turns.delete(this);
-    this.#pushed.over();
     this.#handler.closed();
-    this.#tell(code === NO_CLOSE_FRAME ? 'gone' : 'client');
+    this.#reportClosing(code === NO_CLOSE_FRAME ? 'gone' : 'client');
     this.#dependencies.closed();
   }
 
-  #tell(reason: CloseReason): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #reportClosing(reason: CloseReason): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.#dependencies.closing(reason);
   }
 }
 
-/** What a connection is said to be closed with that just ended. */
+/** Close code that `ws` reports if the connection ended without a close frame. */
 const NO_CLOSE_FRAME = 1006;

@@ -1,40 +1,53 @@
 import { WebSocketServer } from 'ws';
-import { Turns } from '../pipelining/turns.ts';
+import { TimeSliceScheduler } from '../timeSliceScheduler.ts';
+import type { UnfinishedMessages } from '../unfinished/unfinishedMessages.ts';
 import type { CloseReason } from './closing.ts';
+import { meterMessages } from './meterMessages.ts';
 import type { Upgrade } from './upgrade.ts';
 import { type MessageHandler, WebSocketConnection } from './webSocketConnection.ts';
 
 export interface WebSocketsOptions {
   readonly maxMessageBytes: number;
-  /** Bytes of what was pushed that a client may leave unread. */
+  /** Maximum bytes of notifications that a client has not received. */
   readonly maxUnsentBytes: number;
-  /** A client of which nothing comes for longer, not even an answer to a ping, is hung up on. */
+  /** A client that sends nothing for this time, not even a pong, is disconnected. */
   readonly idleTimeoutMs: number;
 }
 
-/** A client has so long to answer a close; then it is hung up on. */
+export interface WebSocketsDependencies {
+  /** Called with the reason for each connection that closes. */
+  readonly closing: (reason: CloseReason) => void;
+  readonly unfinished: UnfinishedMessages;
+}
+
+/** Time for a client to complete the closing handshake. */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Pieces that one message may come in. */
+/** Maximum frames of one message. */
 const MAX_FRAGMENTS = 1_024;
-/** Reads of a socket that one piece may take: those of a client that sends a byte at a time would hold far more memory than bytes. */
+/**
+ * Maximum socket reads per frame. A client that sends single bytes would otherwise use far more memory than it sends
+ * bytes.
+ */
 const MAX_CHUNKS = 16 * 1024;
-/** Answers to pings that a client may leave unread. */
+/** Maximum unsent pongs per client. */
 const MAX_UNREAD_PONGS = 16;
-/** Looks at each connection within the time that it has. */
+/** Liveness checks per idle timeout. */
 const LOOKS = 3;
 
-/** The WebSockets of a server, without compression: of small messages it saves nothing, and it costs memory for each connection. */
+/** WebSockets of a server, without compression: it saves nothing for small messages and costs memory per connection. */
 export class WebSockets {
   readonly #options: WebSocketsOptions;
   readonly #closing: (reason: CloseReason) => void;
+  readonly #unfinished: UnfinishedMessages;
   readonly #server: WebSocketServer;
-  readonly #turns = new Turns();
+  readonly #turns = new TimeSliceScheduler();
   readonly #connections = new Set<WebSocketConnection>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: WebSocketsOptions, closing: (reason: CloseReason) => void) {
+  constructor(options: WebSocketsOptions, { closing, unfinished }: WebSocketsDependencies) {
     this.#options = options;
     this.#closing = closing;
+    this.#unfinished = unfinished;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -44,7 +57,7 @@ export class WebSockets {
       maxBufferedChunks: MAX_CHUNKS,
       maxPendingAutoPongs: MAX_UNREAD_PONGS,
       closeTimeout: CLOSE_TIMEOUT_MS,
-    } as ConstructorParameters<typeof WebSocketServer>[0]); // its types lag behind
+    } as ConstructorParameters<typeof WebSocketServer>[0]); // its types are outdated
   }
 
   get size(): number {
@@ -53,13 +66,13 @@ export class WebSockets {
 
   accept(upgrade: Upgrade, handlerOf: (connection: WebSocketConnection) => MessageHandler): void {
     const { request } = upgrade;
-    const { socket, head, connection } = upgrade.accept();
+    const { socket, head, reader } = upgrade.accept();
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const opened: WebSocketConnection = new WebSocketConnection(
         this.#options.maxUnsentBytes,
         {
           socket: webSocket,
-          connection,
+          reader,
           request,
           turns: this.#turns,
           closing: this.#closing,
@@ -70,19 +83,28 @@ export class WebSockets {
         },
         handlerOf,
       );
+      meterMessages(this.#unfinished, socket, {
+        request,
+        reject() {
+          opened.close('unfinished');
+          // The client may continue to send until the connection closes; pausing keeps the rest in the kernel.
+          socket.pause();
+        },
+        evict: () => opened.closeNow('unfinished'),
+      });
       if (this.#connections.size === 0) this.#watch();
       this.#connections.add(opened);
     });
   }
 
-  /** Closes all connections, each when what it has asked for is answered. */
+  /** Closes all connections, each after its running requests are answered. */
   drain(): void {
     for (const connection of this.#connections) connection.drain();
   }
 
   #watch(): void {
     this.#timer = setInterval(() => {
-      for (const connection of this.#connections) connection.look();
+      for (const connection of this.#connections) connection.checkLiveness();
     }, this.#options.idleTimeoutMs / LOOKS).unref();
   }
 }

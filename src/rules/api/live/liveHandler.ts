@@ -1,17 +1,16 @@
-import { type Fault, InvalidRule, shown } from '../../index.ts';
-import { type Authenticator, isAuthorized } from '../authenticate.ts';
-import type { ApiAnswer, ApiRequest } from '../request.ts';
+import { type Fault, InvalidRule, quoteText } from '../../index.ts';
+import { type Authenticator, isAuthorized } from '../http/authenticate.ts';
+import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import type { LiveUpdates } from './liveUpdates.ts';
-import { type Position, readPosition } from './position.ts';
+import { type Position, parsePosition } from './position.ts';
 
 export const LIVE_PERMISSION = 'dns_protection:read';
 const AUDIT_PERMISSION = 'dns_protection:audit';
 
 const HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
-/** Makes the handler that lets somebody listen to an account. */
 export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) {
-  return async ({ accountId: account, caller, headers }: ApiRequest): Promise<ApiAnswer> => {
+  return async ({ accountId: account, caller, headers }: ApiRequest): Promise<ApiResponse> => {
     const since = readLastEventId(headers['last-event-id']);
     const isAudited = isAuthorized(caller, account, AUDIT_PERMISSION);
     const isAllowed = async (): Promise<boolean> => {
@@ -27,12 +26,12 @@ export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) 
   };
 }
 
-/** Throws `InvalidRule` where it is no id of a message. */
+/** Parses a `Last-Event-ID` header. Throws `InvalidRule` if it is not an event id of this stream. */
 function readLastEventId(text: string | string[] | undefined): Position | undefined {
   if (text === undefined) return undefined;
-  const position = typeof text === 'string' ? readPosition(text) : undefined;
+  const position = typeof text === 'string' ? parsePosition(text) : undefined;
   if (position !== undefined) return position;
-  const got = typeof text === 'string' ? shown(text) : 'more than one value';
+  const got = typeof text === 'string' ? quoteText(text) : 'more than one value';
   const fault: Fault = { message: `Last-Event-ID must be the id of a message of this stream; got ${got}` };
   throw new InvalidRule([fault]);
 }

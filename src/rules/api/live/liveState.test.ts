@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { type AuditPageRequest, ruleFormat } from '../../index.ts';
 import { liveState } from './liveState.ts';
-import { readPosition } from './position.ts';
+import { parsePosition } from './position.ts';
 
-/** An audit of other accounts' changes alone, as large as a page may look through. */
+/** Audit log that contains only changes of other accounts, more than one page searches. */
 const audit = {
   page: async (_filter: object, { limit }: AuditPageRequest) => ({
     entries: [],
@@ -28,10 +28,10 @@ const guard = {
 const state = liveState({ audit, format: ruleFormat, guard, rulesTag: async () => '"tag"' });
 const parsed = (text: string) => {
   const [, id = '', data = ''] = /^id: (.*)\ndata: (.*)\n\n$/.exec(text) ?? [];
-  return { position: readPosition(id), data: JSON.parse(data) };
+  return { position: parsePosition(id), data: JSON.parse(data) };
 };
 
-it('tells a listener of attacks that ended since its last message, and a new one of none', async () => {
+it('a message contains the attacks that ended since the previous one; the first message contains none', async () => {
   const first = await state.message({ account: 'a', isAudited: false, since: undefined, nowMs: 1_000 });
   expect(parsed(first.text).data).toMatchObject({ guard: { attack: false }, ended_attacks: [] });
   const second = await state.message({ account: 'a', isAudited: false, since: first.next, nowMs: 2_000 });
@@ -40,7 +40,7 @@ it('tells a listener of attacks that ended since its last message, and a new one
   expect(parsed(second.text).position).toEqual(second.next);
 });
 
-it('tells other accounts nothing of the guard', async () => {
+it('a message to another account contains nothing about the guard', async () => {
   const { text } = await state.message({
     account: 'b',
     isAudited: true,
@@ -50,7 +50,7 @@ it('tells other accounts nothing of the guard', async () => {
   expect(parsed(text).data).toEqual({ at: expect.any(String), rules_etag: '"tag"', changes: [] });
 });
 
-it('begins behind what it has looked through, where nothing there is of the account', async () => {
+it('a listener starts after the searched entries if none of them belongs to its account', async () => {
   const { next } = await state.message({ account: 'b', isAudited: true, since: undefined, nowMs: 2 });
   expect(next.change).toBe(5_000);
 });

@@ -1,31 +1,30 @@
 import type { AuditLog, RuleFormat } from '../../index.ts';
 import { formatTimestamp, parseTimestamp, timestampOfMillis } from '../../index.ts';
-import { shownChange } from '../auditHandler.ts';
-import type { GuardReports } from '../guardHandlers.ts';
+import { changeFormatter } from '../handlers/auditHandler.ts';
+import type { GuardReports } from '../handlers/guardHandlers.ts';
 import type { LiveMessage, LiveSource } from './liveUpdates.ts';
-import { writePosition } from './position.ts';
+import { formatPosition } from './position.ts';
 
-/** Changes that one message tells. */
 const MAX_CHANGES = 100;
 
 export interface LiveStateDependencies {
   readonly audit: AuditLog;
   readonly format: RuleFormat;
   readonly guard: GuardReports | undefined;
-  /** The tag of the list of an account's rules, as `GET …/rules` answers it. */
+  /** Returns the ETag of an account's rules, equal to that of `GET …/rules`. */
   readonly rulesTag: (account: string) => Promise<string>;
 }
 
-/** How things stand, and what has changed. */
+/** Returns a source of live messages: the account's current state and recent changes. */
 export function liveState({ audit, format, guard, rulesTag }: LiveStateDependencies): LiveSource {
-  const show = shownChange(format);
+  const show = changeFormatter(format);
 
   async function changesSince(account: string, since: number | undefined) {
     const from = since === undefined ? undefined : formatTimestamp(since + 1);
     const limit = since === undefined ? 1 : MAX_CHANGES;
     const { entries, next } = await audit.page({ account, since: from }, { limit });
     const newest = entries[0];
-    // Where none was found in the newest part of the audit, all of that is behind the listener.
+    // If the page contains no match, the listener continues after the searched part of the log.
     const change = newest === undefined ? Math.max(since ?? 0, next ?? 0) : parseTimestamp(newest.at);
     if (since === undefined) return { changes: [], change, isCut: false };
     return { changes: entries.toReversed().flatMap(show), change, isCut: next !== undefined };
@@ -46,7 +45,7 @@ export function liveState({ audit, format, guard, rulesTag }: LiveStateDependenc
         ...(audited && { changes: audited.changes }),
         ...(audited?.isCut && { changes_cut: true }),
       };
-      return { text: `id: ${writePosition(next)}\ndata: ${JSON.stringify(data)}\n\n`, next };
+      return { text: `id: ${formatPosition(next)}\ndata: ${JSON.stringify(data)}\n\n`, next };
     },
   };
 }

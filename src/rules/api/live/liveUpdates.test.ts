@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
 import { LiveUpdates } from './liveUpdates.ts';
-import { type Position, readPosition, writePosition } from './position.ts';
+import { formatPosition, type Position, parsePosition } from './position.ts';
 
 const opened: LiveUpdates[] = [];
 afterEach(() => {
   for (const updates of opened.splice(0)) updates.end();
 });
 
-/** Tells which positions were asked for; a message is the number of the one before it. */
+/** Records the requested positions; the text of a message is the number of its predecessor. */
 function live({ intervalMs = 1, bytes = 0 } = {}) {
   const asked: Array<number | undefined> = [];
   const failures: unknown[] = [];
@@ -49,16 +49,16 @@ function read(stream: Readable): { text: string; isEnded: boolean } {
 }
 
 describe('live updates', () => {
-  it('tell everyone each change once, in order, with one look for all who are at the same place', async () => {
+  it('send each change once and in order, with one query for all listeners at the same position', async () => {
     const { asked, listen } = live({ intervalMs: 20 });
     const taken = [read(listen()), read(listen()), read(listen({ since: { change: 7, atMs: 0 } }))];
-    await until('all are told', () => taken.every(({ text }) => text.split(';').length > 4));
+    await until('all listeners have messages', () => taken.every(({ text }) => text.split(';').length > 4));
     expect(taken[0]?.text).toMatch(/^0;1;2;3;/);
     expect(taken[2]?.text).toMatch(/^7;8;9;/);
     expect(asked.filter((change) => change === 3)).toHaveLength(1);
   });
 
-  it('look once for all who have come at different times, from the second on', async () => {
+  it('query once for listeners that joined at different times, from their second message on', async () => {
     const asked: string[] = [];
     const updates = new LiveUpdates(
       { intervalMs: 20 },
@@ -88,26 +88,26 @@ describe('live updates', () => {
     for (let i = 0; i < 5; i++) {
       listen();
       const before = asked.length;
-      await until('it is told', () => asked.length > before);
+      await until('a message is sent', () => asked.length > before);
     }
-    // All were told together once.
+    // All listeners have received a common message.
     const together = asked.length;
-    await until('all were told together', () => asked.length > together + 10);
+    await until('all listeners share messages', () => asked.length > together + 10);
     const later = asked.slice(together + 10).map((one) => one.split(' ')[1]);
     const before = asked.length;
-    await until('they go on', () => asked.length > before + 10);
+    await until('messages continue', () => asked.length > before + 10);
     const times = [...later, ...asked.slice(before).map((one) => one.split(' ')[1])];
     expect(new Set(times).size).toBe(times.length);
   });
 
-  it('are one a time for who comes in the second after the last has gone', async () => {
+  it('send one message per interval to a listener that joins just after the last one left', async () => {
     const { updates, asked, listen } = live({ intervalMs: 50 });
     for (let i = 0; i < 10; i++) {
       const stream = listen();
       read(stream);
-      await until('it is told', () => asked.length > i);
+      await until('a message is sent', () => asked.length > i);
       stream.destroy();
-      await until('it is gone', () => updates.listeners === 0);
+      await until('the listener is removed', () => updates.listeners === 0);
     }
     const last = read(listen());
     const before = asked.length;
@@ -116,32 +116,32 @@ describe('live updates', () => {
     expect(last.isEnded).toBe(false);
   });
 
-  it('do nothing while nobody listens', async () => {
+  it('are idle without listeners', async () => {
     const { updates, asked, listen } = live();
     const stream = listen();
     read(stream);
-    await until('it is told', () => asked.length > 3);
+    await until('a message is sent', () => asked.length > 3);
     stream.destroy();
-    await until('it is gone', () => updates.listeners === 0);
+    await until('the listener is removed', () => updates.listeners === 0);
     const before = asked.length;
     const later = listen({ since: { change: 100, atMs: 0 } });
     read(later);
-    await until('another is told', () => asked.includes(103));
+    await until('the new listener has messages', () => asked.includes(103));
     expect(asked.slice(before + 1).every((change) => change !== undefined && change >= 100)).toBe(true);
   });
 
-  it('hold one message for who does not read, and then tell what was missed', async () => {
+  it('buffer one message for a slow reader, and then send the missed changes', async () => {
     const { asked, listen } = live({ bytes: 100_000 });
     const slow = listen();
     const fast = read(listen({ since: { change: 1_000, atMs: 0 } }));
-    await until('others are told much', () => fast.text.split(';').length > 50);
+    await until('the fast listener has many messages', () => fast.text.split(';').length > 50);
     expect(asked.filter((change) => change === undefined || change < 1_000)).toHaveLength(1);
     expect(slow.readableLength).toBeLessThan(200_000);
     const taken = read(slow);
-    await until('it goes on', () => taken.text.startsWith('0;1;2;'));
+    await until('the slow listener continues', () => taken.text.startsWith('0;1;2;'));
   });
 
-  it('end where the token is revoked, and where nothing can be told', async () => {
+  it('end when the token is revoked, and when no message can be produced', async () => {
     let isAllowed = true;
     const { updates, failures, listen } = live();
     const taken = read(listen({ isAllowed: async () => isAllowed }));
@@ -152,26 +152,37 @@ describe('live updates', () => {
         },
       }),
     );
-    await until('the one that fails is ended', () => failing.isEnded);
+    await until('the failing stream ends', () => failing.isEnded);
     expect(failures).toEqual([new Error('no store')]);
     expect(taken.isEnded).toBe(false);
     isAllowed = false;
-    await until('it is ended', () => taken.isEnded);
-    await until('both are gone', () => updates.listeners === 0);
+    await until('the stream ends', () => taken.isEnded);
+    await until('both listeners are removed', () => updates.listeners === 0);
   });
 
-  it('are for a bounded number, of a token, of an account, and in all', () => {
+  it('close the stream of a revoked token even if its client does not read', async () => {
+    let isAllowed = true;
+    const { updates, asked, listen } = live({ bytes: 100_000 });
+    const stuck = listen({ isAllowed: async () => isAllowed });
+    await until('a message is buffered', () => asked.length > 0 && stuck.readableLength > 0);
+    isAllowed = false;
+    await until('the stream is closed', () => stuck.destroyed && updates.listeners === 0);
+  });
+
+  it('have limits per token, per account and in total', () => {
     const { updates, listen } = live();
     for (let i = 0; i < 8; i++) listen();
-    expect(() => listen()).toThrow('Only 8 may listen with one token');
+    expect(() => listen()).toThrow('Limit of live streams reached: 8 per token');
     for (let i = 0; i < 24; i++) listen({ tokenId: `token ${i % 3}` });
-    expect(() => listen({ tokenId: 'another' })).toThrow('Only 32 may listen to one account now');
+    expect(() => listen({ tokenId: 'another' })).toThrow(
+      'Limit of live streams reached: 32 per account at present',
+    );
     expect(updates.listeners).toBe(32);
   });
 
-  it('leave to others as many places as an account has, whoever came before', () => {
+  it('leave at least as many slots to other accounts as an account uses', () => {
     const { updates, listen } = live();
-    /** As many as are let in, with no token over its own bound. */
+    /** Opens listeners until one is rejected, without exceeding the limit of any token. Returns their number. */
     const fill = (account: string): number => {
       const before = updates.listeners;
       try {
@@ -180,7 +191,7 @@ describe('live updates', () => {
         const number = updates.listeners - before;
         const all = updates.listeners === 64;
         expect(String(error)).toContain(
-          all ? 'Only 64 may listen at once' : `Only ${number} may listen to one account now`,
+          all ? 'reached: 64 in total' : `reached: ${number} per account at present`,
         );
         return number;
       }
@@ -188,35 +199,35 @@ describe('live updates', () => {
     expect(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(fill)).toEqual([32, 16, 8, 4, 2, 1, 1, 0]);
   });
 
-  it('let an account have as many again when others have gone', async () => {
+  it('raise the limit of an account when listeners of other accounts leave', async () => {
     const { updates, listen } = live();
     const others = Array.from({ length: 32 }, (_, i) => listen({ account: 'a', tokenId: `a ${i % 4}` }));
     for (let i = 0; i < 16; i++) listen({ account: 'b', tokenId: `b ${i % 4}` });
     const next = () => listen({ account: 'b', tokenId: 'another of b' });
-    expect(next).toThrow('Only 16 may listen to one account now');
+    expect(next).toThrow('Limit of live streams reached: 16 per account at present');
     for (const other of others.slice(16)) other.destroy();
-    await until('they are gone', () => updates.listeners === 32);
+    await until('the listeners are removed', () => updates.listeners === 32);
     next();
     expect(updates.listeners).toBe(33);
   });
 });
 
-describe('the id of a message', () => {
+describe('an event id', () => {
   const position = fc.record({
     change: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
     atMs: fc.nat({ max: 4_102_444_800_000 }),
   });
 
-  it('is read as it was written', () => {
+  it('is parsed to the position that it was formatted from', () => {
     fc.assert(
       fc.property(position, (one: Position) => {
-        expect(readPosition(writePosition(one))).toEqual(one);
+        expect(parsePosition(formatPosition(one))).toEqual(one);
       }),
     );
   });
 
-  it('is refused where it is none of ours', () => {
+  it('is rejected if its syntax is invalid', () => {
     for (const text of ['', '-', '1', '1-', 'A-1', '1-1-1', '1 -1', `${'z'.repeat(12)}-1`, 'zzzzzzzzzzz-1'])
-      expect(readPosition(text)).toBeUndefined();
+      expect(parsePosition(text)).toBeUndefined();
   });
 });

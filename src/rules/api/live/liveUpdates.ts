@@ -1,17 +1,16 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError } from '../errors.ts';
+import { awaitedLater, inBackground } from '../../../platform/background/index.ts';
+import { ApiError } from '../http/errors.ts';
 import type { Position } from './position.ts';
 
-/** One message a second. */
 const INTERVAL_MS = 1_000;
-/** How many listen at most: what each of them costs is a socket, and a few KB a second. */
+/** Maximum number of listeners; each needs a socket and a few KB per second. */
 const MAX_LISTENERS = 64;
-/** Who opens them and forgets them shuts out no other token. */
+/** Limit per token, so that leaked streams of one token do not lock out others. */
 const MAX_OF_TOKEN = 8;
 const RETRY_AFTER_SECONDS = 10;
 
-/** What a listener is told at one time: the state, and what has changed since the position before. */
 export interface LiveMessage {
   readonly text: string;
   readonly next: Position;
@@ -19,9 +18,8 @@ export interface LiveMessage {
 
 export interface MessageRequest {
   readonly account: string;
-  /** For who may read who changed what. */
   readonly isAudited: boolean;
-  /** Without one nothing that has changed before is told. */
+  /** Last position of the listener. Without one, no earlier changes are sent. */
   readonly since: Position | undefined;
   readonly nowMs: number;
 }
@@ -32,7 +30,7 @@ export interface LiveSource {
 
 export interface LiveDependencies {
   readonly source: LiveSource;
-  /** Hears why a stream was ended: the token allows it no more, or nothing can be told. */
+  /** Called with the reason when a stream ends because its token is invalid or no message can be produced. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -40,15 +38,14 @@ export interface ListenRequest {
   readonly account: string;
   readonly tokenId: string;
   readonly isAudited: boolean;
-  /** Where a listener was that comes back. */
+  /** Position to resume from, for a reconnecting listener. */
   readonly since: Position | undefined;
-  /** Whether the token still allows it. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Tells listeners once a second how things stand, as Server-Sent Events. Nothing is done while nobody listens. Who does not
- * read gets no further message until it has taken the last one, and then what it missed.
+ * Sends each listener the current state once a second as Server-Sent Events; idle without listeners. A slow reader gets
+ * no message until it has read the last one. The next message contains all changes since then.
  */
 export class LiveUpdates {
   readonly #source: LiveSource;
@@ -71,60 +68,55 @@ export class LiveUpdates {
     return this.#listeners.size;
   }
 
-  /** The text of an event stream, without end. Throws `rateLimited` where too many listen. */
+  /** Returns an endless event stream. Throws `rateLimited` if there are too many listeners. */
   listen(request: ListenRequest): Readable {
-    const reached = this.#boundReachedBy(request);
+    const reached = this.#exceededLimit(request);
     if (reached !== undefined)
       throw new ApiError('rateLimited', {
-        message: `Only ${reached}, and so many do`,
+        message: `Limit of live streams reached: ${reached}`,
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       });
     const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
     this.#listeners.add(listener);
-    if (this.#isRunning) void this.#tell([listener]);
-    else void this.#run();
+    inBackground('live updates', () => (this.#isRunning ? this.#deliver([listener]) : this.#run()));
     return listener.stream;
   }
 
-  /** Ends every stream, as the server stops. */
   end(): void {
     this.#isEnded = true;
     for (const { stream } of this.#listeners) stream.push(null);
   }
 
-  /**
-   * An account has at most as many places as it leaves to others: half of what it found. So two accounts together leave a
-   * quarter, and it takes seven to take all.
-   */
-  #boundReachedBy({ account, tokenId }: ListenRequest): string | undefined {
+  /** Returns the exceeded limit. An account gets at most half of the free slots, so only seven together use all. */
+  #exceededLimit({ account, tokenId }: ListenRequest): string | undefined {
     const listening = [...this.#listeners].map(({ request }) => request);
     const free = MAX_LISTENERS - listening.length;
     const ofAccount = listening.filter((other) => other.account === account).length;
     if (listening.filter((other) => other.tokenId === tokenId).length >= MAX_OF_TOKEN)
-      return `${MAX_OF_TOKEN} may listen with one token`;
-    if (free === 0) return `${MAX_LISTENERS} may listen at once`;
-    return ofAccount >= free ? `${ofAccount} may listen to one account now` : undefined;
+      return `${MAX_OF_TOKEN} per token`;
+    if (free === 0) return `${MAX_LISTENERS} in total`;
+    return ofAccount >= free ? `${ofAccount} per account at present` : undefined;
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#listeners.size > 0 && !this.#isEnded) {
-      await this.#tell([...this.#listeners]);
+      await this.#deliver([...this.#listeners]);
       await pause(this.#intervalMs, undefined, { ref: false });
     }
     this.#isRunning = false;
   }
 
-  async #tell(listeners: readonly Listener[]): Promise<void> {
-    // Who was told at the same time is at the same place, and is told the same from then on.
+  async #deliver(listeners: readonly Listener[]): Promise<void> {
+    // Listeners that received the same message share a position, so they share later messages too.
     const nowMs = Date.now();
     const messages = new Map<string, Promise<LiveMessage>>();
     await Promise.all(
       listeners.map((listener) =>
-        listener.tell(({ account, isAudited, since }) => {
+        listener.deliver(({ account, isAudited, since }) => {
           const key = `${account} ${isAudited} ${since?.change} ${since?.atMs}`;
           const message = messages.get(key) ?? this.#source.message({ account, isAudited, since, nowMs });
-          messages.set(key, message);
+          messages.set(key, awaitedLater(message));
           return message;
         }, this.#failed),
       ),
@@ -136,8 +128,10 @@ class Listener {
   readonly stream: Readable;
   readonly request: ListenRequest;
   #since: Position | undefined;
-  #isTaken = true;
-  #isTold = false;
+  /** Whether the client has read the last message. */
+  #isRead = true;
+  #isDelivering = false;
+  #isEnded = false;
 
   constructor(request: ListenRequest, gone: (listener: Listener) => void) {
     this.request = request;
@@ -145,31 +139,38 @@ class Listener {
     this.stream = new Readable({
       highWaterMark: 1,
       read: () => {
-        this.#isTaken = true;
+        this.#isRead = true;
       },
     });
     this.stream.once('close', () => gone(this));
   }
 
-  /** Ends the stream where it may no longer be read, or where nothing can be told. */
-  async tell(
+  /** Ends the stream if its token is invalid or no message is available. Otherwise sends one if the last was read. */
+  async deliver(
     message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>,
     failed: (error: unknown) => void,
   ): Promise<void> {
-    if (!this.#isTaken || this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isDelivering || this.#isEnded) return;
+    this.#isDelivering = true;
     try {
       const { account, isAudited, isAllowed } = this.request;
-      if (await isAllowed()) {
-        const { text, next } = await message({ account, isAudited, since: this.#since });
-        this.#since = next;
-        this.#isTaken = this.stream.push(text);
-      } else this.stream.push(null);
+      if (!(await isAllowed())) return this.#end();
+      if (!this.#isRead) return;
+      const { text, next } = await message({ account, isAudited, since: this.#since });
+      this.#since = next;
+      this.#isRead = this.stream.push(text);
     } catch (error) {
-      this.stream.push(null);
+      this.#end();
       failed(error);
     } finally {
-      this.#isTold = false;
+      this.#isDelivering = false;
     }
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    if (this.#isRead) this.stream.push(null);
+    // A client that has not read its last message would not notice the end.
+    else this.stream.destroy();
   }
 }

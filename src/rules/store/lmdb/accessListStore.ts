@@ -20,7 +20,7 @@ import type { Write } from './groupCommit.ts';
 /** Sorts after every UUID. */
 const LAST_ID = '\uffff';
 
-/** Allow and deny lists in LMDB, at (account, list, entry id). */
+/** Allow and deny lists in LMDB, keyed by account, list and entry id. */
 export class LmdbAccessListStore implements AccessListStore {
   readonly #environment: RulesEnvironment;
   readonly #feed: RulesChangeFeed;
@@ -117,7 +117,6 @@ export class LmdbAccessListStore implements AccessListStore {
     return this.#feed.listen(listener);
   }
 
-  /** Ends the watch for changes of other processes. */
   close(): void {
     this.#feed.stop();
   }
@@ -127,7 +126,7 @@ export class LmdbAccessListStore implements AccessListStore {
     return this.#writesOf(key, changes, { moment: this.#environment.nextMoment(), actor });
   }
 
-  /** The entries, the state of the lists, the audit and the clock. Each change has a moment of its own. */
+  /** Returns the writes of changes: entries, list states, audit and clock. Each change has a unique time. */
   #writesOf(
     { accountId, list }: AccessListKey,
     changes: readonly EntryChange[],
@@ -159,7 +158,7 @@ export class LmdbAccessListStore implements AccessListStore {
   }
 
   #tell(accountId: string): void {
-    this.#feed.tell(accountId, this.#environment.lists.get(accountId)?.changedAt ?? 0);
+    this.#feed.notify(accountId, this.#environment.lists.get(accountId)?.changedAt ?? 0);
   }
 }
 

@@ -9,13 +9,13 @@ import {
 } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
-/** Entries read in one go, between which the event loop gets its turn. */
+/** Entries read before yielding to the event loop. */
 const ENTRIES_PER_TURN = 1000;
-/** Entries read for a page, in how many turns: some 100 ms of work, in pieces of a few milliseconds. */
+/** Work limit of one page: about 100 ms in total, in slices of a few milliseconds. */
 const PAGE_ENTRIES_PER_TURN = 250;
 const PAGE_TURNS = 40;
 
-/** The audit in LMDB, at the moment of each change. */
+/** Audit log in LMDB, keyed by the time of each change. */
 export class LmdbAuditLog implements AuditLog {
   readonly #environment: RulesEnvironment;
 
@@ -64,7 +64,6 @@ export class LmdbAuditLog implements AuditLog {
     return { entries: found, next: highest };
   }
 
-  /** The newest entries up to a moment. */
   #below(highest: Micros, lowest: Micros): { key: Micros; value: AuditEntry }[] {
     const range = { start: highest, end: lowest - 1, reverse: true, limit: PAGE_ENTRIES_PER_TURN };
     return [...this.#environment.audit.getRange(range)];

@@ -2,19 +2,18 @@ import type { Database } from 'lmdb';
 import type { Micros } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
-/** How often the store is asked whether another process changed it: a change is to be in force within a second. */
+/** Interval of polling for changes by other processes, which must take effect within a second. */
 const POLL_INTERVAL_MS = 500;
 
-/** When something of an account changed last, by its id. */
 export type ChangeStates = Database<{ readonly changedAt: Micros }, string>;
 
-/** Tells listeners whose rules, or lists, changed: own changes at once, those of other processes by looking. */
+/** Notifies listeners of changed accounts: at once for changes of this process, by polling for others. */
 export class RulesChangeFeed {
   readonly #environment: RulesEnvironment;
   readonly #states: ChangeStates;
   readonly #listeners = new Set<(accountId: string) => void>();
-  /** Own changes that were told since the last look, so that the next look does not tell them again. */
-  readonly #told = new Map<string, Micros>();
+  /** Changes of this process since the last poll, which must not report them again. */
+  readonly #notified = new Map<string, Micros>();
   #seen: Micros = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,10 +31,9 @@ export class RulesChangeFeed {
     };
   }
 
-  /** An own change that is durable now. */
-  tell(accountId: string, changedAt: Micros): void {
+  notify(accountId: string, changedAt: Micros): void {
     if (this.#listeners.size === 0) return;
-    this.#told.set(accountId, changedAt);
+    this.#notified.set(accountId, changedAt);
     for (const listener of this.#listeners) listener(accountId);
   }
 
@@ -47,17 +45,17 @@ export class RulesChangeFeed {
   #start(): void {
     this.#environment.refresh();
     this.#seen = this.#environment.changedAt;
-    this.#timer = setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
+    this.#timer = setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
   }
 
-  #look(): void {
+  #poll(): void {
     this.#environment.refresh();
     const changedAt = this.#environment.changedAt;
     if (changedAt === this.#seen) return;
     for (const { key, value } of this.#states.getRange())
-      if (value.changedAt > this.#seen && value.changedAt !== this.#told.get(key))
+      if (value.changedAt > this.#seen && value.changedAt !== this.#notified.get(key))
         for (const listener of this.#listeners) listener(key);
     this.#seen = changedAt;
-    this.#told.clear();
+    this.#notified.clear();
   }
 }

@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
   checksummedJson,
-  DATA_FILE,
   inOneCommit,
   StoreFile,
 } from '../../../platform/storeFile/index.ts';
@@ -12,6 +11,7 @@ import {
   type AccessEntry,
   type AccessListName,
   type AuditEntry,
+  type IdempotencyRecord,
   type Micros,
   type Rule,
   StoreUnavailable,
@@ -21,51 +21,36 @@ import {
 import { GroupCommit, type Write } from './groupCommit.ts';
 import { NO_RESERVE, Reserve } from './reserve.ts';
 
-/** What is known of an account without reading its rules. */
+/** Account state that is known without reading its rules. */
 export interface AccountState {
   readonly count: number;
-  /** Moment of the last change of any of its rules. */
   readonly changedAt: Micros;
 }
 
-/** What is known of an account's lists without reading their entries. */
+/** State of an account's lists that is known without reading entries. */
 export interface ListsState {
   readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
-  /** Moment of the last change of any of their entries. */
   readonly changedAt: Micros;
-}
-
-/** The first answer to a create that came with a retry key. */
-export interface FirstAnswer {
-  /** The moment of the creation, by the store's clock. */
-  readonly at: Micros;
-  /** What the wall clock said then; older entries have none. */
-  readonly wallClock?: Micros;
-  readonly fingerprint: string;
-  readonly rule: Rule;
-  readonly overrides: readonly string[];
 }
 
 type Key = string | number | string[];
 
-/** Named databases in the environment; lmdb reserves room for this many. */
+/** Maximum number of named databases, which lmdb reserves space for. */
 const MAX_DATABASES = 16;
-/** 1: plain JSON. 2: rules, tokens, audit and first answers with checksums. */
-const FORMAT = 2;
+const FORMAT = 1;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
-/** Wall clocks are set back by small steps all the time; more than this is told, and counts as one that ran ahead. */
+/** Tolerance for small steps of the wall clock. A larger gap is logged, and means that the clock ran ahead earlier. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
 const PROBE_KEY = 'probe';
 
 /**
- * The LMDB environment of rules, tokens and audit: a folder of its own, so that a write of a rule never waits for
- * a commit of traces. Every transaction that changes something takes its moments from one clock that is stored
- * with it and only grows: moments are unique, order all changes, and tell other processes that something changed.
+ * LMDB environment of rules, tokens and audit log, separate from traces so that writes never wait for their commits. A
+ * stored clock that only increases gives each change a unique time, by which other processes detect changes.
  */
 export class RulesEnvironment {
   readonly rules: Database<Rule, string[]>;
-  /** Keys (account, target, rule id): which rules compete, found without reading the account's rules. */
+  /** Keys (account, target, rule id), to find rules with the same target without reading the whole account. */
   readonly targets: Database<true, string[]>;
   readonly accounts: Database<AccountState, string>;
   /** Keys (account, list, entry id). */
@@ -73,10 +58,10 @@ export class RulesEnvironment {
   readonly lists: Database<ListsState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
-  /** When tokens were used last, by id. */
+  /** Last use of each token, by id. */
   readonly tokenUses: Database<string, string>;
   readonly audit: Database<AuditEntry, number>;
-  readonly firstAnswers: Database<FirstAnswer, string[]>;
+  readonly firstAnswers: Database<IdempotencyRecord, string[]>;
   readonly firstAnswerAges: Database<string[], number>;
   readonly commits: GroupCommit;
   readonly #root: RootDatabase<unknown, string>;
@@ -84,25 +69,29 @@ export class RulesEnvironment {
   readonly #state: Database<Micros, string>;
   readonly #now: () => Micros;
 
-  /** Opens or creates the environment. Throws `StoreUnavailable` where the folder cannot be used. */
+  /** Opens or creates the environment. Throws `StoreUnavailable` if the folder cannot be used or has another format. */
   static open(
     folder: string,
     now: () => Micros = wallClock,
     options: EnvironmentOptions = {},
   ): RulesEnvironment {
     const file = new StoreFile(folder, options);
-    return file.opening(() => {
+    return file.withOpen(() => {
       const opened = openRoot(folder, file, options);
-      const openAll = () => new RulesEnvironment(opened, { folder, now, ...options });
+      const openAll = (): RulesEnvironment => {
+        const readOnly = options.isVerified ?? false;
+        checkStoreFormat(opened.root, { store: 'rules', folder, format: FORMAT }, { readOnly });
+        return new RulesEnvironment(opened, { folder, now, ...options });
+      };
       const environment = options.isVerified ? openAll() : inOneCommit(opened.root, openAll);
-      // Readers of a process that was killed would keep the space of old states from being used again.
+      // Stale readers of killed processes would prevent LMDB from reusing the space of old states.
       opened.root.readerCheck();
       return environment;
     });
   }
 
   private constructor(
-    { root, file, isNew }: Opened,
+    { root, file }: Opened,
     { folder, now, isVerified }: EnvironmentOptions & { readonly folder: string; readonly now: () => Micros },
   ) {
     this.#now = now;
@@ -122,69 +111,52 @@ export class RulesEnvironment {
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
     const reserve = isVerified ? NO_RESERVE : new Reserve(join(folder, 'reserve'));
     this.commits = new GroupCommit(this.#root, { reserve, file });
-    if (!isVerified) this.#upgrade(isNew);
   }
 
-  /** Writes a record that nobody reads, and reads it back. Rejects with `StoreUnavailable` where that cannot be done. */
+  /** Throws `StoreUnavailable` unless a test record can be written and read back. */
   async probe(): Promise<void> {
     const at = this.#now();
     const write = { database: this.#state, key: PROBE_KEY, value: at };
     await this.commits.run(() => ({ result: undefined, writes: [write] }));
     this.refresh();
     if ((this.#state.get(PROBE_KEY) ?? 0) < at)
-      throw new StoreUnavailable('The rules store does not give back what was written');
+      throw new StoreUnavailable('The rules store did not return the record that was written');
   }
 
-  /** Brings a store of an older format to this one, in one transaction. Throws StoreFormatError for a newer one. */
-  #upgrade(isNew: boolean): void {
-    const rewrite = (database: Database<unknown, Key>): void => {
-      for (const { key, value } of [...database.getRange()]) database.putSync(key, value);
-    };
-    const upgrade = (): void => {
-      for (const database of [this.rules, this.tokens, this.audit, this.firstAnswers])
-        rewrite(database as Database<unknown, Key>);
-    };
-    checkStoreFormat(
-      { store: 'rules', current: FORMAT, upgrade },
-      this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-      { isNew },
-    );
-  }
-
-  /** Moment of the last change of anything, zero before the first. */
+  /** Time of the last change, 0 before the first one. */
   get changedAt(): Micros {
     return this.#state.get(CLOCK_KEY) ?? 0;
   }
 
-  /** The wall clock, not what a change would be stamped with. */
+  /** Returns the wall clock, not the time for a change. */
   wallClock(): Micros {
     return this.#now();
   }
 
-  /** A moment later than every one before it. For use inside a transaction; write `clockAt(moment)` with it. */
+  /** Returns a time later than all changes. Use it inside a transaction, and write `clockAt(moment)` with it. */
   nextMoment(): Micros {
     return Math.max(this.#now(), this.changedAt + 1);
   }
 
-  /** How far the wall clock is behind the last change, which it was ahead for; zero where it is not, or not worth a word. */
+  /** Microseconds by which the wall clock is behind the last change; 0 if it is not or within the tolerance. */
   get behindMicros(): Micros {
     const behind = this.changedAt - this.#now();
     return behind > CLOCK_TOLERANCE_MICROS ? behind : 0;
   }
 
-  /** Since when by the wall clock, as far as a transaction noted it, the wall clock has been behind the last change. */
+  /** Time since which the wall clock has been behind the last change, as recorded by transactions. */
   get behindSince(): Micros | undefined {
     return this.#state.get(BEHIND_KEY);
   }
 
-  /** Notes, with the writes of a transaction, that the wall clock is behind or that it no longer is. */
+  /** Writes the record that shows whether the wall clock is behind, if that has changed. */
   noteClock(): Write[] {
     const noted = this.behindSince !== undefined;
     if (noted === this.behindMicros > 0) return [];
     return [{ database: this.#state, key: BEHIND_KEY, ...(!noted && { value: this.#now() }) }];
   }
 
-  /** The clock of another store, and since when that is ahead of the wall clock. */
+  /** Returns the writes that restore the clock of a copied store. */
   clockWrites(moment: Micros, behindSince: Micros | null): Write[] {
     const behind: Write[] =
       behindSince === null ? [] : [{ database: this.#state, key: BEHIND_KEY, value: behindSince }];
@@ -195,7 +167,7 @@ export class RulesEnvironment {
     return { database: this.#state, key: CLOCK_KEY, value: moment };
   }
 
-  /** Makes the next read see what other processes committed until now. */
+  /** Makes commits of other processes visible to the next read. */
   refresh(): void {
     this.#root.resetReadTxn();
   }
@@ -207,12 +179,11 @@ export class RulesEnvironment {
   }
 }
 
-/** The audit entry of a change at a moment, as a write of the same transaction. */
 export function auditWrite(environment: RulesEnvironment, moment: Micros, entry: AuditEntry): Write {
   return { database: environment.audit, key: moment, value: entry };
 }
 
-/** lmdb's types lack an encoder of one's own. */
+/** lmdb's types do not include custom encoders. */
 function openChecksummed<V, K extends Key>(
   root: RootDatabase<unknown, string>,
   name: string,
@@ -222,31 +193,29 @@ function openChecksummed<V, K extends Key>(
 }
 
 export interface EnvironmentOptions {
-  /** It is only read, to be verified, and may be a copy. */
+  /** Whether the environment is opened read-only for verification; it may be a copy. */
   readonly isVerified?: boolean;
 }
 
 interface Opened {
   readonly root: RootDatabase<unknown, string>;
   readonly file: StoreFile;
-  readonly isNew: boolean;
 }
 
 function openRoot(folder: string, file: StoreFile, { isVerified = false }: EnvironmentOptions): Opened {
-  const isNew = !existsSync(join(folder, DATA_FILE));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const root = open<unknown, string>({
       path: folder,
       maxDbs: MAX_DATABASES,
       readOnly: isVerified,
-      // A commit is flushed before it is visible: what a failed flush would have to take back, nobody has seen.
+      // Flush each commit before it becomes visible, so that no reader sees a state that a failed flush discards.
       overlappingSync: false,
-      // Grouping is ours (GroupCommit); lmdb's own leaves a promise behind that nobody can handle when a commit fails.
+      // GroupCommit groups writes. lmdb's own grouping leaves a rejected promise unhandled when a commit fails.
       eventTurnBatching: false,
     } as Parameters<typeof open>[0] & { path: string }); // lmdb's types lack eventTurnBatching
     file.opened({ readOnly: isVerified });
-    return { root, file, isNew };
+    return { root, file };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(`The rules in ${folder} cannot be opened: ${reason}`, { cause: error });

@@ -1,17 +1,17 @@
 import type { Database, RootDatabase } from 'lmdb';
+import { failureReporter } from '../../../platform/background/index.ts';
 import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import { StoreUnavailable } from '../../index.ts';
 import type { Reserve } from './reserve.ts';
 
-/** One change of one entry; `value` left out removes the entry. */
+/** Write of one record; without `value`, the record is removed. */
 export interface Write {
   readonly database: Database;
   readonly key: string | number | string[];
   readonly value?: unknown;
 }
 
-/** What an operation made of what it read: its answer, and what is to be written for it. */
-export interface Decided<T> {
+export interface Decision<T> {
   readonly result: T;
   readonly writes: readonly Write[];
 }
@@ -22,20 +22,19 @@ export interface GroupCommitDependencies {
 }
 
 interface Waiting {
-  /** Makes room in the end: a deletion. */
+  /** Whether the operation is a deletion, which frees space in the end. */
   readonly makesRoom: boolean;
-  /** Decides and writes inside the transaction. Returns how to settle the caller's promise once it is durable. */
+  /** Decides and writes inside the transaction. The returned function settles the caller's promise after durability. */
   readonly execute: () => () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Runs write operations in transactions that are on disk before anyone hears of them. Operations that arrive while
- * one commit is being flushed share the next one, so many writers pay for few flushes.
+ * Runs operations in transactions, and settles them when durable. Operations that arrive during a flush share the next
+ * transaction, which limits the number of flushes.
  *
- * An operation first reads and decides, then its writes are made: one that throws while it decides has written
- * nothing and fails alone. A failing write or commit (disk full) aborts the whole transaction, and every operation
- * in it fails with `StoreUnavailable`.
+ * An operation reads and decides before any write, so one that throws while deciding fails alone. A failed write or
+ * commit (disk full) aborts the transaction, and all its operations fail with `StoreUnavailable`.
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;
@@ -50,11 +49,11 @@ export class GroupCommit {
     this.#file = file;
   }
 
-  /** `makesRoom`: a deletion, which a full disk takes as well. */
-  run<T>(decide: () => Decided<T>, { makesRoom = false } = {}): Promise<T> {
+  /** Runs an operation. `makesRoom` marks a deletion, which is possible even on a full disk. */
+  run<T>(decide: () => Decision<T>, { makesRoom = false } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const execute = () => {
-        let decided: Decided<T>;
+        let decided: Decision<T>;
         try {
           decided = decide();
         } catch (error) {
@@ -64,29 +63,31 @@ export class GroupCommit {
         return () => resolve(decided.result);
       };
       this.#waiting.push({ makesRoom, execute, fail: reject });
-      this.#running ??= this.#drain();
+      this.#running ??= this.#drain().catch(failureReporter('changes of rules'));
     });
   }
 
-  /** Resolves when nothing is waiting any more. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #drain(): Promise<void> {
-    // The operations of this turn of the event loop go into the first transaction together.
+    // Operations of this event loop iteration share the first transaction.
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
-      await this.#commit(group);
+    try {
+      while (this.#waiting.length > 0) {
+        const group = this.#waiting;
+        this.#waiting = [];
+        await this.#commit(group);
+      }
+    } finally {
+      this.#running = undefined;
     }
-    this.#running = undefined;
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     if (this.#reserve.ensure()) return this.#tryToCommit(group);
-    // The room that was kept for deletions is not for anything else.
+    // The reserved space is only for deletions.
     const unavailable = new StoreUnavailable('The rules could not be written: the disk is full');
     for (const operation of group) if (!operation.makesRoom) operation.fail(unavailable);
     const deletions = group.filter(({ makesRoom }) => makesRoom);
@@ -100,9 +101,9 @@ export class GroupCommit {
       const write = (): void => {
         settle = group.map((operation) => operation.execute());
       };
-      // A child transaction, because only that one is undone when its callback throws.
+      // LMDB rolls back only a child transaction when its callback throws.
       await this.#file.commit(() => this.#environment.childTransaction(write));
-      // What went into a file that was removed meanwhile is not kept, whatever the commit said.
+      // If the file was removed during the commit, the data is lost even if the commit succeeded.
       this.#file.assertInPlace();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -5,18 +5,15 @@ import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
-import { assertFinished } from './wholeRules.ts';
 
 export interface RulesStorageOptions {
-  /** The clock that changes are stamped with; the wall clock unless a test needs another. */
+  /** Clock for the times of changes. Default: the wall clock. */
   readonly now?: () => Micros;
-  /** The fields that rules have. */
   readonly format?: RuleFormat;
 }
 
-/** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
+/** Opens the store in `${dataDir}/rules`. Throws `StoreUnavailable` if it cannot be opened. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
-  assertFinished(dataDir);
   const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   const lists = new LmdbAccessListStore(environment);

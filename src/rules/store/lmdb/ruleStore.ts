@@ -13,28 +13,28 @@ import {
   type RuleFormat,
   type RuleStore,
   type RuleUpdate,
-  Snapshots,
+  SnapshotCache,
   stamp,
   TooManyRules,
   targetOf,
 } from '../../index.ts';
 import { RulesChangeFeed } from './changeFeed.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
-import { FirstAnswers, type Retry } from './firstAnswers.ts';
-import type { Decided, Write } from './groupCommit.ts';
+import type { Decision, Write } from './groupCommit.ts';
+import { IdempotencyRecords, type Retry } from './idempotencyRecords.ts';
 
-/** Rules in LMDB, at (account, id); an account's state beside them tells readers whether what they hold still stands. */
+/** Rules in LMDB, keyed by account and id. By the account state, readers check whether their snapshot is current. */
 export class LmdbRuleStore implements RuleStore {
   readonly #environment: RulesEnvironment;
   readonly #format: RuleFormat;
-  readonly #firstAnswers: FirstAnswers;
-  readonly #snapshots = new Snapshots<Rule>();
+  readonly #firstAnswers: IdempotencyRecords;
+  readonly #snapshots = new SnapshotCache<Rule>();
   readonly #feed: RulesChangeFeed;
 
   constructor(environment: RulesEnvironment, format: RuleFormat) {
     this.#environment = environment;
     this.#format = format;
-    this.#firstAnswers = new FirstAnswers(environment, format);
+    this.#firstAnswers = new IdempotencyRecords(environment, format);
     this.#feed = new RulesChangeFeed(environment, environment.accounts);
   }
 
@@ -116,7 +116,6 @@ export class LmdbRuleStore implements RuleStore {
     return this.#feed.listen(listener);
   }
 
-  /** Ends the watch for changes of other processes. */
   close(): void {
     this.#feed.stop();
   }
@@ -125,7 +124,7 @@ export class LmdbRuleStore implements RuleStore {
     accountId: string,
     fields: NewRule,
     { actor, retry }: { readonly actor: Actor; readonly retry: Retry | undefined },
-  ): Decided<CreatedRule> {
+  ): Decision<CreatedRule> {
     const count = this.#environment.accounts.get(accountId)?.count ?? 0;
     if (count >= MAX_RULES_PER_ACCOUNT) throw new TooManyRules(accountId, MAX_RULES_PER_ACCOUNT);
     const moment = this.#environment.nextMoment();
@@ -144,7 +143,7 @@ export class LmdbRuleStore implements RuleStore {
     return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
   }
 
-  /** A deletion stamps each rule with a moment of its own, as moments differ between any two changes. */
+  /** Each deleted rule gets a unique time. */
   #deletionOf(accountId: string, rules: readonly Rule[], actor: Actor): Write[] {
     const first = this.#environment.nextMoment();
     const changes = rules.map((before, index): RuleChange => {
@@ -160,7 +159,6 @@ export class LmdbRuleStore implements RuleStore {
     return this.#writesOf(changes, first);
   }
 
-  /** What changes of one account's rules write: the rules, the account's state, the audit and the clock. */
   #writesOf(changes: readonly RuleChange[], firstMoment: Micros): Write[] {
     const { rules, accounts } = this.#environment;
     const writes: Write[] = [];
@@ -181,7 +179,7 @@ export class LmdbRuleStore implements RuleStore {
     return writes;
   }
 
-  /** A target never changes, so only the first and the last change of a rule touch its entry. */
+  /** A rule's target never changes, so only creation and deletion write the index entry. */
   #targetWrites({ account, rule, before, after }: RuleChange): Write[] {
     const database = this.#environment.targets;
     if (!before && after) return [{ database, key: [account, targetOf(after), rule], value: true }];
@@ -196,7 +194,7 @@ export class LmdbRuleStore implements RuleStore {
 
   #stored(accountId: string, ruleId: string): Rule | undefined {
     const rule = this.#environment.rules.get([accountId, ruleId]);
-    return rule && this.#format.complete(rule);
+    return rule && this.#format.withDefaults(rule);
   }
 
   #read(accountId: string): readonly Rule[] {
@@ -215,12 +213,12 @@ export class LmdbRuleStore implements RuleStore {
       start: [accountId],
       end: [accountId, LAST_ID],
     }))
-      rules.push(Object.freeze(this.#format.complete(value)));
+      rules.push(Object.freeze(this.#format.withDefaults(value)));
     return rules.sort(byCreation);
   }
 
   #tell(accountId: string): void {
-    this.#feed.tell(accountId, this.#environment.accounts.get(accountId)?.changedAt ?? 0);
+    this.#feed.notify(accountId, this.#environment.accounts.get(accountId)?.changedAt ?? 0);
   }
 }
 

@@ -14,10 +14,10 @@ import {
 } from '../../index.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
 
-/** 128 random bits: as long as the ids that Cloudflare's token verification shows. */
+/** 128 random bits, the length of the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
 
-/** Tokens in LMDB, at the hash of their secret, with a second way in by id. */
+/** Tokens in LMDB, keyed by the hash of their secret, with an index by id. */
 export class LmdbTokenStore implements TokenStore {
   readonly #environment: RulesEnvironment;
 
@@ -85,7 +85,7 @@ export class LmdbTokenStore implements TokenStore {
   }
 
   #refuseOneTooMany(moment: string): void {
-    // Few are ever made: most of the time nothing has to be read to know that there is room.
+    // Usually there are few tokens ever created, and their number alone shows that the limit is not reached.
     if (this.#environment.tokens.getKeysCount() < MAX_VALID_TOKENS) return;
     let valid = 0;
     for (const { value } of this.#environment.tokens.getRange())

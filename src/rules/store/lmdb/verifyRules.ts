@@ -3,10 +3,7 @@ import type { Database, Key } from 'lmdb';
 import { type AuditEntry, type Rule, ruleFormat, targetOf, withoutHash } from '../../index.ts';
 import { RulesEnvironment } from './environment.ts';
 
-/**
- * What is wrong with a store of rules: what the audit says was done must give the rules, lists, tokens and counts that are there.
- * Empty where nothing is. Reads one state, beside whoever writes.
- */
+/** Returns the problems found. Replaying the audit log must yield the stored records. Can run next to a writer. */
 export async function verifyRules(folder: string): Promise<string[]> {
   const environment = RulesEnvironment.open(folder, undefined, { isVerified: true });
   try {
@@ -21,7 +18,10 @@ function problemsOf(environment: RulesEnvironment): string[] {
   const state = new Replay(problems);
   for (const { value } of environment.audit.getRange()) state.add(value);
   const rules = new Map(
-    [...environment.rules.getRange()].map(({ key, value }) => [key.join('/'), ruleFormat.complete(value)]),
+    [...environment.rules.getRange()].map(({ key, value }) => [
+      key.join('/'),
+      ruleFormat.withDefaults(value),
+    ]),
   );
   differences('rule', { expected: state.rules, held: rules }, problems);
   const tokens = new Map(
@@ -33,12 +33,12 @@ function problemsOf(environment: RulesEnvironment): string[] {
     counts.set(key[0] ?? '', (counts.get(key[0] ?? '') ?? 0) + 1);
   for (const { key, value } of environment.accounts.getRange())
     if (value.count !== (counts.get(key) ?? 0))
-      problems.push(`account ${key} is said to have ${value.count} rules, it has ${counts.get(key) ?? 0}`);
+      problems.push(`account ${key} is recorded with ${value.count} rules but has ${counts.get(key) ?? 0}`);
   const targets = new Set([...environment.targets.getKeys()].map((key) => key.join('/')));
   for (const { key, value } of environment.rules.getRange())
     if (!targets.delete([key[0], targetOf(value), key[1]].join('/')))
-      problems.push(`rule ${key.join('/')} is not found by its target`);
-  for (const target of targets) problems.push(`target ${target} is of no rule`);
+      problems.push(`rule ${key.join('/')} is missing in the index of targets`);
+  for (const target of targets) problems.push(`target ${target} has no rule`);
   addListProblems(environment, state.listEntries, problems);
   return problems;
 }
@@ -60,16 +60,15 @@ function addListProblems(
     for (const [list, said] of Object.entries(value.counts)) {
       const count = counts.get(`${key}/${list}`) ?? 0;
       if (said !== count)
-        problems.push(`the ${list} of account ${key} is said to have ${said} entries, it has ${count}`);
+        problems.push(`the ${list} of account ${key} is recorded with ${said} entries but has ${count}`);
     }
 }
 
-/** None where the store was last written before there was such a database, which is not made for one who only reads. */
+/** Returns all records; empty for a new store, because a read-only open does not create missing databases. */
 function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { key: K; value: V }[] {
   return [...(database?.getRange() ?? [])];
 }
 
-/** What there must be after each entry of the audit. */
 class Replay {
   readonly rules = new Map<string, unknown>();
   readonly listEntries = new Map<string, unknown>();
@@ -97,13 +96,13 @@ class Replay {
     { before, after }: Pick<AuditEntry, 'before' | 'after'>,
   ): void {
     if (!isDeepStrictEqual(states.get(key) ?? null, before))
-      this.#problems.push(`the audit skips a change of ${key}`);
+      this.#problems.push(`the audit log lacks a change of ${key}`);
     if (after === null) states.delete(key);
     else states.set(key, after);
   }
 }
 
-const completed = (rule: Rule | null): Rule | null => rule && ruleFormat.complete(rule);
+const completed = (rule: Rule | null): Rule | null => rule && ruleFormat.withDefaults(rule);
 
 function differences(
   what: string,
@@ -112,6 +111,6 @@ function differences(
 ): void {
   for (const [key, value] of held)
     if (!isDeepStrictEqual(value, expected.get(key)))
-      problems.push(`${what} ${key} is not what the audit says it became`);
+      problems.push(`${what} ${key} differs from its last state in the audit log`);
   for (const key of expected.keys()) if (!held.has(key)) problems.push(`${what} ${key} is missing`);
 }

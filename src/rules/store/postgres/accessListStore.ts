@@ -10,11 +10,11 @@ import {
   type ListChange,
   MAX_ENTRIES_PER_LIST,
   type NewAccessEntry,
-  Snapshots,
+  SnapshotCache,
   stamp,
   TooManyEntries,
 } from '../../index.ts';
-import { ReadRemembered } from './readRemembered.ts';
+import { CachedCollections } from './cachedCollections.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
@@ -24,16 +24,16 @@ interface Listed {
   readonly entry: AccessEntry;
 }
 
-/** Allow and deny lists in PostgreSQL. What is remembered is of both lists of an account together. */
+/** Allow and deny lists in PostgreSQL. Both lists of an account share one cached snapshot. */
 export class PostgresAccessListStore implements AccessListStore {
   readonly #parts: StoreParts;
-  readonly #accounts: ReadRemembered<Listed>;
+  readonly #accounts: CachedCollections<Listed>;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#accounts = new ReadRemembered({
+    this.#accounts = new CachedCollections({
       connections: parts.connections,
-      snapshots: new Snapshots<Listed>(),
+      snapshots: new SnapshotCache<Listed>(),
       changedAt: (account) =>
         queries
           .selectFrom('accounts')
@@ -51,8 +51,8 @@ export class PostgresAccessListStore implements AccessListStore {
           .compile(),
       finish: (listed) => listed,
     });
-    parts.feed.lists.remembered = () => this.#accounts.remembered();
-    parts.feed.lists.add((account) => this.#accounts.readAgain(account));
+    parts.feed.lists.cached = () => this.#accounts.cached();
+    parts.feed.lists.add((account) => this.#accounts.scheduleRead(account));
   }
 
   async entries({ accountId, list }: AccessListKey): Promise<readonly AccessEntry[]> {
@@ -99,7 +99,7 @@ export class PostgresAccessListStore implements AccessListStore {
       await transaction.write(queries.insertInto('list_entries').values(row), [change]);
       return after;
     });
-    this.#parts.feed.lists.tell(key.accountId, entry.modified_on);
+    this.#parts.feed.lists.notify(key.accountId, entry.modified_on);
     return entry;
   }
 
@@ -126,7 +126,7 @@ export class PostgresAccessListStore implements AccessListStore {
       await transaction.write(query, [change]);
       return after;
     });
-    if (entry !== undefined && changed) this.#parts.feed.lists.tell(key.accountId, entry.modified_on);
+    if (entry !== undefined && changed) this.#parts.feed.lists.notify(key.accountId, entry.modified_on);
     return entry;
   }
 
@@ -151,7 +151,7 @@ export class PostgresAccessListStore implements AccessListStore {
     return this.#parts.feed.lists.add(listener);
   }
 
-  /** Stamps each entry with a moment of its own. Gives how many there were. */
+  /** Each deletion gets a unique time. Returns the number of entries. */
   async #delete(
     key: AccessListKey,
     actor: Actor,
@@ -174,12 +174,11 @@ export class PostgresAccessListStore implements AccessListStore {
       return deletions;
     });
     const last = changes.at(-1);
-    if (last !== undefined) this.#parts.feed.lists.tell(key.accountId, last.at);
+    if (last !== undefined) this.#parts.feed.lists.notify(key.accountId, last.at);
     return changes.length;
   }
 }
 
-/** An entry and its list as one value, its members in the order in which they were written. */
 const LISTED = sql<Listed>`json_build_object('list', ${sql.ref('list')}, 'entry', ${sql.ref('entry')})`;
 
 const ofList = ({ accountId, list }: AccessListKey) =>

@@ -7,13 +7,13 @@ import {
   type Micros,
   parseTimestamp,
 } from '../../index.ts';
-import type { Connections } from './connections.ts';
+import type { Connections } from './connection/connections.ts';
 import { queries } from './tables.ts';
 
-/** Entries read in one go: some 1 MB. */
+/** Entries per query; about 1 MB. */
 const ENTRIES_PER_READ = 1000;
 
-/** The audit in PostgreSQL, at the moment of each change. */
+/** Audit log in PostgreSQL, keyed by the time of each change. */
 export class PostgresAuditLog implements AuditLog {
   readonly #connections: Connections;
 
@@ -39,7 +39,7 @@ export class PostgresAuditLog implements AuditLog {
     return { entries: rows.slice(0, limit).map(({ entry }) => entry), next: rows[limit]?.at };
   }
 
-  /** By an index for each filter, so that what does not match costs nothing. */
+  /** Each filter has an index, so entries that do not match cost nothing. */
   #entries({ account, rule }: AuditFilter, { lowest, highest, newestFirst, limit }: Range): Promise<Row[]> {
     let query = queries
       .selectFrom('audit')

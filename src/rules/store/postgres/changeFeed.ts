@@ -1,14 +1,13 @@
 import type pg from 'pg';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { Micros } from '../../index.ts';
-import type { Connections } from './connections.ts';
-import { ConnectionFailed } from './failures.ts';
-import { Listeners } from './listeners.ts';
-import { statement } from './statement.ts';
+import type { Connections } from './connection/connections.ts';
+import { ConnectionFailed } from './connection/failures.ts';
+import { Listeners } from './connection/listeners.ts';
+import { statement } from './connection/statement.ts';
 
-/** The channel of NOTIFY. */
-export const NOTICES = 'floodgate_changes';
-/** Behind the notices: a change is to be in force everywhere within two seconds, whatever happens to them. */
+export const CHANGE_CHANNEL = 'floodgate_changes';
+/** Polling interval, in case notifications are lost. A change must take effect on all instances within two seconds. */
 const POLL_INTERVAL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
@@ -31,13 +30,13 @@ export interface ChangeFeedDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** Looks for changes of all instances, at each notice and each second, and finds out when the database is back. */
+/** Finds changes of all instances by notifications and polling, and detects when the database is back. */
 export class ChangeFeed {
   readonly rules = new Listeners();
   readonly lists = new Listeners();
-  /** Called where tokens changed, or may have. What it rejects with is tried again. */
+  /** Called when tokens may have changed. Called again if it rejects. */
   onTokens: () => Promise<void> = async () => undefined;
-  /** The same of API keys; `isAll`: what is known of them may be of another database than this one. */
+  /** Called when API keys may have changed, again if it rejects. `isAll`: all cached keys may be outdated. */
   onKeys: (isAll: boolean) => Promise<void> = async () => undefined;
   readonly #connections: Connections;
   readonly #log: Log;
@@ -45,7 +44,7 @@ export class ChangeFeed {
   #seen: Micros | undefined;
   #tokensSeen: Micros = -1;
   #keysSeen: Micros = -1;
-  /** By the monotonic clock: what is remembered was that of the database then. */
+  /** Monotonic time of the last successful comparison of the cached data with the database. */
   #syncedAtMs: number;
   #comparesAll = true;
   #looking: Promise<void> | undefined;
@@ -61,14 +60,13 @@ export class ChangeFeed {
     this.#log = log;
   }
 
-  /** Rejects where the database cannot be listened to or read. */
+  /** Rejects if the database cannot be listened to or read. */
   async start(): Promise<void> {
     await this.#listen();
-    await this.#look();
-    this.#timer = setInterval(() => this.#lookSoon(), POLL_INTERVAL_MS).unref();
+    await this.#poll();
+    this.#timer = setInterval(() => this.#pollSoon(), POLL_INTERVAL_MS).unref();
   }
 
-  /** How long ago what is remembered was compared with the database. */
   get ageMs(): number {
     return this.#monotonicMs() - this.#syncedAtMs;
   }
@@ -84,11 +82,11 @@ export class ChangeFeed {
 
   async #listen(): Promise<void> {
     const client = this.#connections.newClient();
-    client.on('notification', () => this.#lookSoon());
+    client.on('notification', () => this.#pollSoon());
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await client.query(`LISTEN ${NOTICES}`);
+      await client.query(`LISTEN ${CHANGE_CHANNEL}`);
     } catch (error) {
       void client.end().catch(() => undefined);
       throw error;
@@ -104,54 +102,55 @@ export class ChangeFeed {
       if (this.#isClosed) return;
       this.#listen().then(
         () => {
-          // What was told while nobody listened, and all else: a database that comes back may know less than before.
+          // Notifications were missed while disconnected. Compare everything, as a restored database may even have lost
+          // changes.
           this.#comparesAll = true;
-          this.#lookSoon();
+          this.#pollSoon();
         },
         () => this.#listenAgain(),
       );
     }, RECONNECT_MS).unref();
   }
 
-  #lookSoon(): void {
+  #pollSoon(): void {
     if (this.#isClosed) return;
     if (this.#looking) {
       this.#looksAgain = true;
       return;
     }
-    this.#looking = this.#look()
+    this.#looking = this.#poll()
       .catch((error: unknown) => {
-        // Whatever it was: the next look, a second later, is of all.
+        // After any failure, the next poll compares everything.
         this.#comparesAll = true;
         if (!(error instanceof ConnectionFailed))
-          this.#log.warn({ reason: String(error) }, 'the rules database cannot be looked at');
+          this.#log.warn({ reason: String(error) }, 'cannot poll the rules database');
       })
       .finally(() => {
         this.#looking = undefined;
         const again = this.#looksAgain;
         this.#looksAgain = false;
-        if (again) this.#lookSoon();
+        if (again) this.#pollSoon();
       });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const startedAtMs = this.#monotonicMs();
-    const comparesAll = this.#comparesAll || this.#connections.isAway;
+    const comparesAll = this.#comparesAll || this.#connections.isUnreachable;
     this.#comparesAll = false;
-    const known = comparesAll ? [...this.rules.remembered().keys(), ...this.lists.remembered().keys()] : [];
+    const known = comparesAll ? [...this.rules.cached().keys(), ...this.lists.cached().keys()] : [];
     const rows = await this.#read([...new Set(known)]);
     const [clock] = rows;
-    if (clock === undefined) throw new Error('it has lost its clock');
-    this.#connections.noteThere();
+    if (clock === undefined) throw new Error('the clock row is missing');
+    this.#connections.markReachable();
     const since = this.#seen ?? clock.moment;
     const states = new Map(
       rows.flatMap((row) => (row.account === null ? [] : [[row.account, row] as const])),
     );
     const tell = (listeners: Listeners, changedAt: (row: Row) => Micros): void => {
       const moments = new Map([...states].map(([account, row]) => [account, changedAt(row)]));
-      // Of accounts that the database no longer knows, too.
+      // Include accounts that the database no longer contains.
       for (const account of known) if (!moments.has(account)) moments.set(account, 0);
-      listeners.look(moments, { since, moment: clock.moment, comparesAll });
+      listeners.applyPoll(moments, { since, moment: clock.moment, comparesAll });
     };
     tell(this.rules, (row) => row.rules_changed_at);
     tell(this.lists, (row) => row.lists_changed_at);

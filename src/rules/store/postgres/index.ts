@@ -1,3 +1,3 @@
-/** Rules, tokens and the audit on PostgreSQL, for instances that share them. */
+/** Rules, tokens and audit log in PostgreSQL, shared by several instances. */
 export { openPostgresRules, type PostgresRulesOptions } from './openPostgresRules.ts';
-export { openWholeRules } from './wholeRules.ts';
+export { rulesDump } from './rulesDump.ts';

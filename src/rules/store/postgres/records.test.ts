@@ -3,15 +3,15 @@ import { expect, it } from 'vitest';
 import { PostgresRecords } from './records.ts';
 import type { StoreParts } from './storeParts.ts';
 
-it('what is changed while all is read is not taken back by what was read before', async () => {
+it('a change during a full read is not replaced by an older state', async () => {
   let answer: (rows: unknown[]) => void = () => undefined;
   const feed = { onKeys: async (_isAll: boolean): Promise<void> => undefined, ageMs: 0 };
-  // All that is used of them: a database whose answer is late.
+  // The parts that the store uses: a database with a delayed response.
   const parts = {
     feed,
     connections: {
-      assertThere: () => undefined,
-      attempt: async () => 'revoked',
+      assertReachable: () => undefined,
+      withRetries: async () => 'revoked',
       read: () =>
         new Promise((resolve) => {
           answer = resolve;

@@ -1,6 +1,7 @@
+import { awaitedLater } from '../../../platform/background/index.ts';
 import type { Micros, SharedRecords } from '../../index.ts';
-import { NOTICES } from './changeFeed.ts';
-import { statement } from './statement.ts';
+import { CHANGE_CHANNEL } from './changeFeed.ts';
+import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
 import { Transaction } from './transaction.ts';
 
@@ -8,7 +9,7 @@ const CHANGED = 'SELECT hash, changed_at, key FROM floodgate.gateway_keys WHERE 
 const STORED = 'SELECT key FROM floodgate.gateway_keys WHERE hash = $1';
 const WRITE = `INSERT INTO floodgate.gateway_keys (hash, changed_at, key) VALUES ($1, $2, $3)
   ON CONFLICT (hash) DO UPDATE SET changed_at = excluded.changed_at, key = excluded.key`;
-const TELL = `WITH told AS (SELECT pg_notify('${NOTICES}', ''))
+const TELL = `WITH told AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
   UPDATE floodgate.clock SET moment = $1, keys_changed_at = $1 FROM told`;
 
 interface Row {
@@ -17,7 +18,7 @@ interface Row {
   readonly key: unknown;
 }
 
-/** Records in PostgreSQL, all of which are in memory: each look of the feed reads those that changed. */
+/** Records in PostgreSQL with a full replica in memory. Each poll reads the changed records. */
 export class PostgresRecords implements SharedRecords {
   readonly #parts: StoreParts;
   #known: ReadonlyMap<string, unknown> = new Map();
@@ -48,9 +49,9 @@ export class PostgresRecords implements SharedRecords {
 
   async change(key: string, decide: (stored: unknown) => unknown): Promise<unknown> {
     const { connections } = this.#parts;
-    connections.assertThere();
-    // Made again where a connection was lost: what is decided of the same record is the same.
-    const changed = await connections.attempt(async (connection) => {
+    connections.assertReachable();
+    // Repeated after a lost connection, so `decide` must return the same value for the same record.
+    const changed = await connections.withRetries(async (connection) => {
       const transaction = await Transaction.begin(connection);
       const [row] = await transaction.read(statement<Pick<Row, 'key'>>(STORED, [key]));
       const decided = decide(row?.key);
@@ -63,16 +64,16 @@ export class PostgresRecords implements SharedRecords {
       return decided ?? row?.key;
     });
     if (changed === undefined) return undefined;
-    // What was read before the commit may arrive behind it.
+    // A read that started before the commit may finish after it.
     await this.#reading.catch(() => undefined);
     this.#know(new Map(this.#known).set(key, changed));
     return changed;
   }
 
-  /** One after the other: an older state does not come after a newer one. */
+  /** Reads run one after the other, so that an older state cannot replace a newer one. */
   #read(how: { readonly isAll: boolean; readonly evenIfAway: boolean }): Promise<void> {
     const read = this.#reading.catch(() => undefined).then(() => this.#readNow(how));
-    this.#reading = read;
+    this.#reading = awaitedLater(read);
     return read;
   }
 

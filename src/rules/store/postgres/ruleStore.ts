@@ -12,15 +12,15 @@ import {
   type RuleFormat,
   type RuleStore,
   type RuleUpdate,
-  Snapshots,
+  SnapshotCache,
   stamp,
   TooManyRules,
   targetOf,
 } from '../../index.ts';
-import type { Listeners } from './listeners.ts';
-import { ReadRemembered } from './readRemembered.ts';
-import { type Retry, RetryKeys } from './retryKeys.ts';
-import { statement } from './statement.ts';
+import { CachedCollections } from './cachedCollections.ts';
+import type { Listeners } from './connection/listeners.ts';
+import { statement } from './connection/statement.ts';
+import { IdempotencyRecords, type Retry } from './idempotencyRecords.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
@@ -29,22 +29,22 @@ const COMPETING = `SELECT (SELECT count(*) FROM floodgate.rules WHERE account = 
   ARRAY(SELECT id FROM floodgate.rules WHERE account = $1 AND target = $2 ORDER BY id) AS ids`;
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
-/** Rules in PostgreSQL; an account's moment of change beside them tells readers whether what they remember still stands. */
+/** Rules in PostgreSQL. By an account's change time, readers check whether their snapshot is current. */
 export class PostgresRuleStore implements RuleStore {
   readonly #parts: StoreParts;
   readonly #listeners: Listeners;
   readonly #format: RuleFormat;
-  readonly #retryKeys: RetryKeys;
-  readonly #lists: ReadRemembered<Rule>;
+  readonly #retryKeys: IdempotencyRecords;
+  readonly #lists: CachedCollections<Rule>;
 
   constructor(format: RuleFormat, parts: StoreParts) {
     this.#parts = parts;
     this.#format = format;
-    this.#retryKeys = new RetryKeys(format);
+    this.#retryKeys = new IdempotencyRecords(format);
     this.#listeners = parts.feed.rules;
-    this.#lists = new ReadRemembered({
+    this.#lists = new CachedCollections({
       connections: parts.connections,
-      snapshots: new Snapshots<Rule>(),
+      snapshots: new SnapshotCache<Rule>(),
       changedAt: (account) =>
         queries
           .selectFrom('accounts')
@@ -60,10 +60,10 @@ export class PostgresRuleStore implements RuleStore {
           .orderBy('rules.created_on')
           .orderBy('rules.id')
           .compile(),
-      finish: (rule) => Object.freeze(format.complete(rule)),
+      finish: (rule) => Object.freeze(format.withDefaults(rule)),
     });
-    this.#listeners.remembered = () => this.#lists.remembered();
-    this.#listeners.add((account) => this.#lists.readAgain(account));
+    this.#listeners.cached = () => this.#lists.cached();
+    this.#listeners.add((account) => this.#lists.scheduleRead(account));
   }
 
   async list(accountId: string): Promise<readonly Rule[]> {
@@ -134,7 +134,7 @@ export class PostgresRuleStore implements RuleStore {
           .orderBy('id')
           .compile(),
       );
-      const rules = rows.map(({ rule }) => this.#format.complete(rule));
+      const rules = rows.map(({ rule }) => this.#format.withDefaults(rule));
       if (rules.length === 0) return { count: 0, last: undefined };
       return { count: rules.length, last: await deleteRules(transaction, rules, { accountId, actor }) };
     });
@@ -174,11 +174,11 @@ export class PostgresRuleStore implements RuleStore {
 
   async #stored(transaction: Transaction, accountId: string, ruleId: string): Promise<Rule | undefined> {
     const [row] = await transaction.read(storedRule(accountId, ruleId));
-    return row && this.#format.complete(row.item);
+    return row && this.#format.withDefaults(row.item);
   }
 
   #tell(accountId: string, changedOn: string): void {
-    this.#listeners.tell(accountId, changedOn);
+    this.#listeners.notify(accountId, changedOn);
   }
 }
 
@@ -196,7 +196,7 @@ const storedRule = (accountId: string, ruleId: string) =>
     .where('id', '=', ruleId)
     .compile();
 
-/** Stamps each with a moment of its own, as moments differ between any two changes. Gives that of the last. */
+/** Deletes rules, each with a unique time. Returns the time of the last one. */
 async function deleteRules(
   transaction: Transaction,
   rules: readonly Rule[],

@@ -1,10 +1,10 @@
 import type { ChangeFeed } from './changeFeed.ts';
-import type { Connections } from './connections.ts';
-import type { GroupCommit } from './groupCommit.ts';
+import type { CommitQueue } from './commitQueue.ts';
+import type { Connections } from './connection/connections.ts';
 
-/** What the stores over one database share. */
+/** Objects shared by the stores of one database. */
 export interface StoreParts {
   readonly connections: Connections;
-  readonly commits: GroupCommit;
+  readonly commits: CommitQueue;
   readonly feed: ChangeFeed;
 }

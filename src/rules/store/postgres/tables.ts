@@ -8,20 +8,18 @@ import {
 } from 'kysely';
 import type { AccessEntry, AuditEntry, Micros, Rule, Token } from '../../index.ts';
 
-/** Where all tables are. */
 const SCHEMA = 'floodgate';
 
-/** Written as text, so that its members keep their order; read as what it is. */
+/** JSON column: written as text, so that members keep their order, and read as a parsed value. */
 type Json<T> = ColumnType<T, string, string>;
 
 export interface Tables {
-  /** One row. Who writes locks it first. */
+  /** Table with one row, which every writer locks first. */
   readonly clock: {
-    /** Of the last change of anything. */
     readonly moment: Micros;
     readonly tokens_changed_at: Micros;
     readonly keys_changed_at: Micros;
-    /** Since when by the wall clock, as far as a transaction noted it, that has been behind the last change. */
+    /** Time since which the wall clock has been behind `moment`, as recorded by transactions. */
     readonly behind_since: Micros | null;
   };
   readonly accounts: {
@@ -61,7 +59,7 @@ export interface Tables {
   };
   readonly first_answers: {
     readonly account: string;
-    /** Of the retry key, its SHA-256. */
+    /** SHA-256 of the retry key. */
     readonly key: string;
     readonly at: Micros;
     readonly wall_clock: Micros;
@@ -71,7 +69,7 @@ export interface Tables {
   };
 }
 
-/** Writes queries, and sends none: `Connections` does. */
+/** Query builder. Queries are sent by `Connections`. */
 export const queries = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),

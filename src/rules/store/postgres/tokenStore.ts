@@ -11,16 +11,16 @@ import {
   TooManyTokens,
   withoutHash,
 } from '../../index.ts';
-import { ConnectionFailed } from './failures.ts';
-import { statement } from './statement.ts';
+import { ConnectionFailed } from './connection/failures.ts';
+import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 
-/** 128 random bits: as long as the ids that Cloudflare's token verification shows. */
+/** 128 random bits, the length of the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
-/** How long a token is believed while the database is away: it may have been revoked meanwhile. */
-const BELIEVED_MS = 5 * 60_000;
-/** Tokens that are remembered for that, those used last: some 5 MB. */
+/** Maximum age of cached tokens while the database is unreachable, because tokens may have been revoked meanwhile. */
+const MAX_CACHED_TOKEN_AGE_MS = 5 * 60_000;
+/** Maximum number of cached tokens, the most recently used; about 5 MB. */
 const MAX_REMEMBERED = 10_000;
 
 const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
@@ -28,10 +28,10 @@ const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
 const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * FROM unnest($1::text[], $2::text[])
   ON CONFLICT (id) DO UPDATE SET used_on = greatest(u.used_on, excluded.used_on)`;
 
-/** Tokens in PostgreSQL, at the hash of their secret. */
+/** Tokens in PostgreSQL, keyed by the hash of their secret. */
 export class PostgresTokenStore implements TokenStore {
   readonly #parts: StoreParts;
-  /** By hash. Compared with the database at each look that finds that tokens changed. */
+  /** Cached tokens by hash, compared with the database when a poll finds that tokens changed. */
   readonly #remembered = new Map<string, Token>();
 
   constructor(parts: StoreParts) {
@@ -48,7 +48,8 @@ export class PostgresTokenStore implements TokenStore {
       return row?.token;
     } catch (error) {
       const token = this.#remembered.get(hash);
-      const isBelieved = error instanceof ConnectionFailed && this.#parts.feed.ageMs <= BELIEVED_MS;
+      const isBelieved =
+        error instanceof ConnectionFailed && this.#parts.feed.ageMs <= MAX_CACHED_TOKEN_AGE_MS;
       if (token === undefined || !isBelieved) throw error;
       return token;
     }
@@ -113,11 +114,11 @@ export class PostgresTokenStore implements TokenStore {
     return new Map((await this.#parts.connections.read(query)).map(({ id, used_on }) => [id, used_on]));
   }
 
-  /** Beside all transactions: it is one statement, and nobody waits for the clock because of it. */
+  /** A single statement outside `CommitQueue`, so that it does not lock the clock. */
   async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
     const { connections } = this.#parts;
-    connections.assertThere();
-    await connections.attempt((connection) =>
+    connections.assertReachable();
+    await connections.withRetries((connection) =>
       connection.query(statement(NOTE_USES, [[...uses.keys()], [...uses.values()]])),
     );
   }

@@ -1,24 +1,26 @@
 import type { CompiledQuery } from 'kysely';
 import { type AuditEntry, type Micros, parseTimestamp, StoreUnavailable } from '../../index.ts';
-import { NOTICES } from './changeFeed.ts';
-import type { Connection } from './connection.ts';
-import { rowsOf, statement } from './statement.ts';
+import { CHANGE_CHANNEL } from './changeFeed.ts';
+import type { Connection } from './connection/connection.ts';
+import { rowsOf, statement } from './connection/statement.ts';
 
-/** By the database's own clock, which is one for all instances. A server that does not wait for its disk is told to, for us. */
+/** Forces durable commits for this transaction if the server's default is asynchronous commit. */
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 const LOCK_CLOCK = `SELECT moment, tokens_changed_at, behind_since,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   FROM floodgate.clock FOR UPDATE`;
 
-const WRITE_AUDIT = `INSERT INTO floodgate.audit (at, account, rule, entry)
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::json[])`;
-const WRITE_ACCOUNTS = `INSERT INTO floodgate.accounts AS a (account, rules_changed_at, lists_changed_at)
-  SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
-  ON CONFLICT (account) DO UPDATE SET rules_changed_at = greatest(a.rules_changed_at, excluded.rules_changed_at),
-    lists_changed_at = greatest(a.lists_changed_at, excluded.lists_changed_at)`;
-const WRITE_CLOCK = `WITH told AS (SELECT pg_notify('${NOTICES}', ''))
-  UPDATE floodgate.clock SET moment = $1, tokens_changed_at = $2, behind_since = $3 FROM told`;
+/** One statement, because each costs a round trip under the lock. */
+const FINISH = `WITH
+    audit AS (INSERT INTO floodgate.audit (at, account, rule, entry)
+      SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::json[])),
+    accounts AS (INSERT INTO floodgate.accounts AS a (account, rules_changed_at, lists_changed_at)
+      SELECT * FROM unnest($5::text[], $6::bigint[], $7::bigint[])
+      ON CONFLICT (account) DO UPDATE SET rules_changed_at = greatest(a.rules_changed_at, excluded.rules_changed_at),
+        lists_changed_at = greatest(a.lists_changed_at, excluded.lists_changed_at)),
+    told AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
+  UPDATE floodgate.clock SET moment = $8, tokens_changed_at = $9, behind_since = $10 FROM told`;
 
 interface Clock {
   readonly moment: Micros;
@@ -27,17 +29,20 @@ interface Clock {
   readonly now: Micros;
 }
 
-/** What of a transaction can be looked up afterwards. */
-export interface Trace {
+/** Data by which a transaction can be looked up afterwards. */
+export interface CommitMarker {
   readonly at: Micros;
-  /** As it was written, to the letter. */
+  /** Exact text of the audit entry. */
   readonly entry: string;
 }
 
-/** Wall clocks are set back by small steps all the time; more than this counts as one that ran ahead. */
+/** Tolerance for small steps of the wall clock. A larger gap means that the clock ran ahead earlier. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
 
-/** A transaction that holds the clock: no other instance writes until it ends. */
+/**
+ * Transaction that locks the clock row, so that no other instance writes until it ends. Times come from the clock of
+ * the database, which all instances share.
+ */
 export class Transaction {
   readonly #connection: Connection;
   readonly #wallClock: () => Micros;
@@ -58,11 +63,11 @@ export class Transaction {
   static async begin(connection: Connection, now?: () => Micros): Promise<Transaction> {
     await connection.command(BEGIN);
     const [clock] = await rowsOf<Clock>(connection, LOCK_CLOCK);
-    if (clock === undefined) throw new StoreUnavailable('The rules database has lost its clock');
+    if (clock === undefined) throw new StoreUnavailable('The clock row of the rules database is missing');
     return new Transaction(connection, clock, now);
   }
 
-  /** The wall clock, not what a change would be stamped with. */
+  /** Current wall clock, not the time for a change. */
   get wallClock(): Micros {
     return this.#wallClock();
   }
@@ -71,14 +76,13 @@ export class Transaction {
     return this.#behindSince;
   }
 
-  /** The first of so many moments later than every one before them. */
+  /** Reserves `count` times later than all changes. Returns the first one. */
   nextMoment(count = 1): Micros {
     const first = Math.max(this.wallClock, this.#moment + 1);
     this.#moment = first + count - 1;
     return first;
   }
 
-  /** Notes that the wall clock is behind the last change, or that it no longer is. */
   noteClock(): void {
     const isBehind = this.#moment - this.wallClock > CLOCK_TOLERANCE_MICROS;
     if (isBehind !== (this.#behindSince !== null)) this.#behindSince = isBehind ? this.wallClock : null;
@@ -88,7 +92,7 @@ export class Transaction {
     return this.#connection.query(query);
   }
 
-  /** Writes a change. Its audit entries, and which accounts changed, are written together with those of the rest of the group. */
+  /** Writes a change. `finish` writes its audit entries and the accounts that changed. */
   async write(query: Compilable, entries: readonly AuditEntry[]): Promise<void> {
     await this.#connection.query(query.compile());
     for (const entry of entries) {
@@ -99,38 +103,31 @@ export class Transaction {
     }
   }
 
-  /** What belongs to a change that `write` writes, and is none itself. */
-  async writeBeside(query: Compilable): Promise<void> {
+  /** Writes additional data of a change, without an audit entry. */
+  async writeUnaudited(query: Compilable): Promise<void> {
     await this.#connection.query(query.compile());
   }
 
-  /** All that is left to write before COMMIT. Gives what can be looked up afterwards; undefined where nothing was changed. */
-  async finish(): Promise<Trace | undefined> {
+  /** Writes the audit data before COMMIT. Returns the first entry, to look the commit up; undefined without changes. */
+  async finish(): Promise<CommitMarker | undefined> {
     const rows = this.#audit.map(({ at, entry }) => ({ at, entry: JSON.stringify(entry) }));
     const [first] = rows;
     if (first === undefined) return undefined;
     const of = (member: 'account' | 'rule') =>
       this.#audit.map(({ entry }) =>
         member in entry ? (entry as { account: string; rule: string })[member] : null,
-      ); // see `in`
-    await this.#connection.query(
-      statement(WRITE_AUDIT, [
-        rows.map(({ at }) => at),
-        of('account'),
-        of('rule'),
-        rows.map(({ entry }) => entry),
-      ]),
-    );
+      ); // guarded by `in`
     const accounts = [...this.#accounts.values()];
     await this.#connection.query(
-      statement(WRITE_ACCOUNTS, [
-        [...this.#accounts.keys()],
-        accounts.map(({ rules }) => rules),
-        accounts.map(({ lists }) => lists),
+      statement(FINISH, [
+        ...[rows.map(({ at }) => at), of('account'), of('rule'), rows.map(({ entry }) => entry)],
+        ...[
+          [...this.#accounts.keys()],
+          accounts.map(({ rules }) => rules),
+          accounts.map(({ lists }) => lists),
+        ],
+        ...[this.#moment, this.#tokensChangedAt, this.#behindSince],
       ]),
-    );
-    await this.#connection.query(
-      statement(WRITE_CLOCK, [this.#moment, this.#tokensChangedAt, this.#behindSince]),
     );
     return first;
   }
@@ -144,7 +141,7 @@ interface Compilable {
   compile(): CompiledQuery<unknown>;
 }
 
-/** The last change of an account's rules and lists in a transaction; zero where there was none. */
+/** Last change times of an account's rules and lists in a transaction; 0 if unchanged. */
 interface Changed {
   readonly rules: Micros;
   readonly lists: Micros;

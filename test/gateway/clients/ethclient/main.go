@@ -1,4 +1,4 @@
-// What an application does with go-ethereum's ethclient and its defaults; prints what it saw as JSON.
+// Uses go-ethereum's ethclient with its defaults, as an application does, and prints the results as JSON.
 package main
 
 import (
@@ -83,7 +83,8 @@ func main() {
 	fmt.Println(string(must(json.Marshal(seen))))
 }
 
-// subscribed gives what comes over a WebSocket: the log of a new value, and the head of its block.
+// subscribed subscribes to heads and logs over a WebSocket, stores a value and returns the logged values
+// after the head of its block was received.
 func subscribed(ctx context.Context, url string, address common.Address, store func() *types.Receipt) []uint64 {
 	client := must(ethclient.DialContext(ctx, url))
 	defer client.Close()
@@ -109,7 +110,7 @@ func subscribed(ctx context.Context, url string, address common.Address, store f
 	return values
 }
 
-// pay sends 7 wei with the fees that the node suggests.
+// pay sends 7 wei with the fees suggested by the node.
 func pay(ctx context.Context, client *ethclient.Client, private *ecdsa.PrivateKey, to common.Address) *types.Transaction {
 	chainID := must(client.ChainID(ctx))
 	from := crypto.PubkeyToAddress(private.PublicKey)

@@ -1,3 +1,3 @@
-/** Threads that receive DNS: how many, and started ahead of their task. */
+/** UDP receiver threads: computes how many to use, and starts them before their configuration is known. */
 export { cannotSharePort, threadsFor } from './sharePort.ts';
-export { startThreadsAhead, takeThread } from './threads.ts';
+export { acquireThread, prestartThreads } from './threads.ts';

@@ -15,7 +15,7 @@ it.each([
   expect(cannotSharePort(version, 'darwin')).toContain('darwin');
 });
 
-it('receives in as many threads as asked for, in one a core where that is left open, in one where they cannot share', () => {
+it('the number of threads is as requested, one per core (at most four) for 0, and one if ports cannot be shared', () => {
   expect(threadsFor(7, undefined)).toBe(7);
   expect(threadsFor(0, undefined)).toBe(Math.min(4, availableParallelism()));
   expect([threadsFor(7, 'why not'), threadsFor(0, 'why not')]).toEqual([1, 1]);

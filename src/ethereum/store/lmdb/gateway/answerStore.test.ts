@@ -8,10 +8,10 @@ import { type GatewayStorage, openGatewayStorage } from './openGatewayStorage.ts
 const MAX_BYTES = 1024 * 1024;
 const ANSWER_BYTES = 8 * 1024;
 const ANSWERS_A_ROUND = 64;
-/** Ten times the bound. */
+/** Writes ten times the limit in total. */
 const ROUNDS = 20;
 
-describe('answers in LMDB', () => {
+describe('the result cache in LMDB', () => {
   let folder: string;
   let storage: GatewayStorage;
 
@@ -24,14 +24,14 @@ describe('answers in LMDB', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opening it anew writes what waits. */
+  /** Closing the storage writes pending entries. */
   const reopen = async (): Promise<void> => {
     await storage.close();
     storage = openGatewayStorage(folder, MAX_BYTES);
   };
   const fileBytes = (): number => statSync(join(folder, 'gateway', 'data.mdb')).size;
 
-  it('stay within their bound: the oldest go, the newest are still there, and the file stops to grow', async () => {
+  it('stays within its limit, evicts the oldest entries first, and its file stops growing', async () => {
     const put: [key: string, answer: Buffer][] = [];
     let halfWay = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -50,12 +50,12 @@ describe('answers in LMDB', () => {
     expect(kept).toEqual(put.slice(-kept.length));
     for (const [key, answer] of kept)
       expect(answer.equals(storage.answers.get(key) ?? Buffer.alloc(0))).toBe(true);
-    // Pages of what was dropped are used again.
+    // Pages of evicted entries are reused.
     expect(fileBytes()).toBeLessThan(1.5 * halfWay);
     expect(fileBytes()).toBeLessThan(8 * MAX_BYTES);
   });
 
-  it('one above the bound is not kept, and drops nothing', async () => {
+  it('does not store an entry above its limit, and evicts nothing for it', async () => {
     storage.answers.put('small', Buffer.from('1'));
     storage.answers.put('large', randomBytes(MAX_BYTES + 1));
     await reopen();

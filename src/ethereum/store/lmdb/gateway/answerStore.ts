@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
+import { inBackground } from '../../../../platform/background/index.ts';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import type { StoreFile } from '../../../../platform/storeFile/index.ts';
 import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
-/** Answers are gathered this long and written in one commit: a commit costs a flush of the disk. */
+/** Interval at which pending entries are written in one commit. Each commit costs a disk flush. */
 const WRITE_INTERVAL_MS = 200;
-/** Gathered answers above this are dropped: they can be asked for again, memory cannot. */
+/** Limit of pending bytes. Entries above it are dropped, because a node can be asked again. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** What an answer costs besides its bytes: its key twice, its size, and the tree's share. */
+/** Overhead per entry: its key twice, its size, and its share of the tree. */
 const ENTRY_OVERHEAD_BYTES = 200;
-/** LMDB's pages are not full after deletions: the bound is on what is kept, and the file is somewhat larger. */
+/** Key of the usage record. It counts entries; the file is larger, because deletions leave pages partly empty. */
 const USAGE = 'usage';
 
 interface Usage {
   readonly bytes: number;
-  /** The next answer's number; answers are dropped in the order of their numbers. */
+  /** Number of the next entry. The lowest numbers are evicted first. */
   readonly next: number;
 }
 
-/** An answer's key and size, under its number. */
+/** Key and size of an entry, stored under its number. */
 type Age = readonly [key: Buffer, bytes: number];
 
-/** The environment of the gateway, and its file. */
 export interface GatewayFile {
   readonly root: RootDatabase;
   readonly file: StoreFile;
 }
 
-/** Final answers in LMDB, the oldest dropped beyond a bound of bytes. */
-export class GatewayAnswers implements AnswerStore {
+/** Cache of final results in LMDB. Evicts the oldest entries above a limit of bytes. */
+export class LmdbResultStore implements AnswerStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #answers: Database<Buffer, Buffer>;
@@ -65,7 +65,7 @@ export class GatewayAnswers implements AnswerStore {
     if (this.#waiting.has(key) || this.#waitingBytes + answer.length > MAX_WAITING_BYTES) return;
     this.#waiting.set(key, answer);
     this.#waitingBytes += answer.length;
-    this.#timer ??= setTimeout(() => void this.flush(), WRITE_INTERVAL_MS);
+    this.#timer ??= setTimeout(() => inBackground('cached answers', () => this.flush()), WRITE_INTERVAL_MS);
   }
 
   anchor(network: string): Anchor | undefined {
@@ -73,7 +73,7 @@ export class GatewayAnswers implements AnswerStore {
   }
 
   setAnchor(network: string, anchor: Anchor): void {
-    // Kept at the next try where it cannot be: it moves on with the chain.
+    // A failed write is ignored: the anchor moves with the chain and is written again.
     this.#file.commit(() => this.#anchors.put(network, anchor)).catch(() => undefined);
   }
 
@@ -86,7 +86,7 @@ export class GatewayAnswers implements AnswerStore {
     await this.#file.commit(() => this.#root.transaction(clear));
   }
 
-  /** Writes what waits; resolves when it is written or given up. */
+  /** Writes pending entries. Resolves when they are written or the write has failed. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -96,7 +96,7 @@ export class GatewayAnswers implements AnswerStore {
       const write = () => this.#root.transaction(() => this.#write(batch));
       await this.#writes.run(() => this.#file.commit(write));
     } catch {
-      // A full disk costs the cache its answers, and nobody else anything.
+      // A full disk only costs the cache these entries.
     } finally {
       for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
     }
@@ -124,5 +124,5 @@ export class GatewayAnswers implements AnswerStore {
   }
 }
 
-/** LMDB's keys are short; 128 bits of a hash do not meet by chance. */
+/** LMDB limits the key size. 128 bits of a hash do not collide by chance. */
 const shortKey = (key: string): Buffer => createHash('sha256').update(key).digest().subarray(0, 16);

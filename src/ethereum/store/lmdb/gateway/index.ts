@@ -1,2 +1,2 @@
-/** The cache of final answers and the API keys on LMDB. */
-export { type GatewayStorage, openGatewayStorage } from './openGatewayStorage.ts';
+/** Cache of final results, and API keys, in LMDB. */
+export { openGatewayStorage } from './openGatewayStorage.ts';

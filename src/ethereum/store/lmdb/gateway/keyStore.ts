@@ -10,10 +10,10 @@ import {
 } from '../../../gateway/index.ts';
 import type { GatewayFile } from './answerStore.ts';
 
-/** Keys that may be good at one time. */
+/** Maximum number of valid keys at a time. */
 const MAX_KEYS = 1_000;
 
-/** API keys in LMDB, under the hash of their secret. */
+/** API keys in LMDB, stored under the hash of their secret. */
 export class GatewayKeys implements KeyStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
@@ -55,14 +55,10 @@ export class GatewayKeys implements KeyStore {
       return true;
     };
     if (!(await this.#commit(add)))
-      throw new TooManyKeys(
-        MAX_KEYS,
-        `${MAX_KEYS} keys are valid, which is the most that may be; revoke one first`,
-      );
+      throw new TooManyKeys(MAX_KEYS, `${MAX_KEYS} keys are valid, which is the maximum; revoke one first`);
     await this.#root.flushed;
   }
 
-  /** Puts these in place of all that there are. */
   async replaceAll(keys: readonly StoredKey[]): Promise<void> {
     const replace = (): void => {
       this.#keys.clearSync();
@@ -72,7 +68,7 @@ export class GatewayKeys implements KeyStore {
     await this.#root.flushed;
   }
 
-  /** When keys were used last, by id, as `noteUses` was told. */
+  /** Returns the time of last use by key id. */
   async lastUses(): Promise<ReadonlyMap<string, string>> {
     return new Map([...this.#uses.getRange()].map(({ key, value }) => [key, value]));
   }

@@ -7,7 +7,7 @@ import {
   type TraceCounts,
 } from '../../../traces/index.ts';
 
-/** All traces of a segment as a list, whose pages are worked out from how many traces each block has. */
+/** Returns all traces of a segment as a posting list. Its pages are computed from the trace counts of the blocks. */
 export function allTracesOf(
   segment: number,
   { counts, newId }: { readonly counts: TraceCounts; readonly newId: () => number },
@@ -28,7 +28,7 @@ export function allTracesOf(
   return new PostingList({ id: newId(), length, firstPage: page(0) }, page);
 }
 
-/** The offset of the block that has trace number `index` of a segment. */
+/** Returns the offset of the block that contains trace number `index` of a segment. */
 function blockWith(counts: TraceCounts, index: number): number {
   let [low, high] = [0, BLOCKS_PER_SEGMENT - 1];
   while (low < high) {

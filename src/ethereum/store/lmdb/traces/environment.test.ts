@@ -6,11 +6,11 @@ import { Random } from '../../../../../test/support/random.ts';
 import { until } from '../../../../../test/support/until.ts';
 import { TraceEnvironment } from './environment.ts';
 
-test('a reader beside the writer opens a new dictionary as soon as it can know of it', async () => {
+test('a reader opens a new dictionary as soon as the writer has committed its number', async () => {
   const path = mkdtempSync(join(tmpdir(), 'floodgate-environment-'));
   const writer = TraceEnvironment.open(path);
   const early = TraceEnvironment.open(path, { readOnly: true });
-  // What is written stays between commit and flush.
+  // Holds the writer between commit and flush.
   let flush: () => void = () => undefined;
   const flushed = new Promise<void>((resolve) => {
     flush = resolve;

@@ -5,87 +5,69 @@ import {
   checkStoreFormat,
   DATA_FILE,
   inOneCommit,
-  NO_TURN_BATCHES,
-  PendingUpgrade,
   StoreFile,
-  type UpgradeStep,
+  WITHOUT_EVENT_TURN_BATCHING,
 } from '../../../../platform/storeFile/index.ts';
-import { prepareDirectory } from './directory/prepareDirectory.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
-import { Writes } from './writes.ts';
+import { Writes } from './write/writes.ts';
 
-/** What keys and records are laid out like, and how those of older versions are brought to it. */
-export interface TraceFormat {
-  readonly version: number;
-  /** One step for an environment; its cursor is the number of a block. */
-  readonly upgrade: (environment: TraceEnvironment) => UpgradeStep;
-}
+/** Version of the layout in keys.ts, records.ts and directory/run.ts. */
+const FORMAT = 1;
 
-/**
- * keys.ts, records.ts and directory/run.ts. The second has attributes and a directory, the third another directory: an older index is
- * answered from without them, and whoever writes adds them as it does to any segment (directory/upkeep.ts), so nothing else is to be
- * upgraded.
- */
-const FORMAT: TraceFormat = { version: 3, upgrade: () => () => undefined };
-
-/** Values below this are not worth compressing. */
+/** Minimum size of a value to compress. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
 
-/** Pages of 8 KiB hold chunks with less waste than LMDB's usual 4 KiB: measured, a tenth less on disk. */
+/** Chunks waste less space in pages of 8 KiB than in LMDB's default of 4 KiB. Measured: a tenth less on disk. */
 const PAGE_BYTES = 8192;
 
 /**
- * Address space for the file, of which only what is read is in memory. Where it has to be mapped anew because it grew, the
- * old mapping stays beside the new one, and the same pages count twice: measured, 100 MB after the first 800 blocks.
+ * Address space of the file. Only pages that are read use memory. A file that outgrows it is mapped a second time, and
+ * pages in both maps count twice: measured, 100 MB after the first 800 blocks.
  */
 const MAP_BYTES = 2 ** 40;
 
-/** A dictionary serves 128 segments, so a chain of 24 million blocks has fewer than 200. */
+/** A dictionary covers 128 segments, so a chain of 24 million blocks has fewer than 200. */
 const MAX_DICTIONARIES = 2000;
 
-/** The number that stands for no dictionary. */
+/** Dictionary number that means "no dictionary". */
 export const NO_DICTIONARY = 0;
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;
-  /** It is being verified, and may be a copy. */
+  /** Whether the environment is opened for verification. It may then be a copy. */
   readonly isVerified?: boolean;
-  /** Left out: the one that this program writes. */
-  readonly format?: TraceFormat | undefined;
 }
 
-/** There is nothing to read: the folder holds no index, or one that nothing was written to yet. */
+/** The folder has no index, or an index that was never written to. */
 export class NoIndexError extends Error {
   override readonly name = 'NoIndexError';
 
   constructor(path: string) {
-    super(`${path} holds no index of traces`);
+    super(`${path} has no trace index`);
   }
 }
 
-/** What lmdb has and its types leave out. */
+/** Members of lmdb that its types lack. */
 interface LmdbReading {
-  /** Begins a read transaction where there is none, which lmdb else does with the first read. */
+  /** Starts a read transaction if there is none. lmdb otherwise starts it with the first read. */
   ensureReadTxn(): void;
-  /** Told by the database whose read has begun one. */
+  /** Emitted by the database whose read started a transaction. */
   on(event: 'begin-transaction', begun: () => void): void;
 }
 
 interface OpenedFile {
   readonly root: RootDatabase;
   readonly file: StoreFile;
-  readonly isNew: boolean;
 }
 
 /**
- * The traces' LMDB environment: one file, one writer (the process that holds the data folder's lock), and readers, also
- * in other processes, that see one commit each.
- * Databases are flat maps of bytes; what they hold is in keys.ts and records.ts.
+ * LMDB environment of the traces. The file has one writer, the process with the lock of the data folder. Readers, also
+ * in other processes, see one commit at a time. keys.ts and records.ts define the content.
  */
 export class TraceEnvironment {
   readonly root: RootDatabase;
-  /** Name to bytes: chain, head, finalized, state, unmerged, dictionaries by `dictionary-N`. */
+  /** Name to bytes: chain, head, finalized, state, unmerged, unavailable, dictionaries by `dictionary-N`. */
   readonly meta: Database<Buffer, Buffer>;
   /** Block number to its record. */
   readonly blocks: Database<Buffer, Buffer>;
@@ -93,27 +75,24 @@ export class TraceEnvironment {
   readonly postings: Database<Buffer, Buffer>;
   /** Segment to its dictionary and the number of traces of each of its blocks. */
   readonly segments: Database<Buffer, Buffer>;
-  /** Block number to the attributes of its traces, 16 bits each. Undefined only where an older index is opened to read only. */
-  readonly attributes: Database<Buffer, Buffer> | undefined;
-  /** By level: runs of the directory of addresses. */
-  readonly #directory: readonly (Database<Buffer, Buffer> | undefined)[];
+  /** Block number to the attributes of its traces, 16 bits each. */
+  readonly attributes: Database<Buffer, Buffer>;
+  /** Runs of the directory of addresses, by level. */
+  readonly #directory: readonly Database<Buffer, Buffer>[];
   /** By dictionary: block number and chunk number to a chunk of traces, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
-  /** What older versions wrote, where some of it is left; undefined where it is only read. */
-  readonly upgrade: PendingUpgrade | undefined;
   readonly #path: string;
   readonly #file: StoreFile;
   readonly #isReadOnly: boolean;
   #snapshots = 0;
 
-  /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
+  /** Opens the environment in the folder `path`, or creates it. Throws NoIndexError if read-only and missing. */
   static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
     const { readOnly = false, isVerified = false } = options;
-    const isNew = !existsSync(join(path, DATA_FILE));
-    if (readOnly && isNew) throw new NoIndexError(path);
+    if (readOnly && !existsSync(join(path, DATA_FILE))) throw new NoIndexError(path);
     const file = new StoreFile(path, { isVerified });
-    return file.opening(() => {
+    return file.withOpen(() => {
       const root = open({
         path,
         maxDbs: MAX_DICTIONARIES,
@@ -122,42 +101,38 @@ export class TraceEnvironment {
         keyEncoding: 'binary',
         encoding: 'binary',
         readOnly,
-        ...NO_TURN_BATCHES,
+        ...WITHOUT_EVENT_TURN_BATCHING,
       });
       file.opened({ readOnly });
-      const openAll = () => new TraceEnvironment({ root, file, isNew }, { path, ...options });
-      if (readOnly) return openAll();
-      return inOneCommit(root, () => {
-        const environment = openAll();
-        prepareDirectory(environment);
-        return environment;
-      });
+      const openAll = () => {
+        checkStoreFormat(root, { store: 'traces', folder: path, format: FORMAT }, { readOnly });
+        return new TraceEnvironment({ root, file }, { path, readOnly });
+      };
+      return readOnly ? openAll() : inOneCommit(root, openAll);
     });
   }
 
   private constructor(
-    { root, file, isNew }: OpenedFile,
-    { path, readOnly = false, format = FORMAT }: EnvironmentOptions & { readonly path: string },
+    { root, file }: OpenedFile,
+    { path, readOnly }: { readonly path: string; readonly readOnly: boolean },
   ) {
     this.root = root;
     this.#file = file;
     this.#path = path;
     this.#isReadOnly = readOnly;
     this.#countSnapshots(root);
-    const database = this.#checkFormat(format, readOnly ? undefined : { isNew });
     this.meta = this.#map('meta');
     this.blocks = this.#map('blocks');
     this.postings = this.#map('postings');
     this.segments = this.#map('segments', {});
-    this.attributes = this.#open('attributes');
-    this.#directory = Array.from({ length: MAX_LEVEL + 1 }, (_, level) => this.#open(`directory-${level}`));
+    this.attributes = this.#map('attributes');
+    this.#directory = Array.from({ length: MAX_LEVEL + 1 }, (_, level) => this.#map(`directory-${level}`));
     this.openDictionaries();
-    this.upgrade = readOnly ? undefined : new PendingUpgrade(database, format.upgrade(this));
   }
 
   /**
-   * Of a reader: changes with each commit that is read of, and now and then without one. What was looked up is good as long as it stays.
-   * Undefined where this process writes: within a transaction of its own it reads what that has written so far.
+   * Number of a reader's snapshot; it changes with each visible commit, and sometimes without one. Cached reads are
+   * valid while it is unchanged. Undefined in the writing process, whose transactions see their own uncommitted writes.
    */
   get snapshot(): number | undefined {
     if (!this.#isReadOnly) return undefined;
@@ -169,12 +144,12 @@ export class TraceEnvironment {
     if (this.#isReadOnly) (database as LmdbReading).on('begin-transaction', () => this.#snapshots++);
   }
 
-  /** Throws StoreGoneError where the file that was opened is no longer the one at its path. */
+  /** Throws StoreGoneError if another file, or none, is now at the path of the opened file. */
   assertInPlace(): void {
     this.#file.assertInPlace();
   }
 
-  /** Writes in one transaction. */
+  /** Runs `write` in one transaction. */
   async commit(write: () => void): Promise<void> {
     await this.#file.commit(() => this.root.batch(write));
   }
@@ -184,20 +159,12 @@ export class TraceEnvironment {
     await this.#file.close();
   }
 
-  #checkFormat({ version }: TraceFormat, write: { isNew: boolean } | undefined): Database<number, string> {
-    const options = { name: 'format', encoding: 'json', keyEncoding: 'ordered-binary' } as const;
-    // Its types leave out that a database that is missing cannot be opened to read only.
-    const database: Database<number, string> | undefined = this.root.openDB<number, string>(options);
-    checkStoreFormat({ store: 'traces', current: version, upgrade: 'inSteps' }, database, write);
-    return database;
-  }
-
-  /** Opens the dictionaries that were added since, by whoever writes. */
+  /** Opens dictionaries that the writing process has added. */
   openDictionaries(): void {
     while (this.#chunks.size <= this.#newestDictionary()) {
       const number = this.#chunks.size;
       this.#chunks.set(number, this.#mapOfChunks(number, this.#dictionary(number)));
-      // A read transaction sees only databases that were opened before it.
+      // A read transaction sees only databases opened before it.
       this.root.resetReadTxn();
     }
   }
@@ -206,7 +173,6 @@ export class TraceEnvironment {
     return this.meta.getBinary(NEWEST_DICTIONARY_KEY)?.readUInt32BE(0) ?? NO_DICTIONARY;
   }
 
-  /** The chunks of the segments that have a dictionary, by its number. */
   chunks(dictionaryNumber: number): Database<Buffer, Buffer> {
     const database = this.#chunks.get(dictionaryNumber);
     if (database === undefined)
@@ -214,14 +180,15 @@ export class TraceEnvironment {
     return database;
   }
 
-  /** The runs of a level. */
-  directory(level: number): Database<Buffer, Buffer> | undefined {
-    return this.#directory[level];
+  directory(level: number): Database<Buffer, Buffer> {
+    const database = this.#directory[level];
+    if (database === undefined) throw new Error(`the directory has no level ${level}`);
+    return database;
   }
 
-  /** Keeps a new dictionary, made for the blocks from a segment on. It is on disk before a chunk needs it. */
+  /** Stores a dictionary for the blocks from a segment on. Resolves when it is on disk. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
-    // First, as a commit of its own: whoever reads beside this opens them once they know of the dictionary.
+    // Created first, in its own commit, because readers open it as soon as they see the dictionary.
     const chunks = await this.#file.commit(async () => this.#mapOfChunks(number, bytes));
     const writes = new Writes();
     writes.put(this.meta, dictionaryKey(number), bytes);
@@ -230,7 +197,7 @@ export class TraceEnvironment {
       NEWEST_DICTIONARY_KEY,
       Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]),
     );
-    await this.commit(() => writes.carryOut());
+    await this.commit(() => writes.execute());
     await this.root.flushed;
     this.#chunks.set(number, chunks);
   }
@@ -246,32 +213,27 @@ export class TraceEnvironment {
     return bytes;
   }
 
+  /** Throws NoIndexError if the database is missing and the mode is read-only. lmdb's types lack that case. */
   #map(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> {
-    const database = this.#open(name, compression);
-    if (database === undefined) throw new NoIndexError(this.#path);
-    return database;
-  }
-
-  /** Its types leave out that a database that is missing cannot be opened to read only. */
-  #open(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> | undefined {
     const database: Database<Buffer, Buffer> | undefined = this.root.openDB<Buffer, Buffer>({
       name,
       keyEncoding: 'binary',
       encoding: 'binary',
       ...(compression && { compression: { threshold: COMPRESSION_THRESHOLD_BYTES, ...compression } }),
     });
-    if (database !== undefined) this.#countSnapshots(database);
+    if (database === undefined) throw new NoIndexError(this.#path);
+    this.#countSnapshots(database);
     return database;
   }
 }
 
-/** Where the number of the newest dictionary and the segment that it was made for are kept. */
 export const NEWEST_DICTIONARY_KEY = Buffer.from('dictionary');
 
-/** Where the version of the index's state is kept. */
 export const STATE_KEY = Buffer.from('state');
 
-/** Where it is kept which blocks are not in the posting lists yet. */
+export const UNAVAILABLE_KEY = Buffer.from('unavailable');
+
+/** Key of the blocks that are not in the posting lists on disk. */
 export const UNMERGED_KEY = Buffer.from('unmerged');
 
 const dictionaryKey = (number: number): Buffer => Buffer.from(`dictionary-${number}`);

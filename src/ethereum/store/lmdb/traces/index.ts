@@ -1,6 +1,5 @@
-/** The trace store on LMDB. */
+/** Trace store in LMDB. */
 
-export type { UpgradeObserver } from './carryOutUpgrade.ts';
 export { NoIndexError } from './environment.ts';
 export {
   type LmdbTraceReader,

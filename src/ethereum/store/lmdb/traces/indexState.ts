@@ -6,26 +6,34 @@ import {
   END_OF_LIST_IDS,
   firstBlockOf,
   type IndexReader,
-  PairLists,
+  PairIntersections,
   type PostingList,
   type PostingTerm,
+  refersToData,
   type Side,
   type StoredBlock,
   segmentOf,
   type TraceCounts,
-  type WorkLeft,
+  type UnavailableBlock,
+  type WorkBudget,
 } from '../../../traces/index.ts';
 import { allTracesOf } from './allTraces.ts';
-import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directory/directoryKeys.ts';
-import { statesOfSegments } from './directory/prepareDirectory.ts';
+import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
-import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
+import {
+  NEWEST_DICTIONARY_KEY,
+  STATE_KEY,
+  type TraceEnvironment,
+  UNAVAILABLE_KEY,
+  UNMERGED_KEY,
+} from './environment.ts';
 import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
 import { openPostingList } from './openPostingList.ts';
 import { RecentSegments } from './recentSegments.ts';
 import {
   decodeBlock,
   decodeChain,
+  decodeNumbers,
   decodeUnmerged,
   NO_VERSION,
   Segment,
@@ -33,20 +41,26 @@ import {
   type UnmergedBlocks,
 } from './records.ts';
 
-/** Positions of posting lists that are kept, 4 bytes each: then all are forgotten, and those in use are read again. */
+/** Maximum number of cached list positions, at 4 bytes each. Above it, the whole cache is cleared. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
 
-/** Positions of pairs of lists that are kept, 4 bytes each. */
+/** Maximum number of cached positions of pairs of lists, at 4 bytes each. */
 const MAX_PAIR_POSITIONS = 2 * 1024 * 1024;
 
-/** Lists that have an id at one time, at about 150 bytes each. */
+/** Maximum number of lists with an id at a time, at about 150 bytes each. */
 const MAX_LIST_IDS = 50_000;
 
-/** More ids than one operation gives out. */
+/** Ids reserved for one operation: more than it can use. */
 const IDS_LEFT_AT_LEAST = 2 ** 20;
 
-/** Segments that are kept decoded: 12 KB each. */
+/** Maximum number of cached decoded segments, at 12 KB each. */
 const MAX_DECODED_SEGMENTS = 64;
+
+interface ReadChunk {
+  readonly blockNumber: number;
+  readonly chunk: number;
+  readonly bytes: Buffer;
+}
 
 interface ChainEnds {
   readonly head: StoredBlock | undefined;
@@ -54,48 +68,49 @@ interface ChainEnds {
 }
 
 /**
- * What the index holds now. lmdb reads one commit for the length of an event turn, so whatever is read between `refreshSnapshot`
- * and the end of the synchronous code behind it is of one state; `refreshSnapshot` notices that a commit came in between.
+ * Current state of the index. All synchronous reads after `refreshSnapshot` see the same commit, because lmdb reads
+ * from one commit during an event loop tick.
  */
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
-  /** Posting lists in recent use, by segment and side and then by term; undefined for one that does not exist. */
+  /** Recently used posting lists, by segment and side, then by term. Undefined for a list that does not exist. */
   readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
-  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice in one epoch. */
+  /** Ids of lists by name. They outlive the cached lists, and are not reused within an epoch. */
   readonly #ids = new Map<string, number>();
   #lastId = 0;
-  readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
+  readonly #pairs = new PairIntersections(MAX_PAIR_POSITIONS, () => ++this.#lastId);
   readonly #recent = new RecentSegments(this);
   #isRecentLoaded = false;
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
   #segmentStates: SegmentStates | undefined;
-  /** The ends of the chain as they were read, until the version changes. */
+  /** Cached ends of the chain. Cleared when the version changes. */
   #ends: ChainEnds | undefined;
-  /** Whether a commit may come at any time: then the version is looked up each time. */
+  /** Cached numbers of the unavailable blocks, ascending. Cleared when the version changes. */
+  #unavailable: readonly number[] | undefined;
+  /** Whether a commit can happen at any time. The version is then read each time. */
   #mayChange = true;
-  /** Where another process writes: what the version was looked up in. */
+  /** If another process writes: the snapshot from which the version was read. */
   #snapshot: number | undefined;
-  /** The chunk that was read last, until anything else is. */
-  #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
+  /** The last chunk read. Any other read invalidates it. */
+  #chunk: ReadChunk | undefined;
+  /** The last data chunk read in this operation. Traces of a block often share it. */
+  #dataChunk: ReadChunk | undefined;
 
   constructor(environment: TraceEnvironment) {
     this.#environment = environment;
   }
 
-  /**
-   * Changes when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
-   * middle. What is kept by them must be forgotten then.
-   */
+  /** Increases when positions or list ids change their meaning. Caches with such keys must then be cleared. */
   get epoch(): number {
     return this.#epoch;
   }
 
   /**
-   * Told by the only writer: while nothing is being written the version need not be looked up. Before the first call it is
-   * looked up each time, as another process may write.
+   * Called by the only writer. While no write runs, the version is not read again. Before the first call it is read
+   * each time, because another process may write.
    */
   setWriting(isWriting: boolean): void {
     this.#mayChange = true;
@@ -103,19 +118,17 @@ export class IndexState implements IndexReader {
     this.#mayChange = isWriting;
   }
 
-  /**
-   * Posting lists of the newest blocks, which are not on disk. Worked out once they are first asked for, in the operation that does, and
-   * then with each change: a start need not wait for them.
-   */
+  /** Posting lists of the newest blocks, which are not on disk. Built by the first operation that needs them. */
   get recent(): RecentSegments {
-    if (!this.#isRecentLoaded) this.#recent.follow(this.unmerged(), true);
+    if (!this.#isRecentLoaded) this.#recent.update(this.unmerged(), true);
     this.#isRecentLoaded = true;
     return this.#recent;
   }
 
-  /** To be called before each operation. What was decoded of an older state is forgotten. */
+  /** Must be called before each operation. Clears caches of an older state. */
   refreshSnapshot(): StateVersion {
     this.#chunk = undefined;
+    this.#dataChunk = undefined;
     if (!this.#mayChange) return this.#version;
     const { snapshot } = this.#environment;
     if (snapshot !== undefined && snapshot === this.#snapshot) return this.#version;
@@ -129,9 +142,10 @@ export class IndexState implements IndexReader {
       this.#segments.clear();
       this.#forgetLists();
       this.#ends = undefined;
+      this.#unavailable = undefined;
       this.#segmentStates = undefined;
       if (this.#isRecentLoaded)
-        this.#recent.follow(this.unmerged(), version.rewrites !== this.#version.rewrites);
+        this.#recent.update(this.unmerged(), version.rewrites !== this.#version.rewrites);
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
       this.#beginEpoch();
@@ -147,7 +161,7 @@ export class IndexState implements IndexReader {
     this.#lastId = 0;
   }
 
-  /** A record as bytes that the next read may overwrite. */
+  /** Returns a record as bytes that the next read may overwrite. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
     this.#chunk = undefined;
     const bytes = database.getBinaryFast(key);
@@ -178,28 +192,18 @@ export class IndexState implements IndexReader {
     return this.#ends;
   }
 
-  /** The newest dictionary and the segment that it was made for. */
+  /** Returns the newest dictionary and the segment it was made for. */
   dictionary(): { number: number; madeForSegment: number } | undefined {
     const record = this.read(this.#environment.meta, NEWEST_DICTIONARY_KEY);
     return record && { number: record.readUInt32BE(0), madeForSegment: record.readUInt32BE(4) };
   }
 
-  /** Which segments have blocks, and how their addresses are found. To be changed only in a copy. */
+  /** Returns the states of all segments. Copy them before any modification. */
   segmentStates(): SegmentStates {
-    if (this.#segmentStates === undefined) {
-      const record = this.read(this.#environment.meta, SEGMENTS_KEY);
-      this.#segmentStates =
-        record === undefined ? statesOfSegments(this.#environment.segments) : new SegmentStates(record);
-    }
+    this.#segmentStates ??= new SegmentStates(this.read(this.#environment.meta, SEGMENTS_KEY));
     return this.#segmentStates;
   }
 
-  /** The first block that may lack the attributes of its traces; undefined where none does. */
-  blocksWithoutAttributes(): number | undefined {
-    return this.read(this.#environment.meta, NO_ATTRIBUTES_KEY)?.readUInt32BE(0);
-  }
-
-  /** The blocks that are not in the posting lists on disk. */
   unmerged(): UnmergedBlocks[] {
     return decodeUnmerged(this.read(this.#environment.meta, UNMERGED_KEY));
   }
@@ -209,13 +213,13 @@ export class IndexState implements IndexReader {
     return record && decodeBlock(blockNumber, record);
   }
 
-  /** The highest block up to a number. */
+  /** Returns the highest block up to `upTo`. */
   lastBlock(upTo: number): StoredBlock | undefined {
     for (const block of this.blocksDown(upTo, 0)) return block;
     return undefined;
   }
 
-  /** The blocks of a range that there are, from the highest down. */
+  /** Yields the existing blocks of a range, highest first. */
   *blocksDown(from: number, to: number): Generator<StoredBlock> {
     if (from < to) return;
     const range = { start: uint32Key(from), end: uint32Key(to), reverse: true, inclusiveEnd: true };
@@ -227,8 +231,33 @@ export class IndexState implements IndexReader {
     return this.segment(segmentOf(blockNumber)).has(blockNumber % BLOCKS_PER_SEGMENT);
   }
 
-  /** The lowest block of a range that is not there. */
+  unavailableNumbers(): readonly number[] {
+    this.#unavailable ??= decodeNumbers(this.read(this.#environment.meta, UNAVAILABLE_KEY));
+    return this.#unavailable;
+  }
+
+  /** Returns the first `max` unavailable blocks of a range. */
+  unavailable(fromBlock: number, toBlock: number, max: number): UnavailableBlock[] {
+    const found: UnavailableBlock[] = [];
+    for (const number of this.unavailableNumbers()) {
+      if (number > toBlock || found.length === max) break;
+      const block = number >= fromBlock ? this.block(number) : undefined;
+      if (block?.unavailable !== undefined) found.push({ ...block, unavailable: block.unavailable });
+    }
+    return found;
+  }
+
+  /** Returns the lowest block of a range that is not in the index. Unavailable blocks are in the index. */
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
+    let first = this.firstWithoutTraces(fromBlock, toBlock);
+    while (first !== undefined && this.unavailableNumbers().includes(first))
+      first = this.firstWithoutTraces(first + 1, toBlock);
+    return first;
+  }
+
+  /** Returns the lowest block of a range that is missing or unavailable. */
+  firstWithoutTraces(fromBlock: number, toBlock: number): number | undefined {
+    if (fromBlock > toBlock) return undefined;
     for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
       const first = firstBlockOf(segment);
       const missing = first + this.segment(segment).firstMissing(Math.max(0, fromBlock - first));
@@ -237,16 +266,31 @@ export class IndexState implements IndexReader {
     return undefined;
   }
 
-  /** The chunk that holds trace `traceIndex` of a block, as bytes that the next read may overwrite. */
+  /** Returns the chunk with a trace. The next read may overwrite it, unless it refers to data chunks. */
   chunk(blockNumber: number, traceIndex: number): Buffer {
     const chunk = chunkOf(traceIndex);
     const last = this.#chunk;
     if (last !== undefined && last.blockNumber === blockNumber && last.chunk === chunk) return last.bytes;
     const { dictionary } = this.segment(segmentOf(blockNumber));
-    const bytes = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
-    if (bytes === undefined)
+    const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
+    if (read === undefined)
       throw new Error(`the index is damaged: trace ${traceIndex} of block ${blockNumber} is missing`);
+    const bytes = refersToData(read) ? Buffer.from(read) : read;
     this.#chunk = { blockNumber, chunk, bytes };
+    return bytes;
+  }
+
+  dataChunk(blockNumber: number, chunk: number): Buffer {
+    const last = this.#dataChunk;
+    if (last !== undefined && last.blockNumber === blockNumber && last.chunk === chunk) return last.bytes;
+    const referring = this.#chunk;
+    const { dictionary } = this.segment(segmentOf(blockNumber));
+    const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
+    if (read === undefined)
+      throw new Error(`the index is damaged: data chunk ${chunk} of block ${blockNumber} is missing`);
+    const bytes = Buffer.from(read);
+    this.#dataChunk = { blockNumber, chunk, bytes };
+    this.#chunk = referring;
     return bytes;
   }
 
@@ -273,7 +317,7 @@ export class IndexState implements IndexReader {
     const kept = lists?.get(term);
     if (kept !== undefined || lists?.has(term)) return kept;
     const list = this.#openList(segment, side, term);
-    // A list's entry in the map weighs as much as a few dozen positions.
+    // The map entry of a list uses as much memory as a few dozen positions.
     this.#keptPositions += (list?.length ?? 0) + 64;
     if (this.#keptPositions > MAX_KEPT_POSITIONS) this.#forgetLists();
     lists = this.#lists.get(family) ?? new Map();
@@ -282,7 +326,6 @@ export class IndexState implements IndexReader {
     return list;
   }
 
-  /** All traces of a segment as a list. */
   allTraces(segment: number): PostingList | undefined {
     return allTracesOf(segment, {
       counts: this.segment(segment),
@@ -290,7 +333,7 @@ export class IndexState implements IndexReader {
     });
   }
 
-  pair(from: PostingList, to: PostingList, work: WorkLeft): PostingList {
+  pair(from: PostingList, to: PostingList, work: WorkBudget): PostingList {
     return this.#pairs.of(from, to, work);
   }
 

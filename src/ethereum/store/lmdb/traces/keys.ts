@@ -1,21 +1,20 @@
 import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts';
 
 /**
- * Keys of the traces' environment, as bytes that sort as they should. The segment stands first in a posting's key:
- * all that is written while a chain grows then lies in one small region of the tree, however large the tree is.
+ * Keys of the environment. Their bytes sort in the required order. Posting keys start with the segment, so a growing
+ * chain writes to one small region of the tree.
  */
 
-/** Sides by the byte that stands for them. */
+/** Sides by the byte that encodes them. */
 export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
 const SEGMENT_BYTES = 4;
-/** What is left of a posting's key where the segment is known: side and term. */
+/** Size of side and term in a posting's key. */
 export const SIDE_AND_TERM_BYTES = 1 + TERM_BYTES;
 const LIST_KEY_BYTES = SEGMENT_BYTES + SIDE_AND_TERM_BYTES;
-/** Where side and term stand in a posting's key. */
 export const SIDE_AND_TERM_AT = SEGMENT_BYTES;
 
-/** The key of a posting list's page 0: segment, side, term. */
+/** Returns the key of a posting list's page 0. */
 export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
@@ -24,7 +23,6 @@ export function postingKey(segment: number, side: Side, term: PostingTerm): Buff
   return key;
 }
 
-/** The same of a side and a term that are bytes already. */
 export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
@@ -32,7 +30,7 @@ export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
   return key;
 }
 
-/** Before the keys of a side's lists in a segment. */
+/** Returns a key that sorts before all lists of a side in a segment. */
 export function sideKey(segment: number, side: Side): Buffer {
   const key = Buffer.allocUnsafe(SIDE_AND_TERM_AT + 1);
   key.writeUInt32BE(segment, 0);
@@ -40,7 +38,7 @@ export function sideKey(segment: number, side: Side): Buffer {
   return key;
 }
 
-/** The key of another page of the same list: most lists have only page 0, so the number stands on the others alone. */
+/** Returns the key of a list's page. Most lists have only page 0, so only later pages have a page number. */
 export function pageKey(listKey: Buffer, page: number): Buffer {
   if (page === 0) return listKey;
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES + 4);
@@ -55,6 +53,12 @@ export function chunkKey(blockNumber: number, chunk: number): Buffer {
   key.writeUInt32BE(chunk, 4);
   return key;
 }
+
+/** Returns the range of keys of a block's chunks. */
+export const chunksOf = (blockNumber: number): { readonly start: Buffer; readonly end: Buffer } => ({
+  start: chunkKey(blockNumber, 0),
+  end: chunkKey(blockNumber, 0xffffffff),
+});
 
 export function uint32Key(value: number): Buffer {
   const key = Buffer.allocUnsafe(4);

@@ -19,19 +19,16 @@ import {
 
 const NO_POSITIONS = new Uint32Array();
 
-/** Where a posting list comes from. */
 interface PostingSources {
-  /** Reads what is on disk. */
   readonly read: (key: Buffer) => Uint8Array | undefined;
-  /** The recent blocks of the list's segment. */
   readonly recent: RecentPostings | undefined;
-  /** Called where there is a list. */
+  /** Returns an id for the list. Called only if the list exists. */
   readonly newId: () => number;
 }
 
 /**
- * A posting list as it is now: what is on disk under `key`, and what `recent` has, which is behind that, but for blocks
- * that were put between others, and for what was being merged when this process died. Undefined where neither has any.
+ * Returns a posting list: the positions on disk, then those in `recent`. They can overlap if blocks were inserted
+ * between others, or if the process died during a merge. Returns undefined if both are empty.
  */
 export function openPostingList(
   key: Buffer,
@@ -53,7 +50,7 @@ function recentPositions(recent: RecentPostings | undefined, key: Buffer): Uint3
   return list === undefined ? NO_POSITIONS : (recent?.positionsOf(list) ?? NO_POSITIONS);
 }
 
-/** The pages of the list on disk with positions behind its last one. */
+/** Returns a reader of the stored list's pages, with more positions appended. */
 function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): ReadPage {
   const stored = lengthIn(zero);
   const storedPage = (page: number): Uint32Array => {
@@ -63,7 +60,7 @@ function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): R
   return (page) => filled(storedPage(page), behind, page * PAGE_POSITIONS - stored);
 }
 
-/** A page: what is stored of it, and of the positions behind those that follow; `start` is where it begins among them. */
+/** Returns a page: stored positions, then appended ones. `start` is its first index in the appended list. */
 function filled(stored: Uint32Array, behind: Uint32Array, start: number): Uint32Array {
   if (behind.length === 0 || stored.length === PAGE_POSITIONS) return stored;
   const added = behind.subarray(start + stored.length, start + PAGE_POSITIONS);

@@ -1,19 +1,16 @@
 import { PAGE_POSITIONS } from '../../../traces/index.ts';
 
-/**
- * The pages of a posting list: positions, 32 bits each, PAGE_POSITIONS on every page but the last. Page 0 of a list that
- * has more pages ends with one word more, the number of positions of the whole list.
- */
+/** Posting list pages: PAGE_POSITIONS 32-bit positions each. If there are several, page 0 ends with the total. */
 
 const WORD_BYTES = 4;
 
-/** How page `pageNumber` is read; undefined where it does not exist. The bytes are used before the next read. */
+/** Reads a page; undefined if it does not exist. The bytes must be used before the next read. */
 export type ReadPageBytes = (pageNumber: number) => Uint8Array | undefined;
 
-/** Pages to write (bytes) or to remove (undefined) by their number. */
+/** Pages to write (bytes) or to remove (undefined), by page number. */
 export type PageChanges = Array<readonly [pageNumber: number, bytes: Buffer | undefined]>;
 
-/** The words of a stored page. Copied, as engines use their buffers again. */
+/** Returns a copy of a stored page as words. LMDB reuses its read buffer. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const words = new Uint32Array(bytes.byteLength >>> 2);
   new Uint8Array(words.buffer).set(bytes);
@@ -22,18 +19,16 @@ export function wordsOf(bytes: Uint8Array): Uint32Array {
 
 const hasMorePages = (pageZero: Uint32Array): boolean => pageZero.length > PAGE_POSITIONS;
 
-/** The number of positions of the whole list, told by its page 0. */
 export const lengthIn = (pageZero: Uint32Array): number =>
   hasMorePages(pageZero) ? (pageZero[PAGE_POSITIONS] ?? 0) : pageZero.length;
 
-/** The last position of a list; -1 where it has none. */
+/** Returns the last position of a list, or -1 if it is empty. */
 export function lastPositionIn(pageZero: Uint32Array, read: ReadPageBytes): number {
   const lastPage = pagesOf(lengthIn(pageZero)) - 1;
   if (lastPage < 0) return -1;
   return (lastPage === 0 ? positionsIn(pageZero) : readWords(read, lastPage)).at(-1) ?? -1;
 }
 
-/** All positions of a list. */
 export function positionsOf(pageZero: Uint32Array, read: ReadPageBytes): Uint32Array {
   const pages = [positionsIn(pageZero)];
   for (let n = 1; n < pagesOf(lengthIn(pageZero)); n++) pages.push(readWords(read, n));
@@ -43,10 +38,7 @@ export function positionsOf(pageZero: Uint32Array, read: ReadPageBytes): Uint32A
 export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
   hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
 
-/**
- * The one page of a list that fits on it, after `added` (ascending) were put behind what it has; undefined where there is
- * more to it, and changePages must be asked. Nearly all lists of a change are such.
- */
+/** Appends to a list with a single page, as most are. Returns undefined if changePages is needed. */
 export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<number>): Buffer | undefined {
   const oldBytes = page?.length ?? 0;
   const length = oldBytes / WORD_BYTES + added.length;
@@ -59,8 +51,8 @@ export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<numb
 }
 
 /**
- * What changes when positions from `removeStart` on are taken out and `added` (ascending) are put in. Adding behind the
- * last position, which is what a growing chain does, touches the first and last page only.
+ * Returns the page changes for removing all positions from `removeStart` on and adding others, ascending. An append, as
+ * in a growing chain, changes only the first and last page.
  */
 export function changePages(read: ReadPageBytes, removeStart: number, added: ArrayLike<number>): PageChanges {
   const zeroBytes = read(0);
@@ -70,7 +62,7 @@ export function changePages(read: ReadPageBytes, removeStart: number, added: Arr
   const page = (n: number): Uint32Array => (n === 0 ? positionsIn(zero) : readWords(read, n));
   const oldPages = pagesOf(lengthIn(zero));
 
-  // The last page alone where all that changes lies behind its first position, else the whole list.
+  // If all changes are after its first position, only the last page changes, otherwise the whole list.
   const last = page(oldPages - 1);
   const lastPosition = last.at(-1) ?? -1;
   if (added.length === 0 && removeStart > lastPosition) return [];
@@ -87,14 +79,13 @@ const NO_PAGE = new Uint32Array();
 
 const pagesOf = (length: number): number => Math.ceil(length / PAGE_POSITIONS);
 
-/** A page other than page 0. */
 export function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array {
   const bytes = read(pageNumber);
   if (bytes === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);
   return wordsOf(bytes);
 }
 
-/** The pages from `firstPage` on, which hold `positions` now; `oldZero` was the list's page 0. */
+/** Returns the changes for pages from `firstPage` on. `oldZero` is the list's previous page 0. */
 function pagesFrom(firstPage: number, positions: Uint32Array, oldZero: Uint32Array): PageChanges {
   const length = firstPage * PAGE_POSITIONS + positions.length;
   const pages = pagesOf(length);
@@ -135,7 +126,7 @@ function joined(parts: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** The positions of two ascending lists in ascending order, none twice. */
+/** Returns the union of two ascending lists, ascending and without duplicates. */
 export function united(kept: Uint32Array, added: ArrayLike<number>): Uint32Array {
   const all = new Uint32Array(kept.length + added.length);
   all.set(kept);

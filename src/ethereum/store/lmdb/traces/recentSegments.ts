@@ -13,7 +13,7 @@ import {
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
 
-/** What the index holds on disk, as far as recent blocks are read from it. */
+/** Stored data from which the postings of recent blocks are built. */
 export interface StoredBlocks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
@@ -23,25 +23,24 @@ export interface StoredBlocks {
 interface LoadedBlock {
   readonly number: number;
   readonly hash: Hash;
-  /** How many postings there were before it. */
   readonly postingsBefore: number;
 }
 
 interface RecentSegment {
   readonly postings: RecentPostings;
-  /** In the order in which they were loaded. */
+  /** Blocks in the order of loading. */
   readonly blocks: LoadedBlock[];
   readonly isLoaded: Uint8Array;
 }
 
 /**
- * The posting lists of the blocks that were not merged into the lists on disk yet, by segment. They are derived from what is
- * on disk, as it is now, by whoever reads it, and hold nothing that would be lost.
+ * Posting lists of recent blocks, not yet merged to disk. They contain nothing that could be lost, because each process
+ * derives them from the stored blocks.
  */
 export class RecentSegments {
   readonly #stored: StoredBlocks;
   readonly #segments = new Map<number, RecentSegment>();
-  /** Blocks that are being written by this process: their postings are at hand. */
+  /** Blocks that this process is writing. Their postings are known already. */
   #staged: ReadonlyMap<number, IndexedBlock> = new Map();
   readonly #key = Buffer.alloc(SIDE_AND_TERM_BYTES);
 
@@ -49,7 +48,6 @@ export class RecentSegments {
     this.#stored = stored;
   }
 
-  /** Positions in all lists. */
   get size(): number {
     let size = 0;
     for (const { postings } of this.#segments.values()) size += postings.size;
@@ -60,13 +58,13 @@ export class RecentSegments {
     return this.#segments.get(segment)?.postings;
   }
 
-  /** Blocks that may be on disk the next time that somebody looks. */
+  /** Registers blocks being written, so that `follow` need not read their postings. */
   stage(blocks: readonly IndexedBlock[]): void {
     this.#staged = new Map(blocks.map((block) => [block.block.number, block]));
   }
 
-  /** Brings all lists to what is on disk now; `isRewritten` where more than blocks behind the last were changed. */
-  follow(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
+  /** Updates all lists. `isRewritten` is true if anything changed except blocks added after the last one. */
+  update(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
     for (const segment of this.#segments.keys())
       if (!unmerged.some((blocks) => blocks.segment === segment)) this.#segments.delete(segment);
     for (const blocks of unmerged) {
@@ -83,7 +81,7 @@ export class RecentSegments {
     }
   }
 
-  /** Forgets the blocks from the first one on that is another now, or none; loaded again are those that still stand. */
+  /** Removes the blocks from the first changed one on. `#loadMore` then loads those that still exist. */
   #cutOff({ blocks, postings, isLoaded }: RecentSegment): void {
     const changed = blocks.findIndex(({ number, hash }) => this.#stored.block(number)?.hash !== hash);
     if (changed === -1) return;

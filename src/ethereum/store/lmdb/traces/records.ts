@@ -3,17 +3,24 @@ import {
   type ChainIdentity,
   type Hash,
   type StoredBlock,
+  TRACE_FAILURES,
   type TraceCounts,
 } from '../../../traces/index.ts';
 import { uint32Key } from './keys.ts';
 
-/** How the small records of the traces' environment are laid out. */
+/** Encoding of the small records in the traces' environment. */
 
 const HASH_BYTES = 32;
 const BLOCK_RECORD_BYTES = 2 * HASH_BYTES + 8 + 4;
+/** Size of the record of an unavailable block. It ends with the index of its reason in TRACE_FAILURES. */
+const UNAVAILABLE_RECORD_BYTES = BLOCK_RECORD_BYTES + 1;
 
 export function encodeBlock(block: StoredBlock): Buffer {
-  const record = Buffer.allocUnsafe(BLOCK_RECORD_BYTES);
+  const { unavailable } = block;
+  const record = Buffer.allocUnsafe(
+    unavailable === undefined ? BLOCK_RECORD_BYTES : UNAVAILABLE_RECORD_BYTES,
+  );
+  if (unavailable !== undefined) record[BLOCK_RECORD_BYTES] = TRACE_FAILURES.indexOf(unavailable);
   record.write(block.hash.slice(2), 0, 'hex');
   record.write(block.parentHash.slice(2), HASH_BYTES, 'hex');
   record.writeDoubleBE(block.timestamp, 2 * HASH_BYTES);
@@ -22,24 +29,41 @@ export function encodeBlock(block: StoredBlock): Buffer {
 }
 
 export function decodeBlock(number: number, record: Buffer): StoredBlock {
+  const unavailable =
+    record.length === UNAVAILABLE_RECORD_BYTES ? TRACE_FAILURES[record[BLOCK_RECORD_BYTES] ?? 0] : undefined;
   return {
     number,
     hash: hashAt(record, 0),
     parentHash: hashAt(record, HASH_BYTES),
     timestamp: record.readDoubleBE(2 * HASH_BYTES),
     traceCount: record.readUInt32BE(2 * HASH_BYTES + 8),
+    ...(unavailable !== undefined && { unavailable }),
   };
 }
 
-// The cast holds: 32 bytes as lower-case digits are a hash.
+const NUMBER_BYTES = 4;
+
+export function encodeNumbers(numbers: readonly number[]): Buffer {
+  const record = Buffer.allocUnsafe(NUMBER_BYTES * numbers.length);
+  numbers.forEach((number, i) => {
+    record.writeUInt32BE(number, NUMBER_BYTES * i);
+  });
+  return record;
+}
+
+export const decodeNumbers = (record: Buffer | undefined): number[] =>
+  Array.from({ length: (record?.length ?? 0) / NUMBER_BYTES }, (_, i) =>
+    record === undefined ? 0 : record.readUInt32BE(NUMBER_BYTES * i),
+  );
+
+// The cast is safe: 32 bytes as lower-case hex digits are a hash.
 const hashAt = (record: Buffer, offset: number): Hash =>
   `0x${record.toString('hex', offset, offset + HASH_BYTES)}` as Hash;
 
-/** Tells one state of the index from another. Both numbers wrap around at 2^32. */
+/** Version of the index state. Both numbers wrap around at 2^32. */
 export interface StateVersion {
-  /** Changes so far. */
   readonly changes: number;
-  /** Changes so far that did more than to add blocks behind the last: lists did not only grow. */
+  /** Number of changes that did more than add blocks after the last one, so that lists did not only grow. */
   readonly rewrites: number;
 }
 
@@ -52,13 +76,10 @@ export function encodeVersion({ changes, rewrites }: StateVersion): Buffer {
   return record;
 }
 
-/**
- * The blocks of a segment that are not, or not all, in its posting lists yet. What finds their traces is worked out from
- * their chunks and kept in memory, until it is merged into the lists.
- */
+/** Blocks of a segment that are not completely in its lists on disk. Their postings are in memory until a merge. */
 export class UnmergedBlocks {
   readonly segment: number;
-  /** A bit for each block of the segment, the lowest of the first byte for the first block. */
+  /** One bit per block of the segment, lowest bit first. */
   readonly #bits: Uint8Array;
 
   constructor(segment: number, bits = new Uint8Array(BLOCKS_PER_SEGMENT / 8)) {
@@ -105,13 +126,13 @@ export function decodeChain(record: Buffer): ChainIdentity {
 }
 
 /**
- * What is known of a segment's blocks as a whole: a 32-bit number for each, 0 for one that is not in the index, else its
- * count of traces and one; and behind them the number of the dictionary that the segment's chunks are compressed with.
+ * State of a segment: a 32-bit number per block, its traces plus one, or 0 if it is missing. The last number is the
+ * dictionary for the segment's chunks.
  */
 export class Segment implements TraceCounts {
   readonly #words: Uint32Array;
   #before: Float64Array | undefined;
-  /** For each offset, the first one from there on whose block is not in the index. */
+  /** By offset: the first offset, from this one on, whose block is missing. */
   #missing: Uint16Array | undefined;
 
   constructor(record?: Uint8Array) {
@@ -119,7 +140,7 @@ export class Segment implements TraceCounts {
     if (record !== undefined) new Uint8Array(this.#words.buffer).set(record);
   }
 
-  /** The number of the dictionary, once the segment has a block. */
+  /** Number of the dictionary. Valid once the segment has a block. */
   get dictionary(): number {
     return this.#words[BLOCKS_PER_SEGMENT] ?? 0;
   }
@@ -136,14 +157,14 @@ export class Segment implements TraceCounts {
     return this.#words[offset] !== 0;
   }
 
-  /** The highest offset whose block is in the index; -1 where none is. */
+  /** Returns the highest offset with a block, or -1. */
   last(): number {
     let offset = BLOCKS_PER_SEGMENT - 1;
     while (offset >= 0 && this.#words[offset] === 0) offset--;
     return offset;
   }
 
-  /** The lowest offset from `offset` on whose block is not in the index; BLOCKS_PER_SEGMENT where all are. */
+  /** Returns the lowest offset, from `offset` on, whose block is missing; BLOCKS_PER_SEGMENT if there is none. */
   firstMissing(offset: number): number {
     this.#missing ??= this.#findMissing();
     return this.#missing[offset] ?? BLOCKS_PER_SEGMENT;

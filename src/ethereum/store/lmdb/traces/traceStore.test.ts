@@ -9,9 +9,9 @@ import { IndexState } from './indexState.ts';
 
 traceStoreContract('lmdb', () => lmdbTraces());
 
-test('one frame of a transaction with 20,000 is found with as many reads as halving them takes', async () => {
+test('transactionTrace finds a frame of a transaction with 20,000 frames by binary search', async () => {
   const frames = 20_000;
-  // And the chunk of the root frame, its block, its posting list, and the chunk of the frame once more.
+  // Binary search, plus the root frame's chunk, its block, its posting list, and the frame's chunk again.
   const maxReads = Math.ceil(Math.log2(frames)) + 6;
   const { open, remove } = await lmdbTraces();
   const store = await open();
@@ -19,7 +19,7 @@ test('one frame of a transaction with 20,000 is found with as many reads as halv
   const trees = [randomTree(random, 3, 1), randomTree(random, frames, 300), randomTree(random, 3, 1)];
   const { header, traces } = blockOfTrees(random, 9, trees);
   await store.apply({ blocks: [indexBlock(header, traces)] });
-  const hash = header.transactionHashes[1] as Hash; // of the second of three trees
+  const hash = header.transactionHashes[1] as Hash; // transaction of the second of three trees
   const ofHash = traces.filter(({ transactionHash }) => transactionHash === hash);
   const reads = vi.spyOn(IndexState.prototype, 'read');
   const parses = vi.spyOn(JSON, 'parse');
@@ -42,15 +42,15 @@ test('one frame of a transaction with 20,000 is found with as many reads as halv
   }
 });
 
-test('a block of 6,000 traces is written in slices, and given up where it is replaced meanwhile', async () => {
+test('a block of 6,000 traces is written in slices, and the read returns undefined if the block is replaced', async () => {
   const { open, remove } = await lmdbTraces();
   const store = await open();
   const random = new Random(21);
   const one = blockOfTrees(random, 9, [randomTree(random, 6_000, 300)]);
   const other = blockOfTrees(random, 9, [randomTree(random, 6_000, 300)]);
   const blocks = [one, other].map(({ header, traces }) => indexBlock(header, traces));
-  const [hash] = one.header.transactionHashes as [Hash]; // of its one tree
-  // Each look at the clock takes a millisecond, however fast the machine is.
+  const [hash] = one.header.transactionHashes as [Hash]; // transaction of its only tree
+  // Each call of performance.now() advances by 1 ms, independent of the machine's speed.
   let nowMs = performance.now();
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++nowMs);
   try {
@@ -72,9 +72,9 @@ test('a block of 6,000 traces is written in slices, and given up where it is rep
       isWaiting = false;
       expect(turns).toBeGreaterThan(10);
     }
-    // Which of the two is first nobody knows: an answer is that of one block, or there is none.
+    // The order of read and change is not fixed: the result is that of one block, or undefined.
     const seen = new Set<string>();
-    await until('one is given up', async () => {
+    await until('a read returns undefined', async () => {
       for (const block of [1, 0]) {
         const change = store.apply({ undoFrom: 9, blocks: blocks.slice(block, block + 1) });
         const text = (await store.blockTraces(9, 1e9))?.toString();

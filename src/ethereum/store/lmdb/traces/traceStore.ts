@@ -2,20 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import {
   AnswerTooLargeError,
-  type Awaitable,
   blockAt,
   type ChainIdentity,
   findFrame,
   firstTraceFrom,
   type Hash,
   type HistoryPage,
-  type HistoryPlace,
+  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
   type InternalTransactionsPage,
   type InternalTransactionsQuery,
   JsonWriter,
+  type MatchVisitor,
+  type MaybePromise,
   readInternalTransactions,
   type StoredBlock,
   type SummaryQuery,
@@ -23,7 +24,6 @@ import {
   summarizeHistory,
   TextCache,
   TRACES_PER_CHUNK,
-  type Trace,
   type TraceFilter,
   type TraceReader,
   type TraceStore,
@@ -32,93 +32,78 @@ import {
   traceIndexAt,
   tracesOfBlock,
   transactionPositionOf,
-  type Visitor,
+  type UnavailableBlock,
   WrongChainError,
   writeTrace,
 } from '../../../traces/index.ts';
-import { AnswerWriter } from './answerWriter.ts';
-import { carryOutUpgrade, type UpgradeObserver } from './carryOutUpgrade.ts';
 import { makeDictionary } from './dictionary.ts';
 import { LmdbHistoryReader } from './directory/historyReader.ts';
 import { DirectoryUpkeep } from './directory/upkeep.ts';
 import { writeHistory } from './directory/writeHistory.ts';
-import { NO_DICTIONARY, TraceEnvironment, type TraceFormat } from './environment.ts';
-import { FilterAnswers, type FilterAnswersOptions } from './filterAnswers.ts';
+import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
+import { FilterRunner, type FilterRunnerOptions } from './filterRunner.ts';
 import { IndexState } from './indexState.ts';
-import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
-import { Turns } from './turns.ts';
-import { WriteBatch } from './writeBatch.ts';
-import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './writeInSlices.ts';
-import { Writes } from './writes.ts';
+import { TickScheduler } from './tickScheduler.ts';
+import { TraceArrayWriter } from './traceArrayWriter.ts';
+import { LISTS_PER_MERGE, mergeRecent } from './write/mergeRecent.ts';
+import { WriteBatch } from './write/writeBatch.ts';
+import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './write/writeInSlices.ts';
+import { Writes } from './write/writes.ts';
 
-/** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
+/** Number of segments per dictionary. The addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
 
-/** Memory for traces in recent use where nothing else is asked for. */
+/** Default memory for the texts of recently used traces. */
 const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /**
- * Positions of recent blocks that are held in memory, at some 30 bytes each, before they are merged into the lists on disk:
- * those of 120 mainnet blocks. Each merge writes nearly all lists of the segment anew, and whoever opens the index works
- * them out again for the first operation that needs them, which takes a fifth of a second.
+ * Maximum number of recent positions in memory before a merge, which rewrites nearly all lists of the segment. They use
+ * about 30 bytes each and cover 120 mainnet blocks. The first read after an open rebuilds them in 0.2 s.
  */
 const MAX_RECENT_POSITIONS = 2 ** 18;
 
-export interface TraceStoreOptions extends FilterAnswersOptions {
+export interface TraceStoreOptions extends FilterRunnerOptions {
   readonly cacheBytes?: number;
   readonly maxRecentPositions?: number;
   readonly listsPerMerge?: number;
-  readonly upgrade?: UpgradeObserver;
-  /** Left out: the one that this program writes. */
-  readonly format?: TraceFormat | undefined;
 }
 
-/** An index that another process writes. */
+/** Reader of an index that another process writes. */
 export interface LmdbTraceReader extends TraceReader {
-  /** What is read from now on is of no older commit than the last one of now, and no block above this one is its head. */
-  refresh(shownHead: number): void;
+  /** Makes all commits so far visible to later reads. Without it, reads of one event loop tick see one commit. */
+  refresh(): void;
 }
 
-/** The index of traces in an LMDB environment in the folder `path`. */
+/** Opens the index of traces in the folder `path`. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
-  return new LmdbTraceStore(TraceEnvironment.open(path, { format: options.format }), options);
+  return new LmdbTraceStore(TraceEnvironment.open(path), options);
 }
 
 /**
- * The same to read only, beside the process that writes it: what that one commits is seen, and nothing is ever written.
- * Throws NoIndexError where there is none.
+ * Opens an index that another process writes. Its later commits become visible. Throws NoIndexError if there is none.
  */
 export function openTraceReader(path: string, options: TraceStoreOptions = {}): LmdbTraceReader {
-  return new LmdbTraceStore(
-    TraceEnvironment.open(path, { readOnly: true, format: options.format }),
-    options,
-    true,
-  );
+  return new LmdbTraceStore(TraceEnvironment.open(path, { readOnly: true }), options, true);
 }
 
-export class LmdbTraceStore implements TraceStore {
+class LmdbTraceStore implements TraceStore {
   readonly #environment: TraceEnvironment;
   readonly #json = new JsonWriter();
   readonly #state: IndexState;
   readonly #texts: TextCache;
-  readonly #answers: AnswerWriter;
-  readonly #filters: FilterAnswers;
-  readonly #turns = new Turns();
-  /** The epoch of the state that the kept texts are of. */
+  readonly #answers: TraceArrayWriter;
+  readonly #filters: FilterRunner;
+  readonly #turns = new TickScheduler();
+  /** Epoch of the cached texts. */
   #epoch = 0;
-  /** Changes are worked out one after the other, each from the state before. */
+  /** Runs changes one at a time, because each depends on the state before it. */
   readonly #changes = new SerialQueue();
   readonly #history: LmdbHistoryReader;
-  /** Undefined where this process only reads. */
   readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
-  #shownHead = Number.POSITIVE_INFINITY;
-  /** Of a reader: the changes by which the dictionaries were opened that there are. */
+  /** In a reader: the number of changes at which the dictionaries were opened. */
   #dictionariesAt: number | undefined;
-  /** Ends when the upgrade does, or is given up: then it goes on with the next start. */
-  #upgrading: Promise<void> = Promise.resolve();
-  #isClosing = false;
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
 
@@ -130,8 +115,8 @@ export class LmdbTraceStore implements TraceStore {
     this.#environment = environment;
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
-    this.#answers = new AnswerWriter(this.#state, this.#texts);
-    this.#filters = new FilterAnswers(options, {
+    this.#answers = new TraceArrayWriter(this.#state, this.#texts);
+    this.#filters = new FilterRunner(options, {
       current: () => this.#current(),
       answers: this.#answers,
       turns: this.#turns,
@@ -139,22 +124,15 @@ export class LmdbTraceStore implements TraceStore {
     });
     this.#history = new LmdbHistoryReader(environment, this.#state);
     if (isReader) return;
-    // Only this process writes.
+    // From here on, only this process writes.
     this.#state.setWriting(false);
     this.#upkeep = new DirectoryUpkeep({
       environment,
       state: () => this.#current(),
-      inTurn: (step) => this.#changes.run(async () => step()),
-      commit: (writes) => this.#commit(() => writes.carryOut(), { isFlushed: false }),
+      runExclusive: (step) => this.#changes.run(async () => step()),
+      commit: (writes) => this.#commit(() => writes.execute(), { isFlushed: false }),
     });
     this.#upkeep.wake();
-    const { upgrade } = environment;
-    if (upgrade?.progress === undefined) return;
-    this.#upgrading = carryOutUpgrade(upgrade, {
-      commit: (step) => this.#changes.run(() => this.#commit(step, { isFlushed: false })),
-      isClosing: () => this.#isClosing,
-      observer: options.upgrade,
-    });
   }
 
   chain(): ChainIdentity | undefined {
@@ -167,7 +145,7 @@ export class LmdbTraceStore implements TraceStore {
       if (held === undefined) {
         const writes = new Writes();
         writes.put(this.#environment.meta, Buffer.from('chain'), encodeChain(identity));
-        await this.#commit(() => writes.carryOut());
+        await this.#commit(() => writes.execute());
       } else if (held.chainId !== identity.chainId || held.genesisHash !== identity.genesisHash) {
         throw new WrongChainError(held, identity);
       }
@@ -175,13 +153,10 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   head(): StoredBlock | undefined {
-    const head = this.#current().head();
-    if (head === undefined || head.number <= this.#shownHead) return head;
-    return this.#shownHead < 0 ? undefined : (this.#state.block(this.#shownHead) ?? head);
+    return this.#current().head();
   }
 
-  refresh(shownHead: number): void {
-    this.#shownHead = shownHead;
+  refresh(): void {
     this.#environment.root.resetReadTxn();
   }
 
@@ -201,17 +176,21 @@ export class LmdbTraceStore implements TraceStore {
     return this.#current().firstMissing(fromBlock, toBlock);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Buffer | undefined> {
+  unavailable(fromBlock: number, toBlock: number, max: number): readonly UnavailableBlock[] {
+    return this.#current().unavailable(fromBlock, toBlock, max);
+  }
+
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Buffer | undefined> {
     return this.#filters.filter(filter, { maxBytes, json });
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined> {
+  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined> {
     const block = this.#current().block(blockNumber);
-    if (block === undefined) return undefined;
+    if (block === undefined || block.unavailable !== undefined) return undefined;
     return this.#run({ block, first: 0, end: block.traceCount }, maxBytes);
   }
 
-  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Awaitable<Buffer | undefined> {
+  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): MaybePromise<Buffer | undefined> {
     const root = this.#findTransaction(hash, upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
@@ -233,7 +212,8 @@ export class LmdbTraceStore implements TraceStore {
     const found = findFrame(readChunk, { first: index, end: block.traceCount }, place);
     if (found === undefined) return null;
     this.#json.reset();
-    writeTrace(this.#json, readChunk(found), found % TRACES_PER_CHUNK, block.number);
+    const readData = (blockNumber: number, chunk: number) => this.#state.dataChunk(blockNumber, chunk);
+    writeTrace(this.#json, readChunk(found), found % TRACES_PER_CHUNK, block.number, readData);
     if (this.#json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
     return this.#json.copy();
   }
@@ -253,12 +233,12 @@ export class LmdbTraceStore implements TraceStore {
     return readInternalTransactions(this.#history, query);
   }
 
-  transactionPlace(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): HistoryPlace | undefined {
+  transactionPosition(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): HistoryPosition | undefined {
     const root = this.#findTransaction(hash, upTo);
     return root && { blockNumber: root.block.number, traceIndex: root.index, blockHash: root.block.hash };
   }
 
-  #run(run: BlockRun, maxBytes: number): Awaitable<Buffer | undefined> {
+  #run(run: BlockRun, maxBytes: number): MaybePromise<Buffer | undefined> {
     const { block, first, end } = run;
     if (end - first <= TRACES_PER_SLICE) return this.#runAtOnce(run, maxBytes);
     const isThere = (): boolean => this.#current().block(block.number)?.hash === block.hash;
@@ -276,17 +256,13 @@ export class LmdbTraceStore implements TraceStore {
       const dictionary = await this.#dictionaryFor(change);
       const batch = new WriteBatch(
         { change, dictionary },
-        {
-          environment: this.#environment,
-          state: this.#current(),
-          readTraces: (block) => this.tracesOf(block),
-        },
+        { environment: this.#environment, state: this.#current() },
       );
       this.#state.recent.stage(change.blocks);
       this.#upkeep?.changed(batch.changedSegments);
       await this.#commit(() => batch.write()).finally(() => this.#state.recent.stage([]));
     });
-    // Whoever waits for the change need not wait for this. Where it fails, a later change does it, or fails with it.
+    // Callers of `apply` do not wait for the merge. If it fails, a later change retries it, or fails too.
     this.#changes
       .run(() => this.#mergeIfOver(this.#maxRecentPositions))
       .then(() => this.#upkeep?.wake())
@@ -299,7 +275,7 @@ export class LmdbTraceStore implements TraceStore {
     for (const { segment } of this.#state.unmerged()) await this.#merge(segment);
   }
 
-  /** While some lists are written, the next ones are worked out. */
+  /** Merges a segment. Prepares the next lists while the previous ones are being written. */
   async #merge(segment: number): Promise<void> {
     let committed: Promise<void> = Promise.resolve();
     const steps = mergeRecent(
@@ -308,19 +284,16 @@ export class LmdbTraceStore implements TraceStore {
     );
     for (const writes of steps) {
       await committed;
-      committed = this.#commit(() => writes.carryOut(), { isFlushed: false });
-      // Its failure is heard of when it is awaited.
+      committed = this.#commit(() => writes.execute(), { isFlushed: false });
+      // Prevents an unhandled rejection. The error is thrown at the next await.
       committed.catch(() => undefined);
-      // Writing begins with the next turn of the event loop.
+      // The write starts in the next tick.
       await nextTurn();
     }
     await committed;
   }
 
-  /**
-   * The dictionary for segments that begin with this change: the newest one, or one made now where the chain may have
-   * come to look different since that was made.
-   */
+  /** Returns the dictionary for segments that start with this change; a new one if the newest is too old. */
   async #dictionaryFor({ blocks }: IndexChange): Promise<number> {
     const newest = this.#current().dictionary();
     const first = blocks[0]?.block.number ?? 0;
@@ -334,24 +307,22 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#upgrading;
     await this.#upkeep?.stop();
     await this.#changes.idle();
     await this.#environment.close();
   }
 
-  /** Writes in one transaction, waits until it is on disk unless that matters to nobody, and lets the next read see it. */
+  /** Writes in one transaction, visible to later reads. If `isFlushed`, waits until it is on disk. */
   async #commit(write: () => void, { isFlushed } = { isFlushed: true }): Promise<void> {
     const { root } = this.#environment;
     this.#state.setWriting(true);
-    // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
+    // An open read transaction prevents the reuse of pages of its snapshot, so the file would grow.
     root.resetReadTxn();
     try {
       this.#environment.assertInPlace();
       await this.#environment.commit(write);
       if (isFlushed) await root.flushed;
-      // What went into a file that was removed meanwhile is not kept.
+      // Fails if the file was removed during the write: the change would be lost.
       this.#environment.assertInPlace();
     } finally {
       root.resetReadTxn();
@@ -359,15 +330,14 @@ export class LmdbTraceStore implements TraceStore {
     }
   }
 
-  #array(maxBytes: number, visitAll: (visitor: Visitor) => void): Buffer {
+  #array(maxBytes: number, visitAll: (visitor: MatchVisitor) => void): Buffer {
     this.#answers.write(this.#json, maxBytes, visitAll);
     return this.#json.copy();
   }
 
-  /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
     let { changes } = this.#state.refreshSnapshot();
-    // A new dictionary comes with the change that needs it. Where one is opened another state is read from there on.
+    // Opening a dictionary starts a new snapshot, so the version is read again.
     while (this.#isReader && changes !== this.#dictionariesAt) {
       this.#dictionariesAt = changes;
       this.#environment.openDictionaries();
@@ -378,13 +348,7 @@ export class LmdbTraceStore implements TraceStore {
     return this.#state;
   }
 
-  /** At once, however many they are: from the state that was looked at last. */
-  tracesOf(block: StoredBlock): readonly Trace[] {
-    const text = this.#runAtOnce({ block, first: 0, end: block.traceCount }, Number.POSITIVE_INFINITY);
-    return JSON.parse(text.toString()) as Trace[]; // written from traces that were checked
-  }
-
-  /** The root frame of a transaction; newest segments first. */
+  /** Returns a transaction's root frame. Searches the newest segments first. */
   #findTransaction(hash: Hash, upTo = Number.POSITIVE_INFINITY): RootFrame | undefined {
     const state = this.#current();
     const head = state.head();
@@ -410,7 +374,7 @@ export class LmdbTraceStore implements TraceStore {
   }
 }
 
-/** The root frame of a transaction: its block, its number among the block's traces, and its transaction's position. */
+/** Root frame of a transaction: its block, its trace index there, and the transaction's index. */
 interface RootFrame {
   readonly block: StoredBlock;
   readonly index: number;

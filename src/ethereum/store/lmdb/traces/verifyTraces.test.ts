@@ -5,14 +5,16 @@ import { type Database, open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../../../test/support/random.ts';
 import { syntheticAddresses, syntheticBlock } from '../../../../../test/support/syntheticChain.ts';
-import { type Hash, indexBlock } from '../../../traces/index.ts';
+import { type Hash, indexBlock, indexUnavailable } from '../../../traces/index.ts';
 import { openTraceStore, verifyTraces } from './index.ts';
 
-/** Over a segment's end, with lists on disk and some that are not. */
+/** The blocks cross the end of a segment. Some of their lists are on disk, some are not. */
 const FIRST = 1_000;
 const BLOCKS = 60;
+/** Blocks without traces, because no node could trace them. */
+const UNAVAILABLE = [FIRST + 5, FIRST + 41];
 
-describe('verifying an index', () => {
+describe('verifyTraces', () => {
   let folder: string;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
@@ -30,16 +32,19 @@ describe('verifying an index', () => {
       );
       mostTraces = Math.max(mostTraces, traces.length);
       parentHash = header.hash;
-      await store.apply({ blocks: [indexBlock(header, traces)] });
+      const indexed = UNAVAILABLE.includes(number)
+        ? indexUnavailable(header, 'oversized')
+        : indexBlock(header, traces);
+      await store.apply({ blocks: [indexed] });
     }
     await store.close();
-    expect(mostTraces, 'a block as long as those of mainnet').toBeGreaterThan(300);
+    expect(mostTraces, 'number of traces as in a mainnet block').toBeGreaterThan(300);
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const verified = () => verifyTraces(folder, () => undefined);
 
-  it('finds nothing in one that is whole', async () => {
+  it('finds no problem in an intact index', async () => {
     expect(await verified()).toEqual([]);
   });
 
@@ -50,26 +55,26 @@ describe('verifying an index', () => {
     message: RegExp;
   }>([
     {
-      what: 'a list that is missing',
+      what: 'a missing posting list',
       name: 'postings',
       damage: (lists) => lists.remove(someKey(lists)),
-      message: /is not that of its traces/,
+      message: /does not match its traces/,
     },
     {
-      what: 'a list that lost its last position',
+      what: 'a posting list without its last position',
       name: 'postings',
       damage: (lists) => {
         const key = someKey(lists);
         const value = lists.get(key) ?? Buffer.alloc(0);
         return lists.put(key, value.subarray(0, value.length - 4));
       },
-      message: /is not that of its traces/,
+      message: /does not match its traces/,
     },
     {
-      what: 'a block that is missing',
+      what: 'a missing block',
       name: 'blocks',
       damage: (blocks) => blocks.remove(someKey(blocks)),
-      message: /in one list of blocks and not/,
+      message: /is in only one of the databases/,
     },
     {
       what: 'a block of another chain',
@@ -80,13 +85,19 @@ describe('verifying an index', () => {
         value.fill(7, 0, 64);
         return blocks.put(key, value);
       },
-      message: /is not the child of|are not those of/,
+      message: /is not the child of|do not match its hash/,
     },
     {
-      what: 'a chunk that is missing',
+      what: 'a missing chunk',
       name: 'chunks-0',
       damage: (chunks) => chunks.remove(someKey(chunks)),
       message: /the index is damaged/,
+    },
+    {
+      what: 'an unavailable block that is not in the list of unavailable blocks',
+      name: 'meta',
+      damage: (meta) => meta.remove(Buffer.from('unavailable')),
+      message: /block 1005 is unavailable in only one of its record and the list/,
     },
   ])('finds $what', async ({ name, damage, message }) => {
     const options = { keyEncoding: 'binary', encoding: 'binary' } as const;

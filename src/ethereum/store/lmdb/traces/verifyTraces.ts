@@ -9,28 +9,26 @@ import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.t
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { postingKey, SIDE_AND_TERM_AT, SIDES } from './keys.ts';
-import { LmdbTraceStore } from './traceStore.ts';
+import { storedTraces } from './storedTraces.ts';
 
-/** Problems after which a store is damaged enough: no more are looked for. */
+/** Maximum number of problems. Verification stops when it is reached. */
 const MAX_PROBLEMS = 20;
 
 /**
- * What is wrong with an index: each block must be there with all its traces, be its neighbour's child, and be found by each
- * address and transaction of its traces, and by no other. Empty where nothing is. Reads one state, beside whoever writes;
- * `progress` hears of each segment.
+ * Returns the problems of an index. Each block must be its neighbour's child and, unless unavailable, have all traces.
+ * The posting lists must match the traces exactly. Reads one snapshot. Calls `progress` after each segment.
  */
 export async function verifyTraces(path: string, progress: (blockNumber: number) => void): Promise<string[]> {
   const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });
-  const store = new LmdbTraceStore(environment, {}, true);
   try {
-    const verifier = new Verifier(environment, store);
+    const verifier = new Verifier(environment);
     for (let segment = verifier.lastSegment; segment >= 0 && !verifier.isFull; segment--) {
       verifier.verifySegment(segment);
       progress(firstBlockOf(segment));
     }
     return verifier.problems;
   } finally {
-    await store.close();
+    await environment.close();
   }
 }
 
@@ -39,14 +37,14 @@ type Expected = Map<string, number[]>;
 class Verifier {
   readonly problems: string[] = [];
   readonly #environment: TraceEnvironment;
-  readonly #store: LmdbTraceStore;
   readonly #state: IndexState;
+  readonly #unavailable: ReadonlySet<number>;
 
-  constructor(environment: TraceEnvironment, store: LmdbTraceStore) {
+  constructor(environment: TraceEnvironment) {
     this.#environment = environment;
-    this.#store = store;
     this.#state = new IndexState(environment);
     this.#state.refreshSnapshot();
+    this.#unavailable = new Set(this.#state.unavailableNumbers());
   }
 
   get #verified(): { environment: TraceEnvironment; state: IndexState } {
@@ -68,10 +66,16 @@ class Verifier {
     let previous = segment > 0 ? this.#state.block(first - 1) : undefined;
     for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
       const block = this.#state.block(first + offset);
-      if ((block !== undefined) !== counts.has(offset))
-        this.problems.push(`block ${first + offset} is in one list of blocks and not in the other`);
-      if (block !== undefined) {
-        this.#verifyBlock(block, previous, expected);
+      const hasTraces = block !== undefined && block.unavailable === undefined;
+      if (hasTraces !== counts.has(offset))
+        this.problems.push(`block ${first + offset} is in only one of the databases blocks and segments`);
+      if ((block?.unavailable !== undefined) !== this.#unavailable.has(first + offset))
+        this.problems.push(
+          `block ${first + offset} is unavailable in only one of its record and the list of unavailable blocks`,
+        );
+      if (block !== undefined) this.#verifyLink(block, previous);
+      if (hasTraces) {
+        this.#verifyTraces(block, expected);
         verifyAttributes(this.#verified, block, this.problems);
       }
       previous = block;
@@ -80,13 +84,16 @@ class Verifier {
     verifyDirectory(this.#verified, segment, { expected, problems: this.problems });
   }
 
-  #verifyBlock(block: StoredBlock, previous: StoredBlock | undefined, expected: Expected): void {
-    const { number, hash, parentHash, timestamp } = block;
+  #verifyLink({ number, parentHash }: StoredBlock, previous: StoredBlock | undefined): void {
     if (previous !== undefined && previous.hash !== parentHash)
       this.problems.push(`block ${number} is not the child of block ${previous.number}`);
-    const traces = this.#store.tracesOf(block);
+  }
+
+  #verifyTraces(block: StoredBlock, expected: Expected): void {
+    const { number, hash, parentHash, timestamp } = block;
+    const traces = [...storedTraces(this.#state, block)];
     if (traces.length !== block.traceCount || traces.some((trace) => trace.blockHash !== hash)) {
-      this.problems.push(`the traces of block ${number} are not those of ${hash}`);
+      this.problems.push(`the traces of block ${number} do not match its hash ${hash}`);
       return;
     }
     const header = { number, hash, parentHash, timestamp, transactionHashes: [] };
@@ -111,7 +118,7 @@ class Verifier {
           list?.length === positions.length && positions.every((position, i) => list.at(i) === position);
         if (!isSame)
           this.problems.push(
-            `the list of ${name} from block ${firstBlockOf(segment)} on is not that of its traces`,
+            `the posting list of ${name} in the segment from block ${firstBlockOf(segment)} does not match its traces`,
           );
         if (this.isFull) return;
       }
@@ -122,7 +129,9 @@ class Verifier {
       const side = SIDES[key[SIDE_AND_TERM_AT] ?? 0] ?? 'from';
       const term = `0x${key.toString('hex', SIDE_AND_TERM_AT + 1, SIDE_AND_TERM_AT + 21)}`;
       if (!expected.has(`${side} ${term}`))
-        this.problems.push(`${side} ${term} has a list from block ${firstBlockOf(segment)} on, and no trace`);
+        this.problems.push(
+          `${side} ${term} has a posting list but no traces in the segment from block ${firstBlockOf(segment)}`,
+        );
       if (this.isFull) return;
     }
   }

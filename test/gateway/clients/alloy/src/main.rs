@@ -1,4 +1,4 @@
-//! What an application does with alloy and its defaults; prints what it saw as JSON.
+//! Uses alloy with its defaults, as an application does, and prints the results as JSON.
 
 use std::{env, error::Error};
 
@@ -14,7 +14,7 @@ use alloy::{
 };
 use serde_json::json;
 
-/// The call `set(uint256)` of 42, which logs it.
+/// The call `set(42)`, which logs its argument.
 const SET_42: &str = "60fe47b1000000000000000000000000000000000000000000000000000000000000002a";
 /// The call `fail()`, which reverts with Error("no").
 const FAIL: &str = "a9cc4718";
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .skip(1)
         .collect::<Vec<_>>()
         .try_into()
-        .map_err(|_| "to be called with a URL, a key, an address and a contract")?;
+        .map_err(|_| "usage: URL PRIVATE_KEY ADDRESS BYTECODE")?;
     let other: Address = other.parse()?;
     let signer: PrivateKeySigner = key.parse()?;
     let provider = ProviderBuilder::new().wallet(signer).connect_http(url.parse()?);

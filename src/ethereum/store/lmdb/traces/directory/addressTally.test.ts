@@ -5,14 +5,14 @@ import { syntheticAddresses } from '../../../../../../test/support/syntheticChai
 import { BLOCKS_PER_SEGMENT, indexBlock, positionOf, TRACE_TYPES } from '../../../../traces/index.ts';
 import { AddressTally } from './addressTally.ts';
 import { HalfSipHash } from './halfSipHash.ts';
-import { columnOf, MAX_KEPT_POSITIONS, PartReader } from './parts.ts';
+import { columnOf, MAX_INLINE_POSITIONS, PartReader } from './parts.ts';
 import { ADDRESS_BYTES, bucketOf, EntryReader, findParts, hashOf } from './run.ts';
 
 const SEGMENT = 3;
 const SIDES = ['from', 'to'] as const;
 const HASH = new HalfSipHash(Buffer.alloc(8, 5));
 
-test('a run has each address once, in the bucket of its hash, with all counts and the positions of rare ones', () => {
+test('a run has each address once, in the bucket of its hash, with all counts and the positions of rare addresses', () => {
   const random = new Random(17);
   const addresses = syntheticAddresses(1_000);
   const expected = new Map<string, Record<'from' | 'to', number[]>>();
@@ -35,14 +35,14 @@ test('a run has each address once, in the bucket of its hash, with all counts an
   for (const [term, positions] of expected) {
     for (const side of SIDES)
       for (const position of positions[side]) tally.add(side, types[position] ?? -1, position);
-    tally.addressAt(Buffer.from(`00${term.slice(2)}`, 'hex'), 1);
+    tally.finishAddress(Buffer.from(`00${term.slice(2)}`, 'hex'), 1);
   }
   const run = tally.run();
   const buckets = Array.from({ length: 2 ** run.bits }, (_, number) => run.bucket(number) ?? Buffer.alloc(0));
   let entries = 0;
   for (const bucket of buckets) for (const entry = new EntryReader(bucket); entry.next(); ) entries++;
   expect(entries).toBe(expected.size);
-  // Small ones are soon searched.
+  // Buckets must be small enough to scan quickly.
   const bytes = buckets.reduce((sum, bucket) => sum + bucket.length, 0);
   expect(bytes / buckets.length).toBeGreaterThan(500);
   expect(bytes / buckets.length).toBeLessThan(1_300);
@@ -59,14 +59,14 @@ test('a run has each address once, in the bucket of its hash, with all counts an
         const counted = positions[side].filter((position) => types[position] === type).length;
         expect(part.counts[columnOf(side, type)]).toBe(counted);
       });
-      const isKept = positions[side].length <= MAX_KEPT_POSITIONS;
+      const isKept = positions[side].length <= MAX_INLINE_POSITIONS;
       expect(part.positions(side)).toEqual(isKept ? Uint32Array.from(positions[side]) : undefined);
     }
     expect(part.next()).toBe(false);
   }
 });
 
-test('a run of no address has one bucket and nothing in it', () => {
+test('a run without addresses has one empty bucket', () => {
   const run = new AddressTally(HASH, SEGMENT).run();
   expect([run.bits, run.bucket(0)]).toEqual([0, undefined]);
 });

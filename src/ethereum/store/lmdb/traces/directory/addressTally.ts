@@ -3,8 +3,8 @@ import type { HalfSipHash } from './halfSipHash.ts';
 import {
   COLUMNS,
   columnOf,
-  keptPosition,
-  MAX_KEPT_POSITIONS,
+  encodePosition,
+  MAX_INLINE_POSITIONS,
   MAX_PART_BYTES,
   type PartSide,
   writeVarint,
@@ -15,16 +15,16 @@ import type { RunContent } from './runWriter.ts';
 const INITIAL_ADDRESSES = 1024;
 const PART_SIDES = ['from', 'to'] as const;
 
-/** How often each address of a segment is on which side of which type of trace, and where: told one address after the other. */
+/** Counts a segment's traces by address, side and type, and collects their positions, one address at a time. */
 export class AddressTally {
   readonly #hash: HalfSipHash;
   readonly #segment: number;
-  /** Of the address that is told of: by column, and by side with the first positions. */
+  /** Current address: counts by column, and by side its total and first positions. */
   readonly #counts = new Uint32Array(COLUMNS);
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
-  readonly #kept = { from: new Uint32Array(MAX_KEPT_POSITIONS), to: new Uint32Array(MAX_KEPT_POSITIONS) };
+  readonly #kept = { from: new Uint32Array(MAX_INLINE_POSITIONS), to: new Uint32Array(MAX_INLINE_POSITIONS) };
   readonly #part = new Uint8Array(MAX_PART_BYTES);
-  /** The entries of those that were told of, and by address its hash and where its entry ends. */
+  /** Entries of the finished addresses; for each, the hash and the end of its entry. */
   readonly #entries = new BucketWriter();
   #addresses = 0;
   #hashes = new Uint32Array(INITIAL_ADDRESSES);
@@ -35,16 +35,16 @@ export class AddressTally {
     this.#segment = segment;
   }
 
-  /** The address has a trace of this type, a number of TRACE_TYPES, there. Positions of a side come in order. */
+  /** Adds a trace of the current address. `type` is an index in TRACE_TYPES. Positions of a side must be ascending. */
   add(side: PartSide, type: number, position: number): void {
     const column = columnOf(side, type);
     this.#counts[column] = (this.#counts[column] ?? 0) + 1;
     const before = this.#sums[side]++;
-    if (before < MAX_KEPT_POSITIONS) this.#kept[side][before] = position;
+    if (before < MAX_INLINE_POSITIONS) this.#kept[side][before] = position;
   }
 
-  /** What was added since the last time is of the address at `at` of `bytes`. */
-  addressAt(bytes: Uint8Array, at: number): void {
+  /** Finishes the current address, which starts at `at` in `bytes`. */
+  finishAddress(bytes: Uint8Array, at: number): void {
     const end = this.#writePart();
     this.#entries.entry(bytes, at, end);
     this.#entries.parts(this.#part, 0, end);
@@ -56,7 +56,6 @@ export class AddressTally {
     this.#ends[this.#addresses++] = this.#entries.length;
   }
 
-  /** All that was added, as the run of the segment has it. */
   run(): RunContent {
     const entries = this.#entries.take() ?? new Uint8Array();
     const bits = bucketBitsFor(entries.length);
@@ -75,7 +74,7 @@ export class AddressTally {
     };
   }
 
-  /** The numbers of addresses, those of one bucket together, and where each bucket ends among them. */
+  /** Returns address numbers sorted by bucket, and the end of each bucket among them. */
   #byBucket(bits: number): { order: Uint32Array; ends: Uint32Array } {
     const starts = new Uint32Array(2 ** bits + 1);
     for (let address = 0; address < this.#addresses; address++) {
@@ -91,11 +90,11 @@ export class AddressTally {
       order[at] = address;
       starts[bucket] = at + 1;
     }
-    // Each has moved on to the end of its bucket.
+    // Each start has moved to the end of its bucket.
     return { order, ends: starts };
   }
 
-  /** The part of the address that was told of, from the beginning of `#part` on; returns where it ends. */
+  /** Writes the current address's part to `#part`. Returns its end. */
   #writePart(): number {
     const part = this.#part;
     const columnsAt = writeVarint(part, 0, this.#segment);
@@ -112,12 +111,12 @@ export class AddressTally {
     for (const side of PART_SIDES) {
       const count = this.#sums[side];
       this.#sums[side] = 0;
-      if (count > MAX_KEPT_POSITIONS) continue;
-      for (let i = 0; i < count; i++) at = writeVarint(part, at, keptPosition(this.#kept[side][i] ?? 0));
+      if (count > MAX_INLINE_POSITIONS) continue;
+      for (let i = 0; i < count; i++) at = writeVarint(part, at, encodePosition(this.#kept[side][i] ?? 0));
     }
     return at;
   }
 }
 
-/** Where what stands before number `number` ends. */
+/** Returns the end of the item before `number`. */
 const endBefore = (ends: Uint32Array, number: number): number => (number === 0 ? 0 : (ends[number - 1] ?? 0));

@@ -5,7 +5,6 @@ import {
   PAGE_POSITIONS,
   traceIndexAt,
   typeIn,
-  WorkLeft,
 } from '../../../../traces/index.ts';
 import { SIDE_AND_TERM_AT } from '../keys.ts';
 import { AddressTally } from './addressTally.ts';
@@ -13,20 +12,16 @@ import { LmdbHistoryReader } from './historyReader.ts';
 import { ADDRESS_BYTES } from './run.ts';
 import { directoryHash, RunWriter } from './runWriter.ts';
 import { SideRecords } from './sideRecords.ts';
-import { type DirectoryWork, inSteps, STEP_MS } from './work.ts';
+import { inSteps, STEP_MS, type UpkeepContext } from './upkeepContext.ts';
 
-/** Where the address stands in a posting's key. */
 const ADDRESS_AT = SIDE_AND_TERM_AT + 1;
 
-/** The number in TRACE_TYPES of the type of the trace at a position of the segment. */
+/** Returns the index in TRACE_TYPES of the trace at a position of the segment. */
 type TypeAt = (position: number) => number;
 
-/**
- * Makes the run of one segment out of its posting lists and the types of its traces. Given up where it is not as it was any more when
- * all of its postings were in the lists on disk.
- */
+/** Builds the run of a segment. All its postings must be merged to disk. Aborts when `isCurrent` returns false. */
 export async function buildRun(
-  work: DirectoryWork,
+  work: UpkeepContext,
   segment: number,
   isCurrent: () => boolean,
 ): Promise<void> {
@@ -42,9 +37,9 @@ export async function buildRun(
   await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run());
 }
 
-/** Reads a segment into a tally, a block or an address at a time. */
+/** Reads a segment into a tally. Yields after each block and each address. */
 function* readSegment(
-  work: DirectoryWork,
+  work: UpkeepContext,
   segment: number,
   tally: AddressTally,
 ): Generator<undefined, undefined> {
@@ -55,19 +50,19 @@ function* readSegment(
   for (let key = lowest(from, to); key !== undefined; key = lowest(from, to)) {
     add(from, key, { tally, typeAt });
     add(to, key, { tally, typeAt });
-    tally.addressAt(key, ADDRESS_AT);
+    tally.finishAddress(key, ADDRESS_AT);
     yield;
   }
   return undefined;
 }
 
-function* readTypes({ environment, state }: DirectoryWork, segment: number): Generator<undefined, TypeAt> {
+function* readTypes({ environment, state }: UpkeepContext, segment: number): Generator<undefined, TypeAt> {
   const counts = state().segment(segment);
   const reader = new LmdbHistoryReader(environment, state());
   const types = new Uint8Array(counts.before(BLOCKS_PER_SEGMENT));
   for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
     if (!counts.has(offset)) continue;
-    const attributes = reader.attributes(firstBlockOf(segment) + offset, new WorkLeft());
+    const attributes = reader.attributes(firstBlockOf(segment) + offset);
     const start = counts.before(offset);
     for (let index = 0; index < attributes.length; index++)
       types[start + index] = typeIn(attributes[index] ?? 0);
@@ -76,14 +71,14 @@ function* readTypes({ environment, state }: DirectoryWork, segment: number): Gen
   return (position) => types[counts.before(blockAt(0, position)) + traceIndexAt(position)] ?? 0;
 }
 
-/** The key of the record whose address is next on either side. */
+/** Returns the key of the record with the lowest address on either side. */
 function lowest(from: SideRecords, to: SideRecords): Buffer | undefined {
   const [a, b] = [from.head?.key, to.head?.key];
   if (a === undefined || b === undefined) return a ?? b;
   return compareAddresses(a, b) <= 0 ? a : b;
 }
 
-/** Adds what a side has of the address of a key. */
+/** Adds all records of a side that have the address of `key`. */
 function add(
   records: SideRecords,
   key: Buffer,
@@ -91,7 +86,7 @@ function add(
 ): void {
   for (let head = records.head; head !== undefined; head = records.head) {
     if (compareAddresses(head.key, key) !== 0) return;
-    // Page 0 of a list that has more says behind its positions how many there are.
+    // Page 0 of a longer list ends with the number of its positions.
     const count = Math.min(PAGE_POSITIONS, head.value.length / 4);
     for (let i = 0; i < count; i++) {
       const position = head.value.readUInt32LE(4 * i);
@@ -101,7 +96,7 @@ function add(
   }
 }
 
-/** Negative where the address of one key stands before that of the other, 0 where they are the same. */
+/** Compares the addresses in two keys. Returns a negative number if `a` is lower, 0 if they are equal. */
 function compareAddresses(a: Uint8Array, b: Uint8Array): number {
   for (let at = ADDRESS_AT; at < ADDRESS_AT + ADDRESS_BYTES; at++) {
     const difference = (a[at] ?? 0) - (b[at] ?? 0);

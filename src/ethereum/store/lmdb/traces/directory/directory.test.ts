@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { historyBlock } from '../../../../../../test/support/historyBlock.ts';
-import { plainHistory, plainSummary } from '../../../../../../test/support/plainHistory.ts';
+import { plainSummary, referenceHistory } from '../../../../../../test/support/plainHistory.ts';
 import { Random } from '../../../../../../test/support/random.ts';
 import { syntheticAddresses } from '../../../../../../test/support/syntheticChain.ts';
 import { until } from '../../../../../../test/support/until.ts';
@@ -18,9 +18,8 @@ import {
 } from '../../../../traces/index.ts';
 import { TraceEnvironment } from '../environment.ts';
 import { IndexState } from '../indexState.ts';
-import { openTraceReader, openTraceStore } from '../traceStore.ts';
+import { openTraceStore } from '../traceStore.ts';
 import { verifyTraces } from '../verifyTraces.ts';
-import { NO_ATTRIBUTES_KEY, OLD_SEGMENTS_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { NO_RUN } from './segmentStates.ts';
 
@@ -38,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(path, { recursive: true, force: true }));
 
-/** A few blocks of a segment; in each segment some addresses are at home, the first in all. */
+/** Adds a few blocks to a segment. Each segment has some addresses of its own; the first address is in all. */
 async function addTo(store: TraceStore, segment: number, offset = 5): Promise<void> {
   const home = [ADDRESSES[0] as Address, ...ADDRESSES.slice(1 + segment * 2, 7 + segment * 2)];
   const blocks = [];
@@ -53,7 +52,7 @@ async function addTo(store: TraceStore, segment: number, offset = 5): Promise<vo
   await store.apply({ blocks });
 }
 
-/** The level of the run of each segment; undefined for those that have no blocks. */
+/** Returns the level of the run of each segment, or undefined if the segment has no blocks. */
 function levels(): (number | undefined)[] {
   const environment = TraceEnvironment.open(path, { readOnly: true });
   try {
@@ -69,7 +68,7 @@ function levels(): (number | undefined)[] {
 }
 
 const untilLevels = (expected: (number | undefined)[]): Promise<unknown> =>
-  until('the directory is made', () => JSON.stringify(levels()) === JSON.stringify(expected));
+  until('the directory is built', () => JSON.stringify(levels()) === JSON.stringify(expected));
 
 async function expectPlain(store: Pick<TraceStore, 'addressTraces' | 'addressSummary'>): Promise<void> {
   const toBlock = traces.at(-1)?.blockNumber ?? 0;
@@ -84,7 +83,9 @@ async function expectPlain(store: Pick<TraceStore, 'addressTraces' | 'addressSum
     } as const;
     const json = new JsonWriter();
     await store.addressTraces({ ...query, ...range }, 1e9, json);
-    expect(JSON.parse(json.written().toString())).toEqual(plainHistory(traces, query, range).slice(0, 200));
+    expect(JSON.parse(json.written().toString())).toEqual(
+      referenceHistory(traces, query, range).slice(0, 200),
+    );
     const { counts, value, ...rest } = await store.addressSummary({ address, ...range });
     expect({ ...rest, counts: counts.by, value: value.by }).toMatchObject(
       plainSummary(traces, address, range),
@@ -93,7 +94,7 @@ async function expectPlain(store: Pick<TraceStore, 'addressTraces' | 'addressSum
   }
 }
 
-test('runs of eight segments become one, and what changes since is looked at itself until it is in one again', async () => {
+test('runs of eight segments are merged into one, and a changed segment is read directly until it is in a run again', async () => {
   const store = openTraceStore(path, MERGED_ALWAYS);
   try {
     for (let segment = 0; segment < 11; segment++) await addTo(store, segment);
@@ -112,8 +113,8 @@ test('runs of eight segments become one, and what changes since is looked at its
   }
 });
 
-test('runs are of the blocks that are there, whatever is replaced while they are made', async () => {
-  // Lists are merged now and then: a segment whose blocks are replaced has some of its postings in memory alone for a while.
+test('runs match the chain if blocks are replaced while the runs are built', async () => {
+  // Lists are merged occasionally, so after a reorg some postings of a segment are in memory only.
   const store = openTraceStore(path, { maxRecentPositions: 60, listsPerMerge: 9 });
   try {
     for (let segment = 0; segment < 9; segment++) await addTo(store, segment);
@@ -125,10 +126,10 @@ test('runs are of the blocks that are there, whatever is replaced while they are
         await addTo(store, segment, 20 * round + 5);
       if (round % 4 === 0) await expectPlain(store);
     }
-    // Its many postings have those before merged.
+    // Its many postings cause the earlier ones to be merged.
     for (let offset = 500; offset < 540; offset += 10) await addTo(store, 8, offset);
     for (const segment of [9, 10, 11]) await addTo(store, segment);
-    await until('the directory is made', () =>
+    await until('the directory is built', () =>
       levels()
         .slice(0, 8)
         .every((level) => level === 1),
@@ -140,7 +141,7 @@ test('runs are of the blocks that are there, whatever is replaced while they are
   }
 });
 
-test('a run has all of a segment with more lists than are read at a time, and lists of more than a page', async () => {
+test('a run covers a segment with more lists than one read returns, and with lists of several pages', async () => {
   const store = openTraceStore(path, MERGED_ALWAYS);
   try {
     const addresses = syntheticAddresses(1_000);
@@ -161,68 +162,7 @@ test('a run has all of a segment with more lists than are read at a time, and li
   }
 });
 
-test('an index that was made before is answered from at once, also to read only, and gets its directory', async () => {
-  let store = openTraceStore(path, MERGED_ALWAYS);
-  for (let segment = 0; segment < 10; segment++) await addTo(store, segment);
-  await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
-  await store.close();
-  const environment = TraceEnvironment.open(path);
-  environment.meta.removeSync(SEGMENTS_KEY);
-  environment.attributes?.clearSync();
-  for (const level of [0, 1]) environment.directory(level)?.clearSync();
-  await environment.root.close();
-
-  const reader = openTraceReader(path);
-  await expectPlain(reader);
-  await reader.close();
-  store = openTraceStore(path, MERGED_ALWAYS);
-  await expectPlain(store);
-  await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
-  await expectPlain(store);
-  await store.close();
-  const now = TraceEnvironment.open(path);
-  expect(now.meta.getBinary(NO_ATTRIBUTES_KEY)).toBeUndefined();
-  expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
-  await now.root.close();
-  expect(await verifyTraces(path, () => undefined)).toEqual([]);
-});
-
-test('an index of the second format is answered from without its runs, which are made anew, and keeps its attributes', async () => {
-  let store = openTraceStore(path, MERGED_ALWAYS);
-  for (let segment = 0; segment < 10; segment++) await addTo(store, segment);
-  const made = [...new Array(8).fill(1), 0, NO_RUN];
-  await untilLevels(made);
-  await store.close();
-  const environment = TraceEnvironment.open(path);
-  const { meta } = environment;
-  meta.putSync(OLD_SEGMENTS_KEY, Buffer.from(meta.getBinary(SEGMENTS_KEY) ?? ''));
-  meta.removeSync(SEGMENTS_KEY);
-  // What stands in them is laid out otherwise: nobody may read it.
-  for (const level of [0, 1]) {
-    const runs = environment.directory(level);
-    for (const key of [...(runs?.getKeys() ?? [])]) runs?.putSync(Buffer.from(key), Buffer.alloc(40, 0xff));
-  }
-  await environment.root.close();
-
-  const reader = openTraceReader(path);
-  await expectPlain(reader);
-  await reader.close();
-  store = openTraceStore(path, MERGED_ALWAYS);
-  await expectPlain(store);
-  // A stop on the way: the next start goes on with what is left.
-  await store.close();
-  store = openTraceStore(path, MERGED_ALWAYS);
-  await untilLevels(made);
-  await expectPlain(store);
-  await store.close();
-  const now = TraceEnvironment.open(path);
-  expect(now.meta.getBinary(OLD_SEGMENTS_KEY)).toBeUndefined();
-  expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
-  await now.root.close();
-  expect(await verifyTraces(path, () => undefined)).toEqual([]);
-});
-
-test('a directory that leaves out an address, and attributes of other traces, are found out', async () => {
+test('verifyTraces finds an address that is missing in the directory, and attributes of other traces', async () => {
   const store = openTraceStore(path, MERGED_ALWAYS);
   for (let segment = 0; segment < 3; segment++) await addTo(store, segment);
   await untilLevels([0, 0, NO_RUN]);
@@ -230,17 +170,18 @@ test('a directory that leaves out an address, and attributes of other traces, ar
   const environment = TraceEnvironment.open(path);
   const runs = environment.directory(0);
   const [first, second] = [...(runs?.getKeys({ limit: 2 }) ?? [])];
-  if (runs === undefined || first === undefined || second === undefined) throw new Error('there is no run');
+  if (runs === undefined || first === undefined || second === undefined)
+    throw new Error('the directory has no run');
   runs.putSync(second, Buffer.from(runs.getBinary(second)?.subarray(0, 27) ?? ''));
   const [block] = [...(environment.attributes?.getKeys({ limit: 1 }) ?? [])];
   environment.attributes?.putSync(block ?? first, Buffer.alloc(200));
   await environment.root.close();
   const problems = await verifyTraces(path, () => undefined);
   expect(problems.join('\n')).toMatch(/the directory .* of 0x[0-9a-f]{40}/);
-  expect(problems.join('\n')).toMatch(/the attributes of block \d+ are not those of its traces/);
+  expect(problems.join('\n')).toMatch(/the attributes of block \d+ do not match its traces/);
 });
 
-test('HalfSipHash-2-4 gives what its authors publish', () => {
+test('HalfSipHash-2-4 matches the published test vectors', () => {
   // vectors_hsip32 of the reference implementation: key 00 to 07, inputs of 0 and 4 bytes 00, 01, 02, …
   const key = Buffer.from([0, 1, 2, 3, 4, 5, 6, 7]);
   const input = Uint8Array.from({ length: 20 }, (_, i) => i);

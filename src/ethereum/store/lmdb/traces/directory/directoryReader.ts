@@ -5,9 +5,9 @@ import {
   type FoundSegment,
   type PostingTerm,
   type SegmentCounts,
-  type SegmentsAsked,
+  type SegmentsQuery,
   TRACE_TYPES,
-  type WorkLeft,
+  type WorkBudget,
 } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
@@ -15,22 +15,29 @@ import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { PartReader, SIDE_COLUMNS } from './parts.ts';
 import { bucketKey, bucketOf, decodeRunHead, findParts, hashOf, runKey } from './run.ts';
-import { inOrder, NO_RUN, runOf, type SegmentStates, type Span, spansWithin } from './segmentStates.ts';
+import {
+  inOrder,
+  NO_RUN,
+  runOf,
+  type SegmentSpan,
+  type SegmentStates,
+  spansWithin,
+} from './segmentStates.ts';
 
-/** Bytes of parts that take as long as a position. */
+/** Bytes of parts that cost as much time as one position. */
 const PART_BYTES_PER_WORK = 64;
 
-/** More than a level has. */
+/** Upper bound of run numbers in one level. */
 const MAX_RUNS = 2 ** 32;
 
 const BOTH_SIDES = ['from', 'to'] as const;
 
-/** Told of a segment that has an address; nothing else may be read meanwhile. */
+/** Called for each segment with the address. Must not read from the database, which could overwrite the part. */
 type VisitPart = (part: PartReader) => void;
 
 interface RunAsked {
   readonly term: PostingTerm;
-  readonly work: WorkLeft;
+  readonly work: WorkBudget;
 }
 
 interface Segments {
@@ -43,23 +50,22 @@ interface FoundLists extends FoundSegment {
   readonly to: FoundList[];
 }
 
-/** An address as the directory knows it. */
 interface Hashed {
   readonly term: PostingTerm;
   readonly address: Uint8Array;
   readonly hash: number;
 }
 
-/** Finds the segments that have an address, by the runs of the directory where they are in one. */
+/** Finds the segments that contain an address, through the directory's runs for segments that have one. */
 export class DirectoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #part = new PartReader();
   #hash: HalfSipHash | undefined;
-  /** Bits of the buckets of runs, by level and run, as they are while the states of segments are these. */
+  /** Bucket bits of runs, by level and run. Valid while the segment states are `#statesOfBits`. */
   readonly #bits = new Map<number, number>();
   #statesOfBits: SegmentStates | undefined;
-  /** The address that was looked up last, in one run after the other. */
+  /** Last address looked up. Usually several runs are searched for the same one. */
   #hashed: Hashed | undefined;
 
   constructor(environment: TraceEnvironment, state: IndexState) {
@@ -67,12 +73,12 @@ export class DirectoryReader {
     this.#state = state;
   }
 
-  *segmentsWith(asked: SegmentsAsked, work: WorkLeft): Generator<FoundSegment> {
+  *segmentsWith(asked: SegmentsQuery, work: WorkBudget): Generator<FoundSegment> {
     const { terms, direction, order } = asked;
     const any = terms === 'all' ? [] : terms;
     const unread = { from: direction === 'to' ? [] : any, to: direction === 'from' ? [] : any };
     for (const span of spansWithin(this.#state.segmentStates().spans(), asked)) {
-      if (work.isOver) {
+      if (work.isExhausted) {
         yield { segment: order === 'asc' ? span.first : span.last, ...unread };
         return;
       }
@@ -82,11 +88,11 @@ export class DirectoryReader {
     }
   }
 
-  /** The segments of a run's span that have any of the terms. */
+  /** Returns the segments in a run's span that contain any of the terms. */
   #inRun(
-    span: Span,
-    { terms, direction, order }: SegmentsAsked & { readonly terms: readonly PostingTerm[] },
-    work: WorkLeft,
+    span: SegmentSpan,
+    { terms, direction, order }: SegmentsQuery & { readonly terms: readonly PostingTerm[] },
+    work: WorkBudget,
   ): Iterable<FoundSegment> {
     const sides = direction === 'either' ? BOTH_SIDES : [direction];
     const found = new Map<number, FoundLists>();
@@ -103,7 +109,7 @@ export class DirectoryReader {
     return [...found.values()].sort((a, b) => (a.segment - b.segment) * step);
   }
 
-  *countsOf(term: PostingTerm, segments: Segments, work: WorkLeft): Generator<SegmentCounts> {
+  *countsOf(term: PostingTerm, segments: Segments, work: WorkBudget): Generator<SegmentCounts> {
     for (const span of spansWithin(this.#state.segmentStates().spans(), { ...segments, order: 'desc' })) {
       if (span.level === NO_RUN)
         for (const segment of inOrder(span, 'desc')) yield { segment, counts: undefined };
@@ -118,8 +124,8 @@ export class DirectoryReader {
     }
   }
 
-  /** Visits what a run tells of an address, of the segments of a span of it. */
-  visitRun({ first, last, level }: Span, { term, work }: RunAsked, visit: VisitPart): void {
+  /** Visits the parts of an address in a run, for the segments of `span`. */
+  visitRun({ first, last, level }: SegmentSpan, { term, work }: RunAsked, visit: VisitPart): void {
     const parts = this.#partsOf(level, runOf(level, first), this.#hashedOf(term));
     work.spend(COST.run + (parts?.length ?? 0) / PART_BYTES_PER_WORK);
     if (parts === undefined) return;
@@ -129,7 +135,6 @@ export class DirectoryReader {
 
   #partsOf(level: number, run: number, { address, hash }: Hashed): Uint8Array | undefined {
     const database = this.#environment.directory(level);
-    if (database === undefined) return undefined;
     const bits = this.#bitsOf(database, level, run);
     const record = this.#state.read(database, bucketKey(run, bucketOf(hash, bits)));
     return record && findParts(record, address);
@@ -160,7 +165,8 @@ export class DirectoryReader {
   #addressHash(): HalfSipHash {
     if (this.#hash === undefined) {
       const key = this.#state.read(this.#environment.meta, DIRECTORY_KEY);
-      if (key === undefined) throw new Error('the index is damaged: the key of its directory is missing');
+      if (key === undefined)
+        throw new Error('the index is damaged: the hash key of the directory is missing');
       this.#hash = new HalfSipHash(Buffer.from(key));
     }
     return this.#hash;

@@ -1,12 +1,8 @@
-/** Bytes of a key. */
 export const HASH_KEY_BYTES = 8;
 
 const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
-/**
- * HalfSipHash-2-4 of 20 bytes, 32 bits: addresses can be chosen by whoever wants many of them in one place of a table, and this tells
- * nobody where they are who does not know the key.
- */
+/** HalfSipHash-2-4, 32 bits. Keyed, because attackers could otherwise choose addresses that share one bucket. */
 export class HalfSipHash {
   readonly #key0: number;
   readonly #key1: number;
@@ -16,13 +12,13 @@ export class HalfSipHash {
     this.#key1 = key.readInt32LE(4);
   }
 
-  /** Of the `length` bytes at `at`, a multiple of four. */
+  /** Hashes `length` bytes from `at` on. `length` must be a multiple of four. */
   of(bytes: Uint8Array, at: number, length: number): number {
     let v0 = this.#key0;
     let v1 = this.#key1;
     let v2 = 0x6c796765 ^ v0;
     let v3 = 0x74656462 ^ v1;
-    // The words, the length as one more, and behind that the end.
+    // Input words, then a word with the length, then finalisation.
     for (let i = 0; i <= length + 4; i += 4) {
       const isEnd = i > length;
       const word = i < length ? wordAt(bytes, at + i) : isEnd ? 0 : length << 24;

@@ -1,6 +1,5 @@
 import {
   actionValue,
-  attributesOf,
   BLOCKS_PER_SEGMENT,
   type BlockRange,
   type FoundSegment,
@@ -13,12 +12,12 @@ import {
   type PostingList,
   type PostingTerm,
   type SegmentCounts,
-  type SegmentsAsked,
+  type SegmentsQuery,
   type Side,
   type StoredBlock,
   segmentOf,
   TRACES_PER_CHUNK,
-  type WorkLeft,
+  type WorkBudget,
 } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
@@ -26,12 +25,11 @@ import { uint32Key } from '../keys.ts';
 import { DirectoryReader } from './directoryReader.ts';
 import { type IncompleteSpan, inOrder, spansWithin } from './segmentStates.ts';
 
-/** What histories are read from: the posting lists, and beside them the attributes of traces and the directory of addresses. */
+/** Reads histories from the posting lists, the trace attributes and the directory. */
 export class LmdbHistoryReader implements HistoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly directory: DirectoryReader;
-  /** The record of attributes that was read last. */
   #attributes = new Uint8Array(1024);
 
   constructor(environment: TraceEnvironment, state: IndexState) {
@@ -61,25 +59,16 @@ export class LmdbHistoryReader implements HistoryReader {
     return this.#state.allTraces(segment);
   }
 
-  attributes(blockNumber: number, work: WorkLeft): ArrayLike<number> {
-    const key = uint32Key(blockNumber);
-    const record = this.#environment.attributes && this.#state.read(this.#environment.attributes, key);
-    if (record === undefined) return this.attributesAnew(blockNumber, work);
+  attributes(blockNumber: number): ArrayLike<number> {
+    const record = this.#state.read(this.#environment.attributes, uint32Key(blockNumber));
+    if (record === undefined) {
+      // The directory upkeep can request a block that was replaced in the meantime.
+      if ((this.#state.block(blockNumber)?.traceCount ?? 0) === 0) return [];
+      throw new Error(`the index is damaged: the attributes of block ${blockNumber} are missing`);
+    }
     if (record.length > this.#attributes.byteLength) this.#attributes = new Uint8Array(2 * record.length);
     this.#attributes.set(record);
     return new Uint16Array(this.#attributes.buffer, 0, record.length / 2);
-  }
-
-  /** Worked out from the traces, as whoever adds them to an index of a version before does. */
-  attributesAnew(blockNumber: number, work: WorkLeft): Uint16Array {
-    const traceCount = this.#state.block(blockNumber)?.traceCount ?? 0;
-    work.spend(traceCount);
-    return attributesOf(this.#chunksOf(blockNumber, traceCount), traceCount);
-  }
-
-  *#chunksOf(blockNumber: number, traceCount: number): Generator<Uint8Array> {
-    for (let index = 0; index < traceCount; index += TRACES_PER_CHUNK)
-      yield this.#state.chunk(blockNumber, index);
   }
 
   value(blockNumber: number, traceIndex: number): bigint {
@@ -90,14 +79,14 @@ export class LmdbHistoryReader implements HistoryReader {
     return internalFrameAt(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
   }
 
-  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<FoundSegment> {
+  segmentsWith(asked: SegmentsQuery, work: WorkBudget): Iterable<FoundSegment> {
     return this.directory.segmentsWith(asked, work);
   }
 
   countsOf(
     term: PostingTerm,
     segments: { readonly first: number; readonly last: number },
-    work: WorkLeft,
+    work: WorkBudget,
   ): Iterable<SegmentCounts> {
     return this.directory.countsOf(term, segments, work);
   }
@@ -108,7 +97,7 @@ export class LmdbHistoryReader implements HistoryReader {
     const [first, last] = [segmentOf(fromBlock), segmentOf(toBlock)];
     const states = this.#state.segmentStates();
     const spans: IncompleteSpan[] = [...states.incomplete()];
-    // Behind the last segment there is nothing.
+    // Segments after the last one have no blocks.
     if (last >= states.length)
       spans.push({ first: states.length, last: Number.MAX_SAFE_INTEGER, hasBlocks: false });
     const found: BlockRange[] = [];
@@ -122,7 +111,7 @@ export class LmdbHistoryReader implements HistoryReader {
         if (found.length === max)
           return {
             ranges: ascending(found, order),
-            toldUpTo: order === 'asc' ? clipped.fromBlock - 1 : clipped.toBlock + 1,
+            coveredUpTo: order === 'asc' ? clipped.fromBlock - 1 : clipped.toBlock + 1,
           };
         found.push(clipped);
       }
@@ -149,7 +138,7 @@ export class LmdbHistoryReader implements HistoryReader {
   }
 }
 
-/** Makes the last range found longer where another goes on from it; false where it does not. */
+/** Extends the last range if `next` adjoins it. Returns false otherwise. */
 function joins(found: BlockRange[], next: BlockRange, order: Order): boolean {
   const last = found.at(-1);
   if (last === undefined) return false;

@@ -13,13 +13,13 @@ import {
 } from './run.ts';
 import { databaseOf, directoryHash, type RunName, RunWriter, removeRun } from './runWriter.ts';
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
-import type { DirectoryWork } from './work.ts';
+import type { UpkeepContext } from './upkeepContext.ts';
 
-/** What is usual of the bytes of eight runs that is left in one: an address stands in it once. */
+/** Typical size of a merged run, relative to its eight sources: each address is stored only once. */
 const LEFT_AFTER_MERGE = 0.75;
 
-/** Makes one run out of all that its segments are in, and removes those. Given up where blocks change meanwhile. */
-export async function mergeRuns(work: DirectoryWork, name: RunName): Promise<void> {
+/** Merges all runs of its segments into one run, and removes them. Stops without a result if blocks change. */
+export async function mergeRuns(work: UpkeepContext, name: RunName): Promise<void> {
   const hash = await directoryHash(work);
   const segments = segmentsPerRun(name.level);
   const first = name.run * segments;
@@ -48,7 +48,7 @@ export async function mergeRuns(work: DirectoryWork, name: RunName): Promise<voi
 }
 
 function sourcesOf(
-  work: DirectoryWork,
+  work: UpkeepContext,
   { first, segments }: { readonly first: number; readonly segments: number },
   hash: HalfSipHash,
 ): Source[] {
@@ -63,18 +63,17 @@ function sourcesOf(
   return [...sources.values()];
 }
 
-/** A bucket of a run, with the hashes of its addresses in their order. */
+/** A bucket of a run, with the hashes of its addresses in order. */
 interface Bucket {
   readonly number: number;
   readonly bytes: Uint8Array;
   readonly hashes: readonly number[];
 }
 
-/** A run that is read bucket by bucket. */
 class Source {
   readonly name: RunName;
   readonly bytes: number;
-  readonly #work: DirectoryWork;
+  readonly #work: UpkeepContext;
   readonly #bits: number;
   readonly #hash: HalfSipHash;
   readonly #has: (segment: number) => boolean;
@@ -83,7 +82,7 @@ class Source {
   #bucket: Bucket = { number: -1, bytes: new Uint8Array(), hashes: [] };
 
   constructor(
-    work: DirectoryWork,
+    work: UpkeepContext,
     name: RunName,
     { states, hash }: { readonly states: SegmentStates; readonly hash: HalfSipHash },
   ) {
@@ -101,7 +100,7 @@ class Source {
     this.#isWhole = Array.from({ length: segments }, (_, i) => name.run * segments + i).every(this.#has);
   }
 
-  /** Adds the entries of a bucket, of a table that tells buckets apart by `bits`. */
+  /** Adds the entries of a bucket of the merged run, which has `bits` bucket bits. */
   addTo(merged: MergedEntries, bucket: number, bits: number): void {
     const fewer = bits - this.#bits;
     const [own, count] =
@@ -121,7 +120,7 @@ class Source {
     }
   }
 
-  /** A bucket as bytes that nothing overwrites. */
+  /** Returns a bucket as a copy that later reads do not overwrite. */
   #read(number: number): Bucket {
     if (number === this.#bucket.number) return this.#bucket;
     const record = this.#work
@@ -135,7 +134,7 @@ class Source {
     return this.#bucket;
   }
 
-  /** Parts of segments that are still looked up here: others have changed since. */
+  /** Returns the parts of segments that still use this run. Other segments have changed since. */
   #valid(parts: Uint8Array): Uint8Array {
     const kept: Uint8Array[] = [];
     const part = this.#part.open(parts);

@@ -4,7 +4,7 @@ import { BucketWriter, EntryReader, findParts } from './run.ts';
 
 const address = (byte: number): Uint8Array => new Uint8Array(20).fill(byte);
 
-/** An entry as a run has it, behind another. */
+/** Returns a reader at the second entry of a bucket. */
 function entryOf(byte: number, ...parts: readonly number[]): EntryReader {
   const writer = new BucketWriter();
   writer.entry(address(9), 0, 1);
@@ -17,7 +17,7 @@ function entryOf(byte: number, ...parts: readonly number[]): EntryReader {
   return entry;
 }
 
-test('an address has one entry with all of its parts, and shares none with another of the same hash', () => {
+test('a merged address has one entry with all its parts, separate from another address with the same hash', () => {
   const merged = new MergedEntries();
   const long = new Array<number>(300).fill(7);
   merged.add(5, entryOf(1, 1));
@@ -37,7 +37,7 @@ test('an address has one entry with all of its parts, and shares none with anoth
   expect(entries.next()).toBe(false);
 });
 
-test('a bucket may be of any size, and there is none of nothing', () => {
+test('BucketWriter returns a bucket of any size, and undefined if nothing was written', () => {
   const writer = new BucketWriter();
   expect(writer.take()).toBeUndefined();
   const large = new Uint8Array(100_000).fill(3);

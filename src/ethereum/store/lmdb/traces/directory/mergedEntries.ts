@@ -1,6 +1,6 @@
 import type { BucketWriter, EntryReader } from './run.ts';
 
-/** Parts of an address, as they stand in one run. */
+/** Parts of an address from one run. */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -9,18 +9,17 @@ interface Piece {
 
 interface MergedEntry {
   readonly hash: number;
-  /** Where its address stands. */
   readonly bytes: Uint8Array;
   readonly at: number;
   partBytes: number;
   readonly pieces: Piece[];
 }
 
-/** The entries of one bucket, put together from several runs. */
+/** Entries of one bucket, merged from several runs. */
 export class MergedEntries {
   readonly #entries: MergedEntry[] = [];
 
-  /** Adds an entry of a run; only these of its parts where they are given. */
+  /** Adds an entry of a run. If `left` is given, it replaces the parts of the entry. */
   add(hash: number, entry: EntryReader, left?: Uint8Array): void {
     const { bytes, at } = entry;
     const piece =
@@ -28,9 +27,9 @@ export class MergedEntries {
         ? { bytes, start: entry.partsAt, end: entry.end }
         : { bytes: left, start: 0, end: left.length };
     const partBytes = piece.end - piece.start;
-    // A bucket has some forty of them.
+    // Linear search: a bucket has about forty entries.
     for (const known of this.#entries)
-      if (known.hash === hash && entry.isOf(known.bytes, known.at)) {
+      if (known.hash === hash && entry.hasAddress(known.bytes, known.at)) {
         known.partBytes += partBytes;
         known.pieces.push(piece);
         return;

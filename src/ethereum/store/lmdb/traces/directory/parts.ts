@@ -8,31 +8,29 @@ import {
 } from '../../../../traces/index.ts';
 
 /**
- * What a run has of one address: a part for each segment that has it.
+ * Layout of an address's data in a run: one part for each segment that contains the address.
  *
- *   part      segment, u8 columns, a count for each column that is set, and for each side with MAX_KEPT_POSITIONS traces or
- *             fewer their positions, ascending
- *   position  1,024 times the trace's index in its block, and the block's offset in the segment
+ *   part      segment, u8 columns, a count for each set column, then for each side with at most MAX_INLINE_POSITIONS
+ *             traces their positions, ascending
+ *   position  1,024 times the trace's index in its block, plus the block's offset in the segment
  *
- * Numbers are LEB128. Columns are a side and a type of trace: which part of what is asked for a segment can have.
+ * Numbers are LEB128. A column is a pair of side and trace type. It shows whether a segment can match a query.
  */
 
-/** Of each side, the types of traces. */
 export const COLUMNS = 2 * TRACE_TYPES.length;
-/** Columns of senders, then of recipients. */
+/** Returns the column of a side and type. Sender columns come before recipient columns. */
 export const columnOf = (side: 'from' | 'to', type: number): number =>
   side === 'from' ? type : TRACE_TYPES.length + type;
 export const SIDE_COLUMNS = { from: 0x0f, to: 0xf0, either: 0xff } as const;
 
-/** Of a side that has no more, the positions stand here too: for those no posting list has to be read. */
-export const MAX_KEPT_POSITIONS = 8;
+/** Maximum number of positions per side that a part contains. For these, no posting list is read. */
+export const MAX_INLINE_POSITIONS = 8;
 
 export type PartSide = Exclude<Side, 'transaction'>;
 
-/** The most bytes that a part may have. */
-export const MAX_PART_BYTES = 5 + 1 + COLUMNS * 5 + 2 * MAX_KEPT_POSITIONS * 5;
+export const MAX_PART_BYTES = 5 + 1 + COLUMNS * 5 + 2 * MAX_INLINE_POSITIONS * 5;
 
-/** Writes a number as LEB128; returns where it ends. */
+/** Writes a number as LEB128. Returns its end. */
 export function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value;
@@ -41,35 +39,35 @@ export function writeVarint(bytes: Uint8Array, start: number, value: number): nu
   return at;
 }
 
-/** A position as it is kept: most have three bytes so, and five as they are. */
-export const keptPosition = (position: number): number =>
+/** Reorders the bits of a position so that most need three bytes as LEB128 instead of five. */
+export const encodePosition = (position: number): number =>
   traceIndexAt(position) * BLOCKS_PER_SEGMENT + blockAt(0, position);
 
-const positionKept = (kept: number): number =>
+const decodePosition = (kept: number): number =>
   positionOf(kept % BLOCKS_PER_SEGMENT, Math.floor(kept / BLOCKS_PER_SEGMENT));
 
-/** Goes over the parts of an address. What it tells is good until it is moved. */
+/** Iterates over an address's parts. Its members are valid until the next call of `next`. */
 export class PartReader {
   segment = 0;
   columns = 0;
-  /** By column. */
+  /** Number of traces by column. */
   readonly counts = new Float64Array(COLUMNS);
-  /** Where the part begins and ends. */
+  /** Bounds of the part in the bytes. */
   start = 0;
   end = 0;
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
-  readonly #kept = { from: new Uint32Array(MAX_KEPT_POSITIONS), to: new Uint32Array(MAX_KEPT_POSITIONS) };
+  readonly #kept = { from: new Uint32Array(MAX_INLINE_POSITIONS), to: new Uint32Array(MAX_INLINE_POSITIONS) };
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
 
-  /** To be moved before the first part. */
+  /** Sets the parts to read; call `next` for the first one. */
   open(parts: Uint8Array): this {
     this.#bytes = parts;
     this.#at = 0;
     return this;
   }
 
-  /** Moves to the next part; false at the end. */
+  /** Moves to the next part. Returns false at the end. */
   next(): boolean {
     this.start = this.#at;
     if (this.#at >= this.#bytes.length) return false;
@@ -84,16 +82,16 @@ export class PartReader {
       sums[column < COLUMNS / 2 ? 'from' : 'to'] += count;
     }
     for (const side of ['from', 'to'] as const)
-      if (sums[side] <= MAX_KEPT_POSITIONS)
-        for (let i = 0; i < sums[side]; i++) this.#kept[side][i] = positionKept(this.#varint());
+      if (sums[side] <= MAX_INLINE_POSITIONS)
+        for (let i = 0; i < sums[side]; i++) this.#kept[side][i] = decodePosition(this.#varint());
     this.end = this.#at;
     return true;
   }
 
-  /** The positions on a side; undefined where they stand in its posting list alone. */
+  /** Returns the positions on a side, or undefined if only the posting list has them. */
   positions(side: PartSide): Uint32Array | undefined {
     const count = this.#sums[side];
-    return count > MAX_KEPT_POSITIONS ? undefined : this.#kept[side].slice(0, count);
+    return count > MAX_INLINE_POSITIONS ? undefined : this.#kept[side].slice(0, count);
   }
 
   #varint(): number {

@@ -3,20 +3,23 @@ import type { HalfSipHash } from './halfSipHash.ts';
 import { writeVarint } from './parts.ts';
 
 /**
- * A run of the directory: for each address of some segments, which of them have it, how often, and where, if that is seldom. It is
- * written once, as a table of buckets by the address's hash, so that one read finds an address.
+ * A run of the directory stores for each address of some segments: the segments with its traces, their number, and
+ * their positions if there are few. It is written once, as a table of buckets by address hash, so that one read
+ * finds an address.
  *
  *   bucket   entries
- *   entry    20 address, bytes of what follows (LEB128), parts (parts.ts)
+ *   entry    20 bytes address, length of the parts (LEB128), parts (parts.ts)
  */
 
 export const ADDRESS_BYTES = 20;
 
-/** Bytes of a bucket, on average: between half of it and it. Small ones are soon searched, and leave little of a page empty. */
+/**
+ * Maximum average size of a bucket; the minimum is half. Small buckets are quick to scan and waste little of a page.
+ */
 const BUCKET_BYTES = 1_200;
 const MAX_BUCKET_BITS = 26;
 
-/** Bits of a hash that tell buckets apart, for so many bytes of entries. */
+/** Returns the number of hash bits that select a bucket, for entries of `bytes` in total. */
 export const bucketBitsFor = (bytes: number): number =>
   Math.min(MAX_BUCKET_BITS, Math.max(0, Math.ceil(Math.log2(bytes / BUCKET_BYTES))));
 
@@ -25,7 +28,6 @@ export const bucketOf = (hash: number, bits: number): number => (bits === 0 ? 0 
 export const hashOf = (hash: HalfSipHash, bytes: Uint8Array, at = 0): number =>
   hash.of(bytes, at, ADDRESS_BYTES);
 
-/** The key of a run, under which its number of bucket bits stands. */
 export function runKey(run: number): Buffer {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(run, 0);
@@ -39,7 +41,7 @@ export function bucketKey(run: number, bucket: number): Buffer {
   return key;
 }
 
-/** What stands under a run's key: bits of its buckets, and how many bytes its entries have. */
+/** Encodes the head record of a run: number of bucket bits, and total bytes of its entries. */
 export function encodeRunHead(bits: number, bytes: number): Buffer {
   const head = Buffer.allocUnsafe(9);
   head[0] = bits;
@@ -54,28 +56,27 @@ export const decodeRunHead = (head: Buffer): { bits: number; bytes: number } => 
 
 const INITIAL_BYTES = 4 * BUCKET_BYTES;
 const MAX_VARINT_BYTES = 5;
-/** Fewer bytes are copied faster one by one. */
+/** Up to this size, a loop is faster than `set`. */
 const FEW_BYTES = 64;
 
-/** Puts buckets together, one after the other. */
 export class BucketWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #length = 0;
 
-  /** Begins the entry of the address at `at` of `bytes`. So many bytes of parts are to follow. */
+  /** Starts an entry. Exactly `partBytes` bytes of parts must follow. */
   entry(bytes: Uint8Array, at: number, partBytes: number): void {
-    this.#makeRoom(ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes);
+    this.#ensureCapacity(ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes);
     this.parts(bytes, at, at + ADDRESS_BYTES);
     this.#length = writeVarint(this.#bytes, this.#length, partBytes);
   }
 
-  /** A whole entry, as it stands from `start` to `end`. */
+  /** Copies a whole entry from `start` to `end`. */
   copy(bytes: Uint8Array, start: number, end: number): void {
-    this.#makeRoom(end - start);
+    this.#ensureCapacity(end - start);
     this.parts(bytes, start, end);
   }
 
-  /** The bytes from `start` to `end`, as parts of the entry that was begun last. */
+  /** Appends the bytes from `start` to `end` to the parts of the current entry. */
   parts(bytes: Uint8Array, start: number, end: number): void {
     const target = this.#bytes;
     let length = this.#length;
@@ -86,27 +87,25 @@ export class BucketWriter {
     this.#length = length;
   }
 
-  /** Bytes that were written since they were taken the last time. */
   get length(): number {
     return this.#length;
   }
 
-  /** What was written since the last time; undefined where nothing was. */
+  /** Returns the bytes written since the last call, or undefined if there are none. */
   take(): Buffer | undefined {
     const bucket = this.#length === 0 ? undefined : Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
     return bucket;
   }
 
-  #makeRoom(bytes: number): void {
+  #ensureCapacity(bytes: number): void {
     while (this.#length + bytes > this.#bytes.length) this.#bytes = doubled(this.#bytes);
   }
 }
 
-/** Goes over the entries of a bucket. */
 export class EntryReader {
   readonly bytes: Uint8Array;
-  /** Where the address stands, and the parts from and to. */
+  /** Start of the address, start of the parts, and end of the entry. */
   at = 0;
   partsAt = 0;
   end = 0;
@@ -115,7 +114,7 @@ export class EntryReader {
     this.bytes = bucket;
   }
 
-  /** Moves to the next entry; false at the end. */
+  /** Moves to the next entry. Returns false at the end. */
   next(): boolean {
     const { bytes } = this;
     this.at = this.end;
@@ -132,16 +131,16 @@ export class EntryReader {
     return true;
   }
 
-  /** Whether it is that of the address at `at` of `bytes`. */
-  isOf(bytes: Uint8Array, at = 0): boolean {
+  /** Whether the entry has the address at `at` in `bytes`. */
+  hasAddress(bytes: Uint8Array, at = 0): boolean {
     for (let i = 0; i < ADDRESS_BYTES; i++) if (this.bytes[this.at + i] !== bytes[at + i]) return false;
     return true;
   }
 }
 
-/** The parts of an address in a bucket; undefined where it is not there. */
+/** Returns an address's parts, or undefined if the bucket does not contain the address. */
 export function findParts(bucket: Uint8Array, address: Uint8Array): Uint8Array | undefined {
   const entry = new EntryReader(bucket);
-  while (entry.next()) if (entry.isOf(address)) return bucket.subarray(entry.partsAt, entry.end);
+  while (entry.next()) if (entry.hasAddress(address)) return bucket.subarray(entry.partsAt, entry.end);
   return undefined;
 }

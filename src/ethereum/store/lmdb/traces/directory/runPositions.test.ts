@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { historyBlock } from '../../../../../../test/support/historyBlock.ts';
-import { plainHistory } from '../../../../../../test/support/plainHistory.ts';
+import { referenceHistory } from '../../../../../../test/support/plainHistory.ts';
 import { Random } from '../../../../../../test/support/random.ts';
 import { syntheticAddresses } from '../../../../../../test/support/syntheticChain.ts';
 import { until } from '../../../../../../test/support/until.ts';
@@ -38,9 +38,9 @@ afterEach(() => rm(path, { recursive: true, force: true }));
 
 const startOf = (segment: number): number => segment * SEGMENT_BLOCKS + 5;
 
-/** Until no segment but the last is looked at itself. */
+/** Waits until all segments but the last are in a run. */
 const untilAllInRuns = (): Promise<unknown> =>
-  until('the directory is made', () => {
+  until('the directory is built', () => {
     const environment = TraceEnvironment.open(path, { readOnly: true });
     try {
       const state = new IndexState(environment);
@@ -54,14 +54,14 @@ const untilAllInRuns = (): Promise<unknown> =>
     }
   });
 
-test('addresses that are on a side once, often, or too often for their positions to be kept are found alike', async () => {
+test('addressTraces finds an address with one, several, or too many traces for its positions to be in the run', async () => {
   const store = openTraceStore(path, { maxRecentPositions: 1, listsPerMerge: 500 });
   try {
     for (let segment = 0; segment < 10; segment++)
       await addCalls(store, callsOf(segment), { first: startOf(segment) });
     await untilAllInRuns();
     await expectPages(store);
-    // Others take the place of the last blocks, and one segment in the middle gets more.
+    // Replaces the last blocks, and adds blocks to a segment in the middle.
     await addCalls(store, callsOf(3), { first: startOf(9) + 1, isUndone: true });
     await addCalls(store, callsOf(6), { first: startOf(4) + 20 });
     await expectPages(store);
@@ -76,7 +76,9 @@ test('addresses that are on a side once, often, or too often for their positions
 
 type Call = readonly [from: Address, to: Address];
 
-/** Calls in which address number n is n times the sender and 12 - n times the recipient, one of them to itself. */
+/**
+ * Returns calls in which address n is the sender n times and the recipient 12 - n times, including one call to itself.
+ */
 function callsOf(segment: number): Call[] {
   const calls: Call[] = [];
   for (let n = 1; n < 12; n++) {
@@ -88,7 +90,7 @@ function callsOf(segment: number): Call[] {
   return calls;
 }
 
-/** Three blocks with these calls, each a transaction of its own. */
+/** Adds three blocks with these calls, each in its own transaction. */
 async function addCalls(
   store: TraceStore,
   calls: readonly Call[],
@@ -102,7 +104,7 @@ async function addCalls(
     const own = calls
       .filter((_, i) => i % 3 === part)
       .map(([from, to], transactionPosition): Trace => {
-        // Casts brand text that is of the right shape.
+        // The casts brand text that has the right format.
         const action = {
           callType: 'call',
           from,
@@ -127,7 +129,7 @@ async function addCalls(
   await store.apply({ ...(isUndone && { undoFrom: first }), blocks });
 }
 
-/** Histories of each address, page by page, in both orders, by either side and both. */
+/** Compares the history of each address page by page with the expected one, for both orders and all directions. */
 async function expectPages(store: TraceStore): Promise<void> {
   const json = new JsonWriter();
   const range = { fromBlock: 0, toBlock: traces.at(-1)?.blockNumber ?? 0 };
@@ -144,9 +146,13 @@ async function expectPages(store: TraceStore): Promise<void> {
       let behind: HistoryPage['next'];
       do {
         json.reset();
-        ({ next: behind } = await store.addressTraces({ ...query, ...(behind && { behind }) }, 1e9, json));
+        ({ next: behind } = await store.addressTraces(
+          { ...query, ...(behind && { cursor: behind }) },
+          1e9,
+          json,
+        ));
         found.push(...(JSON.parse(json.written().toString()) as Trace[]));
       } while (behind !== undefined);
-      expect(found).toEqual(plainHistory(traces, query, within));
+      expect(found).toEqual(referenceHistory(traces, query, within));
     }
 }

@@ -1,42 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'lmdb';
-import { Writes } from '../writes.ts';
+import { Writes } from '../write/writes.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HASH_KEY_BYTES, HalfSipHash } from './halfSipHash.ts';
 import { bucketKey, encodeRunHead, runKey } from './run.ts';
 import { segmentsPerRun } from './segmentStates.ts';
-import { changeStates, type DirectoryWork, inSteps, STEP_MS } from './work.ts';
+import { changeStates, inSteps, STEP_MS, type UpkeepContext } from './upkeepContext.ts';
 
 export interface RunName {
   readonly level: number;
   readonly run: number;
 }
 
-/** What a run consists of. */
 export interface RunContent {
-  /** Bits of a hash that tell its buckets apart. */
+  /** Number of hash bits that select a bucket. */
   readonly bits: number;
-  /** A bucket as bytes that nothing overwrites; undefined where it is empty. They are asked for in their order, each once. */
+  /** Returns a bucket that later reads do not overwrite; undefined if empty. Called in ascending order. */
   bucket(number: number): Buffer | undefined;
 }
 
-/** Records of a run that are removed in one step. */
 const REMOVED_PER_STEP = 500;
 
-/** Writes one run, in steps. It counts from the last step on; whatever is broken off before is written anew. */
+/** Writes one run in steps. The last step makes it valid; an interrupted run is written again. */
 export class RunWriter {
-  readonly #work: DirectoryWork;
+  readonly #work: UpkeepContext;
   readonly #name: RunName;
   readonly #isCurrent: () => boolean;
 
-  /** `isCurrent` says whether what the run is made from is still so: else it is given up. */
-  constructor(work: DirectoryWork, name: RunName, isCurrent: () => boolean) {
+  /** `isCurrent` returns false if the run's source has changed. Writing then stops. */
+  constructor(work: UpkeepContext, name: RunName, isCurrent: () => boolean) {
     this.#work = work;
     this.#name = name;
     this.#isCurrent = isCurrent;
   }
 
-  /** True where it was written. */
   async write({ bits, bucket: bucketAt }: RunContent): Promise<boolean> {
     const database = databaseOf(this.#work, this.#name);
     await removeRun(this.#work, this.#name);
@@ -60,7 +57,7 @@ export class RunWriter {
       isWritten = bucket === 2 ** bits;
       if (isWritten) {
         writes.put(database, runKey(run), encodeRunHead(bits, bytes));
-        this.#take(writes);
+        this.#activate(writes);
       }
       await this.#work.commit(writes);
       return isWritten;
@@ -68,19 +65,18 @@ export class RunWriter {
     return isWritten;
   }
 
-  /** From now on the segments of the run are looked up in it. */
-  #take(writes: Writes): void {
+  #activate(writes: Writes): void {
     const { level, run } = this.#name;
     const segments = segmentsPerRun(level);
     changeStates(this.#work, writes, (states) => {
       for (let segment = run * segments; segment < (run + 1) * segments; segment++)
-        states.inRun(segment, level);
+        states.assignRun(segment, level);
     });
   }
 }
 
-/** Removes what there is of a run that nothing is looked up in. */
-export function removeRun(work: DirectoryWork, name: RunName): Promise<void> {
+/** Removes all records of a run that no lookup uses. */
+export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
   const database = databaseOf(work, name);
   return inSteps(work, async () => {
     const range = { start: runKey(name.run), end: runKey(name.run + 1), limit: REMOVED_PER_STEP };
@@ -93,11 +89,11 @@ export function removeRun(work: DirectoryWork, name: RunName): Promise<void> {
   });
 }
 
-/** The hash of addresses; its key is made for the first run. */
-export async function directoryHash(work: DirectoryWork): Promise<HalfSipHash> {
+/** Returns the hash of addresses. Creates its key if there is none. */
+export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
   const { meta } = work.environment;
   if (meta.getBinary(DIRECTORY_KEY) === undefined)
-    await work.inTurn(async () => {
+    await work.runExclusive(async () => {
       const writes = new Writes();
       writes.put(meta, DIRECTORY_KEY, randomBytes(HASH_KEY_BYTES));
       await work.commit(writes);
@@ -105,13 +101,10 @@ export async function directoryHash(work: DirectoryWork): Promise<HalfSipHash> {
   return new HalfSipHash(Buffer.from(meta.getBinary(DIRECTORY_KEY) ?? Buffer.alloc(HASH_KEY_BYTES)));
 }
 
-export function databaseOf({ environment }: DirectoryWork, { level }: RunName): Database<Buffer, Buffer> {
-  const database = environment.directory(level);
-  if (database === undefined) throw new Error(`the directory has no level ${level}`);
-  return database;
-}
+export const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>
+  environment.directory(level);
 
-/** Whether no run stands behind this one, so that its records are the last. */
+/** Whether this run is the last, so that its records can be appended. */
 function isLast(database: Database<Buffer, Buffer>, run: number): boolean {
   const [last] = [...database.getKeys({ reverse: true, limit: 1 })];
   return last === undefined || last.readUInt32BE(0) <= run;

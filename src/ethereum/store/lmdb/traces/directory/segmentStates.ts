@@ -1,53 +1,52 @@
 import type { Order } from '../../../../traces/index.ts';
 
-/** What is known of each segment without reading it, in one byte: its lowest two bits, and above them the level of its run and one. */
+/** State of a segment in one byte: two flags, and above them the level of its run plus one. */
 
 const HAS_BLOCKS = 0b01;
 const IS_COMPLETE = 0b10;
 const LEVEL_SHIFT = 2;
 
-/** Runs of one level that make one of the next. */
+/** log2 of the number of runs merged into one of the next level. */
 const FAN_OUT_BITS = 3;
 
 /** 8^7 segments of 1,024 blocks: two billion blocks. */
 export const MAX_LEVEL = 7;
 
-/** The level of a segment that is in no run: it has to be looked at itself. */
+/** Level of a segment without a run. Lookups read the segment itself. */
 export const NO_RUN = -1;
 
-/** The run of a level that a segment is in. */
+/** Returns the number of the run of a level that covers a segment. */
 export const runOf = (level: number, segment: number): number =>
   Math.floor(segment / 2 ** (FAN_OUT_BITS * level));
 
 export const segmentsPerRun = (level: number): number => 2 ** (FAN_OUT_BITS * level);
 
-/** Segments in a row that are looked up in one way. */
-export interface Span {
+/** Consecutive segments that are looked up in the same run, or without one. */
+export interface SegmentSpan {
   readonly first: number;
   readonly last: number;
-  /** NO_RUN for segments that are looked at one by one. */
+  /** Level of the run. NO_RUN if the segments have none. */
   readonly level: number;
 }
 
-/** Segments in a row that lack blocks. */
+/** Consecutive segments with missing blocks. */
 export interface IncompleteSpan {
   readonly first: number;
   readonly last: number;
-  /** Whether any of their blocks are there. */
   readonly hasBlocks: boolean;
 }
 
-/** Which segments have blocks, which of them have all, and by which run of the directory their addresses are found. */
+/** State of each segment: whether it has any block, whether it has all of them, and the level of its run. */
 export class SegmentStates {
   #bytes: Uint8Array;
-  #spans: Span[] | undefined;
+  #spans: SegmentSpan[] | undefined;
   #incomplete: IncompleteSpan[] | undefined;
 
   constructor(record: Uint8Array = new Uint8Array()) {
     this.#bytes = Uint8Array.from(record);
   }
 
-  /** One past the highest segment that has ever had a block. */
+  /** Number of the highest segment that ever had a block, plus one. */
   get length(): number {
     return this.#bytes.length;
   }
@@ -60,12 +59,15 @@ export class SegmentStates {
     return ((this.#bytes[segment] ?? 0) >>> LEVEL_SHIFT) - 1;
   }
 
-  /** The blocks of a segment changed: what a run says of it is of no use any more. True where that is news. */
-  changed(segment: number, { hasBlocks, isComplete }: { hasBlocks: boolean; isComplete: boolean }): boolean {
+  /** Records changed blocks of a segment, which invalidates its run. Returns whether the state differs. */
+  recordChange(
+    segment: number,
+    { hasBlocks, isComplete }: { hasBlocks: boolean; isComplete: boolean },
+  ): boolean {
     return this.#set(segment, (hasBlocks ? HAS_BLOCKS : 0) | (isComplete ? IS_COMPLETE : 0));
   }
 
-  inRun(segment: number, level: number): void {
+  assignRun(segment: number, level: number): void {
     this.#set(
       segment,
       ((this.#bytes[segment] ?? 0) & (HAS_BLOCKS | IS_COMPLETE)) | ((level + 1) << LEVEL_SHIFT),
@@ -76,9 +78,9 @@ export class SegmentStates {
     return Buffer.from(this.#bytes);
   }
 
-  /** The spans of all segments that have blocks, ascending. */
-  spans(): readonly Span[] {
-    this.#spans ??= joined<Span>(
+  /** Returns the spans of segments with blocks, ascending. */
+  spans(): readonly SegmentSpan[] {
+    this.#spans ??= joined<SegmentSpan>(
       this.#bytes.length,
       (segment) =>
         this.hasBlocks(segment) ? { first: segment, last: segment, level: this.levelOf(segment) } : undefined,
@@ -88,7 +90,7 @@ export class SegmentStates {
     return this.#spans;
   }
 
-  /** The spans of all segments that lack blocks, ascending, without those behind the last segment. */
+  /** Returns the spans of segments with missing blocks below `length`, ascending. */
   incomplete(): readonly IncompleteSpan[] {
     this.#incomplete ??= joined<IncompleteSpan>(
       this.#bytes.length,
@@ -114,13 +116,13 @@ export class SegmentStates {
   }
 }
 
-/** The segments of a span in an order. */
+/** Returns the segments of a span in the given order. */
 export function inOrder({ first, last }: { first: number; last: number }, order: Order): number[] {
   const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   return order === 'asc' ? segments : segments.reverse();
 }
 
-/** Spans in an order, as far as they lie between two segments. */
+/** Returns the spans between two segments, clipped to them. */
 export function spansWithin<S extends { readonly first: number; readonly last: number }>(
   spans: readonly S[],
   { first, last, order }: { readonly first: number; readonly last: number; readonly order: Order },

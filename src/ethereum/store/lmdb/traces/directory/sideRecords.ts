@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { sideKey } from '../keys.ts';
 import type { PartSide } from './parts.ts';
 
-/** Read at a time: a third of a millisecond. */
+/** Number of records per read: takes a third of a millisecond. */
 const RECORDS_PER_READ = 256;
 
 interface PostingRecord {
@@ -10,12 +10,12 @@ interface PostingRecord {
   readonly value: Buffer;
 }
 
-/** The pages of one side of a segment's posting lists in the order of their addresses, read in as many turns as it takes. */
+/** Reads a segment's posting list pages of one side, by address. The reads can be spread over several ticks. */
 export class SideRecords {
   readonly side: PartSide;
   readonly #postings: Database<Buffer, Buffer>;
   readonly #end: Buffer;
-  /** Where to read on; undefined where nothing is left. */
+  /** Key to continue from. Undefined if no records are left. */
   #start: Buffer | undefined;
   #records: PostingRecord[] = [];
   #at = 0;
@@ -27,7 +27,6 @@ export class SideRecords {
     this.#end = sideKey(segment, side === 'from' ? 'to' : 'transaction');
   }
 
-  /** The record that is next; undefined behind the last one. */
   get head(): PostingRecord | undefined {
     if (this.#at === this.#records.length) this.#read();
     return this.#records[this.#at];
@@ -44,7 +43,7 @@ export class SideRecords {
     this.#at = 0;
     const last = this.#records.at(-1);
     const isEnd = last === undefined || this.#records.length < RECORDS_PER_READ;
-    // No key stands between another and the same with a zero behind it.
+    // The lowest key after another one is that key with a zero byte appended.
     this.#start = isEnd ? undefined : Buffer.concat([last.key, Buffer.alloc(1)]);
   }
 }

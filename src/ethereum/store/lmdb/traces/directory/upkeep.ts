@@ -1,23 +1,19 @@
 import { segmentOf } from '../../../../traces/index.ts';
-import { addAttributes } from './addAttributes.ts';
 import { buildRun } from './buildRun.ts';
 import { mergeRuns } from './mergeRuns.ts';
 import { MAX_LEVEL, NO_RUN, runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
-import type { DirectoryWork } from './work.ts';
+import type { UpkeepContext } from './upkeepContext.ts';
 
-type Task = (work: DirectoryWork) => Promise<void>;
+type Task = (work: UpkeepContext) => Promise<void>;
 
-/**
- * Keeps the directory: whoever writes the index runs it beside everything else, a few milliseconds at a time. Until it has come to a
- * segment that is looked at itself, so nothing waits for it.
- */
+/** Maintains the directory in the background, a few milliseconds at a time. No lookup waits for it. */
 export class DirectoryUpkeep {
-  readonly #work: DirectoryWork;
+  readonly #work: UpkeepContext;
   #running: Promise<void> | undefined;
   #isStopped = false;
   readonly #changes = new Map<number, number>();
 
-  constructor(work: Omit<DirectoryWork, 'isStopped' | 'changesOf'>) {
+  constructor(work: Omit<UpkeepContext, 'isStopped' | 'changesOf'>) {
     this.#work = {
       ...work,
       isStopped: () => this.#isStopped,
@@ -25,15 +21,14 @@ export class DirectoryUpkeep {
     };
   }
 
-  /** Blocks of these segments were changed: what is being made of them is made anew. */
+  /** Records changed segments. Runs being built from them are built again. */
   changed(segments: Iterable<number>): void {
     for (const segment of segments) this.#changes.set(segment, (this.#changes.get(segment) ?? 0) + 1);
   }
 
-  /** There may be something to do. */
   wake(): void {
     if (this.#isStopped || this.#running !== undefined) return;
-    // What fails is tried again with the next change, or fails with it.
+    // A failed task is retried after the next change.
     this.#running = this.#run()
       .catch(() => undefined)
       .finally(() => {
@@ -53,17 +48,16 @@ export class DirectoryUpkeep {
 
   async #next(): Promise<Task | undefined> {
     let task: Task | undefined;
-    await this.#work.inTurn(() => {
+    await this.#work.runExclusive(() => {
       task = nextTask(this.#work);
     });
     return task;
   }
 }
 
-/** To be called in a turn. */
-function nextTask({ state, changesOf }: DirectoryWork): Task | undefined {
+/** Returns the next task. Must be called while no change runs. */
+function nextTask({ state, changesOf }: UpkeepContext): Task | undefined {
   const index = state();
-  if (index.blocksWithoutAttributes() !== undefined) return addAttributes;
   const head = index.head();
   if (head === undefined) return undefined;
   const unmerged = new Set(index.unmerged().map(({ segment }) => segment));
@@ -79,7 +73,7 @@ function nextTask({ state, changesOf }: DirectoryWork): Task | undefined {
   return nextMerge(states);
 }
 
-/** Runs of one level that are whole together become one of the next. */
+/** Returns a merge of runs that fill a run of the next level. */
 function nextMerge(states: SegmentStates): Task | undefined {
   for (const { first, level } of states.spans()) {
     if (level === NO_RUN || level === MAX_LEVEL) continue;
@@ -89,7 +83,7 @@ function nextMerge(states: SegmentStates): Task | undefined {
   return undefined;
 }
 
-/** Whether every segment of what would be a run is in one of a level up to `level`. */
+/** Whether each segment of `run` has a run of at most `level`. */
 function isCovered(states: SegmentStates, run: number, level: number): boolean {
   const segments = segmentsPerRun(level + 1);
   const first = run * segments;

@@ -1,11 +1,11 @@
-import { attributesOf, type StoredBlock, TRACES_PER_CHUNK, WorkLeft } from '../../../../traces/index.ts';
+import { attributesOf, type StoredBlock, TRACES_PER_CHUNK, WorkBudget } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { uint32Key } from '../keys.ts';
 import { LmdbHistoryReader } from './historyReader.ts';
 import { NO_RUN } from './segmentStates.ts';
 
-/** Told for each address and side of a segment: `side address` to its positions. */
+/** Positions for each address and side of a segment, by `side address`. */
 type Positions = ReadonlyMap<string, readonly number[]>;
 
 interface Verified {
@@ -13,16 +13,15 @@ interface Verified {
   readonly state: IndexState;
 }
 
-/** The attributes that are kept of a block must be those of its traces. An index that was made before has none yet. */
+/** Checks that the stored attributes of a block match its traces. */
 export function verifyAttributes(
   { environment: { attributes }, state }: Verified,
   { number, traceCount }: StoredBlock,
   problems: string[],
 ): void {
-  const record = attributes && state.read(attributes, uint32Key(number));
+  const record = state.read(attributes, uint32Key(number));
   if (record === undefined) {
-    if (attributes !== undefined && (state.blocksWithoutAttributes() ?? Infinity) > number)
-      problems.push(`the attributes of block ${number} are missing`);
+    problems.push(`the attributes of block ${number} are missing`);
     return;
   }
   const kept = Buffer.from(record);
@@ -31,10 +30,10 @@ export function verifyAttributes(
   }
   const words = attributesOf(chunks(), traceCount);
   if (!kept.equals(Buffer.from(words.buffer)))
-    problems.push(`the attributes of block ${number} are not those of its traces`);
+    problems.push(`the attributes of block ${number} do not match its traces`);
 }
 
-/** The run of a segment must tell of each of its addresses, and how often it has it. */
+/** Checks that a segment's run has each expected address with the right counts and positions. */
 export function verifyDirectory(
   { environment, state }: Verified,
   segment: number,
@@ -51,7 +50,7 @@ export function verifyDirectory(
     let kept: Uint32Array | undefined;
     reader.directory.visitRun(
       { first: segment, last: segment, level },
-      { term, work: new WorkLeft() },
+      { term, work: new WorkBudget() },
       (part) => {
         for (const count of sideOf(part.counts, side)) told += count;
         kept = part.positions(side === 'from' ? 'from' : 'to');

@@ -6,14 +6,11 @@ import {
   type JsonWriter,
   readHistory,
 } from '../../../../traces/index.ts';
-import type { AnswerWriter } from '../answerWriter.ts';
+import type { TraceArrayWriter } from '../traceArrayWriter.ts';
 
-/**
- * Writes a page of a history as a JSON array behind what stands in `json`. It ends early where `maxBytes` are reached; throws
- * AnswerTooLargeError where a single trace is larger.
- */
+/** Appends a history page as a JSON array. Throws AnswerTooLargeError if a trace is larger than `maxBytes`. */
 export function writeHistory(
-  { reader, answers }: { readonly reader: HistoryReader; readonly answers: AnswerWriter },
+  { reader, answers }: { readonly reader: HistoryReader; readonly answers: TraceArrayWriter },
   query: HistoryQuery,
   { json, maxBytes }: { readonly json: JsonWriter; readonly maxBytes: number },
 ): HistoryPage {

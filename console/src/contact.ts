@@ -1,0 +1,38 @@
+/** Detects that the server stopped sending, so that a page can mark its content as unknown. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+
+/** The server sends a message each second. After this time without one the state is unknown. */
+export const CONTACT_MS = 3_000;
+
+export interface Contact {
+  /** Time of the last contact if that is longer ago than the limit; undefined while the server is in contact. */
+  readonly lostSince: ReadonlySignal<Date | undefined>;
+  /** Records a sign of life. Only news ends a loss of contact, because a heartbeat does not contain the state. */
+  note(isNews: boolean): void;
+  stop(): void;
+}
+
+/** Starts the timeout immediately; each call of `note` restarts it. */
+export function watchContact(limitMs: number): Contact {
+  const lostSince = signal<Date | undefined>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (): void => {
+    const at = new Date();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      lostSince.value = at;
+    }, limitMs);
+  };
+  wait();
+  return {
+    lostSince,
+    note(isNews) {
+      if (isNews) lostSince.value = undefined;
+      if (lostSince.peek() === undefined) wait();
+    },
+    stop() {
+      clearTimeout(timer);
+      lostSince.value = undefined;
+    },
+  };
+}

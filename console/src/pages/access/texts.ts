@@ -1,0 +1,84 @@
+import type { ApiToken, GatewayKey } from '../../api/access.ts';
+import { formatQuantity } from '../traces/frames/ether.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+
+export const activeOnly = <T extends Pick<ApiToken | GatewayKey, 'status'>>(
+  all: readonly T[],
+): readonly T[] => all.filter(({ status }) => status === 'active');
+
+interface Known {
+  /** Whether the user is signed in with the token from the configuration of the server, which no list contains. */
+  readonly hasServersToken: boolean;
+  readonly tokens: readonly ApiToken[] | undefined;
+  readonly keys: readonly GatewayKey[] | undefined;
+}
+
+/** `3 tokens are valid, 1 expires within a week. The gateway is open: no key was ever created.` */
+export function accessHeadline({ hasServersToken, tokens, keys }: Known, nowMs: number): string {
+  const parts = [
+    ...(tokens ? [hasServersToken ? tokenSentence(tokens, nowMs) : validOf(tokens, 'token', nowMs)] : []),
+    ...(keys
+      ? [
+          keys.length === 0
+            ? 'The gateway is open: no key was ever created.'
+            : validOf(keys, 'gateway key', nowMs),
+        ]
+      : []),
+  ];
+  return parts.join(' ') || 'Access';
+}
+
+const tokenSentence = (tokens: readonly ApiToken[], nowMs: number): string =>
+  activeOnly(tokens).length === 0
+    ? 'The server’s own token is the only one that is valid.'
+    : validOf(tokens, 'token', nowMs);
+
+function validOf(all: readonly (ApiToken | GatewayKey)[], noun: string, nowMs: number): string {
+  const valid = activeOnly(all);
+  const soon = valid.filter(
+    ({ expires_on }) => expires_on !== undefined && Date.parse(expires_on) - nowMs < WEEK_MS,
+  ).length;
+  const first =
+    valid.length === 0
+      ? `No ${noun} is valid`
+      : valid.length === 1
+        ? `One ${noun} is valid`
+        : `${formatQuantity(valid.length)} ${noun}s are valid`;
+  return soon === 0 ? `${first}.` : `${first}, ${formatQuantity(soon)} of them for less than a week.`;
+}
+
+export const PERMISSIONS: Readonly<Record<string, string>> = {
+  'dns_protection:read': 'View rules, lists and attacks',
+  'dns_protection:write': 'Change rules and lists',
+  'dns_protection:audit': 'View the audit log',
+  'tokens:read': 'View tokens',
+  'tokens:write': 'Create and revoke tokens',
+  'nodes:read': 'View nodes',
+  'nodes:write': 'Drain and resume nodes',
+  'health:read': 'View the health of the server',
+  'keys:read': 'View gateway keys',
+  'keys:write': 'Create and revoke gateway keys',
+};
+
+/** Whether a permission concerns the server, and not an account. */
+export const isServerPermission = (permission: string): boolean => /^(?:nodes|health|keys):/.test(permission);
+
+export const STATUS = {
+  active: { tone: 'well', word: '● valid' },
+  expired: { tone: 'quiet', word: '○ expired' },
+  revoked: { tone: 'quiet', word: '✕ revoked' },
+} as const;
+
+const DAY_MS = 86_400_000;
+
+export const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
+  ['1', '1 day'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+];
+
+export const expiryAfterDays = (days: string, nowMs: number): string =>
+  new Date(nowMs + Number(days) * DAY_MS).toISOString();

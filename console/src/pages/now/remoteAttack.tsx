@@ -1,0 +1,49 @@
+import { computed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { live, refreshPeriod } from '../../live.ts';
+import { account } from '../../session.ts';
+import { Link } from '../../ui/link.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { FLEET_MS, readPage } from '../attacks/readPage.ts';
+import { locationText, zonesText } from '../attacks/texts.ts';
+
+/** A guard that has not reported its attack for this time may be gone. */
+const SILENT_MS = 60_000;
+const ZONES_NAMED = 2;
+
+const turn = computed(() => refreshPeriod(FLEET_MS));
+
+/** Attack reported by another guard of the account. Renders nothing if there is none. */
+export function RemoteAttack() {
+  const isOfFleet = useSignal(false);
+  const { loaded } = useLoaded(() => readPage({}), [account.value, isOfFleet.value ? turn.value : 0]);
+  const { value } = loaded.value;
+  useEffect(() => {
+    isOfFleet.value = value?.isOfFleet ?? false;
+  }, [isOfFleet, value]);
+  const nowMs = Date.parse(live.value?.at ?? '');
+  const own = live.value?.guard?.instance;
+  const [attack, ...others] = (value?.result ?? []).filter(
+    ({ state, instance, last_seen_on }) =>
+      state === 'active' &&
+      instance !== undefined &&
+      instance !== own &&
+      nowMs - Date.parse(last_seen_on) < SILENT_MS,
+  );
+  if (attack === undefined) return null;
+  return (
+    <p class="harm">
+      ▲ Attack at another guard:{' '}
+      <Link to={`/attacks/${attack.id}`}>
+        <UntrustedText text={`${zonesText(attack, ZONES_NAMED)} at ${locationText(attack)}`} />
+      </Link>
+      {others.length > 0 && (
+        <>
+          {' · '}
+          <Link to="/attacks">{others.length} more</Link>
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,32 @@
+import type { ApiResponse } from '../../api/client.ts';
+import type { Outcome } from '../../api/failure.ts';
+import { readAttack } from '../../api/guard.ts';
+import type { Attack } from '../../api/types.ts';
+import { live, refreshPeriod } from '../../live.ts';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { topHeading } from '../attacks/texts.ts';
+import { TopLists } from '../attacks/tops.tsx';
+
+const REFRESH_MS = 2_000;
+
+/** Most limited names and networks of the largest active attack. Reserves its space otherwise. */
+export function TopLimited() {
+  const guard = live.value?.guard;
+  const largest = guard?.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0];
+  const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);
+  const { loaded } = useLoaded(
+    async (): Promise<Outcome<ApiResponse<Attack> | undefined>> =>
+      largest === undefined ? { value: undefined } : readAttack(largest.id),
+    [largest?.id, turn],
+  );
+  const attack = largest === undefined ? undefined : loaded.value.value?.result;
+  return (
+    <section>
+      <h2>
+        {largest === undefined ? 'Limited most' : topHeading(largest)}{' '}
+        <span class="quiet">{largest === undefined ? 'no attack now' : 'since the start of the attack'}</span>
+      </h2>
+      <TopLists attack={attack} most={5} />
+    </section>
+  );
+}

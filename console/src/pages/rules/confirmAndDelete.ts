@@ -1,0 +1,39 @@
+import type { Signal } from '@preact/signals';
+import { createRule, deleteRule, listRules, type TaggedRule } from '../../api/rules.ts';
+import { goTo } from '../../navigate.ts';
+import { confirm } from '../../ui/confirm.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { settingsOf } from './settings.tsx';
+import { fallbackOf, scopeText } from './texts.ts';
+
+/**
+ * Asks for the rule's name, deletes the version that was shown, and offers to create it again. `isDeleting` stays true
+ * after success, because the page is left, and becomes false after a failure.
+ */
+export async function confirmAndDelete(tagged: TaggedRule, isDeleting: Signal<boolean>): Promise<void> {
+  const { rule } = tagged;
+  const all = await listRules();
+  const rules = 'value' in all ? all.value.result : [rule];
+  const isWanted = await confirm({
+    title: `Delete the rule for ${scopeText(rule)}?`,
+    text: fallbackOf(rule, rules),
+    action: 'Delete the rule',
+    isHarmful: true,
+    typed: rule.name,
+  });
+  if (!isWanted) return;
+  isDeleting.value = true;
+  const outcome = await deleteRule(tagged);
+  if ('failure' in outcome) {
+    isDeleting.value = false;
+    showToast(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
+    return;
+  }
+  goTo('/rules');
+  const { scope, name } = rule;
+  showToast(`The rule for ${scopeText(rule)} was deleted.`, async () => {
+    const made = await createRule({ scope, name, ...settingsOf(rule) }, crypto.randomUUID());
+    if ('failure' in made) showToast(`Not restored. ${made.failure.what} ${made.failure.todo}`);
+    else showToast(`The rule for ${scopeText(rule)} is restored, with a new id.`);
+  });
+}

@@ -1,0 +1,54 @@
+import type { Rule } from '../../api/types.ts';
+
+export type Mode = Rule['mode'];
+export const modes = ['disabled', 'monitoring', 'enabled'] as const satisfies readonly Mode[];
+
+export const modeEffects: Readonly<Record<Mode, string>> = {
+  disabled: 'every query passes',
+  monitoring: 'queries that it would drop are counted, and pass',
+  enabled: 'queries that find no token are dropped or truncated',
+};
+
+/** `everywhere`, `region WEUR`, `datacenter lax` */
+export const scopeText = ({ scope, name }: Pick<Rule, 'scope' | 'name'>): string =>
+  scope === 'global' ? 'everywhere' : `${scope} ${name}`;
+
+const RANK = { datacenter: 0, region: 1, global: 2 } as const;
+const targetOf = ({ scope, name }: Rule): string =>
+  scope === 'global' ? scope : `${scope} ${name.toLowerCase()}`;
+
+/** Most specific scope first, then by name. Of rules with the same scope and name, the effective one is first. */
+export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
+  rules.toSorted(
+    (one, other) =>
+      RANK[one.scope] - RANK[other.scope] ||
+      (targetOf(one) === targetOf(other)
+        ? other.modified_on.localeCompare(one.modified_on)
+        : one.name.localeCompare(other.name)),
+  );
+
+/** Ids of rules that never apply, because a rule with the same scope and name was modified later. */
+export function supersededIn(rules: readonly Rule[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const superseded = new Set<string>();
+  for (const rule of bySpecificity(rules)) {
+    const target = targetOf(rule);
+    if (seen.has(target)) superseded.add(rule.id);
+    seen.add(target);
+  }
+  return superseded;
+}
+
+/** Returns a sentence about the rule that applies after this one is deleted. */
+export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
+  const others = rules.filter(({ id }) => id !== rule.id);
+  const same = bySpecificity(others).find((other) => targetOf(other) === targetOf(rule));
+  if (same !== undefined)
+    return `Queries there fall back to the other rule for ${scopeText(same)}, which is ${same.mode}.`;
+  const wide = bySpecificity(others).find(({ scope }) => scope === 'global');
+  if (rule.scope !== 'global' && wide !== undefined)
+    return `Queries there fall back to a rule for their region, or to the one for everywhere, which is ${wide.mode}.`;
+  return rule.scope === 'global'
+    ? 'At locations without a rule of their own, no rule is in force, and every query passes.'
+    : 'Without a rule for their region, no rule is in force there, and every query passes.';
+}

@@ -1,0 +1,95 @@
+import type { Trace } from '../types.ts';
+import { revertReason } from './revertReason.ts';
+
+const SELECTOR_CHARACTERS = 10;
+
+export const keyOfTrace = ({ blockHash, transactionHash, traceAddress, type, action }: Trace): string =>
+  [
+    blockHash,
+    transactionHash ?? ('author' in action ? action.author : ''),
+    traceAddress.join('.'),
+    type,
+  ].join(' ');
+
+/** Returns the sender and the recipient of a trace. A reward has no sender. */
+export function partiesOf(trace: Trace): {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+} {
+  switch (trace.type) {
+    case 'call':
+      return { from: trace.action.from, to: trace.action.to };
+    case 'create':
+      return {
+        from: trace.action.from,
+        to: trace.result && 'address' in trace.result ? trace.result.address : undefined,
+      };
+    case 'suicide':
+      return { from: trace.action.address, to: trace.action.refundAddress };
+    case 'reward':
+      return { from: undefined, to: trace.action.author };
+  }
+}
+
+/** Value in the frame, in wei, whether it moved or not. */
+export const valueIn = (trace: Trace): bigint =>
+  BigInt(trace.type === 'suicide' ? trace.action.balance : trace.action.value);
+
+/** Why the value did not move; undefined if it moved. `isUndone`: a frame above failed. */
+export function whyNotMoved(trace: Trace, isUndone = false): string | undefined {
+  if (trace.type === 'call' && trace.action.callType === 'delegatecall')
+    return 'a delegatecall repeats the value of its caller';
+  if (trace.type === 'call' && trace.action.callType !== 'call')
+    return `a ${trace.action.callType} pays no other account`;
+  if ('error' in trace && trace.error !== undefined) return 'it failed';
+  return isUndone ? 'its caller failed' : undefined;
+}
+
+/** Returns the wei that the trace moved, by the rules of `minValue` in docs/address-history.md. */
+export const valueMoved = (trace: Trace, isUndone = false): bigint =>
+  whyNotMoved(trace, isUndone) === undefined ? valueIn(trace) : 0n;
+
+/** Returns a label of the call: `transfer`, `0xa9059cbb`, `create2`. */
+export function callLabel(trace: Trace): string {
+  switch (trace.type) {
+    case 'call': {
+      const called =
+        trace.action.input.length < SELECTOR_CHARACTERS
+          ? 'transfer'
+          : trace.action.input.slice(0, SELECTOR_CHARACTERS);
+      return trace.action.callType === 'call'
+        ? called
+        : `${trace.action.callType} ${called === 'transfer' ? '' : called}`.trim();
+    }
+    case 'create':
+      return trace.action.creationMethod ?? 'create';
+    case 'suicide':
+      return 'self-destruct';
+    case 'reward':
+      return `${trace.action.rewardType} reward`;
+  }
+}
+
+export function gasUsedOf(trace: Trace): bigint | undefined {
+  return trace.result === null || !('gasUsed' in trace.result) ? undefined : BigInt(trace.result.gasUsed);
+}
+
+/** Returns the error and the revert reason of a trace; undefined without an error. */
+export function failureOfTrace(trace: Trace): string | undefined {
+  const error = 'error' in trace ? trace.error : undefined;
+  if (error === undefined) return undefined;
+  const output = trace.result !== null && 'output' in trace.result ? trace.result.output : undefined;
+  const reason = revertReason(output);
+  return reason === undefined ? error : `${error}: ${reason}`;
+}
+
+export function dataOf(trace: Trace): {
+  readonly input: string | undefined;
+  readonly output: string | undefined;
+} {
+  if (trace.type === 'call') return { input: trace.action.input, output: trace.result?.output };
+  if (trace.type !== 'create') return { input: undefined, output: undefined };
+  const output =
+    trace.result === null ? undefined : 'code' in trace.result ? trace.result.code : trace.result.output;
+  return { input: trace.action.init, output };
+}

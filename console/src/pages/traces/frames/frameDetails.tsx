@@ -1,0 +1,93 @@
+import { Address } from '../../../ui/address.tsx';
+import { Copy } from '../../../ui/copy.tsx';
+import { pluralOf } from '../../../ui/quantity.tsx';
+import { CopyCall, Ether, Failed } from '../parts.tsx';
+import type { Frame } from './callTree.ts';
+import { dataOf, failureOfTrace, partiesOf, valueIn, whyNotMoved } from './describe.ts';
+import { formatQuantity } from './ether.ts';
+
+export function FrameDetails({
+  frame: { trace, path, isUndone },
+  network,
+}: {
+  readonly frame: Frame;
+  readonly network: string;
+}) {
+  const { from, to } = partiesOf(trace);
+  const { input, output } = dataOf(trace);
+  const value = valueIn(trace);
+  const notMoved = value === 0n ? undefined : whyNotMoved(trace, isUndone);
+  const place = path === '' ? [] : path.split('.').map((index) => `0x${Number(index).toString(16)}`);
+  return (
+    <div class="frame-details">
+      <dl class="facts">
+        <dt>From</dt>
+        <dd>{from ? <Address value={from} /> : '—'}</dd>
+        <dt>To</dt>
+        <dd>{to ? <Address value={to} /> : '—'}</dd>
+        <dt>Value</dt>
+        <dd>
+          <Ether wei={value} />
+          {notMoved !== undefined && <span class="quiet">, not moved: {notMoved}</span>}
+        </dd>
+        {'gas' in trace.action && (
+          <>
+            <dt>Gas provided</dt>
+            <dd>{formatQuantity(trace.action.gas)}</dd>
+          </>
+        )}
+        {failureOfTrace(trace) !== undefined && (
+          <>
+            <dt>Error</dt>
+            <dd>
+              <Failed reason={failureOfTrace(trace)} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <Data
+        name={trace.type === 'create' ? 'Init code' : 'Input'}
+        hex={input}
+        hasSelector={trace.type === 'call'}
+      />
+      <Data name={trace.type === 'create' ? 'Code' : 'Output'} hex={output} hasSelector={false} />
+      {trace.transactionHash !== null && (
+        <CopyCall call={{ network, method: 'trace_get', params: [trace.transactionHash, place] }} />
+      )}
+    </div>
+  );
+}
+
+const SELECTOR_DIGITS = 8;
+const WORD_DIGITS = 64;
+/** Limit of displayed words, because contracts can produce long data. Copying copies all of it. */
+const MAX_WORDS = 64;
+
+interface DataProps {
+  readonly name: string;
+  readonly hex: string | undefined;
+  readonly hasSelector: boolean;
+}
+
+/** Bytes in words of 32 bytes, as in the ABI. */
+function Data({ name, hex, hasSelector }: DataProps) {
+  if (hex === undefined || hex === '0x') return null;
+  const digits = hex.slice(2);
+  const start = hasSelector && digits.length % WORD_DIGITS === SELECTOR_DIGITS ? SELECTOR_DIGITS : 0;
+  const words = digits.slice(start, start + MAX_WORDS * WORD_DIGITS).match(/.{1,64}/g) ?? [];
+  const hidden = digits.length - start - words.join('').length;
+  return (
+    <figure class="data">
+      <figcaption>
+        {name}, {formatQuantity(digits.length / 2)} {pluralOf(digits.length / 2, 'byte', 'bytes')}{' '}
+        <Copy text={hex} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <pre tabIndex={0}>
+        {start > 0 && `0x${digits.slice(0, start)}\n`}
+        {words.join('\n')}
+        {hidden > 0 && `\n… ${formatQuantity(hidden / 2)} more bytes; Copy copies all of them`}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,54 @@
+const ERROR_STRING = '08c379a0';
+const PANIC = '4e487b71';
+const WORD = 64;
+/** Limit of a decoded reason, because its length is up to the contract. */
+const MAX_CHARACTERS = 1_000;
+
+/** Panic codes of Solidity, as documented. */
+const PANICS: Readonly<Record<number, string>> = {
+  1: 'assertion failed',
+  17: 'arithmetic overflow or underflow',
+  18: 'division by zero',
+  33: 'invalid enum value',
+  34: 'invalid storage byte array',
+  49: 'pop from an empty array',
+  50: 'index out of bounds',
+  65: 'memory allocation too large',
+  81: 'call of an uninitialised function',
+};
+
+/** Returns `"Insufficient balance"`, `Panic 0x11: …` or `custom error 0x12345678`; undefined without a reason. */
+export function revertReason(output: string | undefined): string | undefined {
+  const hex = output?.slice(2) ?? '';
+  if (hex.length < 8) return undefined;
+  const selector = hex.slice(0, 8);
+  const data = hex.slice(8);
+  if (selector === PANIC && data.length >= WORD) {
+    const code = Number.parseInt(data.slice(WORD - 8, WORD), 16);
+    const words = PANICS[code];
+    return `Panic 0x${code.toString(16).padStart(2, '0')}${words === undefined ? '' : `: ${words}`}`;
+  }
+  if (selector === ERROR_STRING) {
+    const text = stringIn(data);
+    if (text !== undefined) return JSON.stringify(text);
+  }
+  return `custom error 0x${selector}`;
+}
+
+function stringIn(data: string): string | undefined {
+  const offset = wordAt(data, 0);
+  const length = offset === undefined ? undefined : wordAt(data, offset * 2);
+  if (offset === undefined || length === undefined) return undefined;
+  const start = offset * 2 + WORD;
+  const hex = data.slice(start, start + Math.min(length, MAX_CHARACTERS) * 2);
+  if (hex.length < Math.min(length, MAX_CHARACTERS) * 2) return undefined;
+  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  return new TextDecoder().decode(bytes) + (length > MAX_CHARACTERS ? '…' : '');
+}
+
+/** Reads a 32-byte word as an offset or length; undefined if missing, or 2^32 or more. */
+function wordAt(data: string, place: number): number | undefined {
+  const word = data.slice(place, place + WORD);
+  if (!/^0{56}[0-9a-f]{8}$/.test(word)) return undefined;
+  return Number.parseInt(word, 16);
+}

@@ -1,0 +1,69 @@
+/** The selected subject and network of the page Traces, which are stored in the URL. */
+import { useLocation, useSearch } from 'wouter-preact';
+import { gateway } from '../../api/gateway.ts';
+import { goTo } from '../../navigate.ts';
+
+export type Subject =
+  | { readonly kind: 'address'; readonly id: string }
+  | { readonly kind: 'transaction'; readonly id: string }
+  | { readonly kind: 'block'; readonly id: string }
+  | { readonly kind: 'none'; readonly id: '' };
+
+const NONE: Subject = { kind: 'none', id: '' };
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const MAX_BLOCK_DIGITS = 15;
+
+/** Parses typed or pasted text. Returns undefined if it is not an address, a hash or a block. */
+export function subjectOf(text: string): Subject | undefined {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s,_#]/g, '');
+  const hex = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/.test(bare) ? `0x${bare}` : bare;
+  if (ADDRESS.test(hex)) return { kind: 'address', id: hex };
+  if (HASH.test(hex)) return { kind: 'transaction', id: hex };
+  if (['latest', 'safe', 'finalized', 'earliest'].includes(bare)) return { kind: 'block', id: bare };
+  if (/^\d+$/.test(bare) && bare.length <= MAX_BLOCK_DIGITS)
+    return { kind: 'block', id: String(Number(bare)) };
+  if (/^0x[0-9a-f]{1,12}$/.test(bare)) return { kind: 'block', id: String(Number.parseInt(bare, 16)) };
+  return undefined;
+}
+
+const KINDS = ['address', 'transaction', 'block'] as const;
+
+export function useSubject(): Subject {
+  const [, , kind, id = ''] = useLocation()[0].split('/');
+  const known = KINDS.find((one) => one === kind);
+  return known === undefined ? NONE : { kind: known, id: decodeURIComponent(id).toLowerCase() };
+}
+
+export const pathOfSubject = ({ kind, id }: Subject): string =>
+  kind === 'none' ? '/traces' : `/traces/${kind}/${id}`;
+
+/** Returns the query of the URL without the account, which `hrefOf` adds. */
+export function useQuery(): URLSearchParams {
+  const query = new URLSearchParams(useSearch());
+  query.delete('account');
+  return query;
+}
+
+/** Returns the network in the URL. Default: the first network. */
+export function useNetwork(): string | undefined {
+  const networks = gateway.value?.networks.map(({ network }) => network) ?? [];
+  const wanted = useQuery().get('network');
+  return networks.find((network) => network === wanted) ?? networks[0];
+}
+
+/** Returns the path with the network in its query, unless it is the first network, which is the default. */
+export function withNetwork(path: string, network: string | undefined): string {
+  const isFirst = network === undefined || gateway.value?.networks[0]?.network === network;
+  return path + (isFirst ? '' : `?network=${encodeURIComponent(network)}`);
+}
+
+export const linkTo = (subject: Subject, network: string): string =>
+  withNetwork(pathOfSubject(subject), network);
+
+export function goToSubject(subject: Subject, network: string): void {
+  goTo(linkTo(subject, network));
+}

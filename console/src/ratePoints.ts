@@ -1,0 +1,71 @@
+/** Converts rates and counters of the guard to points of a graph. Pure functions, without DOM. */
+import type { Schemas } from './api/types.ts';
+
+/** One second of a graph. Rates are in queries/s. */
+export interface Point {
+  /** Seconds since 1970. */
+  readonly at: number;
+  readonly passed: number;
+  /** Passed because of an access list; included in `passed`. */
+  readonly allowed: number;
+  readonly paid: number;
+  /** Dropped or truncated. */
+  readonly limited: number;
+  /** Passed by a rule in monitoring mode, which would drop it if enabled. */
+  readonly wouldDrop: number;
+  /** Refill rate of the token bucket, in tokens/s; null without a rule in force. */
+  readonly bucket: number | null;
+  readonly threshold: number | null;
+  readonly attack: boolean;
+}
+
+/** Returns one point per second. Each second counts limited and would-drop queries under its own mode. */
+export function pointsOfRates(rates: Schemas['GuardRates'], threshold: number | null): Point[] {
+  const { until, passed, allowed, paid, refused, would_refuse, bucket_per_second, attack } = rates;
+  const first = Math.floor(Date.parse(until) / 1000) - passed.length;
+  return passed.map((rate, i): Point => {
+    const bucket = bucket_per_second[i] ?? 0;
+    return {
+      at: first + i,
+      passed: rate,
+      allowed: allowed[i] ?? 0,
+      paid: paid[i] ?? 0,
+      limited: refused[i] ?? 0,
+      wouldDrop: would_refuse[i] ?? 0,
+      bucket: bucket === 0 ? null : bucket,
+      threshold,
+      attack: attack[i] === 1,
+    };
+  });
+}
+
+export interface CounterSample {
+  readonly at: string;
+  readonly guard?: Pick<Schemas['GuardStatus'], 'since_start' | 'rule' | 'bucket' | 'threshold' | 'attack'>;
+}
+
+/** Mean rates between two messages. Undefined without a guard, or if no time passed. */
+export function pointBetween(
+  before: CounterSample | undefined,
+  { at, guard }: CounterSample,
+): Point | undefined {
+  const atMs = Date.parse(at);
+  const seconds = (atMs - Date.parse(before?.at ?? '')) / 1000;
+  const last = before?.guard?.since_start;
+  if (guard === undefined || last === undefined || !(seconds > 0)) return undefined;
+  const { since_start: counts } = guard;
+  // The counters of a restarted guard start at zero.
+  const rate = (name: 'passed' | 'allowed' | 'paid' | 'would_drop' | 'dropped' | 'truncated') =>
+    Math.max(0, counts[name] - last[name]) / seconds;
+  return {
+    at: Math.floor(atMs / 1000),
+    passed: rate('passed'),
+    allowed: rate('allowed'),
+    paid: rate('paid'),
+    limited: rate('dropped') + rate('truncated'),
+    wouldDrop: rate('would_drop'),
+    bucket: guard.rule === undefined ? null : guard.bucket.rate_per_second,
+    threshold: guard.threshold.rate_per_second,
+    attack: guard.attack,
+  };
+}

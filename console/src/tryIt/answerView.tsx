@@ -1,0 +1,52 @@
+import { Fragment } from 'preact';
+import { Copy } from '../ui/copy.tsx';
+import { escapeInvisible } from '../ui/escapeInvisible.ts';
+import { UntrustedText } from '../ui/untrustedText.tsx';
+import type { SentResponse } from './send.ts';
+
+export function AnswerView({ answer }: { readonly answer: SentResponse }) {
+  if ('error' in answer)
+    return (
+      <p class="harm" role="status">
+        ✕ No response: <UntrustedText text={answer.error} />
+      </p>
+    );
+  const { status, ms, headers, text } = answer;
+  const isGood = status < 300;
+  return (
+    <div class="answer">
+      <p role="status">
+        <strong class={isGood ? 'well' : 'harm'}>
+          {isGood ? '✓' : '✕'} {status}
+        </strong>{' '}
+        <span class="quiet">after {ms.toFixed(ms < 10 ? 1 : 0)} ms</span>
+      </p>
+      {headers.length > 0 && (
+        <dl class="facts">
+          {headers.map(([name, value]) => (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <code>
+                  <UntrustedText text={value} />
+                </code>
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+      {text !== '' && <Lines text={text} />}
+    </div>
+  );
+}
+
+/** Preformatted text with a button to copy it. Invisible characters are shown by their code points. */
+export function Lines({ text }: { readonly text: string }) {
+  return (
+    <div class="lines">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <pre tabIndex={0}>{text.split('\n').map(escapeInvisible).join('\n')}</pre>
+      <Copy text={text} />
+    </div>
+  );
+}

@@ -1,0 +1,210 @@
+/** Operations of an API, read from its description: OpenAPI for REST, OpenRPC for JSON-RPC. */
+
+export type Form = 'choice' | 'flag' | 'number' | 'text' | 'list' | 'json';
+
+export interface Field {
+  /** Empty for a body that is one JSON text. */
+  readonly name: string;
+  readonly location: 'path' | 'query' | 'header' | 'body' | 'param';
+  readonly description: string;
+  readonly isRequired: boolean;
+  readonly form: Form;
+  readonly choices: readonly string[];
+  readonly initialText: string;
+  /** Allowed strings of a path field. Others could address another resource. */
+  readonly allowed?: { readonly pattern: RegExp; readonly words: string };
+}
+
+export interface Operation {
+  readonly kind: 'rest' | 'rpc';
+  /** Name, unique within its kind: `createRule`, `eth_call`. */
+  readonly id: string;
+  readonly group: string;
+  readonly summary: string;
+  readonly description: string;
+  /** HTTP method, and path below the base URL; undefined for JSON-RPC. */
+  readonly method?: string;
+  readonly path?: string;
+  readonly fields: readonly Field[];
+  /** Responses or schemas by title, shown as folded JSON. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly example?: unknown;
+  readonly schema: Schema;
+}
+
+interface RestOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+  };
+  readonly responses?: Readonly<Record<string, { readonly description: string }>>;
+}
+
+interface Info {
+  readonly title: string;
+  readonly description: string;
+}
+
+export interface OpenApi {
+  readonly info: Info;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RestOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export interface OpenRpc {
+  readonly info: Info;
+  readonly methods: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly description?: string;
+    readonly params: readonly {
+      readonly name: string;
+      readonly description?: string;
+      readonly required?: boolean;
+      readonly schema: Schema;
+    }[];
+    readonly result?: { readonly schema: Schema };
+    readonly examples?: readonly {
+      readonly params: readonly { readonly value: unknown }[];
+      readonly result?: { readonly value: unknown };
+    }[];
+  }[];
+}
+
+/** Returns the operations of the rules API. `account` is the initial text of the field `account_id`. */
+export function restOperations({ paths, components }: Omit<OpenApi, 'info'>, account: string): Operation[] {
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const { operationId: id, summary, description = '', tags = [], parameters = [] } = operation;
+      const content = operation.requestBody?.content['application/json'];
+      const responses = Object.entries(operation.responses ?? {});
+      return {
+        ...{ kind: 'rest', id, group: tags[0] ?? 'rest', summary, path },
+        // The document marks names as Markdown code.
+        description: description.replaceAll('`', ''),
+        method: method.toUpperCase(),
+        fields: [
+          ...parameters.map((parameter) => parameterField(parameter, account)),
+          ...(content === undefined ? [] : bodyFields(resolve(content.schema), content.example)),
+        ],
+        details: { Responses: Object.fromEntries(responses.map(([status, of]) => [status, of.description])) },
+      };
+    }),
+  );
+}
+
+export function rpcOperations({ methods }: Omit<OpenRpc, 'info'>): Operation[] {
+  return methods.map(({ name: id, summary, description = '', params, result, examples = [] }) => {
+    const [example] = examples;
+    return {
+      ...{ kind: 'rpc', id, group: id.split('_', 1)[0] ?? 'rpc', summary, description },
+      fields: params.map(({ name, description: words = '', required = false, schema }, i) => {
+        const form = formOf(schema);
+        return {
+          ...{ name, location: 'param', description: words, isRequired: required, form },
+          choices: choicesOf(schema),
+          initialText: textOf(example?.params[i]?.value, form),
+        };
+      }),
+      details: {
+        'Schemas of the parameters': Object.fromEntries(params.map(({ name, schema }) => [name, schema])),
+        'Schema of the result': result?.schema,
+        'Result of the example': example?.result?.value,
+      },
+    };
+  });
+}
+
+function parameterField(
+  { name, in: location, required = false, description = '', example, schema }: Parameter,
+  account: string,
+): Field {
+  const isInPath = location === 'path';
+  const first = isInPath || !required ? undefined : example;
+  const form = formOf(schema);
+  return {
+    ...{ name, location, description, isRequired: required, form, choices: choicesOf(schema) },
+    initialText: name === 'account_id' ? account : textOf(first, form),
+    ...(isInPath && {
+      allowed: {
+        pattern: patternOf(schema),
+        words: `a ${schema.format === 'uuid' ? 'UUID' : 'text'} such as ${example}`,
+      },
+    }),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Browsers remove the segments `.` and `..` from a path, even if percent-encoded. */
+const SEGMENT = /^(?!\.{1,2}$)./s;
+
+function patternOf({ pattern, format }: Schema): RegExp {
+  if (format === 'uuid') return UUID;
+  return pattern === undefined ? SEGMENT : new RegExp(pattern);
+}
+
+/** Returns a field for each member of a flat object, or one field for a body of another shape. */
+function bodyFields(schema: Schema, example: unknown): Field[] {
+  if (schema.properties === undefined)
+    return [
+      {
+        ...{ name: '', location: 'body', description: 'The body, as JSON', isRequired: true },
+        ...{ form: 'json', choices: [], initialText: textOf(example ?? {}, 'json') },
+      },
+    ];
+  const examples = (typeof example === 'object' && example !== null ? example : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  return Object.entries(schema.properties).map(([name, member]) => {
+    const form = formOf(member);
+    return {
+      ...{ name, location: 'body', description: member.description ?? '', form, choices: choicesOf(member) },
+      isRequired: schema.required?.includes(name) ?? false,
+      initialText: textOf(examples[name], form),
+    };
+  });
+}
+
+function formOf(schema: Schema): Form {
+  const type: unknown = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (schema.enum !== undefined) return 'choice';
+  if (type === 'boolean') return 'flag';
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'array') return schema.items?.type === 'string' ? 'list' : 'json';
+  return type === 'string' ? 'text' : 'json';
+}
+
+const choicesOf = ({ enum: values = [] }: Schema): readonly string[] => values.map(String);
+
+/** Returns a value as the content of its field. Undefined becomes an empty string. */
+function textOf(value: unknown, form: Form): string {
+  if (value === undefined) return '';
+  if (form === 'list' && Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'string' && form !== 'json') return value;
+  return JSON.stringify(value, null, typeof value === 'object' ? 2 : 0);
+}

@@ -1,0 +1,118 @@
+/** API explorer at the documentation URL of the rules API and at a network's URL. Works without the console. */
+import '../style.css';
+import { computed, signal } from '@preact/signals';
+import { render } from 'preact';
+import { ConfirmHost } from '../ui/confirm.tsx';
+import { TextInput } from '../ui/textInput.tsx';
+import { UntrustedText } from '../ui/untrustedText.tsx';
+import { type OpenApi, type OpenRpc, restOperations, rpcOperations } from './operations.ts';
+import type { Endpoint } from './request.ts';
+import { shownText } from './send.ts';
+import { TryIt } from './tryIt.tsx';
+
+// The server's HTML (platform/page) has both elements.
+const app = document.getElementById('app');
+const documentUrl = document.querySelector<HTMLLinkElement>('link[rel="service-desc"]')?.href;
+if (app === null || documentUrl === undefined)
+  throw new Error('the page has no #app or no service-desc link');
+
+const isRpc = documentUrl.endsWith('/openrpc.json');
+/** Both documents are served directly below the URL that they describe. */
+const url = new URL('.', documentUrl).href.replace(/\/$/, '');
+
+const secret = signal('');
+const account = signal('demo');
+const description = signal<OpenApi | OpenRpc | undefined>(undefined);
+const status = signal('Reading the operations…');
+const isAnswered = signal(false);
+const chosenId = signal(location.hash.slice(1));
+addEventListener('hashchange', () => {
+  chosenId.value = location.hash.slice(1);
+});
+
+const operations = computed(() => {
+  const read = description.value;
+  if (read === undefined) return [];
+  return 'methods' in read ? rpcOperations(read) : restOperations(read, account.value);
+});
+const endpoint = computed<Endpoint>(() => ({
+  url,
+  secret: secret.value === '' ? undefined : secret.value,
+  variable: isRpc ? 'FLOODGATE_KEY' : 'FLOODGATE_TOKEN',
+}));
+
+/** Reads the API description. The gateway requires a key for it if any key exists. */
+async function readDescription(): Promise<void> {
+  try {
+    const headers = isRpc && secret.value !== '' ? { authorization: `Bearer ${secret.value}` } : {};
+    const response = await fetch(documentUrl ?? '', { headers, credentials: 'omit', cache: 'no-store' });
+    const text = await response.text();
+    if (response.ok) description.value = JSON.parse(text) as OpenApi | OpenRpc; // the server's own document
+    status.value = response.ok
+      ? `${operations.value.length} operations to try`
+      : `✕ ${response.status}: ${shownText(text)}`;
+  } catch (error) {
+    status.value = `✕ ${error}`;
+  }
+  isAnswered.value = true;
+}
+
+/** The status directly follows the title, so that the page does not move when the document arrives. */
+function Page() {
+  return (
+    <main class="page">
+      <h1>{document.title}</h1>
+      <p role="status">
+        <UntrustedText text={status.value} />
+      </p>
+      {isAnswered.value && (
+        <>
+          <p class="quiet">
+            {description.value?.info.description}{' '}
+            <a href={documentUrl}>The {isRpc ? 'OpenRPC' : 'OpenAPI'} document</a>
+          </p>
+          <Credentials />
+          <TryIt
+            operations={operations.value}
+            chosen={operations.value.find(({ id }) => id === chosenId.value)}
+            endpointOf={() => endpoint.value}
+            linkTo={({ id }) => (
+              <a href={`#${id}`} aria-current={id === chosenId.value ? 'page' : undefined}>
+                {id}
+              </a>
+            )}
+          />
+        </>
+      )}
+      <ConfirmHost />
+    </main>
+  );
+}
+
+/** The secret stays in the memory of the page. */
+function Credentials() {
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void readDescription();
+      }}
+    >
+      <label>
+        {isRpc ? 'API key, if the gateway requires one' : 'API token'}
+        <TextInput name="secret" type="password" text={secret} />
+      </label>
+      {!isRpc && (
+        <label>
+          Account id
+          <TextInput name="account" text={account} />
+        </label>
+      )}
+      {isRpc && <button type="submit">Read the methods</button>}
+    </form>
+  );
+}
+
+render(<Page />, app);
+void readDescription();

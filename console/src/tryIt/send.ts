@@ -1,0 +1,48 @@
+/** Sends a request, and returns the response, indented and shortened for display. */
+import type { HttpRequest } from '../api/curl.ts';
+
+export type SentResponse =
+  | {
+      readonly status: number;
+      readonly ms: number;
+      readonly headers: readonly (readonly [name: string, value: string])[];
+      readonly text: string;
+    }
+  | { readonly error: string };
+
+const SHOWN = [
+  ...['etag', 'floodgate-stale', 'idempotent-replayed', 'ratelimit', 'retry-after', 'www-authenticate'],
+  ...['allow', 'x-floodgate-cache', 'x-floodgate-upstream', 'x-request-id', 'x-should-retry'],
+];
+/** Limit of displayed text, because browsers need minutes to render megabytes. */
+const MAX_CHARACTERS = 200_000;
+
+export async function send({ url, ...request }: HttpRequest): Promise<SentResponse> {
+  const startedMs = performance.now();
+  try {
+    const response = await fetch(url, { ...request, cache: 'no-store', credentials: 'omit' });
+    const text = await response.text();
+    return {
+      status: response.status,
+      ms: performance.now() - startedMs,
+      headers: SHOWN.flatMap((name) => {
+        const value = response.headers.get(name);
+        return value === null ? [] : [[name, value] as const];
+      }),
+      text: shownText(text),
+    };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+/** Indents JSON, and cuts text above 200,000 characters. */
+export function shownText(text: string): string {
+  const omitted = text.length - MAX_CHARACTERS;
+  if (omitted > 0) return `${text.slice(0, MAX_CHARACTERS)}\n… ${omitted} more characters`;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

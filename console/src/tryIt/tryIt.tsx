@@ -1,0 +1,83 @@
+import './tryIt.css';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { EmptyState } from '../ui/emptyState.tsx';
+import { TextInput } from '../ui/textInput.tsx';
+import { OperationForm } from './operationForm.tsx';
+import type { Operation } from './operations.ts';
+import type { Endpoint } from './request.ts';
+
+export interface TryItProps {
+  readonly operations: readonly Operation[];
+  readonly chosen: Operation | undefined;
+  readonly endpointOf: (operation: Operation) => Endpoint;
+  readonly linkTo: (operation: Operation) => ComponentChildren;
+  /** Shown between the search and the list. */
+  readonly children?: ComponentChildren;
+}
+
+export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryItProps) {
+  const search = useSignal('');
+  return (
+    <div class="try-columns">
+      <nav aria-label="Operations">
+        <TextInput
+          data-search
+          type="search"
+          aria-label="Search operations"
+          placeholder="Search operations"
+          text={search}
+        />
+        {children}
+        <div class="operations">
+          {groupsOf(operations.filter((operation) => isFound(operation, search.value))).map(
+            ([group, members]) => (
+              <div key={group}>
+                <h2>{group}</h2>
+                <ul>
+                  {members.map((operation) => (
+                    <li key={operation.id} title={operation.summary}>
+                      {linkTo(operation)}
+                      {operation.method && operation.method !== 'GET' && (
+                        <span class="quiet"> {operation.method}</span>
+                      )}
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            ),
+          )}
+        </div>
+      </nav>
+      <section>
+        {chosen ? (
+          <OperationForm
+            key={`${chosen.kind} ${chosen.id}`}
+            operation={chosen}
+            endpoint={endpointOf(chosen)}
+          />
+        ) : (
+          <EmptyState title="Choose an operation">Requests are real: they can change data.</EmptyState>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Whether an operation's name or summary contains each word of the search. */
+export function isFound({ id, summary }: Pick<Operation, 'id' | 'summary'>, search: string): boolean {
+  const text = `${id} ${summary}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function groupsOf(operations: readonly Operation[]): [name: string, Operation[]][] {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const name = `${operation.kind === 'rest' ? 'REST' : 'JSON-RPC'} · ${operation.group}`;
+    groups.set(name, [...(groups.get(name) ?? []), operation]);
+  }
+  return [...groups];
+}

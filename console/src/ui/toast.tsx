@@ -1,0 +1,54 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { UntrustedText } from './untrustedText.tsx';
+
+/** Time in which the user can undo a change. */
+const UNDO_MS = 10_000;
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly undo: (() => void) | undefined;
+}
+
+const toast = signal<Toast | undefined>();
+let count = 0;
+
+/** Shows a message for ten seconds, with a button that calls `undo` if there is one. */
+export function showToast(text: string, undo?: () => void): void {
+  toast.value = { id: ++count, text, undo };
+}
+
+export function ToastHost() {
+  const shown = toast.value;
+  useEffect(() => {
+    if (shown === undefined) return undefined;
+    const timer = setTimeout(() => {
+      if (toast.peek()?.id === shown.id) toast.value = undefined;
+    }, UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return (
+    <div class="undo-place" role="status">
+      {shown && (
+        <p class="undo">
+          <UntrustedText text={shown.text} />
+          {shown.undo && (
+            <button
+              type="button"
+              onClick={() => {
+                toast.value = undefined;
+                shown.undo?.();
+              }}
+            >
+              Undo
+            </button>
+          )}
+          <button type="button" aria-label="Close" onClick={() => (toast.value = undefined)}>
+            ✕
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '../../operatorError.ts';
+
+/** The server does not read this variable. */
+const VARIABLE = 'FLOODGATE_TOKEN';
+export const TOKEN_FILE_VARIABLE = 'FLOODGATE_TOKEN_FILE';
+/** Deprecated: the server's own token with all permissions; see docs/rules-as-code.md. */
+const OLD_VARIABLE = 'FLOODGATE_API_TOKEN';
+const OLD_FILE_VARIABLE = 'FLOODGATE_API_TOKEN_FILE';
+
+interface FoundToken {
+  readonly token: string;
+  readonly source: string;
+}
+
+/**
+ * Returns the token from the named file, else from the variable, else, with a warning, from the deprecated variables.
+ * The first source that is set decides even if it is empty, because the next one could belong to another user. Throws
+ * `OperatorError`, whose message never contains the token.
+ */
+export function readToken(file: string | undefined, environment: NodeJS.ProcessEnv = process.env): string {
+  const { token, source } = findToken(file, environment);
+  if (token === '')
+    throw new OperatorError(
+      `${source} is empty: set it to the API token, or unset it. \`floodgate token create\` creates one`,
+    );
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new OperatorError(
+      `The API token in ${source} has invalid characters; allowed: visible ASCII characters without spaces`,
+    );
+  return token;
+}
+
+function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): FoundToken {
+  if (file !== undefined) return fromFile(file);
+  const token = environment[VARIABLE];
+  if (token !== undefined) return { token, source: VARIABLE };
+  const oldFile = environment[OLD_FILE_VARIABLE];
+  if (oldFile !== undefined && oldFile !== '') {
+    warnDeprecated(
+      OLD_FILE_VARIABLE,
+      TOKEN_FILE_VARIABLE,
+      "the file of the server's own token, which has all permissions",
+    );
+    return fromFile(oldFile);
+  }
+  const oldToken = environment[OLD_VARIABLE];
+  if (oldToken !== undefined && oldToken !== '') {
+    warnDeprecated(
+      OLD_VARIABLE,
+      VARIABLE,
+      "the variable of the server's own token, which has all permissions",
+    );
+    return { token: oldToken, source: OLD_VARIABLE };
+  }
+  throw new OperatorError(
+    `No API token: set ${VARIABLE}, or name a file with --token-file. \`floodgate token create\` creates one`,
+  );
+}
+
+function fromFile(file: string): FoundToken {
+  try {
+    return { token: readFileSync(file, 'utf8').trim(), source: file };
+  } catch (error) {
+    throw new OperatorError(
+      `The token file cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function warnDeprecated(old: string, name: string, meaning: string): void {
+  process.stderr.write(`warning: the token was read from ${old}, ${meaning}; set ${name} instead\n`);
+}

@@ -1,0 +1,169 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  formatTimestamp,
+  hashSecret,
+  isTokenId,
+  isValidAt,
+  type NewToken,
+  newTokenSecret,
+  operatorPermissions,
+  ordinaryPermissions,
+  type Permission,
+  permissions,
+  type Token,
+  TooManyTokens,
+  wallClock,
+} from '../../../rules/index.ts';
+import { OperatorError } from '../../operatorError.ts';
+import { print } from '../../output/print.ts';
+import { readAccountId } from '../idArguments.ts';
+import { formatTable } from '../rules/rulesTable.ts';
+import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
+import { readMoment } from './tokenTime.ts';
+
+interface CreateOptions {
+  readonly account?: string[];
+  readonly allAccounts?: boolean;
+  readonly permission: Permission[];
+  readonly expires?: string;
+  readonly label: string;
+  readonly json?: boolean;
+}
+
+interface ListOptions {
+  readonly json?: boolean;
+}
+
+const DEFAULT_PERMISSIONS: Permission[] = [...ordinaryPermissions];
+
+/** `floodgate token create|list|revoke`: opens the data folder directly, even while a server runs. */
+export function registerToken(program: Command): void {
+  const token = program.command('token').description('create, list and revoke API tokens of the rules API');
+
+  const create = token
+    .command('create')
+    .description('create a token and print it; it cannot be shown again')
+    .addOption(
+      new Option('--account <id...>', 'accounts that the token may access').argParser(collectAccount),
+    )
+    .addOption(new Option('--all-accounts', 'the token may access all accounts').conflicts('account'))
+    .addOption(
+      new Option(
+        '--permission <name...>',
+        'read, write, audit, tokens:read, tokens:write, and with --all-accounts nodes:read, nodes:write, health:read, keys:read, keys:write; write includes read',
+      )
+        .argParser(collectPermission)
+        .default(DEFAULT_PERMISSIONS, 'read and write'),
+    )
+    .option('--expires <when>', 'expiry: a duration (90d, 12h) or a date (2027-01-31); default: never')
+    .option('--label <text>', 'label of the token, such as its purpose', '')
+    .option('--json', 'print a JSON object')
+    .action(createToken);
+  addRulesStoreFlags(create);
+
+  const list = token
+    .command('list')
+    .description('list all tokens, without their secrets')
+    .option('--json', 'print one JSON object per line')
+    .action(listTokens);
+  addRulesStoreFlags(list);
+
+  const revoke = token
+    .command('revoke')
+    .description('revoke tokens by id; takes effect at once, also in a running server')
+    .argument('<id...>', 'ids from `floodgate token list`', collectTokenId)
+    .action(revokeTokens);
+  addRulesStoreFlags(revoke);
+}
+
+async function createToken(options: CreateOptions, command: Command): Promise<void> {
+  const accounts: NewToken['accounts'] | undefined = options.allAccounts ? 'all' : options.account;
+  if (!accounts)
+    throw new OperatorError('The accounts of the token are missing: use --account ID or --all-accounts');
+  const now = wallClock();
+  const expires_on = options.expires === undefined ? null : readMoment(options.expires, now, 'future');
+  if (expires_on !== null && expires_on <= formatTimestamp(now))
+    throw new OperatorError(`--expires ${options.expires} is in the past; the token would never work`);
+
+  const secret = newTokenSecret();
+  const hash = hashSecret(secret).toString('hex');
+  const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor())).catch(
+    (error) => {
+      throw error instanceof TooManyTokens ? new OperatorError(error.message) : error;
+    },
+  );
+
+  if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
+  // Only the secret goes to standard output, so that a script can read it.
+  process.stderr.write(
+    `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${expires_on ?? 'never'}.\n` +
+      'The token cannot be shown again; store it so that only its user can read it:\n',
+  );
+  await print(secret);
+}
+
+async function listTokens(options: ListOptions, command: Command): Promise<void> {
+  const tokens = await withStorage(command, (storage) => storage.tokens.list());
+  if (options.json) {
+    for (const token of tokens) await print(JSON.stringify(shownToken(token)));
+    return;
+  }
+  const rows = tokens.map((token) => [
+    token.id,
+    statusOf(token),
+    accountsOf(token),
+    token.permissions.map((permission) => permission.replace('dns_protection:', '')).join(','),
+    token.expires_on?.slice(0, 19) ?? 'never',
+    token.label,
+  ]);
+  await print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
+}
+
+async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
+  const unknown = await withStorage(command, async ({ tokens }) => {
+    const missing: string[] = [];
+    for (const id of ids) {
+      const revoked = await tokens.revoke(id, commandActor());
+      if (revoked) await print(`${id} revoked`);
+      else missing.push(id);
+    }
+    return missing;
+  });
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `No token has the id ${unknown.join(', ')}; \`floodgate token list\` lists all tokens`,
+    );
+}
+
+function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
+  if (token.revoked_on !== null) return 'revoked';
+  return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
+}
+
+function accountsOf(token: Token): string {
+  return token.accounts === 'all' ? 'all' : token.accounts.join(',');
+}
+
+function shownToken({ hash: _, ...token }: Token) {
+  return { ...token, status: statusOf({ hash: '', ...token }) };
+}
+
+function collectAccount(value: string, previous: string[] = []): string[] {
+  return [...previous, readAccountId(value)];
+}
+
+function collectTokenId(value: string, previous: string[] = []): string[] {
+  if (!isTokenId(value))
+    throw new InvalidArgumentError('A token id is 32 hex digits; `floodgate token list` shows the ids.');
+  return [...previous, value];
+}
+
+function collectPermission(value: string, previous?: Permission[]): Permission[] {
+  const known = [...permissions, ...operatorPermissions];
+  const permission = known.find((name) => name === value || name === `dns_protection:${value}`);
+  if (!permission) throw new InvalidArgumentError(`Allowed: read, write, audit, ${known.join(', ')}.`);
+  // At the first value commander passes the default as `previous`.
+  const chosen = previous === DEFAULT_PERMISSIONS ? [] : (previous ?? []);
+  return [...new Set([...chosen, permission])];
+}

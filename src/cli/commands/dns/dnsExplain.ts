@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { Explanation } from '../../../dns/detector/index.ts';
+import type { Rule } from '../../../rules/index.ts';
+import { OperatorError } from '../../operatorError.ts';
+import { print } from '../../output/print.ts';
+import { addConnectionFlags, connect } from '../rules/rulesConnection.ts';
+import { findInForce } from './dnsInForce.ts';
+
+interface ExplainOptions {
+  readonly type: string;
+  readonly json?: boolean;
+}
+
+/** `floodgate dns explain NAME`: shows the guard's current verdict on a name, and its reason. */
+export function registerDnsExplain(dns: Command): void {
+  addConnectionFlags(
+    dns.command('explain').description('explain how the guard would treat a query for a name'),
+  )
+    .argument('<name>', 'domain name of the query')
+    .option('--type <type>', 'the query type', 'A')
+    .option('--json', 'print a JSON object')
+    .action(async (name: string, options: ExplainOptions, command: Command) => {
+      const { rule, analytics } = await findInForce(connect(command).client, { name, type: options.type });
+      const { explanation } = analytics;
+      if (explanation === undefined)
+        throw new OperatorError('The server cannot explain verdicts: it runs an older version of Floodgate');
+      await print(options.json ? JSON.stringify(explanation) : formatExplanation(explanation, rule));
+    });
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  none: 'the query costs no token',
+  unknownName: 'the query costs a token, because the name is not known',
+  unknownType: 'the query costs a token, because the name is known, but not with this type',
+  aboveUsual: 'the query costs a token, because the name is queried far more often than usual',
+  zoneRate: 'the query costs a token of its zone, because the zone answers for any name',
+};
+
+function formatExplanation(told: Explanation, rule: Rule): string {
+  const zone = told.zone === '' ? 'none that the guard knows' : told.zone;
+  return [
+    `${told.name} ${told.type}: ${told.verdict}`,
+    `  why    ${WHY[told.reason] ?? told.reason}`,
+    `  name   ${told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}`,
+    `  zone   ${zone}${told.zone_attacked ? ', under attack' : ''}${told.zone_judged_by_rate ? ', judged by rate alone' : ''}${told.zone_awaits_names ? ', names still being loaded' : ''}`,
+    `  rule   ${rule.id}, ${rule.mode}, profile sensitivity ${rule.profile_sensitivity}`,
+  ].join('\n');
+}

@@ -1,0 +1,55 @@
+import type { Counts, DetectorStatus } from '../../dns/analytics/index.ts';
+import type { Attack, AttackRule, AttackSummary } from '../../dns/attacks/index.ts';
+import { ApiFailure, type RulesClient } from '../../rules/client/index.ts';
+import { OperatorError } from '../operatorError.ts';
+
+export interface GuardStatus extends DetectorStatus {
+  readonly data_plane: string;
+  readonly rule?: AttackRule;
+  readonly not_ready?: string;
+  readonly since_start: Counts;
+  readonly attacks: readonly AttackSummary[];
+}
+
+/** Throws `OperatorError` if the account has no guard. */
+export async function guardStatus(client: RulesClient): Promise<GuardStatus> {
+  const told = await withGuard(client, () => client.guardStatus());
+  if (typeof told === 'object' && told !== null && 'since_start' in told && 'attacks' in told)
+    return told as GuardStatus; // identified by its members
+  throw new OperatorError('The response is not from a Floodgate server; check the URL');
+}
+
+export async function readAttacks(
+  client: RulesClient,
+  query: Readonly<Record<string, string>>,
+): Promise<AttackSummary[]> {
+  const { result } = await withGuard(client, () => client.attacks(query));
+  if (Array.isArray(result)) return result; // the format of this server's version
+  throw new OperatorError('The response is not from a Floodgate server; check the URL');
+}
+
+/** Throws `OperatorError` if the attack does not exist. */
+export async function readAttack(client: RulesClient, id: string): Promise<Attack> {
+  try {
+    return (await client.attack(id)) as Attack; // the format of this server's version
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new OperatorError(
+      `Account ${client.accountId} has no attack ${id}; \`floodgate dns attacks\` lists the attacks of the last 90 days`,
+    );
+  }
+}
+
+async function withGuard<T>({ accountId }: RulesClient, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new OperatorError(
+      `The server runs no DNS guard for account ${accountId}. Start it with dns.account, dns.listen and dns.servers ` +
+        '(docs/dns-protection.md), or use --account with the account that it guards',
+    );
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiFailure && error.status === 404;

@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import {
+  type NewRule,
+  type Rule,
+  type RuleFormat,
+  type RuleSettings,
+  ruleFormat,
+} from '../../../rules/index.ts';
+import { formatRuleFile } from '../../../rules/plan/index.ts';
+import { OperatorError } from '../../operatorError.ts';
+import { print } from '../../output/print.ts';
+import { readRuleId, readRuleIds } from '../idArguments.ts';
+import { flaggedFields, flagName, flagOf } from './ruleFlags.ts';
+import { addConnectionFlags, connect } from './rulesConnection.ts';
+import { registerPlan } from './rulesPlan.ts';
+import { formatTable } from './rulesTable.ts';
+
+interface ShowOptions {
+  readonly json?: boolean;
+}
+
+/** `floodgate rules`: manages rules through a server's API. */
+export function registerRules(program: Command, format: RuleFormat = ruleFormat): void {
+  const rules = program
+    .command('rules')
+    .description('manage DNS protection rules of a server, by URL and token');
+
+  add(rules, 'list', 'list the rules of an account')
+    .option('--json', 'print one JSON object per line')
+    .action((options: ShowOptions, command: Command) => list(format, options, command));
+
+  const create = add(rules, 'create', 'create a rule');
+  for (const field of format.fields) create.addOption(flagOf(field).makeOptionMandatory(!field.isOptional));
+  create
+    .option('--json', 'print the rule as JSON')
+    .action((options: ShowOptions, command: Command) => createRule(format, options, command));
+
+  const update = add(rules, 'update', 'change settings of a rule').argument(
+    '<id>',
+    'id of the rule',
+    readRuleId,
+  );
+  for (const field of format.fields.filter(({ isSetting }) => isSetting)) update.addOption(flagOf(field));
+  update
+    .option('--json', 'print the rule as JSON')
+    .action((id: string, _options: ShowOptions, command: Command) => updateRule(format, id, command));
+
+  add(rules, 'delete', 'delete rules')
+    .argument('[id...]', 'ids of the rules', readRuleIds)
+    .option('--all', 'all rules of the account')
+    .action(deleteRules);
+
+  add(rules, 'export', 'print all rules as a file for plan and apply').action(
+    (_options: object, command: Command) => exportRules(format, command),
+  );
+
+  registerPlan(rules, format);
+}
+
+function add(rules: Command, name: string, description: string): Command {
+  return addConnectionFlags(rules.command(name).description(description));
+}
+
+async function list(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
+  const rules = await connect(command, { format }).client.list();
+  if (options.json) for (const rule of rules) await print(JSON.stringify(rule));
+  else await print(tableOf(format, rules));
+}
+
+async function createRule(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
+  const rule = flaggedFields(command, format.fields) as unknown as NewRule; // optional fields aside, the flags are mandatory; the server checks the values
+  const created = await connect(command, { format }).client.create(rule);
+  for (const message of created.messages) process.stderr.write(`note: ${message}\n`);
+  await print(options.json ? JSON.stringify(created.rule) : tableOf(format, [created.rule]));
+}
+
+async function updateRule(format: RuleFormat, id: string, command: Command): Promise<void> {
+  const settings = format.fields.filter(({ isSetting }) => isSetting);
+  const changes: Partial<RuleSettings> = flaggedFields(command, settings);
+  if (Object.keys(changes).length === 0)
+    throw new OperatorError(
+      `No setting was given; use at least one of ${format.settingMembers.map(flagName).join(', ')}`,
+    );
+  const rule = await connect(command, { format }).client.update(id, changes);
+  await print(command.opts<ShowOptions>().json ? JSON.stringify(rule) : tableOf(format, [rule]));
+}
+
+async function deleteRules(ids: string[], options: { all?: boolean }, command: Command): Promise<void> {
+  const all = options.all ?? false;
+  if (all === ids.length > 0)
+    throw new OperatorError('Use the ids of the rules to delete, or --all for all rules of the account');
+  const { client, account } = connect(command);
+  if (all) {
+    await client.deleteAll();
+    await print(`all rules of account ${account} deleted`);
+    return;
+  }
+  for (const id of ids) {
+    await client.delete(id);
+    await print(`${id} deleted`);
+  }
+}
+
+async function exportRules(format: RuleFormat, command: Command): Promise<void> {
+  const { client, account } = connect(command, { format });
+  await print(formatRuleFile(account, await client.list(), format).trimEnd());
+}
+
+function tableOf({ newRuleMembers }: RuleFormat, rules: readonly Rule[]): string {
+  return formatTable(
+    ['id', ...newRuleMembers.map(headingOf), 'modified (UTC)'],
+    rules.map((rule) => [
+      rule.id,
+      ...newRuleMembers.map((member) => String(rule[member])),
+      rule.modified_on.slice(0, 19).replace('T', ' '),
+    ]),
+  );
+}
+
+function headingOf(member: string): string {
+  return member.replace(/_sensitivity$/, '').replaceAll('_', ' ');
+}

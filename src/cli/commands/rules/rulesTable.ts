@@ -1,0 +1,26 @@
+/** Formats aligned columns for a terminal. Control characters become visible. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(printable))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => padded(cell, widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Replaces control characters, because text from a server could move the cursor or change colours. */
+export function printable(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '\uFFFD');
+}
+
+function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - widthOf(cell)));
+}
+
+function widthOf(cell: string): number {
+  return [...cell].length;
+}

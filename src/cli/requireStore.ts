@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { OperatorError } from './operatorError.ts';
+
+/** Throws OperatorError if the data folder has no such store, because a new one would not belong to any server. */
+export function requireStore(dataDir: string, store: 'rules' | 'gateway'): void {
+  if (existsSync(join(dataDir, store))) return;
+  const what = store === 'rules' ? 'rules and tokens' : 'keys of a gateway';
+  throw new OperatorError(
+    `${resolve(dataDir)} contains no ${what}; nothing was changed. Set the data folder of the server with --data-dir or ` +
+      'FLOODGATE_DATA_DIR. The first start of a server creates a new one',
+  );
+}

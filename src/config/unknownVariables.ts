@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { optionsOf } from './option.ts';
+import { ConfigSchema } from './schema.ts';
+
+/** A variable with Floodgate's prefix that has no effect, and advice for the operator. */
+export interface UnknownVariable {
+  readonly variable: string;
+  readonly advice: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const OPTIONS = optionsOf(ConfigSchema).filter(({ schema }) => !schema.fileOnly);
+/** Variables that commands read in addition to the options. */
+const OTHERS = ['CONFIG', 'URL', 'ACCOUNT', 'TOKEN', 'TOKEN_FILE'];
+const KNOWN = [
+  ...OPTIONS.flatMap(({ variable, fileVariable = variable }) => [variable, fileVariable]),
+  ...OTHERS.map((name) => `FLOODGATE_${name}`),
+];
+const NUMBERS = new Map(
+  OPTIONS.filter(({ schema }) => Type.IsInteger(schema)).map((option) => [option.variable, option]),
+);
+
+/** Kubernetes sets these in each container for each Service whose name begins with floodgate. */
+const KUBERNETES =
+  /^FLOODGATE(_[A-Z0-9]+)*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
+const KUBERNETES_ADDRESS = /^(tcp|udp|sctp):\/\//;
+
+/** Whether Kubernetes set a variable for a Service, although it has the name of an option. */
+export function isSetByKubernetes(variable: string, value: string): boolean {
+  return NUMBERS.has(variable) && KUBERNETES_ADDRESS.test(value);
+}
+
+/** Returns the FLOODGATE_ variables without effect. Their values are never shown. */
+export function unknownVariables(environment: Environment): UnknownVariable[] {
+  return Object.entries(environment).flatMap(([variable, value = '']): UnknownVariable[] => {
+    if (!variable.startsWith('FLOODGATE_')) return [];
+    const option = NUMBERS.get(variable);
+    if (option !== undefined && isSetByKubernetes(variable, value))
+      return [
+        {
+          variable,
+          advice: `set by Kubernetes for a Service and ignored: set ${option.path} in the file or ${option.flag}, or enableServiceLinks: false in the pod's spec`,
+        },
+      ];
+    const isTheirs = KUBERNETES.test(variable) && (!variable.endsWith('_PORT') || /:\/\/|^\d+$/.test(value));
+    if (KNOWN.includes(variable) || isTheirs) return [];
+    return [
+      {
+        variable,
+        advice: `unknown variable, ignored; the most similar known variable is ${nearest(variable)}`,
+      },
+    ];
+  });
+}
+
+function nearest(variable: string): string {
+  // Bounds the cost of comparing a long name.
+  const name = variable.slice(0, MAX_COMPARED_CHARACTERS);
+  const distances = KNOWN.map((known) => [distance(name, known), known] as const);
+  return distances.reduce((best, one) => (one[0] < best[0] ? one : best))[1];
+}
+
+const MAX_COMPARED_CHARACTERS = 100;
+
+/** Levenshtein distance. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const change = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

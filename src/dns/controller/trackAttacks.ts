@@ -1,0 +1,121 @@
+/** Logs the start and end of each attack and stores its record. */
+
+import { randomUUID } from 'node:crypto';
+import { inBackground } from '../../platform/background/index.ts';
+import type { Log } from '../../platform/logging/index.ts';
+import { SerialQueue } from '../../platform/serialQueue/index.ts';
+import {
+  type Attack,
+  type AttackEvent,
+  AttackLog,
+  type AttackStore,
+  RETENTION_DAYS,
+} from '../attacks/index.ts';
+import type { AttackDetector, SampleBatch } from '../detector/index.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** Interval for storing open attacks: a killed process loses at most this much. New attacks are stored at once. */
+const SAVE_MS = 10_000;
+const FORGET_MS = 3_600_000;
+const MAX_ZONES_NAMED = 10;
+
+export interface TrackAttacksDependencies {
+  readonly detector: AttackDetector;
+  readonly attackStore: AttackStore | undefined;
+  readonly log: Log;
+  /** Called when an attack starts, changes or ends. */
+  readonly onAttack?: ((event: AttackEvent) => void) | undefined;
+}
+
+export interface AttackTracker {
+  open(): readonly Attack[];
+  get(id: string): Attack | undefined;
+  tick(nowMs: number, samples: readonly SampleBatch[]): void;
+  /** Stores the open attacks a last time; the next start continues them. */
+  stop(): Promise<void>;
+}
+
+export function trackAttacks({
+  detector,
+  attackStore,
+  log,
+  onAttack = () => undefined,
+}: TrackAttacksDependencies): AttackTracker {
+  const options = attackStore?.unfinished(Date.now() - DAY_MS);
+  const attacks = new AttackLog(options ?? {}, { detector, newId: randomUUID });
+  const saves = new SerialQueue();
+  let savedMs = 0;
+  let isSaving = false;
+  let forgotMs = 0;
+  const stored = (work: () => Promise<void>): Promise<void> =>
+    saves.run(work).catch((error: unknown) => log.warn({ error: String(error) }, 'cannot store an attack'));
+  const forget = (nowMs: number): void => {
+    if (attackStore === undefined || Math.abs(nowMs - forgotMs) < FORGET_MS) return;
+    forgotMs = nowMs;
+    inBackground('attack store', () =>
+      stored(() => attackStore.deleteAttacks(nowMs - RETENTION_DAYS * DAY_MS)),
+    );
+  };
+  const save = async (changed: readonly Attack[]): Promise<void> => {
+    if (attackStore === undefined || changed.length === 0) return;
+    isSaving = true;
+    await stored(() => attackStore.putAttacks(changed));
+    isSaving = false;
+  };
+  return {
+    open: () => attacks.open(),
+    get: (id) => attacks.get(id),
+    tick(nowMs, samples) {
+      const events = attacks.tick(nowMs, samples);
+      for (const event of events) {
+        logAttack(event, log);
+        onAttack(event);
+      }
+      const urgent = events.filter(({ kind }) => kind !== 'changed').map(({ attack }) => attack);
+      // While the store is slow, only writes that must not be lost are queued.
+      const isDue = !isSaving && Math.abs(nowMs - savedMs) >= SAVE_MS;
+      if (isDue) savedMs = nowMs;
+      const lasting = isDue
+        ? attacks.open().filter(({ id }) => !urgent.some((other) => other.id === id))
+        : [];
+      inBackground('attack store', () => save([...urgent, ...lasting]));
+      forget(nowMs);
+    },
+    async stop() {
+      await save(attacks.open());
+      await saves.idle();
+    },
+  };
+}
+
+/** Logs the start and end of an attack. Zone names are escaped, so they cannot inject control characters. */
+function logAttack({ kind, attack }: AttackEvent, log: Log): void {
+  const { id, zones, zone_count, noticed_by, rule, now, peak } = attack;
+  const subject = { attack: id, zones: zones.slice(0, MAX_ZONES_NAMED), zoneCount: zone_count };
+  if (kind === 'started')
+    log.warn(
+      {
+        ...subject,
+        noticedBy: noticed_by,
+        queriesPerSecond: now.queries,
+        unknownPerSecond: now.unknown_names,
+        refusedPerSecond: now.refused,
+        wouldRefusePerSecond: now.would_refuse,
+        rule: rule?.id ?? '',
+        mode: rule?.mode ?? 'none',
+      },
+      'attack started',
+    );
+  if (kind === 'ended')
+    log.warn(
+      {
+        ...subject,
+        seconds: Math.round((Date.parse(attack.last_seen_on) - Date.parse(attack.started_on)) / 1000),
+        queries: attack.queries,
+        refused: attack.refused,
+        wouldRefuse: attack.would_refuse,
+        peakPerSecond: peak.queries,
+      },
+      'attack ended',
+    );
+}

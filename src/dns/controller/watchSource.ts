@@ -1,0 +1,49 @@
+export interface WatchOptions<T> {
+  readonly read: () => Promise<T> | T;
+  readonly apply: (value: T) => void;
+  /** Subscribes to changes. Returns a function that unsubscribes. */
+  readonly onChange: (listener: () => void) => () => void;
+  /** Called with the reason if a read fails; the last value stays in force. */
+  readonly failed: (reason: string) => void;
+}
+
+const RETRY_MS = 1000;
+
+/**
+ * Applies a value now and after each change. Rejects if the first read fails; retries later failures after {@link
+ * RETRY_MS} or at the next change. Returns a function that stops this.
+ */
+export async function watchSource<T>({
+  read,
+  apply,
+  onChange,
+  failed,
+}: WatchOptions<T>): Promise<() => void> {
+  let wanted = 0;
+  let retry: NodeJS.Timeout | undefined;
+  const load = async (): Promise<void> => {
+    const turn = ++wanted;
+    const value = await read();
+    // Reads may finish out of order; only the one started last is applied.
+    if (turn === wanted) apply(value);
+  };
+  const reload = (): void => {
+    clearTimeout(retry);
+    load().catch((error: unknown) => {
+      failed(String(error));
+      retry = setTimeout(reload, RETRY_MS);
+      retry.unref();
+    });
+  };
+  const stop = onChange(reload);
+  try {
+    await load();
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return () => {
+    clearTimeout(retry);
+    stop();
+  };
+}

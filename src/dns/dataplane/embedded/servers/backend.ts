@@ -1,0 +1,315 @@
+/**
+ * UDP client for one DNS server, with random ports and transaction IDs. An answer is accepted only if it comes from the
+ * server, arrives on the right port, and has the ID and the question of a pending query.
+ */
+import { randomFillSync } from 'node:crypto';
+import type { Socket } from 'node:dgram';
+import {
+  type HashKey,
+  HEADER_BYTES,
+  isBareError,
+  isResponse,
+  Question,
+  ReadResult,
+  rcodeOf,
+  readQuestionSection,
+} from '../../../protocol/index.ts';
+import type { DnsServer, PacketFaults } from '../../index.ts';
+import { RCODE_SERVFAIL } from '../localResponses.ts';
+import { type UpstreamSocket, UpstreamSockets } from '../udp/upstreamSockets.ts';
+import { type Client, type Counterpart, InFlight } from './inFlight.ts';
+import type { Probe } from './probe.ts';
+import { type ListenAddresses, proxyHeader } from './proxyHeader.ts';
+import { HealthStatus, ServerHealth } from './serverHealth.ts';
+
+/** Receives each accepted answer and the ticket (sequence number) of its query. */
+export type OnAnswer = (answer: Buffer, backend: Backend, ticket: number) => void;
+
+/** Sends a query to another server after SERVFAIL (`servfail`) or a timeout. Returns false if that was not possible. */
+export type RetryElsewhere = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
+
+export interface BackendOptions {
+  /** Time in which the server must answer, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly key: HashKey;
+  readonly probe: Probe;
+}
+
+export interface BackendDependencies {
+  readonly onAnswer: OnAnswer;
+  readonly retryElsewhere: RetryElsewhere;
+  /** Listen addresses, needed as destination addresses in PROXY protocol headers. */
+  readonly listenAddresses: ListenAddresses;
+  /** Called for each query that no server answered, with its `userZone` (see `QueryPolicy.userZone`). */
+  readonly onUnanswered: (userZone: number) => void;
+  readonly faults: PacketFaults;
+}
+
+const ID_ATTEMPTS = 4;
+const RANDOM_BYTES = 16_384;
+/** Queries above this size are rare and not kept for a retry. Bounds the memory for kept queries to 32 MB. */
+const MAX_KEPT_BYTES = 512;
+/** Client port that marks a health probe. No client query has source port 0. */
+const PROBE_PORT = 0;
+const PROBE_CLIENT: Client = { address: '', port: PROBE_PORT };
+
+export class Backend {
+  readonly address: DnsServer;
+  readonly timeoutMs: number;
+  readonly inFlight: InFlight;
+  readonly question = new Question();
+  readonly health = new ServerHealth();
+  answered = 0;
+  timedOut = 0;
+  /** Number of packets that match no pending query: late or forged answers. */
+  mismatched = 0;
+  /** Number of queries that were sent to another server after SERVFAIL or a late answer. */
+  retried = 0;
+  allowsRetries = false;
+  readonly #key: HashKey;
+  readonly #probe: Probe;
+  readonly #dependencies: BackendDependencies;
+  readonly #sockets: UpstreamSockets;
+  readonly #random = Buffer.alloc(RANDOM_BYTES);
+  #randomAt = RANDOM_BYTES;
+  #probeTicket = 0;
+  /** True if a query was late or a probe failed since the last good answer. */
+  #isSuspect = false;
+
+  constructor(
+    address: DnsServer,
+    { timeoutMs, key, probe }: BackendOptions,
+    dependencies: BackendDependencies,
+  ) {
+    this.address = address;
+    this.timeoutMs = timeoutMs;
+    this.#key = key;
+    this.#probe = probe;
+    this.#dependencies = dependencies;
+    const { faults, onUnanswered } = dependencies;
+    this.inFlight = new InFlight(onUnanswered);
+    this.#sockets = new UpstreamSockets(
+      { address, lingerMs: timeoutMs },
+      {
+        onMessage: (answer, upstream) => {
+          try {
+            this.#receive(answer, upstream);
+          } catch (error) {
+            faults.note(error, Date.now());
+          }
+        },
+        onRefused: () => this.health.notePortUnreachable(),
+      },
+    );
+  }
+
+  /** Resolves when the first sockets are connected or have failed, without waiting for packets. */
+  opened(): Promise<void> {
+    return this.#sockets.opened();
+  }
+
+  get unreachable(): string | undefined {
+    return this.#sockets.unreachable;
+  }
+
+  get status(): HealthStatus {
+    return this.#sockets.reachable ? this.health.status : HealthStatus.unreachable;
+  }
+
+  get up(): boolean {
+    return this.status === HealthStatus.inUse;
+  }
+
+  /** Forwards a query with a new transaction ID. Returns false if no free ID was found or no socket is open. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet; an options object would be allocated
+  forward(
+    query: Buffer,
+    question: Question,
+    client: Client,
+    frontend: number,
+    nowMs: number,
+    userZone: number,
+  ): boolean {
+    const upstream = this.#freeSocket(query);
+    if (upstream === undefined) return false;
+    const ticket = this.inFlight.add(question, client, frontend, nowMs, userZone);
+    if (this.allowsRetries && query.length <= MAX_KEPT_BYTES) this.inFlight.keep(ticket, query);
+    this.#send(query, upstream, ticket);
+    return true;
+  }
+
+  /** Retries a query with this server. The query is still pending at the server to which it was sent first. */
+  forwardAgain(query: Buffer, first: Counterpart, nowMs: number): boolean {
+    const upstream = this.#freeSocket(query);
+    if (upstream === undefined) return false;
+    const ticket = this.inFlight.addAgain(first.inFlight, first.ticket, nowMs);
+    this.inFlight.pair(ticket, first);
+    first.inFlight.pair(first.ticket, { inFlight: this.inFlight, ticket });
+    this.#send(query, upstream, ticket);
+    return true;
+  }
+
+  /** Marks pending queries as late if their ticket (sequence number) is below `before`. */
+  markLate(before: number): void {
+    this.inFlight.markLate(before, (ticket) => this.#late(ticket));
+  }
+
+  /** Evaluates the last health probe and sends the next one. */
+  probe(nowMs: number): void {
+    if (this.#isProbeWaiting) {
+      this.inFlight.settle(this.#probeTicket);
+      this.#probeUnanswered();
+    }
+    this.#probeTicket = 0;
+    // The only server is probed only while it is not known to be good.
+    if (!this.allowsRetries && this.up && !this.#isSuspect) return;
+    const { packet, question } = this.#probe;
+    const probe = Buffer.from(packet);
+    const upstream = this.#freeSocket(probe);
+    if (upstream === undefined) return;
+    this.#probeTicket = this.inFlight.add(question, PROBE_CLIENT, 0, nowMs);
+    this.#send(probe, upstream, this.#probeTicket);
+  }
+
+  /** Expires pending queries and replaces or reopens a socket. Called every second. */
+  tick(nowMs: number): void {
+    const wasProbeWaiting = this.#isProbeWaiting;
+    this.timedOut += this.inFlight.expire(nowMs - this.timeoutMs);
+    if (wasProbeWaiting && !this.#isProbeWaiting) {
+      // The expired query was a probe, which does not count as a query that timed out.
+      this.timedOut--;
+      this.#probeUnanswered();
+    }
+    this.#sockets.tick();
+  }
+
+  close(): void {
+    this.#sockets.close();
+  }
+
+  get #isProbeWaiting(): boolean {
+    return this.#probeTicket !== 0 && this.inFlight.isWaiting(this.#probeTicket);
+  }
+
+  #probeUnanswered(): void {
+    this.#isSuspect = true;
+    this.health.noteProbe('silent');
+  }
+
+  /** Writes an unused random transaction ID to the query. Undefined if no free ID was found or no socket is open. */
+  #freeSocket(query: Buffer): UpstreamSocket | undefined {
+    for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
+      const upstream = this.#sockets.next();
+      const id = this.#randomId();
+      if (upstream === undefined || this.inFlight.isWaiting(upstream.tickets[id] ?? 0)) continue;
+      query[0] = id >>> 8;
+      query[1] = id & 0xff;
+      return upstream;
+    }
+    return undefined;
+  }
+
+  #send(query: Buffer, { socket, tickets }: UpstreamSocket, ticket: number): void {
+    tickets[((query[0] as number) << 8) | (query[1] as number)] = ticket; // every query has an ID
+    if (this.address.proxyProtocol !== undefined)
+      socket.send(Buffer.concat([this.#proxyHeader(ticket, socket), query]));
+    else socket.send(query);
+  }
+
+  /** Returns the PROXY protocol header for a query. For a health probe, the source is the guard's own address. */
+  #proxyHeader(ticket: number, socket: Socket): Buffer {
+    const { inFlight } = this;
+    const client = { host: inFlight.clientAddress(ticket), port: inFlight.clientPort(ticket) };
+    const to = this.#dependencies.listenAddresses.of(inFlight.frontend(ticket));
+    if (client.port !== PROBE_PORT && to !== undefined) return proxyHeader(client, to, 'udp');
+    const { address: host, port } = socket.address();
+    return proxyHeader({ host, port }, this.address, 'udp');
+  }
+
+  #receive(answer: Buffer, upstream: UpstreamSocket): void {
+    if (answer.length < HEADER_BYTES || !isResponse(answer)) {
+      this.mismatched++;
+      return;
+    }
+    const id = answer.readUInt16BE(0);
+    const ticket = upstream.tickets[id] ?? 0;
+    if (ticket === 0 || !this.inFlight.isWaiting(ticket) || !this.#isAnswerTo(ticket, answer)) {
+      this.mismatched++;
+      return;
+    }
+    upstream.tickets[id] = 0;
+    if (this.inFlight.clientPort(ticket) === PROBE_PORT) return this.#probed(answer, ticket);
+    this.answered++;
+    const counterpart = this.inFlight.counterpart(ticket);
+    const isServfail = rcodeOf(answer) === RCODE_SERVFAIL;
+    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.#noteFirst(!isServfail);
+    if (isServfail && this.#otherMayAnswer(answer, ticket, counterpart)) return;
+    this.#deliver(answer, ticket, counterpart);
+  }
+
+  #probed(answer: Buffer, ticket: number): void {
+    this.inFlight.settle(ticket);
+    const result = this.#probe.judge(answer);
+    this.#isSuspect = result !== 'good';
+    this.health.noteProbe(result);
+  }
+
+  #noteFirst(isGood: boolean): void {
+    this.health.note(isGood);
+    if (isGood) this.#isSuspect = false;
+  }
+
+  /** Returns true if another server may return a better answer; the SERVFAIL is then kept as a fallback. */
+  #otherMayAnswer(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): boolean {
+    if (counterpart === undefined) {
+      if (!this.#dependencies.retryElsewhere(this, ticket, answer)) return false;
+    } else {
+      const { inFlight, ticket: other, servfail } = counterpart;
+      if (servfail !== undefined || !inFlight.isWaiting(other) || inFlight.isLate(other)) return false;
+      inFlight.pair(other, { inFlight: this.inFlight, ticket, servfail: answer });
+    }
+    this.inFlight.settle(ticket);
+    return true;
+  }
+
+  #deliver(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): void {
+    this.inFlight.settle(ticket);
+    if (counterpart?.inFlight.isWaiting(counterpart.ticket)) counterpart.inFlight.settle(counterpart.ticket);
+    this.#dependencies.onAnswer(answer, this, ticket);
+  }
+
+  #late(ticket: number): void {
+    if (this.inFlight.clientPort(ticket) === PROBE_PORT) return;
+    const counterpart = this.inFlight.counterpart(ticket);
+    if (counterpart === undefined) {
+      this.#isSuspect = true;
+      this.health.note(false);
+      this.#dependencies.retryElsewhere(this, ticket, undefined);
+    } else if (counterpart.servfail !== undefined && this.#isAnswerTo(ticket, counterpart.servfail))
+      this.#deliver(counterpart.servfail, ticket, undefined);
+  }
+
+  /**
+   * Compares the questions. An error answer may omit the question; server, port and transaction ID must then suffice.
+   */
+  #isAnswerTo(ticket: number, answer: Buffer): boolean {
+    if (readQuestionSection(answer, this.#key, this.question) === ReadResult.ok)
+      return this.inFlight.matches(ticket, this.question);
+    return isBareError(answer) && this.#forgetQuestion();
+  }
+
+  #forgetQuestion(): true {
+    this.question.end = HEADER_BYTES;
+    this.question.labels = 0;
+    return true;
+  }
+
+  #randomId(): number {
+    if (this.#randomAt + 2 > RANDOM_BYTES) {
+      randomFillSync(this.#random);
+      this.#randomAt = 0;
+    }
+    this.#randomAt += 2;
+    return this.#random.readUInt16LE(this.#randomAt - 2);
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The DNS servers to which queries are forwarded. Each query goes to a random server among those with the best status,
+ * so clients cannot choose one. Queries that are late or answered SERVFAIL are retried with another server.
+ */
+import type { Question } from '../../../protocol/index.ts';
+import type { DnsServer, PacketFaults } from '../../index.ts';
+import { Backend, type BackendDependencies, type BackendOptions, type OnAnswer } from './backend.ts';
+import type { Client, Counterpart } from './inFlight.ts';
+import type { ListenAddresses } from './proxyHeader.ts';
+import { RetryBudget } from './retryBudget.ts';
+import { compareAll, HealthStatus, TRIAL_SHARE } from './serverHealth.ts';
+
+const SWEEP_MS = 50;
+const SWEEPS_PER_PROBE = 10;
+/**
+ * Fraction of the answer timeout after which a query is retried with another server. Clients retry after 0.5 to 1 s,
+ * and should have that server's answer by then.
+ */
+const LATE_SHARE = 0.25;
+
+export interface BackendsDependencies {
+  readonly onAnswer: OnAnswer;
+  readonly onUnanswered: BackendDependencies['onUnanswered'];
+  readonly listenAddresses: ListenAddresses;
+  readonly faults: PacketFaults;
+}
+
+export class Backends {
+  readonly all: readonly Backend[];
+  readonly #budget = new RetryBudget();
+  readonly #sweeps: NodeJS.Timeout;
+  /** Next ticket of each server at the last sweeps. Queries sent before the oldest of these sweeps are late. */
+  readonly #sentBefore: number[][] = [];
+  readonly #sweepsToBeLate: number;
+  readonly #sweepsPerProbe: number;
+  #sweep = 0;
+  #inUse: readonly Backend[];
+  #onTrial: readonly Backend[] = [];
+
+  constructor(
+    addresses: readonly DnsServer[],
+    options: BackendOptions,
+    { onAnswer, onUnanswered, listenAddresses, faults }: BackendsDependencies,
+  ) {
+    if (addresses.length === 0) throw new Error('dns.servers is required: list at least one DNS server');
+    const dependencies = {
+      onAnswer,
+      onUnanswered,
+      listenAddresses,
+      faults,
+      retryElsewhere: (backend: Backend, ticket: number, servfail: Buffer | undefined) =>
+        this.#retryElsewhere(backend, { inFlight: backend.inFlight, ticket, servfail }),
+    };
+    this.all = addresses.map((address) => new Backend(address, options, dependencies));
+    for (const backend of this.all) backend.allowsRetries = this.all.length > 1;
+    this.#inUse = this.all;
+    this.#sweepsToBeLate = Math.max(1, Math.round((options.timeoutMs * LATE_SHARE) / SWEEP_MS));
+    this.#sweepsPerProbe = Math.max(SWEEPS_PER_PROBE, this.#sweepsToBeLate);
+    // Lateness is counted in sweeps instead of milliseconds, so that a blocked event loop is not blamed on the server.
+    this.#sweeps = setInterval(() => {
+      try {
+        this.sweep(Date.now());
+      } catch (error) {
+        faults.note(error, Date.now());
+      }
+    }, SWEEP_MS);
+    this.#sweeps.unref();
+  }
+
+  async opened(): Promise<void> {
+    await Promise.all(this.all.map((backend) => backend.opened()));
+    this.#choose();
+  }
+
+  /** Returns false if the query could not be sent to any server. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet; an options object would be allocated
+  forward(
+    query: Buffer,
+    question: Question,
+    client: Client,
+    frontend: number,
+    nowMs: number,
+    userZone: number,
+  ): boolean {
+    this.#budget.earn();
+    return this.#pick().forward(query, question, client, frontend, nowMs, userZone);
+  }
+
+  inOrder(): DnsServer[] {
+    const first = this.#pick();
+    const others = this.all.filter((backend) => backend !== first);
+    return [first, ...others.sort((one, other) => one.status - other.status)].map(({ address }) => address);
+  }
+
+  /** Finds late queries. Every half second, it also probes the servers and compares their health. */
+  sweep(nowMs: number): void {
+    this.#sweep++;
+    const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];
+    for (const [index, backend] of this.all.entries()) backend.markLate(before?.[index] ?? 0);
+    this.#sentBefore[this.#sweep % this.#sweepsToBeLate] = this.all.map(({ inFlight }) => inFlight.next);
+    if (this.#sweep % this.#sweepsPerProbe === 0) {
+      for (const backend of this.all) backend.probe(nowMs);
+      compareAll(this.all.map(({ health }) => health));
+    }
+    this.#choose();
+  }
+
+  tick(nowMs: number): void {
+    for (const backend of this.all) backend.tick(nowMs);
+  }
+
+  close(): void {
+    clearInterval(this.#sweeps);
+    for (const backend of this.all) backend.close();
+  }
+
+  #choose(): void {
+    const best = Math.min(...this.all.map(({ status }) => status));
+    this.#inUse = this.all.filter(({ status }) => status === best);
+    this.#onTrial =
+      best === HealthStatus.inUse ? this.all.filter(({ status }) => status === HealthStatus.worse) : [];
+  }
+
+  #pick(): Backend {
+    const isTrial = this.#onTrial.length > 0 && Math.random() < TRIAL_SHARE;
+    const backends = isTrial ? this.#onTrial : this.#inUse;
+    // The list is never empty, because at least one server has the best status.
+    return (backends.length === 1 ? backends[0] : backends[(Math.random() * backends.length) | 0]) as Backend;
+  }
+
+  #retryElsewhere(backend: Backend, first: Counterpart): boolean {
+    const query = first.inFlight.kept(first.ticket);
+    if (query === undefined) return false;
+    const others = this.#inUse.filter((other) => other !== backend);
+    const other = others[Math.floor(Math.random() * others.length)];
+    if (other === undefined || !this.#budget.take()) return false;
+    if (!other.forwardAgain(query, first, Date.now())) return false;
+    backend.retried++;
+    return true;
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { questionOf } from '../../../protocol/index.ts';
+import { InFlight, RING_SIZE } from './inFlight.ts';
+
+const KEY = { high: 1, low: 2 };
+const ask = (name: string, type = 1) => questionOf(name, type, KEY);
+
+describe('queries in flight', () => {
+  it('are pending until they are settled, each under its own ticket', () => {
+    const inFlight = new InFlight();
+    expect(inFlight.isWaiting(0)).toBe(false);
+    const one = inFlight.add(ask('one.test'), { address: '192.0.2.1', port: 1001 }, 0, 0);
+    const two = inFlight.add(ask('two.test'), { address: '192.0.2.2', port: 1002 }, 1, 0);
+    inFlight.settle(one);
+    expect([inFlight.isWaiting(one), inFlight.isWaiting(two), inFlight.waiting]).toEqual([false, true, 1]);
+    expect([inFlight.clientAddress(two), inFlight.clientPort(two), inFlight.frontend(two)]).toEqual([
+      '192.0.2.2',
+      1002,
+      1,
+    ]);
+  });
+
+  it('are matched by name in any case, type and class', () => {
+    const inFlight = new InFlight();
+    const ticket = inFlight.add(ask('www.example.test'), { address: '192.0.2.1', port: 1 }, 0, 0);
+    expect(inFlight.matches(ticket, ask('WWW.example.TEST'))).toBe(true);
+    expect(inFlight.matches(ticket, ask('www.example.test', 28))).toBe(false);
+    expect(inFlight.matches(ticket, ask('ww.example.test'))).toBe(false);
+  });
+
+  it('expire in the order sent', () => {
+    const inFlight = new InFlight();
+    const tickets = Array.from({ length: 10 }, (_, i) =>
+      inFlight.add(ask('a.test'), { address: '', port: 0 }, 0, i * 100),
+    );
+    inFlight.settle(tickets[2] ?? 0);
+    expect(inFlight.expire(500)).toBe(4);
+    expect(tickets.map((ticket) => inFlight.isWaiting(ticket))).toEqual([
+      ...Array(5).fill(false),
+      ...Array(5).fill(true),
+    ]);
+    expect(inFlight.expire(500)).toBe(0);
+    expect(inFlight.expire(10_000)).toBe(5);
+    expect(inFlight.waiting).toBe(0);
+  });
+
+  it('evict the oldest one when the ring is full', () => {
+    const inFlight = new InFlight();
+    const first = inFlight.add(ask('a.test'), { address: '', port: 0 }, 0, 0);
+    for (let i = 0; i < RING_SIZE * 2; i++) inFlight.add(ask('a.test'), { address: '', port: 0 }, 0, 0);
+    expect(inFlight.isWaiting(first)).toBe(false);
+    expect(inFlight.waiting).toBe(RING_SIZE);
+    expect(inFlight.expire(1)).toBe(RING_SIZE);
+    expect(inFlight.waiting).toBe(0);
+  });
+
+  it('are reported as unanswered once, when expired or evicted, but not while pending at another server', () => {
+    const unanswered: number[] = [];
+    const ring = () => new InFlight((zone) => unanswered.push(zone));
+    const [first, second] = [ring(), ring()];
+    const client = { address: '192.0.2.1', port: 1 };
+    const ticket = first.add(ask('a.test'), client, 0, 0, 7);
+    const again = second.addAgain(first, ticket, 500);
+    first.pair(ticket, { inFlight: second, ticket: again });
+    second.pair(again, { inFlight: first, ticket });
+    expect(first.expire(1000)).toBe(1);
+    expect(unanswered).toEqual([]);
+    expect(second.expire(1000)).toBe(1);
+    expect(unanswered).toEqual([7]);
+    const answered = first.add(ask('a.test'), client, 0, 2000, 8);
+    first.settle(answered);
+    first.expire(5000);
+    expect(unanswered).toEqual([7]);
+    first.add(ask('a.test'), client, 0, 5000, 9);
+    for (let i = 0; i < RING_SIZE; i++) first.add(ask('a.test'), client, 0, 5000);
+    expect(unanswered.filter((zone) => zone !== 0)).toEqual([7, 9]);
+  });
+});

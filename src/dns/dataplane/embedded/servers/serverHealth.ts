@@ -1,0 +1,138 @@
+/**
+ * Health of one server, from probes and a comparison with the other servers. Clients cannot make one server look worse,
+ * because they cannot choose a server, so a name that no server answers affects all equally. No I/O.
+ */
+
+/** Health status, best first. Queries are sent to the servers that share the best current status. */
+export const HealthStatus = { inUse: 0, worse: 1, failing: 2, silent: 3, unreachable: 4 } as const;
+export type HealthStatus = (typeof HealthStatus)[keyof typeof HealthStatus];
+
+export type ProbeResult = 'good' | 'failing' | 'silent';
+
+/** Consecutive bad probes that take a server out of use. One may be a lost packet or a pause to load zones. */
+const PROBES_TO_LEAVE = 2;
+const PROBES_TO_RETURN = 2;
+/** Consecutive ICMP port unreachable messages that take a server out of use. */
+const REFUSALS_TO_LEAVE = 20;
+/** At this number of answers, the counters are halved: few enough to follow changes, enough to average out noise. */
+const MAX_COUNTED_ANSWERS = 256;
+const MIN_COUNTED_ANSWERS = 32;
+/**
+ * A server is `worse` if its share of bad answers exceeds the best share by WORSE_BY, which users notice, and by SIGMAS
+ * standard deviations, which rules out chance.
+ */
+const WORSE_BY = 0.2;
+const AS_GOOD_BY = 0.1;
+const SIGMAS = 4;
+/** Fraction of queries sent to `worse` servers as a trial. Failed trial queries are retried with another server. */
+export const TRIAL_SHARE = 1 / 64;
+/** Comparisons (two per second) after which a `worse` server with too few trial queries is used again: 10 s. */
+const JUDGEMENTS_TO_RETURN = 20;
+
+export class ServerHealth {
+  /** Counters for queries that were sent to this server first: `good` for good answers in time, `bad` for failures. */
+  good = 0;
+  bad = 0;
+  #byProbe: ProbeResult = 'good';
+  #isWorse = false;
+  #judgementsWorse = 0;
+  /** Good answers since the last probe. A server that answers clients stays in use even if its probe fails. */
+  #goodSinceProbe = 0;
+  #failedProbes = 0;
+  #goodProbes = 0;
+  #refusals = 0;
+
+  get status(): HealthStatus {
+    if (this.#byProbe !== 'good') return HealthStatus[this.#byProbe];
+    return this.#isWorse ? HealthStatus.worse : HealthStatus.inUse;
+  }
+
+  /** Counts a client query sent to this server first. `isGood`: the answer was correct and in time. */
+  note(isGood: boolean): void {
+    if (isGood) {
+      this.good++;
+      this.#goodSinceProbe++;
+      this.#refusals = 0;
+    } else this.bad++;
+    if (this.good + this.bad < MAX_COUNTED_ANSWERS) return;
+    this.good /= 2;
+    this.bad /= 2;
+  }
+
+  notePortUnreachable(): void {
+    if (++this.#refusals >= REFUSALS_TO_LEAVE) this.#leave('silent');
+  }
+
+  noteProbe(result: ProbeResult): void {
+    const answersClients = this.#goodSinceProbe > 0;
+    this.#goodSinceProbe = 0;
+    if (result === 'good') {
+      this.#failedProbes = 0;
+      this.#refusals = 0;
+      if (this.#byProbe !== 'good' && ++this.#goodProbes >= PROBES_TO_RETURN) this.#return();
+      return;
+    }
+    this.#goodProbes = 0;
+    this.#failedProbes = answersClients ? 0 : this.#failedProbes + 1;
+    if (this.#failedProbes >= PROBES_TO_LEAVE) this.#leave(result);
+  }
+
+  /** Compares this server with the best one. Called twice per second. */
+  compareWith(best: ServerHealth | undefined): void {
+    const difference = best === undefined ? undefined : this.#worseThan(best);
+    if (!this.#isWorse) {
+      if (difference === undefined || difference.by < WORSE_BY || difference.sigmas < SIGMAS) return;
+      this.#isWorse = true;
+      this.#forget();
+      return;
+    }
+    const isAsGood = difference !== undefined && difference.by < AS_GOOD_BY;
+    if (!isAsGood && ++this.#judgementsWorse < JUDGEMENTS_TO_RETURN) return;
+    if (difference !== undefined && !isAsGood) this.#judgementsWorse = 0;
+    else this.#return();
+  }
+
+  /** Share of queries that failed, or undefined if too few were counted. */
+  get badShare(): number | undefined {
+    const asked = this.good + this.bad;
+    return asked < MIN_COUNTED_ANSWERS ? undefined : this.bad / asked;
+  }
+
+  #worseThan(other: ServerHealth): { readonly by: number; readonly sigmas: number } | undefined {
+    const [mine, theirs] = [this.badShare, other.badShare];
+    if (mine === undefined || theirs === undefined) return undefined;
+    const [asked, askedOther] = [this.good + this.bad, other.good + other.bad];
+    const share = (this.bad + other.bad) / (asked + askedOther);
+    const deviation = Math.sqrt(share * (1 - share) * (1 / asked + 1 / askedOther));
+    const by = mine - theirs;
+    return { by, sigmas: by / Math.max(deviation, Number.EPSILON) };
+  }
+
+  #leave(why: ProbeResult): void {
+    this.#byProbe = why;
+    this.#goodProbes = 0;
+  }
+
+  #return(): void {
+    this.#byProbe = 'good';
+    this.#isWorse = false;
+    this.#failedProbes = 0;
+    this.#refusals = 0;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.good = 0;
+    this.bad = 0;
+    this.#judgementsWorse = 0;
+  }
+}
+
+export function compareAll(all: readonly ServerHealth[]): void {
+  let best: ServerHealth | undefined;
+  for (const health of all) {
+    if (health.status > HealthStatus.worse || health.badShare === undefined) continue;
+    if (best?.badShare === undefined || health.badShare < best.badShare) best = health;
+  }
+  for (const health of all) health.compareWith(best);
+}

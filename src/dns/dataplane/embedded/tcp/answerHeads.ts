@@ -1,0 +1,53 @@
+/** Splits a DNS over TCP stream (RFC 1035, 4.2.2) into messages, in a fixed amount of memory. */
+
+/** Bytes per message for the callback: header, longest question, and owner and type of the first record. */
+const HEAD_BYTES = 640;
+const LENGTH_BYTES = 2;
+
+export class AnswerHeads {
+  readonly #onHead: (head: Uint8Array) => void;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #filled = 0;
+  #left = 0;
+  #length = 0;
+  #lengthBytes = 0;
+
+  /** `onHead` receives up to 640 bytes of each complete message. The buffer is reused afterwards. */
+  constructor(onHead: (head: Uint8Array) => void) {
+    this.#onHead = onHead;
+  }
+
+  get isMidMessage(): boolean {
+    return this.#lengthBytes > 0;
+  }
+
+  /** Returns the offset after the last message that ends in the chunk, or 0 if none ends in it. */
+  push(chunk: Uint8Array): number {
+    let lastEnd = 0;
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#lengthBytes < LENGTH_BYTES) {
+        this.#length = (this.#length << 8) | (chunk[at++] ?? 0);
+        if (++this.#lengthBytes === LENGTH_BYTES) this.#left = this.#length;
+      } else {
+        const end = Math.min(chunk.length, at + this.#left);
+        const kept = chunk.subarray(at, Math.min(end, at + HEAD_BYTES - this.#filled));
+        this.#head.set(kept, this.#filled);
+        this.#filled += kept.length;
+        this.#left -= end - at;
+        at = end;
+      }
+      if (this.#lengthBytes === LENGTH_BYTES && this.#left === 0) {
+        this.#finish();
+        lastEnd = at;
+      }
+    }
+    return lastEnd;
+  }
+
+  #finish(): void {
+    this.#onHead(this.#head.subarray(0, this.#filled));
+    this.#filled = 0;
+    this.#length = 0;
+    this.#lengthBytes = 0;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Admits TCP connections by dynamic thresholds (Choudhury and Hahne, 1998): a client may have at most as many
+ * connections as there are free slots. No I/O.
+ */
+import type { ConnectionTable, SlotHolder } from './connectionTable.ts';
+
+export interface SlotLimits {
+  readonly capacity: number;
+  readonly perClient: number;
+  /** Slots to keep free, because a busy connection needs a moment to close when asked. */
+  readonly reserved: number;
+}
+
+/** Maximum number of client connections, far more than needed. Each uses some tens of kilobytes. */
+const MAX_CONNECTIONS = 1000;
+/** Maximum number of connections per client, a tenth of all slots. Applies even if all other slots are free. */
+const MAX_CONNECTIONS_PER_CLIENT = 100;
+const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIONS_PER_CLIENT, reserved: 50 };
+
+export type Admission<T> =
+  | { readonly admitted: false }
+  /** `replaced` must close for the new one: now if idle, otherwise when its queries are answered. */
+  | { readonly admitted: true; readonly replaced: T | undefined };
+
+export function admit<T extends SlotHolder>(
+  table: ConnectionTable<T>,
+  client: string,
+  { capacity, perClient, reserved }: SlotLimits = PLACES,
+): Admission<T> {
+  const held = table.countOf(client);
+  const free = capacity - table.size;
+  const share = Math.max(1, Math.min(perClient, free));
+  if (held >= share) return inPlaceOf(table.longestIdleOf(client));
+  if (free <= 0) return inPlaceOf(table.longestIdle(0));
+  if (free > reserved) return { admitted: true, replaced: undefined };
+  // A client may replace only a connection of a client that keeps at least as many. A client without any may replace
+  // any.
+  const moreThan = held === 0 ? 0 : held + 1;
+  return { admitted: true, replaced: table.longestIdle(moreThan) ?? table.longestBusy(moreThan) };
+}
+
+const inPlaceOf = <T>(givesWay: T | undefined): Admission<T> =>
+  givesWay === undefined ? { admitted: false } : { admitted: true, replaced: givesWay };

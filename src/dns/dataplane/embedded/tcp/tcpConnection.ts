@@ -1,0 +1,356 @@
+/**
+ * DNS over TCP connection of one client (RFC 7766). The guard itself answers invalid messages, limited queries, and
+ * forbidden zone transfers. Other queries go to a DNS server, whose answers are returned unchanged.
+ */
+import type { Socket } from 'node:net';
+import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../../protocol/index.ts';
+import type { DnsServer } from '../../index.ts';
+import { answerFault, refuse } from '../localResponses.ts';
+import { proxyHeader } from '../servers/proxyHeader.ts';
+import { AnswerHeads } from './answerHeads.ts';
+import { QueryStream } from './queryStream.ts';
+import type { ServerSlots, ServerSlotUser } from './serverSlots.ts';
+import type { CloseReason, TcpCounts } from './tcpCounts.ts';
+import { TcpUpstream } from './tcpUpstream.ts';
+
+/** Timeout for the first query after the connection is opened. */
+const FIRST_QUERY_MS = 2000;
+/** Timeout from the first to the last byte of a message, which fits into one or two packets. */
+const MESSAGE_MS = 2000;
+/** Idle timeout. RFC 7766, 6.2.3 recommends a few seconds. */
+const IDLE_MS = 10_000;
+/** Time in which a server must answer, about as long as clients wait. */
+const ANSWER_MS = 5000;
+/** Time to deliver all pending answers after the server slot was requested. Legitimate clients need far less. */
+const SLOT_RELEASE_MS = 1000;
+/** Maximum time for which a client may read none of its pending answers. */
+const STALL_MS = 5000;
+/** Idle timeout of a zone transfer, which may pause while the server loads the zone or a slow link is full. */
+const TRANSFER_QUIET_MS = 30_000;
+/** Time after closing to deliver the last answers and wait for the client to close. */
+const LINGER_MS = 2000;
+/** Maximum number of unanswered queries per connection. At this number, the guard stops reading from the client. */
+export const MAX_PIPELINED = 100;
+/** Unsent answer bytes above which the guard stops reading from both sides. One chunk of 64 KB may exceed it. */
+export const MAX_UNSENT_BYTES = 16 * 1024;
+const LENGTH_BYTES = 2;
+
+export interface TcpShared {
+  /** Clock that advances only while the event loop runs, so that clients are not blamed for a blocked event loop. */
+  readonly clockMs: number;
+  readonly counts: TcpCounts;
+  readonly serverSlots: ServerSlots<TcpConnection>;
+  readonly key: HashKey;
+  /** Number of queries after which a connection is closed. Not enforced during a zone transfer. */
+  readonly maxQueries: number;
+  /** Returns true if a query may be forwarded. */
+  passes(question: Question, connection: TcpConnection): boolean;
+  servers(): readonly DnsServer[];
+  isInUse(server: DnsServer): boolean;
+  onAnswer(head: Uint8Array, connection: TcpConnection): void;
+  /** Returns true if the client may transfer a zone, and counts the requested transfer. */
+  beginTransfer(connection: TcpConnection): boolean;
+  note(connection: TcpConnection, isBusy: boolean): void;
+  closed(connection: TcpConnection, reason: CloseReason): void;
+  failed(error: unknown): void;
+}
+
+export interface AcceptedSocket {
+  readonly socket: Socket;
+  readonly address: string;
+  /** Identity of the client for limits: its address or its network. */
+  readonly client: string;
+}
+
+const question = new Question();
+
+export class TcpConnection implements ServerSlotUser {
+  readonly client: string;
+  readonly address: string;
+  isTransferring = false;
+  readonly #socket: Socket;
+  readonly #shared: TcpShared;
+  readonly #queries = new QueryStream((framed, length) => this.#read(framed, length));
+  #upstream: TcpUpstream | undefined;
+  #answers: AnswerHeads | undefined;
+  #queued: Buffer[] = [];
+  /** Answers of the guard that must wait until the current message of the server is complete. */
+  #localResponses: Buffer[] = [];
+  #unanswered = 0;
+  #closing: CloseReason | undefined;
+  #hasEnded = false;
+  #hasAsked = false;
+  #queriesLeft: number;
+  /** Requests to fulfil when all queries are answered: close (`#givesWay`), or release the slot (`#givesPlaceBack`). */
+  #givesWay = false;
+  #givesPlaceBack = false;
+  #askedBackMs = 0;
+  #isPaused = false;
+  readonly #openedMs: number;
+  #messageMs = 0;
+  #activeMs: number;
+  #serverMs = 0;
+  #flushedMs = 0;
+  #closingMs = 0;
+  readonly #onFlushed = (): void => {
+    this.#flushedMs = this.#shared.clockMs;
+  };
+
+  constructor({ socket, address, client }: AcceptedSocket, shared: TcpShared) {
+    this.client = client;
+    this.address = address;
+    this.#socket = socket;
+    this.#shared = shared;
+    this.#queriesLeft = shared.maxQueries;
+    this.#openedMs = shared.clockMs;
+    this.#activeMs = shared.clockMs;
+    socket.on('data', (chunk: Buffer) => this.#contain(() => this.#receive(chunk)));
+    socket.on('drain', () => this.#regulate());
+    socket.on('end', () => {
+      this.#hasEnded = true;
+      if (!this.isBusy) this.finish('client');
+    });
+    // Errors need no handling, because the `close` event follows.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      this.#closing ??= 'client';
+      this.#dropServer();
+      shared.closed(this, this.#closing);
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#closing === undefined && (this.#unanswered > 0 || this.isTransferring);
+  }
+
+  /** Closes the connection in favour of another client: now if idle, otherwise when its queries are answered. */
+  closeWhenIdle(): void {
+    if (!this.isBusy) return this.reset('gave_way');
+    // Reading continues during a zone transfer, because its end is known only from the client.
+    if (this.isTransferring) return;
+    this.#givesWay = true;
+    this.#regulate();
+  }
+
+  finish(reason: CloseReason): void {
+    if (this.#closing !== undefined) return;
+    this.#closing = reason;
+    this.#closingMs = this.#shared.clockMs;
+    this.#dropServer();
+    this.#shared.note(this, false);
+    this.#socket.end();
+    // Reads and discards further input, because unread bytes would turn the close into a reset.
+    this.#socket.resume();
+  }
+
+  /** Closes the connection immediately and discards pending data. */
+  reset(reason: CloseReason): void {
+    this.#closing ??= reason;
+    this.#socket.resetAndDestroy();
+  }
+
+  /** Closes the connection if a timeout has expired. Called several times per second. */
+  enforceTimeouts(): void {
+    const nowMs = this.#shared.clockMs;
+    const since = (ms: number): number => nowMs - ms;
+    const isStalled = this.#socket.writableLength > 0 && since(this.#flushedMs) > this.#stallMs;
+    if (this.#isPaused) this.#messageMs = nowMs;
+    this.#upstream?.enforceConnectTimeout();
+    const server = this.#upstream?.server;
+    if (server !== undefined && !this.#shared.isInUse(server)) this.requestRelease();
+    if (this.#closing !== undefined) {
+      if (isStalled) this.#socket.resetAndDestroy();
+      else if (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS)
+        this.#socket.destroy();
+    } else if (isStalled) this.reset('not_reading');
+    else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
+    else if (this.#queries.isMidMessage && since(this.#messageMs) > MESSAGE_MS) this.reset('slow_query');
+    else if (this.isTransferring) {
+      // A zone transfer has no end marker. After the client has closed its side, only a short idle timeout applies.
+      const quietMs = this.#hasEnded ? LINGER_MS : TRANSFER_QUIET_MS;
+      if (since(Math.max(this.#activeMs, this.#serverMs, this.#flushedMs)) > quietMs)
+        this.finish(this.#hasEnded ? 'client' : 'idle');
+    } else if (this.#unanswered > 0) {
+      const isHeld = this.#upstream?.isPaused === true;
+      if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > SLOT_RELEASE_MS)
+        this.reset(isHeld ? 'not_reading' : 'no_answer');
+      else if (!isHeld && since(this.#serverMs) > ANSWER_MS) this.finish('no_answer');
+    } else if (since(this.#activeMs) > IDLE_MS) this.finish('idle');
+  }
+
+  onSlotGranted(): void {
+    this.#answers = new AnswerHeads((head) => this.#answered(head));
+    this.#serverMs = this.#shared.clockMs;
+    const { localAddress: host = '', localPort: port = 0, remotePort = 0 } = this.#socket;
+    const options = {
+      servers: this.#shared.servers(),
+      clockMs: () => this.#shared.clockMs,
+      proxyHeader: () => proxyHeader({ host: this.address, port: remotePort }, { host, port }, 'tcp'),
+    };
+    this.#upstream = new TcpUpstream(options, {
+      connect: () => {
+        this.#serverMs = this.#shared.clockMs;
+        this.#askedBackMs = this.#shared.clockMs;
+        this.#regulate();
+      },
+      data: (chunk) => this.#contain(() => this.#fromServer(chunk)),
+      drain: () => this.#regulate(),
+      end: () => this.#serverEnded(),
+    });
+    for (const framed of this.#queued) this.#upstream.send(framed);
+    this.#queued = [];
+    this.#regulate();
+  }
+
+  requestRelease(): void {
+    if (this.isTransferring) return;
+    if (!this.isBusy) this.#dropServer();
+    else if (!this.#givesPlaceBack) {
+      this.#givesPlaceBack = true;
+      this.#askedBackMs = this.#shared.clockMs;
+    }
+    this.#regulate();
+  }
+
+  /** Catches exceptions, so that a bug in Floodgate closes only this connection. */
+  #contain(handle: () => void): void {
+    try {
+      handle();
+    } catch (error) {
+      this.#shared.failed(error);
+      this.reset('fault');
+    }
+  }
+
+  /** True if the maximum number of queries is reached, so further input is ignored. */
+  get #isQueryLimitReached(): boolean {
+    return this.#queriesLeft <= 0 && !this.isTransferring;
+  }
+
+  get #stallMs(): number {
+    return this.isTransferring ? TRANSFER_QUIET_MS : STALL_MS;
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#closing !== undefined) return;
+    if (!this.#queries.isMidMessage) this.#messageMs = this.#shared.clockMs;
+    this.#queries.push(chunk);
+    this.#regulate();
+  }
+
+  #read(framed: Buffer, length: number): void {
+    if (this.#closing !== undefined || this.#isQueryLimitReached) return;
+    const { counts, clockMs, key } = this.#shared;
+    const packet = framed.subarray(LENGTH_BYTES);
+    // Only the header of an oversized message is available.
+    const result = length > packet.length ? readHeader(packet, length) : readQuery(packet, key, question);
+    counts.messages[result] = (counts.messages[result] ?? 0) + 1;
+    this.#hasAsked = true;
+    this.#queriesLeft--;
+    this.#activeMs = clockMs;
+    // The timeout of the next message in the chunk starts now.
+    this.#messageMs = clockMs;
+    if (result === ReadResult.ok) this.#decide(framed);
+    else if (result === ReadResult.transfer && this.#mayTransfer()) this.#forward(framed);
+    else if (result === ReadResult.tooShort || result === ReadResult.response) this.reset('no_dns');
+    else this.#respondLocally(framed, answerFault(packet, result, question.end));
+    if (this.#isQueryLimitReached && !this.isBusy) this.finish('many_queries');
+  }
+
+  /**
+   * Forwards a query, or answers REFUSED if it is limited: the client address is verified, and a retry would cost more.
+   */
+  #decide(framed: Buffer): void {
+    if (this.#shared.passes(question, this)) this.#forward(framed);
+    else this.#respondLocally(framed, refuse(framed.subarray(LENGTH_BYTES), question.end));
+  }
+
+  #mayTransfer(): boolean {
+    this.isTransferring = this.#shared.beginTransfer(this);
+    return this.isTransferring;
+  }
+
+  #forward(framed: Buffer): void {
+    if (this.#unanswered++ === 0) {
+      this.#serverMs = this.#shared.clockMs;
+      this.#shared.note(this, true);
+      this.#shared.serverSlots.touch(this, true);
+    }
+    if (this.#upstream !== undefined) return this.#upstream.send(framed);
+    if (this.#queued.push(framed) === 1) this.#shared.serverSlots.request(this);
+  }
+
+  #respondLocally(framed: Buffer, size: number): void {
+    framed.writeUInt16BE(size, 0);
+    const response = framed.subarray(0, LENGTH_BYTES + size);
+    if (this.#answers?.isMidMessage) this.#localResponses.push(response);
+    else this.#send(response);
+  }
+
+  #fromServer(chunk: Buffer): void {
+    if (this.#closing !== undefined) return;
+    this.#serverMs = this.#shared.clockMs;
+    const lastEnd = this.#answers?.push(chunk) ?? 0;
+    if (this.#localResponses.length > 0 && lastEnd > 0) {
+      this.#send(
+        Buffer.concat([chunk.subarray(0, lastEnd), ...this.#localResponses, chunk.subarray(lastEnd)]),
+      );
+      this.#localResponses = [];
+    } else this.#send(chunk);
+    // The server sent more answers than there were queries, so they can no longer be matched.
+    if (this.#unanswered < 0) return this.finish('no_answer');
+    if (!this.isBusy && !this.#answers?.isMidMessage) this.#becomeIdle();
+    this.#regulate();
+  }
+
+  #answered(head: Uint8Array): void {
+    if (!this.isTransferring) this.#unanswered--;
+    this.#shared.onAnswer(head, this);
+  }
+
+  #becomeIdle(): void {
+    this.#activeMs = this.#shared.clockMs;
+    if (this.#hasEnded) return this.finish('client');
+    if (this.#givesWay) return this.finish('gave_way');
+    if (this.#isQueryLimitReached) return this.finish('many_queries');
+    this.#shared.note(this, false);
+    if (this.#givesPlaceBack) this.#dropServer();
+    else this.#shared.serverSlots.touch(this, false);
+  }
+
+  #serverEnded(): void {
+    const wasBusy = this.isBusy;
+    this.#dropServer();
+    if (wasBusy) this.finish('no_answer');
+  }
+
+  #dropServer(): void {
+    this.#upstream?.close();
+    this.#upstream = undefined;
+    this.#answers = undefined;
+    this.#givesPlaceBack = false;
+    this.#shared.serverSlots.release(this);
+  }
+
+  #send(framed: Buffer): void {
+    if (this.#socket.writableLength === 0) this.#onFlushed();
+    this.#socket.write(framed, this.#onFlushed);
+  }
+
+  /** Pauses or resumes reading from both sides, depending on the amount of buffered data. */
+  #regulate(): void {
+    if (this.#closing !== undefined) return;
+    const isFull = this.#socket.writableNeedDrain;
+    this.#upstream?.setPaused(isFull);
+    this.#isPaused =
+      isFull ||
+      this.#givesWay ||
+      this.#givesPlaceBack ||
+      this.#localResponses.length > 0 ||
+      this.#queued.length > 0 ||
+      this.#unanswered >= MAX_PIPELINED ||
+      this.#upstream?.isWritable === false;
+    if (this.#isPaused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+}

@@ -1,0 +1,185 @@
+/** DNS over TCP for all listen addresses, which share one set of client slots and one set of server slots. */
+import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
+import { clientKey } from '../../../../platform/addresses/index.ts';
+import { FIRST_NOT_FORWARDED, UserEnd, type Verdict } from '../../../detector/index.ts';
+import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
+import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
+import { ConnectionTable } from './connectionTable.ts';
+import { ServerSlots } from './serverSlots.ts';
+import { admit } from './tcpAdmission.ts';
+import { MAX_PIPELINED, MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';
+import { type CloseReason, TcpCounts } from './tcpCounts.ts';
+
+/** Receives the first bytes of each TCP answer, its question, and the address of the client. */
+export type OnTcpAnswer = (head: Uint8Array, question: Question, address: string) => void;
+
+export interface TcpDecision {
+  readonly verdict: Verdict;
+  /** Value of `QueryPolicy.userZone` for this query. */
+  readonly userZone: number;
+}
+
+const SWEEP_MS = 250;
+/** Maximum number of concurrent zone transfers: half of the server slots, so that queries get the other half. */
+const MAX_TRANSFERS = 24;
+/** A query on a closed connection counts as unanswered after this wait, the default answer timeout over UDP. */
+const LEAST_WAIT_MS = 2000;
+
+export interface TcpRelayOptions {
+  readonly servers: () => readonly DnsServer[];
+  readonly isInUse: (server: DnsServer) => boolean;
+  readonly onAnswer: OnTcpAnswer;
+  readonly mayTransfer: (address: string) => boolean;
+  readonly key: HashKey;
+  readonly decide: (question: Question, connection: TcpConnection) => TcpDecision;
+  /** See `QueryPolicy.countUser`. */
+  readonly countUser: (userZone: number, end: UserEnd) => void;
+  /** Number of queries after which a connection is closed. */
+  readonly maxQueries: number;
+  readonly faults: PacketFaults;
+}
+
+export class TcpRelay {
+  readonly counts = new TcpCounts();
+  readonly #options: TcpRelayOptions;
+  readonly #table = new ConnectionTable<TcpConnection>();
+  readonly #places = new ServerSlots<TcpConnection>();
+  readonly #transfers = new Set<TcpConnection>();
+  readonly #users = new Map<TcpConnection, PendingUserQueries>();
+  readonly #sweeps: NodeJS.Timeout;
+  readonly #shared: TcpShared;
+  readonly #question = new Question();
+  #clockMs = 0;
+  #closed = false;
+
+  constructor(options: TcpRelayOptions) {
+    this.#options = options;
+    this.#shared = this.#makeShared();
+    this.#sweeps = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeps.unref();
+  }
+
+  createServer(): Server {
+    // The type definitions of the oldest supported Node version lack `highWaterMark`, and its runtime ignores the
+    // option.
+    const options: ServerOpts & { highWaterMark: number } = {
+      noDelay: true,
+      allowHalfOpen: true,
+      highWaterMark: MAX_UNSENT_BYTES,
+    };
+    return createServer(options, (socket) => this.#accept(socket));
+  }
+
+  get connections(): number {
+    return this.#table.size;
+  }
+
+  get serverConnections(): number {
+    return this.#places.used;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#sweeps);
+    for (const connection of [...this.#table.all()]) connection.reset('stop');
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const client = clientKey(address);
+    const admission = admit(this.#table, client);
+    if (this.#closed || !admission.admitted) {
+      this.counts.closed[this.#closed ? 'stop' : 'no_place']++;
+      socket.on('error', () => {});
+      socket.resetAndDestroy();
+      return;
+    }
+    this.counts.accepted++;
+    const { replaced } = admission;
+    if (replaced?.isBusy) this.#table.moveToEnd(replaced);
+    else if (replaced !== undefined) this.#table.remove(replaced);
+    replaced?.closeWhenIdle();
+    this.#table.add(new TcpConnection({ socket, address, client }, this.#shared));
+  }
+
+  #sweep(): void {
+    this.#clockMs += SWEEP_MS;
+    for (const connection of [...this.#table.all()]) connection.enforceTimeouts();
+  }
+
+  #makeShared(): TcpShared {
+    const relay = this;
+    const { servers, isInUse, faults, key, maxQueries } = this.#options;
+    return {
+      get clockMs() {
+        return relay.#clockMs;
+      },
+      counts: this.counts,
+      serverSlots: this.#places,
+      key,
+      maxQueries,
+      servers,
+      isInUse,
+      onAnswer: (head, connection) => this.#answered(head, connection),
+      passes: (question, connection) => this.#passes(question, connection),
+      beginTransfer: (connection) => this.#beginTransfer(connection),
+      note: (connection, isBusy) => this.#table.touch(connection, isBusy),
+      closed: (connection, reason) => this.#gone(connection, reason),
+      failed: (error) => faults.note(error, Date.now()),
+    };
+  }
+
+  #passes(question: Question, connection: TcpConnection): boolean {
+    const { verdict, userZone } = this.#options.decide(question, connection);
+    this.counts.queries[verdict] = (this.counts.queries[verdict] ?? 0) + 1;
+    const passes = verdict < FIRST_NOT_FORWARDED;
+    if (userZone !== 0) this.#noteUser(question, connection, { userZone, passes });
+    return passes;
+  }
+
+  #noteUser(
+    question: Question,
+    connection: TcpConnection,
+    { userZone, passes }: { readonly userZone: number; readonly passes: boolean },
+  ): void {
+    const { countUser } = this.#options;
+    if (!passes) return countUser(userZone, UserEnd.limited);
+    const users = this.#users.get(connection) ?? new PendingUserQueries(MAX_PIPELINED, countUser);
+    this.#users.set(connection, users);
+    const unlessAnswered = UserEnd.unanswered;
+    users.add(keyOf(question), { userZone, sinceMs: this.#clockMs, unlessAnswered });
+  }
+
+  #answered(head: Uint8Array, connection: TcpConnection): void {
+    const { key, onAnswer, faults } = this.#options;
+    try {
+      if (!readAnswer(head, key, this.#question)) return;
+      this.#users.get(connection)?.answered(keyOf(this.#question), head);
+      onAnswer(head, this.#question, connection.address);
+    } catch (error) {
+      faults.note(error, Date.now());
+    }
+  }
+
+  #beginTransfer(connection: TcpConnection): boolean {
+    const isAllowed =
+      this.#options.mayTransfer(connection.address) &&
+      (this.#transfers.has(connection) || this.#transfers.size < MAX_TRANSFERS);
+    this.counts.transfers[isAllowed ? 'allowed' : 'refused']++;
+    if (isAllowed) this.#transfers.add(connection);
+    return isAllowed;
+  }
+
+  #gone(connection: TcpConnection, reason: CloseReason): void {
+    this.#table.remove(connection);
+    this.#transfers.delete(connection);
+    // A client that disconnects early did not wait for its answers, so its pending queries do not count as unanswered.
+    const waitedMs = reason === 'no_answer' ? 0 : LEAST_WAIT_MS;
+    this.#users.get(connection)?.expire(this.#clockMs - waitedMs);
+    this.#users.delete(connection);
+    this.counts.closed[reason]++;
+  }
+}
+
+/** Returns the key that links a query to its answer within one connection. */
+const keyOf = ({ id, hashHigh, hashLow, type }: Question): string => `${id} ${hashHigh} ${hashLow} ${type}`;

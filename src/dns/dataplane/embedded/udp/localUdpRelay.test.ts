@@ -1,0 +1,125 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { UserEnd, verdictOf } from '../../../detector/index.ts';
+import { nameToWire, QueryType, queryPacket } from '../../../protocol/index.ts';
+import { LocalUdpRelay } from './localUdpRelay.ts';
+
+const LOOPBACK = '127.0.0.1';
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function bound() {
+  const socket = createSocket('udp4').bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  ends.push(() => socket.close());
+  return socket;
+}
+
+it('an exception while a packet is handled drops that packet only and is reported once a minute', async () => {
+  const server = await bound();
+  server.on('message', (packet, { port, address }) => {
+    packet[2] = 0x80;
+    server.send(packet, port, address);
+  });
+  const told: string[] = [];
+  let throwing = false;
+  const orThrow = <T>(value: T): T => {
+    if (throwing) throw new Error('unexpected fault');
+    return value;
+  };
+  const relay = new LocalUdpRelay(
+    {
+      servers: [{ host: LOOPBACK, port: server.address().port }],
+      timeoutMs: 2000,
+      guarded: true,
+      sharesPorts: false,
+    },
+    {
+      // TXT fails on the way to the server, other types on the way back.
+      policy: {
+        key: { high: 1, low: 2 },
+        samplesLimited: false,
+        userZone: 0,
+        countUser: () => undefined,
+        decide: (question) => {
+          if (question.type === QueryType.TXT) orThrow(undefined);
+          return verdictOf('passed', 'none');
+        },
+      },
+      onAnswer: () => orThrow(undefined),
+      onFault: (fault) => told.push(fault),
+    },
+  );
+  ends.push(() => relay.close());
+  const probe = await bound();
+  const { port } = probe.address();
+  await new Promise<void>((resolve) => probe.close(resolve));
+  ends.splice(ends.length - 1);
+  await relay.opened();
+  await relay.listen(0, { host: LOOPBACK, port });
+  const client = await bound();
+  const ask = (type: number) =>
+    client.send(queryPacket(nameToWire('www.example.test'), type, 7), port, LOOPBACK);
+  const faults = async (count: number): Promise<void> => {
+    while (relay.faults() < count) await new Promise((resolve) => setImmediate(resolve));
+  };
+  throwing = true;
+  ask(QueryType.TXT);
+  await faults(1);
+  ask(QueryType.A);
+  await faults(2);
+  throwing = false;
+  ask(QueryType.A);
+  const [answer] = await once(client, 'message');
+  expect(answer.readUInt16BE(0)).toBe(7);
+  expect([relay.faults(), told.length]).toEqual([2, 1]);
+  expect(told[0]).toMatch(/unexpected fault\n +at /);
+});
+
+it('the outcome of each user query is counted: answered, dropped, not sent, or unanswered', async () => {
+  const server = await bound();
+  // A is answered, TXT gets SERVFAIL, MX is not answered.
+  server.on('message', (packet, { port, address }) => {
+    const type = packet.readUInt16BE(packet.length - 4);
+    packet[2] = 0x80;
+    if (type === QueryType.TXT) packet[3] = 2;
+    if (type === QueryType.A || type === QueryType.TXT) server.send(packet, port, address);
+  });
+  const ended: (readonly [number, UserEnd])[] = [];
+  const relay = new LocalUdpRelay(
+    {
+      servers: [{ host: LOOPBACK, port: server.address().port }],
+      ...{ timeoutMs: 2000, guarded: true, sharesPorts: false },
+    },
+    {
+      policy: {
+        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
+        decide: ({ type }) => verdictOf(type === QueryType.ANY ? 'dropped' : 'passed', 'none'),
+        countUser: (zone, end) => ended.push([zone, end]),
+      },
+      ...{ onAnswer: () => undefined, onFault: () => undefined },
+    },
+  );
+  ends.push(() => relay.close());
+  const free = await bound();
+  const { port } = free.address();
+  await new Promise<void>((resolve) => free.close(resolve));
+  ends.splice(ends.length - 1);
+  await relay.opened();
+  await relay.listen(0, { host: LOOPBACK, port });
+  const client = await bound();
+  for (const type of [QueryType.A, QueryType.TXT, QueryType.ANY, QueryType.MX])
+    client.send(queryPacket(nameToWire('www.example.test'), type, 7), port, LOOPBACK);
+  const waiting = () => relay.servers[0]?.inFlight.waiting;
+  while (ended.length < 3 || waiting() !== 1) await new Promise((resolve) => setImmediate(resolve));
+  relay.tick(Date.now() + 10_000);
+  expect(ended.toSorted(([, one], [, other]) => one - other)).toEqual([
+    [5, UserEnd.answered],
+    [5, UserEnd.limited],
+    [5, UserEnd.unanswered],
+    [5, UserEnd.unanswered],
+  ]);
+});

@@ -1,0 +1,189 @@
+/** UDP relay of one thread: its listening sockets and its sockets to the DNS servers. */
+
+import type { ServerAddress } from '../../../../platform/addresses/index.ts';
+import { LimitedSamples, type SampleBatch, UserEnd, userEndOf } from '../../../detector/index.ts';
+import { HEADER_BYTES, type Question, readResultNames } from '../../../protocol/index.ts';
+import { type DnsServer, PacketFaults } from '../../index.ts';
+import { truncate } from '../localResponses.ts';
+import { ResponseRateLimit, type ResponseRateLimitOptions } from '../responseRateLimit.ts';
+import type { Backend } from '../servers/backend.ts';
+import { Backends } from '../servers/backends.ts';
+import { probeOf } from '../servers/probe.ts';
+import { ListenAddresses } from '../servers/proxyHeader.ts';
+import { UdpFrontend, type UdpPolicy } from './udpFrontend.ts';
+import type { UdpRelay } from './udpRelay.ts';
+
+/** Receives each answer whose question could be parsed, and the address of the client. */
+export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
+
+export interface LocalUdpRelayOptions {
+  readonly servers: readonly DnsServer[];
+  readonly timeoutMs: number;
+  /** Name for the SOA query of health probes. Default: the root. */
+  readonly probeName?: string | undefined;
+  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
+  /** If false, all valid queries are forwarded without a decision. */
+  readonly guarded: boolean;
+  /** True if several sockets, of this and other threads, listen on each port. */
+  readonly sharesPorts: boolean;
+}
+
+export interface LocalUdpRelayDependencies {
+  readonly policy: UdpPolicy;
+  readonly onAnswer: OnAnswer;
+  readonly rateCounters?: SharedArrayBuffer | undefined;
+  /** Receives an exception thrown while a packet was handled, at most once per minute. */
+  readonly onFault: (fault: string) => void;
+}
+
+/**
+ * Sockets per thread on a shared port. The kernel assigns each client to one socket. More sockets spread a flood more
+ * evenly over the threads, and each has its own receive buffer for bursts.
+ */
+export const SOCKETS_PER_THREAD = 4;
+
+/** Event-loop utilization at which a thread counts as saturated, i.e. its queue is never empty. */
+const SATURATED = 0.98;
+/** Saturated ticks (seconds) before the receive queue is shortened. A burst is often processed within seconds. */
+const STANDING_TICKS = 3;
+
+export class LocalUdpRelay implements UdpRelay {
+  readonly #options: LocalUdpRelayOptions;
+  readonly #policy: LocalUdpRelayDependencies['policy'];
+  readonly #backends: Backends;
+  readonly #faults: PacketFaults;
+  readonly #samples = new LimitedSamples();
+  readonly #listenAddresses = new ListenAddresses();
+  /** Number of packets, by parse result, that arrived at addresses that are no longer served. */
+  readonly #readBefore = new Float64Array(readResultNames.length);
+  readonly #limit: ResponseRateLimit | undefined;
+  /** Listening sockets by frontend number. Any socket of a frontend can send the answers. */
+  readonly #frontends = new Map<number, readonly UdpFrontend[]>();
+  #utilization = performance.eventLoopUtilization();
+  #saturatedTicks = 0;
+
+  constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
+    const { policy, onAnswer, onFault, rateCounters } = dependencies;
+    this.#options = options;
+    this.#policy = policy;
+    const { servers, timeoutMs, probeName, responseRateLimit } = options;
+    const { key } = policy;
+    if (responseRateLimit !== undefined && rateCounters !== undefined)
+      this.#limit = new ResponseRateLimit(responseRateLimit, { key, counters: rateCounters });
+    const faults = new PacketFaults(onFault);
+    this.#faults = faults;
+    this.#backends = new Backends(
+      servers,
+      { timeoutMs, key, probe: probeOf(probeName, key) },
+      {
+        faults,
+        listenAddresses: this.#listenAddresses,
+        onUnanswered: (userZone) => policy.countUser(userZone, UserEnd.unanswered),
+        onAnswer: (answer, { question, inFlight }, ticket) => {
+          const address = inFlight.clientAddress(ticket);
+          if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
+          const isLimited = this.#limit?.note(answer, question, address, Date.now()) ?? false;
+          policy.countUser(inFlight.userZone(ticket), isLimited ? UserEnd.limited : userEndOf(answer));
+          const allowed = isLimited ? answer.subarray(0, truncate(answer, question.end)) : answer;
+          allowed.writeUInt16BE(inFlight.clientId(ticket), 0);
+          this.#frontends
+            .get(inFlight.frontend(ticket))?.[0]
+            ?.answer(allowed, address, inFlight.clientPort(ticket));
+        },
+      },
+    );
+  }
+
+  /** Resolves when queries can be sent to the servers. */
+  opened(): Promise<void> {
+    return this.#backends.opened();
+  }
+
+  async listen(number: number, { host, port }: ServerAddress): Promise<void> {
+    const { guarded, sharesPorts } = this.#options;
+    const options = { host, frontend: number, guarded, sharesPorts };
+    const dependencies = {
+      policy: this.#policy,
+      backends: this.#backends,
+      samples: this.#samples,
+      faults: this.#faults,
+    };
+    const frontends = Array.from(
+      { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
+      () => new UdpFrontend(options, dependencies),
+    );
+    try {
+      await Promise.all(frontends.map((frontend) => frontend.listen(host, port)));
+    } catch (error) {
+      await closeAll(frontends);
+      throw error;
+    }
+    // Closes the sockets of an earlier attempt to listen: their port was free in this thread, but in use in another
+    // one.
+    await closeAll(this.#frontends.get(number) ?? []);
+    this.#frontends.set(number, frontends);
+    this.#listenAddresses.listen(number, { host, port });
+  }
+
+  async unlisten(number: number): Promise<void> {
+    const frontends = this.#frontends.get(number) ?? [];
+    this.#frontends.delete(number);
+    await closeAll(frontends);
+    for (const { read } of frontends)
+      for (const [result, packets] of read.entries())
+        this.#readBefore[result] = (this.#readBefore[result] ?? 0) + packets;
+  }
+
+  get servers(): readonly Backend[] {
+    return this.#backends.all;
+  }
+
+  inOrder(): DnsServer[] {
+    return this.#backends.inOrder();
+  }
+
+  packets(): readonly number[] {
+    const frontends = [...this.#frontends.values()].flat();
+    return readResultNames.map((_, result) =>
+      frontends.reduce((total, { read }) => total + (read[result] ?? 0), this.#readBefore[result] ?? 0),
+    );
+  }
+
+  limited(): number {
+    return this.#limit?.limited ?? 0;
+  }
+
+  /** Always 0, because in a single thread the detector receives every answer. */
+  unlearned(): number {
+    return 0;
+  }
+
+  takeSamples(): readonly SampleBatch[] {
+    const batch = this.#samples.take();
+    return batch === undefined ? [] : [batch];
+  }
+
+  faults(): number {
+    return this.#faults.count;
+  }
+
+  tick(nowMs: number): void {
+    this.#backends.tick(nowMs);
+    const before = this.#utilization;
+    this.#utilization = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(this.#utilization, before);
+    this.#saturatedTicks = utilization > SATURATED ? this.#saturatedTicks + 1 : 0;
+    const isSaturated = this.#saturatedTicks >= STANDING_TICKS;
+    for (const frontend of [...this.#frontends.values()].flat()) frontend.adjustReceiveBuffer(isSaturated);
+  }
+
+  async close(): Promise<void> {
+    // The sockets to the servers are closed first. Otherwise a late answer would be sent from a closed socket.
+    this.#backends.close();
+    await closeAll([...this.#frontends.values()].flat());
+  }
+}
+
+async function closeAll(frontends: readonly UdpFrontend[]): Promise<void> {
+  await Promise.all(frontends.map((frontend) => frontend.close()));
+}

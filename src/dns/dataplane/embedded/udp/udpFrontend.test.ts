@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { LimitedSamples } from '../../../detector/index.ts';
+import { ReadResult } from '../../../protocol/index.ts';
+import { PacketFaults } from '../../index.ts';
+import { Backends } from '../servers/backends.ts';
+import { probeOf } from '../servers/probe.ts';
+import { ListenAddresses } from '../servers/proxyHeader.ts';
+import { UdpFrontend } from './udpFrontend.ts';
+
+const LOOPBACK = '127.0.0.1';
+const KEY = { high: 1, low: 2 };
+
+it('the receive buffer is limited to a quarter of a second while the thread is saturated, otherwise to its maximum', async () => {
+  const faults = new PacketFaults(() => {});
+  const backends = new Backends(
+    [{ host: LOOPBACK, port: 9 }],
+    { timeoutMs: 2000, key: KEY, probe: probeOf(undefined, KEY) },
+    { faults, listenAddresses: new ListenAddresses(), onAnswer: () => {}, onUnanswered: () => {} },
+  );
+  const policy = {
+    ...{ key: KEY, samplesLimited: false, userZone: 0 },
+    ...{ decide: () => 0 as never, countUser: () => undefined },
+  };
+  const frontend = new UdpFrontend(
+    { host: LOOPBACK, frontend: 0, guarded: true, sharesPorts: false },
+    { policy, backends, samples: new LimitedSamples(), faults },
+  );
+  await frontend.listen(LOOPBACK, 0);
+  try {
+    const bytes = (): number => frontend.socket.getRecvBufferSize();
+    const longest = bytes();
+    const shortFor = (packets: number): number => {
+      frontend.read[ReadResult.ok] = (frontend.read[ReadResult.ok] ?? 0) + packets;
+      frontend.adjustReceiveBuffer(true);
+      return bytes();
+    };
+    const least = shortFor(0);
+    expect(least).toBeLessThan(longest);
+    expect(shortFor(10)).toBe(least);
+    const some = shortFor(800);
+    expect(shortFor(1600)).toBe(2 * some);
+    expect(shortFor(1_000_000)).toBe(longest);
+    shortFor(0);
+    frontend.adjustReceiveBuffer(false);
+    expect(bytes()).toBe(longest);
+  } finally {
+    await frontend.close();
+    backends.close();
+  }
+});

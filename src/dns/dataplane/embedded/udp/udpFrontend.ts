@@ -1,0 +1,159 @@
+/** Listening UDP socket: parses each packet, gets its verdict, and forwards, answers or drops the packet. */
+import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
+import { once } from 'node:events';
+import {
+  FIRST_LIMITED,
+  FIRST_NOT_FORWARDED,
+  FIRST_TRUNCATION,
+  type LimitedSamples,
+  type QueryPolicy,
+  UserEnd,
+} from '../../../detector/index.ts';
+import { type HashKey, Question, ReadResult, readQuery, readResultNames } from '../../../protocol/index.ts';
+import type { PacketFaults } from '../../index.ts';
+import { answerFault, truncate } from '../localResponses.ts';
+import type { Backends } from '../servers/backends.ts';
+import { noLookup } from './noLookup.ts';
+
+/** Socket buffer size, enough for about 0.1 s of a full flood. The kernel drops packets beyond it. */
+const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
+/** Maximum wait in the receive buffer of a saturated thread. A later answer would be too late for the client. */
+const MAX_QUEUE_SECONDS = 0.25;
+/** Buffer size per queued query. Linux doubles it and charges at least 768 bytes per query. */
+const QUEUED_QUERY_BYTES = 512;
+/** Minimum buffer size, enough for several event-loop iterations of 32 packets each. */
+const LEAST_BUFFER_BYTES = 64 * 1024;
+
+export interface UdpFrontendOptions {
+  readonly host: string;
+  /** Frontend number (number of the listen address), by which answers are routed back to this socket. */
+  readonly frontend: number;
+  readonly guarded: boolean;
+  /** True if other sockets, of this and other threads, listen on the same port. */
+  readonly sharesPorts: boolean;
+}
+
+/** Query policy of a thread. Receiver threads use their own QueryPolicy, the main thread uses the detector. */
+export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'samplesLimited' | 'countUser'> &
+  Readonly<Pick<QueryPolicy, 'userZone'>> & { readonly key: HashKey };
+
+export interface UdpFrontendDependencies {
+  readonly policy: UdpPolicy;
+  readonly backends: Backends;
+  readonly samples: LimitedSamples;
+  readonly faults: PacketFaults;
+}
+
+export class UdpFrontend {
+  readonly socket: Socket;
+  readonly read = new Float64Array(readResultNames.length);
+  unsent = 0;
+  readonly #policy: UdpFrontendDependencies['policy'];
+  readonly #backends: Backends;
+  readonly #samples: LimitedSamples;
+  readonly #faults: PacketFaults;
+  readonly #frontend: number;
+  readonly #guarded: boolean;
+  readonly #question = new Question();
+  #packets = 0;
+
+  constructor(
+    { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
+    { policy, backends, samples, faults }: UdpFrontendDependencies,
+  ) {
+    this.#policy = policy;
+    this.#backends = backends;
+    this.#samples = samples;
+    this.#faults = faults;
+    this.#frontend = frontend;
+    this.#guarded = guarded;
+    const options: SocketOptions & { reusePort?: boolean } = {
+      type: host.includes(':') ? 'udp6' : 'udp4',
+      recvBufferSize: FRONTEND_BUFFER_BYTES,
+      sendBufferSize: FRONTEND_BUFFER_BYTES,
+      lookup: noLookup,
+    };
+    // The type definitions of the oldest supported Node version lack `reusePort`, and this version must not receive the
+    // option.
+    if (sharesPorts) options.reusePort = true;
+    this.socket = createSocket(options);
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    // The event listener is registered before bind(), because without a DNS lookup `listening` may fire before bind()
+    // returns.
+    const listening = once(this.socket, 'listening');
+    this.socket.bind({ address: host, port });
+    await listening;
+    // Send errors are ignored, because they concern a client that is gone and do not affect the socket.
+    this.socket.on('error', () => {});
+    this.socket.on('message', (packet, client) => {
+      const nowMs = Date.now();
+      try {
+        this.#receive(packet, client, nowMs);
+      } catch (error) {
+        this.#faults.note(error, nowMs);
+      }
+    });
+  }
+
+  answer(answer: Uint8Array, address: string, port: number): void {
+    this.socket.send(answer, port, address);
+  }
+
+  /**
+   * Adapts the size of the receive buffer, which determines how long packets wait in a saturated thread: packets of a
+   * quarter of a second if saturated, otherwise the maximum, for bursts. Called every second.
+   */
+  adjustReceiveBuffer(isSaturated: boolean): void {
+    const packets = this.read.reduce((total, count) => total + count, 0);
+    const inQueue = (packets - this.#packets) * MAX_QUEUE_SECONDS;
+    this.#packets = packets;
+    const bytes = isSaturated
+      ? Math.min(FRONTEND_BUFFER_BYTES, Math.max(LEAST_BUFFER_BYTES, inQueue * QUEUED_QUERY_BYTES))
+      : FRONTEND_BUFFER_BYTES;
+    this.socket.setRecvBufferSize(Math.round(bytes));
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.socket.close(resolve));
+  }
+
+  #receive(packet: Buffer, client: RemoteInfo, nowMs: number): void {
+    const result =
+      client.port === 0 ? ReadResult.portZero : readQuery(packet, this.#policy.key, this.#question);
+    this.read[result] = (this.read[result] ?? 0) + 1;
+    if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
+    else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
+  }
+
+  /** Returns true if the parsed query may be forwarded. Otherwise answers or drops it. */
+  #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
+    if (!this.#guarded) return true;
+    const verdict = this.#policy.decide(this.#question, nowMs, client.address);
+    if (verdict < FIRST_LIMITED) return true;
+    if (this.#policy.samplesLimited) this.#samples.note(packet, this.#question.end, client.address);
+    if (verdict < FIRST_NOT_FORWARDED) return true;
+    this.#policy.countUser(this.#policy.userZone, UserEnd.limited);
+    if (verdict >= FIRST_TRUNCATION)
+      this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);
+    return false;
+  }
+
+  #forward(packet: Buffer, client: RemoteInfo, nowMs: number): void {
+    const { userZone } = this.#policy;
+    if (this.#backends.forward(packet, this.#question, client, this.#frontend, nowMs, userZone)) return;
+    this.unsent++;
+    this.#policy.countUser(userZone, UserEnd.unanswered);
+  }
+
+  #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {
+    if (result === ReadResult.tooShort || result === ReadResult.response || result === ReadResult.portZero)
+      return;
+    this.answer(
+      packet.subarray(0, answerFault(packet, result, this.#question.end)),
+      client.address,
+      client.port,
+    );
+  }
+}

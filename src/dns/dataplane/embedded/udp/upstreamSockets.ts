@@ -1,0 +1,155 @@
+/** UDP sockets to one DNS server, on random ports. One is replaced per second. A lost route is retried later. */
+
+import { createSocket, type Socket } from 'node:dgram';
+import type { ServerAddress } from '../../../../platform/addresses/index.ts';
+import { awaitedLater, inBackground } from '../../../../platform/background/index.ts';
+import { noLookup } from './noLookup.ts';
+
+/** Sockets per server: 16 random ports add 4 bits to the 16-bit transaction ID that a forger must guess. */
+const SOCKETS = 16;
+/** Socket buffer size, enough for the answers of one second. The kernel drops answers if the buffer is full. */
+const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+const IDS = 65_536;
+/**
+ * Maximum delay, in ticks of one second, before sockets are reopened; short, to use a restored route soon. It doubles
+ * after each failure.
+ */
+const MAX_WAIT_TICKS = 4;
+
+export interface UpstreamSocket {
+  readonly socket: Socket;
+  readonly tickets: Float64Array;
+}
+
+export interface UpstreamSocketsOptions {
+  readonly address: ServerAddress;
+  /** Time for which a replaced socket stays open for late answers. */
+  readonly lingerMs: number;
+}
+
+export interface UpstreamSocketsDependencies {
+  readonly onMessage: (answer: Buffer, upstream: UpstreamSocket) => void;
+  readonly onRefused: () => void;
+}
+
+export class UpstreamSockets {
+  /** Error of the last attempt to open a socket, such as a missing route. Undefined if it succeeded. */
+  unreachable: string | undefined;
+  readonly #options: UpstreamSocketsOptions;
+  readonly #dependencies: UpstreamSocketsDependencies;
+  readonly #sockets: UpstreamSocket[] = [];
+  readonly #opened: Promise<void>;
+  readonly #retired = new Set<Socket>();
+  #turn = 0;
+  #closed = false;
+  #ticksToWait = 0;
+  #nextWaitTicks = 1;
+
+  constructor(options: UpstreamSocketsOptions, dependencies: UpstreamSocketsDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#opened = awaitedLater(this.#openMissing());
+  }
+
+  /** Resolves when the first sockets are connected or have failed. Does not wait for packets from the server. */
+  opened(): Promise<void> {
+    return this.#opened;
+  }
+
+  get reachable(): boolean {
+    return this.#sockets.length > 0;
+  }
+
+  /** Returns the next socket, round robin, or undefined if none is open. */
+  next(): UpstreamSocket | undefined {
+    return this.#sockets[this.#turn++ % this.#sockets.length];
+  }
+
+  /** Replaces one socket, or opens missing sockets. Called every second. */
+  tick(): void {
+    if (this.#closed || --this.#ticksToWait > 0) return;
+    inBackground('sockets to a DNS server', () =>
+      this.#sockets.length < SOCKETS ? this.#openMissing() : this.#open(this.#turn % SOCKETS),
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { socket } of this.#sockets.splice(0)) closeQuietly(socket);
+    for (const socket of this.#retired) closeQuietly(socket);
+  }
+
+  /** Opens one socket first to test the route to the server. If this succeeds, opens the others. */
+  async #openMissing(): Promise<void> {
+    if (!(await this.#open())) return;
+    await Promise.all(Array.from({ length: SOCKETS - this.#sockets.length }, () => this.#open()));
+  }
+
+  /**
+   * Adds a socket, or replaces the one at `place`. False if the server is unreachable; existing sockets stay.
+   * Connecting a UDP socket only consults the routing table and sends nothing.
+   */
+  #open(place?: number): Promise<boolean> {
+    const { host, port } = this.#options.address;
+    const socket = createSocket({
+      type: host.includes(':') ? 'udp6' : 'udp4',
+      recvBufferSize: SOCKET_BUFFER_BYTES,
+      sendBufferSize: SOCKET_BUFFER_BYTES,
+      lookup: noLookup,
+    });
+    return new Promise((resolve) => {
+      const onFailure = (error: Error): void => {
+        closeQuietly(socket);
+        this.#noteUnreachable(error);
+        resolve(false);
+      };
+      socket.once('error', onFailure);
+      socket.once('connect', () => {
+        socket.off('error', onFailure);
+        socket.on('error', () => this.#dependencies.onRefused());
+        this.#use(socket, place);
+        resolve(true);
+      });
+      try {
+        socket.connect(port, host);
+      } catch (error) {
+        onFailure(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  #use(socket: Socket, place = this.#sockets.length): void {
+    if (this.#closed || place >= SOCKETS) return closeQuietly(socket);
+    const upstream: UpstreamSocket = { socket, tickets: new Float64Array(IDS) };
+    socket.on('message', (answer) => this.#dependencies.onMessage(answer, upstream));
+    const old = this.#sockets[place];
+    this.#sockets[place] = upstream;
+    if (old !== undefined) this.#retire(old.socket);
+    this.unreachable = undefined;
+    this.#nextWaitTicks = 1;
+  }
+
+  #noteUnreachable(error: Error): void {
+    if (this.#closed) return;
+    this.unreachable = error.message;
+    this.#ticksToWait = this.#nextWaitTicks;
+    this.#nextWaitTicks = Math.min(MAX_WAIT_TICKS, this.#nextWaitTicks * 2);
+  }
+
+  /** Keeps a replaced socket open for late answers until its last query has expired. */
+  #retire(socket: Socket): void {
+    this.#retired.add(socket);
+    const timer = setTimeout(() => {
+      this.#retired.delete(socket);
+      closeQuietly(socket);
+    }, this.#options.lingerMs);
+    timer.unref();
+  }
+}
+
+/** dgram throws if a socket is closed twice; a socket that failed to open is already closed. */
+function closeQuietly(socket: Socket): void {
+  try {
+    socket.close();
+  } catch {}
+}

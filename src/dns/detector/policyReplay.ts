@@ -1,0 +1,153 @@
+/** Replays recorded queries under other sensitivities, with the guard's bucket sizes and client limits. */
+import type { Rule } from '../../rules/index.ts';
+import type { AttackDetector } from './attackDetector.ts';
+import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
+import {
+  type DecisionSample,
+  isKnownIn,
+  isNewClientIn,
+  type RecordedDecisions,
+  reasonIn,
+  zoneIn,
+} from './decisionSamples.ts';
+import { reserveOf } from './payment.ts';
+import { RECENT_NAMES_BYTES, RecentNames } from './recentNames.ts';
+import { profileLevel } from './sensitivity.ts';
+import type { Threshold } from './thresholds.ts';
+import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
+import type { Reason } from './verdict.ts';
+
+export type Sensitivities = Pick<Rule, 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
+
+/** Result of a replay: numbers of queries, extrapolated from the samples by their weights. */
+export interface ReplayResult {
+  /** Queries that needed a rate-limit token. */
+  readonly paying: number;
+  /** Queries that needed a token but found the bucket empty. */
+  readonly refused: number;
+  /** Queries for known names among `refused`. */
+  readonly knownRefused: number;
+  /** Queries that needed no rate-limit token but exceeded the limit of one client or of all new clients. */
+  readonly clientLimited: number;
+}
+
+/** Computes what a rule would have done with recorded queries. */
+export class PolicyReplay {
+  readonly #detector: AttackDetector;
+  readonly #recorded: RecordedDecisions;
+  readonly #recent = new RecentNames(new SharedArrayBuffer(RECENT_NAMES_BYTES));
+
+  constructor(detector: AttackDetector, recorded: RecordedDecisions) {
+    this.#detector = detector;
+    this.#recorded = recorded;
+  }
+
+  /**
+   * Returns what an enabled rule would have limited. Assumes full token buckets at the start and a guard that may drop.
+   */
+  replay(sensitivities: Sensitivities): ReplayResult {
+    const { samples, sinceMs } = this.#recorded;
+    this.#recent.clear();
+    const level = profileLevel[sensitivities.profile_sensitivity];
+    const size = this.#detector.bucketSize(sensitivities);
+    const purse = new ReplayBuckets(this.#detector, { sensitivities, size, sinceMs, recent: this.#recent });
+    const clients = new ClientLimit(level > profileLevel.low ? size.ratePerSecond : undefined);
+    const newClients = fullBucket(size, sinceMs);
+    const counted = { paying: 0, refused: 0, knownRefused: 0, clientLimited: 0 };
+    for (const sample of samples) {
+      const reason = reasonIn(sample, level);
+      if (reason === 'none') {
+        const above = clients.above(sample);
+        const within = sample.weight - above;
+        const isLimited = level >= profileLevel.very_high && isNewClientIn(sample);
+        counted.clientLimited +=
+          above + (isLimited ? within - newClients.takeUpTo(within, sample.timeMs) : 0);
+        continue;
+      }
+      const refused = sample.weight - purse.pay(sample, reason);
+      counted.paying += sample.weight;
+      counted.refused += refused;
+      if (isKnownIn(sample)) counted.knownRefused += refused;
+    }
+    return counted;
+  }
+}
+
+interface PurseOptions {
+  readonly sensitivities: Sensitivities;
+  readonly size: Threshold;
+  readonly sinceMs: number;
+  readonly recent: RecentNames;
+}
+
+/** One token bucket for the account, and one for each zone that is judged by query rate instead of names. */
+class ReplayBuckets {
+  readonly #detector: AttackDetector;
+  readonly #options: PurseOptions;
+  readonly #bucket: TokenBucket;
+  readonly #ofZones = new Map<number, TokenBucket>();
+
+  constructor(detector: AttackDetector, options: PurseOptions) {
+    this.#detector = detector;
+    this.#options = options;
+    this.#bucket = fullBucket(options.size, options.sinceMs);
+  }
+
+  /** Takes tokens for a sample's queries. Returns how many of them got one. */
+  pay(sample: DecisionSample, reason: Reason): number {
+    const { hashHigh, hashLow, timeMs, weight } = sample;
+    if (reason === 'zoneRate') {
+      if (this.#detector.zones.byNumber(zoneIn(sample)).awaitsRate) return weight;
+      return this.#bucketOf(zoneIn(sample)).takeUpTo(weight, timeMs);
+    }
+    const again = reason !== 'unknownName' || this.#options.recent.note(hashHigh, hashLow);
+    return this.#bucket.takeUpTo(weight, timeMs, reserveOf(again, this.#bucket.burst));
+  }
+
+  #bucketOf(zone: number): TokenBucket {
+    const { sensitivities, sinceMs } = this.#options;
+    let bucket = this.#ofZones.get(zone);
+    if (bucket === undefined) {
+      const { zones } = this.#detector;
+      bucket = fullBucket(this.#detector.zoneBucketSize(zones.byNumber(zone), sensitivities), sinceMs);
+      this.#ofZones.set(zone, bucket);
+    }
+    return bucket;
+  }
+}
+
+function fullBucket({ ratePerSecond, burst }: Threshold, nowMs: number): TokenBucket {
+  const bucket = new TokenBucket(new SharedArrayBuffer(BUCKET_BYTES), 0);
+  bucket.resize(ratePerSecond, burst, nowMs);
+  return bucket;
+}
+
+/** Queries per client and window. As in `HeavyClients`, clients count only after the total exceeds the limit. */
+class ClientLimit {
+  readonly #limit: number;
+  readonly #counts = new Map<number, number>();
+  #total = 0;
+  #window = -1;
+
+  /** If `ratePerSecond` is undefined, clients are not limited. */
+  constructor(ratePerSecond: number | undefined) {
+    this.#limit = ratePerSecond === undefined ? Number.POSITIVE_INFINITY : clientLimit(ratePerSecond);
+  }
+
+  /** Counts a sample's queries. Returns how many exceed the client's limit. */
+  above({ client, timeMs, weight }: DecisionSample): number {
+    if (client === 0 || this.#limit === Number.POSITIVE_INFINITY) return 0;
+    const window = Math.floor(timeMs / CLIENT_WINDOW_MS);
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#counts.clear();
+      this.#total = 0;
+    }
+    this.#total += weight;
+    const counted = Math.min(weight, this.#total - this.#limit);
+    if (counted <= 0) return 0;
+    const count = (this.#counts.get(client) ?? 0) + counted;
+    this.#counts.set(client, count);
+    return Math.min(counted, Math.max(0, count - this.#limit));
+  }
+}

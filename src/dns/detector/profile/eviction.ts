@@ -1,0 +1,76 @@
+/**
+ * Selects the name that a new name evicts from a full profile. Names known for longer are evicted later. A seeded name
+ * is evicted only for another zone below its fair share, or if its own zone no longer lists it.
+ */
+import { DAY_MASK, dayAt, isSeeded, tenureAt, zoneAt } from './entry.ts';
+import type { NameTable } from './nameTable.ts';
+import type { ZoneDays } from './zoneDays.ts';
+
+/** Tenure after answers on three days. Queries from forged addresses cannot reach it in less time. */
+export const PROVEN_TENURE = 2;
+/** Slots examined for a name to evict, before adding a learned name and before adding a seeded name. */
+const SAMPLE = 8;
+const SEED_SAMPLE = 64;
+/** Eviction rank of seeded names, above every learned name's rank. */
+const SEEDED_RANK = 8 * (DAY_MASK + 1);
+/** Maximum share of the profile for one zone's learned names while other zones have names, too. */
+const LEARNED_SHARE = 0.5;
+
+export interface ProfileParts {
+  readonly table: NameTable;
+  readonly days: ZoneDays;
+  /** Number of names in the profile, indexed by zone number. */
+  readonly counts: Uint32Array;
+}
+
+export interface Newcomer {
+  readonly high: number;
+  readonly zone: number;
+  /** The zone's fair share (names) and the seed's generation. Undefined: the name is learned, not seeded. */
+  readonly seed: { readonly fairShare: number; readonly generation: number } | undefined;
+}
+
+/** Whether a zone has reached LEARNED_SHARE while other zones have names, too. */
+export const isOverShare = ({ table, counts }: ProfileParts, zone: number): boolean => {
+  const names = counts[zone] ?? 0;
+  return names >= table.capacity * LEARNED_SHARE && names < table.size;
+};
+
+/** Returns the slot of the name to evict, or -1 if no name may be evicted. */
+export function findEvictionSlot(parts: ProfileParts, newcomer: Newcomer): number {
+  const { table } = parts;
+  const sample = newcomer.seed === undefined ? SAMPLE : Math.min(SEED_SAMPLE, table.slots);
+  let slot = Math.floor((newcomer.high / 2 ** 32) * table.slots);
+  let found = -1;
+  let foundRank = Number.POSITIVE_INFINITY;
+  for (let looked = 0; looked < sample; looked++, slot = slot + 1 === table.slots ? 0 : slot + 1) {
+    if (!table.isUsed(slot) || !mayDisplace(parts, newcomer, slot)) continue;
+    const rank = rankOf(parts, slot);
+    if (rank >= foundRank) continue;
+    found = slot;
+    foundRank = rank;
+  }
+  return found;
+}
+
+function mayDisplace(parts: ProfileParts, { zone, seed }: Newcomer, slot: number): boolean {
+  const { table, counts } = parts;
+  const other = zoneAt(table, slot);
+  const tenure = tenureAt(table, slot);
+  if (seed === undefined) {
+    if (isSeeded(table, slot) || tenure >= PROVEN_TENURE) return false;
+    return other === zone || !isOverShare(parts, zone);
+  }
+  const isUnderShare = (counts[zone] ?? 0) < seed.fairShare;
+  if (!isSeeded(table, slot)) return isUnderShare || tenure < PROVEN_TENURE;
+  // The zone may no longer list names of an earlier seed. If it does, this seed adds them again.
+  if (other === zone) return tenure !== seed.generation;
+  return isUnderShare && (counts[other] ?? 0) > seed.fairShare;
+}
+
+/** The name with the lowest rank is evicted first: fewest days with answers, then longest time without one. */
+function rankOf({ table, days }: ProfileParts, slot: number): number {
+  if (isSeeded(table, slot)) return SEEDED_RANK;
+  const silentDays = (days.of(zoneAt(table, slot)) - dayAt(table, slot)) & DAY_MASK;
+  return tenureAt(table, slot) * (DAY_MASK + 1) - silentDays;
+}

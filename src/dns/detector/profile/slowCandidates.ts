@@ -1,0 +1,51 @@
+/**
+ * Candidates in a zone under attack: they become known after answers on three days. Memory is fixed. A new name never
+ * evicts a name that was answered on the same day.
+ */
+
+const WAYS = 4;
+/**
+ * Words per entry: half of the hash (the other selects the set); then days with answers and last such day (16 bits
+ * each).
+ */
+const WORDS_PER_ENTRY = 2;
+/** Number of sets: 65,536 names in 512 KiB. */
+const SETS = 16_384;
+const DAYS_TO_PROVE = 3;
+/** After this many days without an answer, a name's day count starts again. */
+const FORGOTTEN_AFTER_DAYS = 3;
+
+export class SlowCandidates {
+  readonly #words = new Uint32Array(SETS * WAYS * WORDS_PER_ENTRY);
+
+  get bytes(): number {
+    return this.#words.byteLength;
+  }
+
+  /** Records an answered name. Returns true on the third day with an answer. */
+  note(high: number, low: number, nowDays: number): boolean {
+    const words = this.#words;
+    const day = nowDays & 0xffff;
+    const first = (low % SETS) * WAYS * WORDS_PER_ENTRY;
+    let place = -1;
+    for (let at = first; at < first + WAYS * WORDS_PER_ENTRY; at += WORDS_PER_ENTRY) {
+      const note = words[at + 1] as number; // index within the set
+      const days = note >>> 16;
+      const silentDays = (day - note) & 0xffff;
+      if (words[at] === high && days > 0 && silentDays < FORGOTTEN_AFTER_DAYS) {
+        if (silentDays === 0) return false;
+        words[at + 1] = ((days + 1) << 16) | day;
+        if (days + 1 < DAYS_TO_PROVE) return false;
+        words[at + 1] = 0;
+        return true;
+      }
+      // Do not evict names that were answered today, or on two recent days.
+      const stays = silentDays === 0 || (days > 1 && silentDays < FORGOTTEN_AFTER_DAYS);
+      if (days === 0 || !stays) place = at;
+    }
+    if (place < 0) return false;
+    words[place] = high;
+    words[place + 1] = (1 << 16) | day;
+    return false;
+  }
+}

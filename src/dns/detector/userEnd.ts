@@ -1,0 +1,22 @@
+/** Outcomes of users' queries (for known names), counted by the data planes in the second in which the query ended. */
+import { AnswerKind, rcodeOf } from '../protocol/index.ts';
+
+export const UserEnd = {
+  /** A server answered with NOERROR or NXDOMAIN. */
+  answered: 0,
+  /** The guard dropped, truncated or refused the query, or dropped or truncated its answer. */
+  limited: 1,
+  /** The query timed out, could not be sent, or was answered with another response code. */
+  unanswered: 2,
+} as const;
+export type UserEnd = (typeof UserEnd)[keyof typeof UserEnd];
+
+export type UserQueries = Readonly<Record<keyof typeof UserEnd, number>>;
+
+/** Returns the outcome of a user's query from the server's answer. */
+export function userEndOf(answer: Uint8Array): UserEnd {
+  const rcode = rcodeOf(answer);
+  return rcode === AnswerKind.records || rcode === AnswerKind.nxdomain
+    ? UserEnd.answered
+    : UserEnd.unanswered;
+}

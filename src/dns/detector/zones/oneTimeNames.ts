@@ -1,0 +1,36 @@
+/** Detects zones of one-time names, each queried only once. The profile cannot learn such names. */
+
+/** Minimum share of positive answers that are for names not queried before. At most 20 % in ordinary zones. */
+const ONCE_ONLY_SHARE = 0.5;
+const NOT_ONCE_ONLY_SHARE = 0.3;
+const MIN_ANSWERS = 1000;
+/** Above this number of answers, both counters are halved, so that recent answers have more weight. */
+const MEMORY = 10_000;
+
+export class OneTimeNames {
+  /** Number of positive answers, and how many of them are for names not queried before. */
+  answers = 0;
+  first = 0;
+  #is = false;
+
+  get is(): boolean {
+    return this.#is;
+  }
+
+  note(first: boolean): void {
+    this.answers++;
+    if (first) this.first++;
+  }
+
+  /** Decides again whether the zone serves one-time names, if enough answers were counted. */
+  update(): void {
+    if (this.answers > MEMORY) {
+      this.answers /= 2;
+      this.first /= 2;
+    }
+    if (this.answers < MIN_ANSWERS) return;
+    const share = this.first / this.answers;
+    if (share > ONCE_ONLY_SHARE) this.#is = true;
+    else if (share < NOT_ONCE_ONLY_SHARE) this.#is = false;
+  }
+}

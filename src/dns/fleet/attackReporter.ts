@@ -1,0 +1,54 @@
+import type { Attack } from '../attacks/index.ts';
+import type { FleetStore, MemberIdentity } from './fleetStore.ts';
+import type { LocalRecords } from './localRecords.ts';
+
+const ATTACKS_PER_WRITE = 50;
+/** Maximum queued attack ids. Beyond it, all attacks since the oldest queued one are reported. */
+const MAX_WAITING = 500;
+
+/** Reports changed attacks to the shared database. */
+export class AttackReporter {
+  readonly #fleet: FleetStore;
+  readonly #local: LocalRecords;
+  /** Start time in milliseconds by attack id. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor({ fleet, local }: { readonly fleet: FleetStore; readonly local: LocalRecords }) {
+    this.#fleet = fleet;
+    this.#local = local;
+  }
+
+  enqueue(attacks: readonly Attack[]): void {
+    for (const { id, started_on } of attacks) this.#waiting.set(id, Date.parse(started_on));
+  }
+
+  /** Reports queued attacks, oldest first, so that an interruption loses only the newest. */
+  async report(self: MemberIdentity): Promise<void> {
+    if (this.#waiting.size > MAX_WAITING) return this.reportFrom(self, Math.min(...this.#waiting.values()));
+    const ids = [...this.#waiting].sort(([, one], [, other]) => one - other).map(([id]) => id);
+    for (let first = 0; first < ids.length; first += ATTACKS_PER_WRITE) {
+      const some = ids.slice(first, first + ATTACKS_PER_WRITE);
+      for (const id of some) this.#waiting.delete(id);
+      await this.#put(
+        self,
+        some.flatMap((id) => this.#local.attack(id) ?? []),
+      );
+    }
+  }
+
+  async reportFrom(self: MemberIdentity, fromMs: number): Promise<void> {
+    this.#waiting.clear();
+    let after: readonly [number, string] = [fromMs - 1, '\uffff'];
+    for (;;) {
+      const attacks = this.#local.attacksAfter(after, ATTACKS_PER_WRITE);
+      await this.#put(self, attacks);
+      const last = attacks.at(-1);
+      if (last === undefined || attacks.length < ATTACKS_PER_WRITE) return;
+      after = [Date.parse(last.started_on), last.id];
+    }
+  }
+
+  async #put(self: MemberIdentity, attacks: readonly Attack[]): Promise<void> {
+    if (attacks.length > 0) await this.#fleet.putAttacks(self, attacks);
+  }
+}

@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http';
+import { type ClientAddress, clientAddressReader, clientKey } from '../../../platform/addresses/index.ts';
+import type { Readers } from '../../../platform/http/index.ts';
+import { RateLimitedError, RpcError } from '../../jsonrpc/index.ts';
+import { type Access, Authenticator, type Credential, credentialOf } from '../keys/authenticate.ts';
+import type { KeyStore } from '../keys/keyStore.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import { RateLimits, type Rates } from './limits/rateLimits.ts';
+
+export interface AdmissionOptions {
+  readonly maxInFlight: number;
+  readonly ratePerAddress: number;
+  readonly trustedProxies: readonly string[];
+}
+
+export interface AdmissionDependencies {
+  readonly readers: Readers;
+  readonly keys: KeyStore;
+  readonly metrics: GatewayMetrics;
+  /** Rate limits that all processes share. Default: rate limits of this process only. */
+  readonly rates?: Rates | undefined;
+}
+
+export interface Permit {
+  /** Admits calls. Throws RateLimitedError above a rate limit, or NotYetAdmitted if the decision is pending. */
+  admit(calls: number): void;
+  isMethodAllowed(method: string): boolean;
+  /** Id of the client's API key. Without a key: the client's address (for IPv6, its /64 network). */
+  readonly client: () => string;
+  /** Returns the address of the client (for IPv6, its /64 network), even if it sent an API key. */
+  readonly address: () => string;
+  readonly keyId: string | undefined;
+  /** Acquires one of the `gateway.maxInFlight` slots. Returns an error response (`Refusal`) if no slot is free. */
+  start(): Refusal | undefined;
+  /** Releases the slot. Called after the last byte of the response was sent, or when the client has disconnected. */
+  release(): void;
+}
+
+export interface Refusal {
+  readonly status: 401 | 429 | 503;
+  readonly refusal: RpcError;
+  readonly headers: readonly string[];
+}
+
+type OverRate = 'address_rate' | 'key_rate';
+
+/** Value of Retry-After, in seconds, for limits on concurrent requests and on unread responses. */
+const BUSY_RETRY_SECONDS = '1';
+
+/** Returns the API key from the query string: `key`, or `apikey` in any case, which clients of block explorers send. */
+function queryKeyIn(query: string): string | undefined {
+  if (query === '') return undefined;
+  for (const [name, value] of new URLSearchParams(query))
+    if (name === 'key' || name.toLowerCase() === 'apikey') return value;
+  return undefined;
+}
+
+/** Decides before the body is read whether a request is admitted, and before execution whether its calls are. */
+export class AdmissionControl {
+  readonly #options: AdmissionOptions;
+  readonly #readers: Readers;
+  readonly #metrics: GatewayMetrics;
+  readonly #rates: Rates;
+  readonly #authenticator: Authenticator;
+  readonly #clientAddress: ClientAddress;
+  #inFlight = 0;
+
+  constructor(options: AdmissionOptions, { readers, keys, metrics, rates }: AdmissionDependencies) {
+    this.#options = options;
+    this.#readers = readers;
+    this.#rates = rates ?? new RateLimits();
+    this.#metrics = metrics;
+    this.#authenticator = new Authenticator(keys);
+    this.#clientAddress = clientAddressReader(options.trustedProxies);
+    metrics.watchInFlight(() => this.#inFlight);
+  }
+
+  enter(request: IncomingMessage, query: string): Permit | Refusal {
+    const permit = this.admit(request, query);
+    return 'refusal' in permit ? permit : (permit.start() ?? permit);
+  }
+
+  /** Admits a request whose body may still be incomplete. The slot is acquired later, with `start`. */
+  admit(request: IncomingMessage, query: string): Permit | Refusal {
+    const { ratePerAddress } = this.#options;
+    const [metrics, readers] = [this.#metrics, this.#readers];
+    const access = this.#access(request, query);
+    if (!access.isGranted && access.isUnknown) {
+      metrics.limited('keys_unknown');
+      const refusal = new RpcError('resourceUnavailable', access.reason);
+      return { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
+    if (!access.isGranted) {
+      metrics.limited('unauthorized');
+      const refusal = new RpcError('unauthorized', access.reason);
+      return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
+    }
+    if (readers.exceeded(request) === 'perClient') {
+      metrics.limited('unsent_bytes');
+      const limit = readers.budget.limits.perClient;
+      const refusal = new RpcError(
+        'limitExceeded',
+        `unread responses of this address exceed ${limit} bytes; read them first, or try again later`,
+        { limit },
+      );
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
+    const { key } = access;
+    const callsOfKey = key && metrics.keyCalls.of(key.id);
+    const address = (): string => clientKey(this.#clientAddress(request));
+    return {
+      client: () => (key === undefined ? address() : `key ${key.id}`),
+      address,
+      keyId: key?.id,
+      admit: (calls) => {
+        const over = (limit: OverRate, perSecond: number, waitSeconds: number): RateLimitedError => {
+          if (callsOfKey !== undefined) callsOfKey.limited.inc(calls);
+          return this.#overRate(limit, perSecond, waitSeconds);
+        };
+        if (ratePerAddress > 0) {
+          const waitSeconds = this.#rates.take(`address_rate ${address()}`, ratePerAddress, calls);
+          if (waitSeconds > 0) throw over('address_rate', ratePerAddress, waitSeconds);
+        }
+        if (key?.ratePerSecond !== undefined) {
+          let waitSeconds: number;
+          try {
+            waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
+          } catch (error) {
+            // Refunds the address limit, because the caller will take from both limits again.
+            if (ratePerAddress > 0) this.#rates.refund?.(`address_rate ${address()}`, calls);
+            throw error;
+          }
+          if (waitSeconds > 0) throw over('key_rate', key.ratePerSecond, waitSeconds);
+        }
+        if (callsOfKey !== undefined) callsOfKey.admitted.inc(calls);
+      },
+      isMethodAllowed: (method) => {
+        if (key?.methods === undefined || key.methods.includes(method)) return true;
+        callsOfKey?.forbidden.inc();
+        return false;
+      },
+      start: () => this.#takeSlot(),
+      release: () => {
+        this.#inFlight--;
+      },
+    };
+  }
+
+  #takeSlot(): Refusal | undefined {
+    const { maxInFlight: limit } = this.#options;
+    if (this.#inFlight < limit) {
+      this.#inFlight++;
+      return undefined;
+    }
+    this.#metrics.limited('in_flight');
+    // Frees a slot: closes the connection of a client that reads slowly, so that it does not block other clients.
+    this.#readers.freeConnection();
+    const refusal = new RpcError('limitExceeded', 'too many requests in flight; try again', { limit });
+    return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+  }
+
+  /** Returns the credential of a request, for later checks of its access rights. */
+  credentialOf({ headers }: IncomingMessage, query: string): Credential {
+    return credentialOf(headers.authorization, queryKeyIn(query));
+  }
+
+  accessBy(credential: Credential): Access {
+    return this.#authenticator.accessBy(credential);
+  }
+
+  #access({ headers }: IncomingMessage, query: string): Access {
+    return this.#authenticator.access(headers.authorization, queryKeyIn(query));
+  }
+
+  #overRate(limit: OverRate, ratePerSecond: number, waitSeconds: number): RateLimitedError {
+    this.#metrics.limited(limit);
+    const whose = limit === 'key_rate' ? 'this API key' : 'this address';
+    return new RateLimitedError(
+      `too many calls from ${whose}: at most ${ratePerSecond} per second`,
+      waitSeconds,
+      { limit: ratePerSecond },
+    );
+  }
+}

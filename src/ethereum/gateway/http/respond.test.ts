@@ -1,0 +1,38 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TrackedResponse } from '../../../platform/http/index.ts';
+import type { Part } from '../../jsonrpc/index.ts';
+import { respond } from './respond.ts';
+
+let parts: readonly Part[] = [];
+const options = { ServerResponse: TrackedResponse as unknown as typeof ServerResponse }; // node's types do not know TrackedResponse
+const server = createServer(options, (_request, response) =>
+  respond(response as unknown as TrackedResponse, { status: 200, parts }, []),
+);
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+/** Text of single-byte and multi-byte characters, and bytes; short parts as in a batch, and long ones. */
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'grapheme' }),
+  fc.uint8Array(),
+  fc.integer({ min: 500, max: 5_000 }).map((length) => 'ä1'.repeat(length)),
+  fc.integer({ min: 500, max: 5_000 }).map((length) => new Uint8Array(length).fill(length)),
+);
+
+test('a response consists of its parts in order, and its Content-Length is in bytes', async () => {
+  const { port } = server.address() as AddressInfo; // a TCP listener has an AddressInfo
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 12 }), async (given) => {
+      parts = given;
+      const answer = await fetch(`http://127.0.0.1:${port}`);
+      const body = Buffer.from(await answer.arrayBuffer());
+      const whole = Buffer.concat(given.map((one) => Buffer.from(one as string))); // Buffer.from accepts bytes as well
+      expect(body.equals(whole)).toBe(true);
+      expect(answer.headers.get('content-length')).toBe(String(whole.length));
+    }),
+  );
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ApiKeyPublisher, ApiKeyReplica } from './apiKeyReplica.ts';
+import { type ApiKey, KeysUnavailableError } from './keyStore.ts';
+import { SharedKeys } from './sharedKeys.ts';
+
+const MINUTE_MS = 60_000;
+const key = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({ id, name: id, createdOn: 'now', ...more });
+
+/** Fake key records that were compared with the database `ageMs` ago. */
+function database() {
+  let known: ReadonlyMap<string, unknown> = new Map();
+  return {
+    ageMs: 0,
+    hadAny: false,
+    all: () => known,
+    set(now: ReadonlyMap<string, unknown>) {
+      known = now;
+      this.hadAny ||= now.size > 0;
+    },
+  };
+}
+
+/** Clones a message, as sending it between processes does. */
+const sent = <T>(message: T): T => structuredClone(message);
+
+it('a worker that has not received keys yet rejects all clients, without declaring their keys invalid', () => {
+  const keys = new SharedKeys(new ApiKeyReplica());
+  expect(keys.isEmpty()).toBe(false);
+  expect(() => keys.find('a')).toThrow(KeysUnavailableError);
+});
+
+it('a new worker receives all keys, and requires none if no key ever existed', () => {
+  const records = database();
+  const begin = (): SharedKeys => {
+    const told = new ApiKeyReplica();
+    told.apply(sent(new ApiKeyPublisher(records).changes()));
+    return new SharedKeys(told);
+  };
+  expect(begin().isEmpty()).toBe(true);
+  records.set(new Map(Array.from({ length: 10_000 }, (_, i) => [`hash-${i}`, key(`id-${i}`)])));
+  expect(begin().isEmpty()).toBe(false);
+  expect(begin().list()).toHaveLength(10_000);
+  // If the database loses all keys, new workers must stay closed, as the first process does.
+  records.set(new Map());
+  expect(begin().isEmpty()).toBe(false);
+  expect(begin().find('hash-1')).toBeUndefined();
+});
+
+it('workers have the keys of the database, whenever they started, and receive only changes', () => {
+  const keys = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ id: fc.nat(3) }));
+  const steps = fc.array(fc.record({ keys, begins: fc.boolean(), isTold: fc.boolean() }));
+  fc.assert(
+    fc.property(steps, (taken) => {
+      const records = database();
+      const workers: { teller: ApiKeyPublisher; told: ApiKeyReplica }[] = [];
+      const tell = ({ teller, told }: (typeof workers)[number]) => told.apply(sent(teller.changes()));
+      for (const { keys: now, begins, isTold } of taken) {
+        records.set(new Map(Object.entries(now)));
+        if (begins) {
+          const worker = { teller: new ApiKeyPublisher(records), told: new ApiKeyReplica() };
+          tell(worker);
+          workers.push(worker);
+        }
+        if (!isTold) continue;
+        workers.forEach(tell);
+        for (const { told } of workers) expect(told.all()).toEqual(records.all());
+      }
+      for (const { teller } of workers) {
+        teller.changes();
+        records.set(new Map([...records.all()]).set('new', { id: 4 }));
+        expect([...teller.changes().changed]).toEqual([['new', { id: 4 }]]);
+        expect(teller.changes().changed.size).toBe(0);
+      }
+    }),
+  );
+});
+
+it('keys are valid for five minutes after they were compared with the database, whatever the age of the message', () => {
+  let nowMs = 1_000_000;
+  const clock = (): number => nowMs;
+  const records = database();
+  records.set(new Map([['a', key('aaaa0001')]]));
+  const teller = new ApiKeyPublisher(records, clock);
+  const told = new ApiKeyReplica(clock);
+  const keys = new SharedKeys(told);
+  told.apply(sent(teller.changes()));
+  nowMs += 4 * MINUTE_MS;
+  expect(keys.find('a')).toEqual(key('aaaa0001'));
+  // The first process hangs and sends nothing.
+  nowMs += 2 * MINUTE_MS;
+  expect(() => keys.find('a')).toThrow(KeysUnavailableError);
+  // The database is unavailable, as the first process reports. A worker that starts now receives the age of the keys.
+  records.ageMs = 6 * MINUTE_MS;
+  told.apply(sent(teller.changes()));
+  const begun = new ApiKeyReplica(clock);
+  begun.apply(sent(new ApiKeyPublisher(records, clock).changes()));
+  for (const one of [told, begun]) expect(() => new SharedKeys(one).find('a')).toThrow(KeysUnavailableError);
+  expect(keys.isEmpty()).toBe(false);
+  // Message that was sent in time but is read late.
+  records.ageMs = 0;
+  const late = sent(teller.changes());
+  nowMs += 6 * MINUTE_MS;
+  told.apply(late);
+  expect(() => keys.find('a')).toThrow(KeysUnavailableError);
+  told.apply(sent(teller.changes()));
+  expect(keys.find('a')).toEqual(key('aaaa0001'));
+});
+
+it('the age of keys is measured with the clock of the machine', () => {
+  const told = new ApiKeyReplica();
+  told.apply(new ApiKeyPublisher({ ...database(), ageMs: 3 * MINUTE_MS }).changes());
+  expect(told.ageMs).toBeGreaterThanOrEqual(3 * MINUTE_MS - 1);
+  expect(told.ageMs).toBeLessThan(4 * MINUTE_MS);
+});
+
+it('a worker cannot change keys', async () => {
+  const told = new ApiKeyReplica();
+  told.apply(sent(new ApiKeyPublisher(database()).changes()));
+  await expect(new SharedKeys(told).add('a', key('aaaa0001'))).rejects.toThrow(
+    'only the first process changes API keys',
+  );
+});

@@ -1,0 +1,194 @@
+import {
+  isObject,
+  type JsonSchema,
+  listOf,
+  objectOf,
+  type ParamType,
+  paramType,
+  rejectParam,
+} from './paramType.ts';
+
+export const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
+export type Tag = (typeof TAGS)[number];
+
+export const isTag = (value: unknown): value is Tag => TAGS.some((tag) => tag === value);
+
+const hexOf =
+  (pattern: RegExp) =>
+  (value: unknown): string | undefined =>
+    typeof value === 'string' && pattern.test(value) ? value.toLowerCase() : undefined;
+
+/** Returns the JSON Schema of a hex string. `digits` is the regular expression for the number of digits. */
+export const hexText = (digits: string): JsonSchema => ({
+  type: 'string',
+  pattern: `^0x[0-9a-fA-F]${digits}$`,
+});
+const integer: JsonSchema = { type: 'integer', minimum: 0 };
+
+export const address = paramType(
+  'an address: 0x and 40 hex digits',
+  hexOf(/^0x[0-9a-f]{40}$/i),
+  hexText('{40}'),
+);
+export const hash = paramType('a hash: 0x and 64 hex digits', hexOf(/^0x[0-9a-f]{64}$/i), hexText('{64}'));
+/** Number of characters of a hash in hex: `0x` and 64 digits. */
+const HASH_LENGTH = 66;
+export const data = paramType('bytes: 0x and an even number of hex digits', hexOf(/^0x(?:[0-9a-f]{2})*$/i), {
+  type: 'string',
+  pattern: '^0x([0-9a-fA-F]{2})*$',
+});
+export const boolean = paramType(
+  'true or false',
+  (value) => (typeof value === 'boolean' ? value : undefined),
+  {
+    type: 'boolean',
+  },
+);
+
+const QUANTITY = /^0x0*([0-9a-f]{1,64})$/i;
+
+/** Returns a quantity of at most 256 bits as a `0x` string without leading zeros. Undefined if the value is invalid. */
+function quantityOf(value: unknown): string | undefined {
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && value >= 0 ? `0x${value.toString(16)}` : undefined;
+  const digits = typeof value === 'string' ? QUANTITY.exec(value)?.[1] : undefined;
+  return digits === undefined ? undefined : `0x${digits.toLowerCase()}`;
+}
+
+export const quantity = paramType(
+  'a quantity: a 0x string of at most 256 bits, or a JSON integer from 0 to 2^53 - 1',
+  quantityOf,
+  { oneOf: [hexText('+'), integer] },
+);
+
+const safeQuantityOf = (value: unknown): string | undefined => {
+  const read = quantityOf(value);
+  return read !== undefined && Number.isSafeInteger(Number(read)) ? read : undefined;
+};
+
+/** Index of an item in a list, such as of a transaction in its block. */
+export const index = paramType('an index: a 0x string or a JSON integer from 0 to 2^53 - 1', safeQuantityOf, {
+  oneOf: [hexText('+'), integer],
+});
+
+const BLOCK_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${TAGS.join(', ')}`;
+
+export const blockSchema = (tags: readonly string[]): JsonSchema => ({
+  oneOf: [{ type: 'string', enum: tags }, hexText('{1,14}'), integer],
+});
+
+export const block = paramType(
+  BLOCK_ALLOWED,
+  (value) => (isTag(value) ? value : safeQuantityOf(value)),
+  blockSchema(TAGS),
+);
+
+const byHash = objectOf('an object', { blockHash: hash, blockNumber: block, requireCanonical: boolean });
+
+/**
+ * Block number, tag or hash. A hash may be a 32-byte hex string or an EIP-1898 object with `blockHash`; the canonical
+ * form is the object.
+ */
+export const stateBlock: ParamType = {
+  allowed: `${BLOCK_ALLOWED}, or its 32-byte hash, as it is or as {"blockHash": …} (EIP-1898)`,
+  schema: { anyOf: [block.schema, hash.schema, byHash.schema] },
+  read(value, path) {
+    // As execution-apis specifies, 32 bytes are always a hash, never a number with leading zeros.
+    if (typeof value === 'string' && value.length === HASH_LENGTH)
+      return { blockHash: hash.read(value, path) };
+    if (!isObject(value)) {
+      const read = isTag(value) ? value : safeQuantityOf(value);
+      return read === undefined ? rejectParam(path, stateBlock.allowed, value) : read;
+    }
+    const named = byHash.read(value, path) as { blockHash?: string; blockNumber?: string }; // `byHash` returns these members
+    if (named.blockHash !== undefined && named.blockNumber === undefined) return named;
+    if (named.blockNumber !== undefined && named.blockHash === undefined) return named.blockNumber;
+    return rejectParam(path, 'an object with either blockHash or blockNumber', value);
+  },
+};
+
+/** Maximum number of storage keys in a call of eth_getProof. Equal to geth's limit. */
+const MAX_STORAGE_KEYS = 1024;
+/** Maximum number of access list entries. A block's gas limit allows far fewer. */
+const MAX_ACCESS_LIST_ENTRIES = 10_000;
+const MAX_BLOBS = 64;
+const MAX_AUTHORIZATIONS = 10_000;
+
+/** Storage slot in lower case. The node decides how many digits are valid, because only some nodes require all 64. */
+export const slot = paramType(
+  'a storage slot: 0x and 1 to 64 hex digits',
+  (value) => (typeof value === 'number' ? quantityOf(value) : hexOf(/^0x[0-9a-f]{1,64}$/i)(value)),
+  hexText('{1,64}'),
+);
+export const slots = listOf(slot, MAX_STORAGE_KEYS);
+
+const accessList = listOf(
+  objectOf('an object with address and storageKeys', {
+    address,
+    storageKeys: listOf(slot, MAX_ACCESS_LIST_ENTRIES),
+  }),
+  MAX_ACCESS_LIST_ENTRIES,
+);
+const authorization = objectOf('an authorization of EIP-7702', {
+  chainId: quantity,
+  address,
+  nonce: quantity,
+  yParity: quantity,
+  v: quantity,
+  r: quantity,
+  s: quantity,
+});
+
+export const transaction = objectOf('a transaction object, for example {"to":"0x…","data":"0x…"}', {
+  from: address,
+  to: address,
+  gas: quantity,
+  gasPrice: quantity,
+  maxFeePerGas: quantity,
+  maxPriorityFeePerGas: quantity,
+  maxFeePerBlobGas: quantity,
+  value: quantity,
+  nonce: quantity,
+  data,
+  input: data,
+  type: quantity,
+  chainId: quantity,
+  accessList,
+  blobVersionedHashes: listOf(hash, MAX_BLOBS),
+  authorizationList: listOf(authorization, MAX_AUTHORIZATIONS),
+});
+
+/** Maximum nesting of the state and block overrides of a call, which are relayed to the node. */
+const MAX_OVERRIDE_DEPTH = 8;
+
+export const overrides = paramType(
+  'an object',
+  (value) =>
+    isObject(value) && depthOf(value, MAX_OVERRIDE_DEPTH) <= MAX_OVERRIDE_DEPTH ? value : undefined,
+  { type: 'object' },
+);
+
+export function depthOf(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (most < 0) return 1;
+  let deepest = 0;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, most - 1));
+  return deepest + 1;
+}
+
+const MAX_PERCENTILES = 100;
+
+export const percentiles: ParamType = {
+  allowed: `a list of at most ${MAX_PERCENTILES} numbers from 0 to 100 in rising order`,
+  schema: { type: 'array', maxItems: MAX_PERCENTILES, items: { type: 'number', minimum: 0, maximum: 100 } },
+  read(value, path) {
+    const rising =
+      Array.isArray(value) &&
+      value.length <= MAX_PERCENTILES &&
+      value.every(
+        (item: unknown, i) =>
+          typeof item === 'number' && item >= 0 && item <= 100 && (i === 0 || item >= Number(value[i - 1])),
+      );
+    return rising ? value : rejectParam(path, percentiles.allowed, value);
+  },
+};

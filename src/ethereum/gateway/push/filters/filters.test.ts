@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RpcError } from '../../../jsonrpc/index.ts';
+import { OwnFilterMemory } from '../../http/limits/filterMemory.ts';
+import type { Network } from '../../relay/network.ts';
+import type { Sink } from '../live/sink.ts';
+import { Filters } from './filters.ts';
+
+const MINUTE_MS = 60_000;
+const NETWORK = {
+  pool: { isSingle: false, nodes: [], heads: { latest: { number: 1 } } },
+  agreementMethods: [],
+  metrics: { cacheResults: () => ({}) },
+} as unknown as Network; // only the members that Filters uses
+
+const of = (client: string) => ({
+  mayStream: false,
+  room: { charge: () => true, credit: () => undefined, freeConnection: () => undefined },
+  client: () => client,
+  address: () => client,
+});
+
+function filtersWith(waitingLimits = { perClient: 100, total: 150 }) {
+  const sinks = new Set<Sink>();
+  const subscribe = (sink: Sink): (() => void) => {
+    sinks.add(sink);
+    return () => sinks.delete(sink);
+  };
+  const memory = new OwnFilterMemory();
+  const live = { subscribeHeads: subscribe, subscribeLogs: (_: unknown, sink: Sink) => subscribe(sink) };
+  const filters = new Filters({ network: NETWORK, live, memory, waitingLimits });
+  /** Creates a log filter and returns its id and sink. */
+  const make = async (client: string): Promise<{ id: string; sink: Sink }> => {
+    const id = await filters.make({}, of(client));
+    const sink = [...sinks].at(-1);
+    if (sink === undefined) throw new Error('not subscribed');
+    return { id, sink };
+  };
+  return { filters, sinks, memory, make };
+}
+
+describe('HTTP filters', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('have ids that clients may convert to a number and back', async () => {
+    const { make } = filtersWith();
+    const { id } = await make('a');
+    expect(`0x${BigInt(id).toString(16)}`).toBe(id);
+    expect((await make('a')).id).not.toBe(id);
+  });
+
+  it('return each message once, in order', async () => {
+    const { filters, make } = filtersWith();
+    const { id, sink } = await make('a');
+    for (const text of ['1', '2']) sink.push(text);
+    expect([filters.changes(id), filters.changes(id)]).toEqual([['1', '2'], []]);
+    sink.push('3');
+    expect(filters.changes(id)).toEqual(['3']);
+  });
+
+  it('return the hash of each block', async () => {
+    const { filters, sinks } = filtersWith();
+    const id = await filters.make(undefined, of('a'));
+    for (const sink of sinks) sink.push('{"number":"0x1","hash":"0xab"}');
+    expect(filters.changes(id)).toEqual(['"0xab"']);
+    expect(() => filters.logs(id, of('a'))).toThrow('filter not found: it is a block filter');
+  });
+
+  it('expire after 5 minutes without a poll, and release their memory', async () => {
+    const { filters, sinks, memory, make } = filtersWith();
+    const [polled, other] = [await make('a'), await make('b')];
+    vi.advanceTimersByTime(4 * MINUTE_MS);
+    filters.changes(polled.id);
+    vi.advanceTimersByTime(4 * MINUTE_MS);
+    expect(filters.changes(polled.id)).toEqual([]);
+    expect(() => filters.changes(other.id)).toThrow('filter not found');
+    expect([filters.uninstall(other.id), filters.uninstall(polled.id), filters.uninstall(polled.id)]).toEqual(
+      [...[false, true, false]],
+    );
+    expect([sinks.size, memory.bytes]).toEqual([0, 0]);
+  });
+
+  it('end if a notification was missed, so that no gap stays unnoticed', async () => {
+    const { filters, make } = filtersWith();
+    const { id, sink } = await make('a');
+    sink.push('1');
+    sink.missed();
+    expect(() => filters.changes(id)).toThrow('filter not found');
+  });
+
+  it('end if the waiting results exceed the limit of their client', async () => {
+    const { filters, make } = filtersWith();
+    const [large, small] = [await make('a'), await make('b')];
+    small.sink.push('x');
+    large.sink.push('x'.repeat(100));
+    expect(filters.changes(large.id)).toHaveLength(1);
+    large.sink.push('x'.repeat(101));
+    expect(() => filters.changes(large.id)).toThrow('filter not found');
+    expect(filters.changes(small.id)).toEqual(['x']);
+  });
+
+  it('end first for the client with the most bytes if the total limit is exceeded', async () => {
+    const { filters, make } = filtersWith();
+    const one = await make('one');
+    const many = [await make('many'), await make('many'), await make('many')];
+    one.sink.push('x'.repeat(60));
+    for (const { sink } of many) sink.push('x'.repeat(31));
+    // This filter is larger than each of the others, but its client uses fewer bytes in total.
+    expect(filters.changes(one.id)).toHaveLength(1);
+    const ended = many.filter(({ id }) => {
+      try {
+        return filters.changes(id).length === 0;
+      } catch (error) {
+        return error instanceof RpcError;
+      }
+    });
+    expect(ended).toHaveLength(1);
+  });
+
+  it('are limited to 1,000 per client', async () => {
+    const { filters, make, memory } = filtersWith();
+    for (let i = 0; i < 1_000; i++) await make('a');
+    await expect(make('a')).rejects.toThrow('filters of one address');
+    await make('b');
+    filters.stop();
+    expect(memory.bytes).toBe(0);
+  });
+});

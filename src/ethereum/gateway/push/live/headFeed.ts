@@ -1,0 +1,155 @@
+import { inBackground } from '../../../../platform/background/index.ts';
+import type { BlockRef, HeadBlock } from '../../../nodes/index.ts';
+import type { Hash } from '../../../traces/index.ts';
+
+/** Block that was announced to subscribers, or will be. */
+export interface LiveBlock extends BlockRef {
+  readonly parentHash: Hash;
+  readonly header: string;
+  /** Bits of the logs bloom (Bloom filter of log addresses and topics). Undefined if the block has no logs. */
+  readonly logsBloom: Buffer | undefined;
+}
+
+/** Change of the chain: the blocks that were replaced, highest first, then the new blocks in ascending order. */
+export interface ChainChange {
+  readonly undone: readonly LiveBlock[];
+  readonly added: readonly LiveBlock[];
+}
+
+export interface HeadFeedOptions {
+  readonly retryMs: number;
+}
+
+export interface HeadFeedDependencies {
+  /** Returns the current head (newest block). Undefined until a node has reported one. */
+  readonly head: () => HeadBlock | undefined;
+  /** Returns the block with this hash. Rejects if no node has the block. */
+  readonly block: (hash: Hash) => Promise<LiveBlock>;
+  /** Called with one change at a time. If it rejects, it is called again with the change. */
+  readonly changed: (change: ChainChange) => Promise<void>;
+  /** Called if blocks were skipped, because too many arrived at once. */
+  readonly missed: () => void;
+}
+
+interface Announced extends BlockRef {
+  /** Undefined for the block that was the head when the feed started, because that block is not announced. */
+  readonly block?: LiveBlock;
+}
+
+/** Number of announced blocks in memory. One change adds or replaces at most as many; otherwise blocks are skipped. */
+export const REMEMBERED_BLOCKS = 128;
+
+/**
+ * Announces each new block of the chain once and in order, even if the head advances by several blocks. Fetches blocks
+ * only while there are subscribers, and each block once.
+ */
+export class HeadFeed {
+  readonly #retryMs: number;
+  readonly #dependencies: HeadFeedDependencies;
+  /** Announced blocks in ascending order. Each block is the parent of the next one. */
+  #announced: Announced[] = [];
+  #isOn = false;
+  #isRunning = false;
+  readonly #fetched = new Map<string, LiveBlock>();
+  #endPause: () => void = () => undefined;
+
+  constructor({ retryMs }: HeadFeedOptions, dependencies: HeadFeedDependencies) {
+    this.#retryMs = retryMs;
+    this.#dependencies = dependencies;
+  }
+
+  /** Starts to announce blocks. The first announced block is the one after the current head. */
+  start(): void {
+    if (this.#isOn) return;
+    this.#isOn = true;
+    const head = this.#dependencies.head();
+    this.#announced = head === undefined ? [] : [head];
+  }
+
+  stop(): void {
+    this.#isOn = false;
+    this.#announced = [];
+    this.#fetched.clear();
+    this.#endPause();
+  }
+
+  headChanged(): void {
+    if (this.#isOn) inBackground('new heads', () => this.#run());
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    for (let head = this.#next(); head !== undefined; head = this.#next()) {
+      const isTold = await this.#follow(head).then(
+        () => true,
+        () => false,
+      );
+      if (!isTold) await this.#pause();
+    }
+    this.#isRunning = false;
+  }
+
+  #next(): HeadBlock | undefined {
+    const head = this.#isOn ? this.#dependencies.head() : undefined;
+    return head?.hash === this.#announced.at(-1)?.hash ? undefined : head;
+  }
+
+  async #follow(head: HeadBlock): Promise<void> {
+    // stop() replaces this array, even if start() follows at once. A run whose array was replaced must end.
+    const announced = this.#announced;
+    const added: LiveBlock[] = [];
+    let fork = this.#indexOf(head);
+    for (let hash = head.hash; fork === undefined; ) {
+      const block = await this.#blockOf(hash);
+      if (this.#announced !== announced) return;
+      added.unshift(block);
+      if (added.length > REMEMBERED_BLOCKS) return this.#skipTo(head);
+      const parent = { number: block.number - 1, hash: block.parentHash };
+      // All announced blocks are replaced if the parent is older than those in memory, or if none are in memory.
+      const isBelow = parent.number < (announced[0]?.number ?? block.number);
+      fork = isBelow ? -1 : this.#indexOf(parent);
+      hash = block.parentHash;
+    }
+    // All announced blocks in memory are replaced. Older ones may be replaced too, but they are no longer in memory.
+    if (fork === -1 && announced[0]?.block !== undefined) return this.#skipTo(head);
+    const undone = announced.slice(fork + 1).reverse();
+    await this.#dependencies.changed({ undone: undone.flatMap(({ block }) => block ?? []), added });
+    if (this.#announced !== announced) return;
+    announced.length = fork + 1;
+    for (const block of added) announced.push({ number: block.number, hash: block.hash, block });
+    announced.splice(0, announced.length - REMEMBERED_BLOCKS);
+    this.#fetched.clear();
+  }
+
+  /** Index of an announced block. Undefined if it was not announced or is no longer in memory. */
+  #indexOf({ number, hash }: { readonly number: number; readonly hash: string }): number | undefined {
+    const index = number - (this.#announced[0]?.number ?? 0);
+    return this.#announced[index]?.hash === hash ? index : undefined;
+  }
+
+  async #blockOf(hash: Hash): Promise<LiveBlock> {
+    const known = this.#fetched.get(hash);
+    if (known !== undefined) return known;
+    const block = await this.#dependencies.block(hash);
+    if (this.#fetched.size > REMEMBERED_BLOCKS) this.#fetched.clear();
+    this.#fetched.set(hash, block);
+    return block;
+  }
+
+  #skipTo(head: HeadBlock): void {
+    this.#announced = [head];
+    this.#fetched.clear();
+    this.#dependencies.missed();
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#retryMs);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

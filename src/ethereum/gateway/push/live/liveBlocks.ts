@@ -1,0 +1,67 @@
+import { isPooled, isStream, type Result } from '../../../jsonrpc/index.ts';
+import type { Hash } from '../../../traces/index.ts';
+import type { CallContext, Handler } from '../../method.ts';
+import type { RelayedRow } from '../../methods/row.ts';
+import { RELAYED_ROWS } from '../../methods/rows/relayedRows.ts';
+import type { Network } from '../../relay/network.ts';
+import { relayed } from '../../relay/relayed.ts';
+import type { LiveBlock } from './headFeed.ts';
+
+/** Members of a block that do not belong to its header. Notifications of new heads do not contain them. */
+const NOT_OF_HEADER = ['transactions', 'uncles', 'withdrawals', 'size', 'totalDifficulty'];
+
+/**
+ * Unlimited memory quota, because these requests serve all subscribers. `gateway.maxAnswerBytes` bounds each response.
+ */
+const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
+
+const FOR_ALL: CallContext = { mayStream: false, room: ROOM };
+
+export type NodeRequest = (params: readonly unknown[], context?: CallContext) => Promise<unknown>;
+
+/** Returns the handler of a relayed method for canonical parameters. It checks limits and results. */
+export function relayedHandler(network: Network, method: string): Handler {
+  const row = RELAYED_ROWS.find(({ name }) => name === method) as RelayedRow; // callers pass only names of relayed methods
+  const handle = relayed(row, network);
+  return (params, context) => {
+    row.checkLimits?.(params);
+    return handle(params, context);
+  };
+}
+
+/** Returns a function that sends requests of a relayed method, checked and coalesced as those of clients. */
+export function nodeRequester(network: Network, method: string): NodeRequest {
+  const handle = relayedHandler(network, method);
+  return async (params, context = FOR_ALL) => {
+    const result: Result = await handle(params, { ...context, mayStream: false });
+    if (isPooled(result) || isStream(result)) throw new Error(`${method} returned a stream`);
+    return JSON.parse(Buffer.from(result.buffer, result.byteOffset, result.length).toString());
+  };
+}
+
+/** Returns a function that fetches a block by its hash. The function rejects if no node has the block. */
+export function liveBlocks(network: Network): (hash: Hash) => Promise<LiveBlock> {
+  const ask = nodeRequester(network, 'eth_getBlockByHash');
+  return async (hash) => {
+    const block = await ask([hash, false]);
+    if (block === null) throw new Error(`no node has block ${hash}`);
+    const members = block as Readonly<Record<string, unknown>>; // the result check has verified that it is an object
+    const header = Object.fromEntries(
+      Object.entries(members).filter(([name]) => !NOT_OF_HEADER.includes(name)),
+    );
+    const { number, parentHash } = members;
+    return {
+      number: Number(number),
+      hash,
+      parentHash: String(parentHash) as Hash, // verified by the result check
+      header: JSON.stringify(header),
+      logsBloom: bloomIn(members),
+    };
+  };
+}
+
+function bloomIn({ logsBloom }: Readonly<Record<string, unknown>>): Buffer | undefined {
+  if (typeof logsBloom !== 'string') return undefined;
+  const bits = Buffer.from(logsBloom.slice(2), 'hex');
+  return bits.some((byte) => byte !== 0) ? bits : undefined;
+}

@@ -1,0 +1,97 @@
+import {
+  actionValue,
+  attributesOf,
+  chunkOf,
+  FilterMatcher,
+  type IndexedBlock,
+  JsonWriter,
+  type ReadDataChunk,
+  type StoredBlock,
+  TRACES_PER_CHUNK,
+  type TraceFailure,
+  traceIndexAt,
+  writeTrace,
+} from '../../../traces/index.ts';
+import type { WantedTraces } from '../../traceIndex/history/params.ts';
+import type { ItemFilter, PushItem } from './subscribers.ts';
+
+/** Notice that no node can trace a block. It is sent to every subscriber. */
+interface UnavailableNotice extends PushItem {
+  readonly isNotice: true;
+}
+
+interface LiveTrace extends PushItem {
+  readonly isNotice?: never;
+  /** Trace attributes (16 bits), which the filters of subscriptions test. */
+  readonly attributes: number;
+  readonly value: bigint;
+}
+
+const SIDES = ['from', 'to'] as const;
+type Side = (typeof SIDES)[number];
+
+export type LiveItem = LiveTrace | UnavailableNotice;
+
+/** Index key of items that are sent to every subscriber. */
+const EVERY_SUBSCRIBER = 'all';
+
+const keyOf = (side: Side, address: string): string => `${side} ${address}`;
+
+export function wantedTraces({ addresses, direction, filter }: WantedTraces): ItemFilter<LiveItem> {
+  const sides = SIDES.filter((side) => direction === 'either' || direction === side);
+  const matcher = new FilterMatcher(filter);
+  return {
+    keys: [EVERY_SUBSCRIBER, ...sides.flatMap((side) => addresses.map((address) => keyOf(side, address)))],
+    matches: (item) =>
+      item.isNotice === true || (matcher.byAttributes(item.attributes) ?? matcher.byValue(item.value)),
+  };
+}
+
+const json = new JsonWriter();
+
+/**
+ * Yields the wanted traces of a block in order, or a notice if no node can trace the block. Converts each trace on
+ * demand, because the JSON may be thousands of times larger than the stored block. Yields undefined in between, so that
+ * other work can run.
+ */
+export function* liveTraces(
+  { block, chunks, postings }: IndexedBlock,
+  wants: (key: string) => boolean,
+): Generator<LiveItem | undefined> {
+  if (block.unavailable !== undefined) {
+    yield noticeOf(block, block.unavailable);
+    return;
+  }
+  const found = new Map<number, string[]>();
+  for (const side of SIDES) {
+    const { terms, positions } = postings[side];
+    for (const [i, term] of terms.entries()) {
+      yield undefined;
+      const key = keyOf(side, term);
+      if (!wants(key)) continue;
+      const index = traceIndexAt(positions[i] ?? 0);
+      const keys = found.get(index) ?? [];
+      found.set(index, [...keys, key]);
+    }
+  }
+  if (found.size === 0) return;
+  const attributes = attributesOf(chunks, block.traceCount);
+  const readData: ReadDataChunk = (_, chunk) => chunks[chunk] ?? new Uint8Array();
+  for (const [index, keys] of [...found].sort(([a], [b]) => a - b)) {
+    const chunk = chunks[chunkOf(index)];
+    if (chunk === undefined) break; // cannot happen: a block has a chunk (compressed block of 8 traces) for each trace
+    json.reset();
+    writeTrace(json, chunk, index % TRACES_PER_CHUNK, block.number, readData);
+    yield {
+      keys,
+      text: json.written().toString(),
+      attributes: attributes[index] ?? 0,
+      value: actionValue(chunk, index % TRACES_PER_CHUNK),
+    };
+  }
+}
+
+function noticeOf({ number, hash }: StoredBlock, unavailable: TraceFailure): UnavailableNotice {
+  const text = JSON.stringify({ blockNumber: number, blockHash: hash, unavailable });
+  return { keys: [EVERY_SUBSCRIBER], text, isNotice: true };
+}

@@ -1,0 +1,154 @@
+import { REMEMBERED_BLOCKS } from './headFeed.ts';
+import type { Sink } from './sink.ts';
+
+/** Maximum bytes of sent items that are kept for a reorg. The items of the oldest block are removed first. */
+const REMEMBERED_BYTES = 32 * 1024 * 1024;
+
+export interface PushItem {
+  /** Keys in the subscriber index, such as addresses. Only subscribers with one of these keys can receive the item. */
+  readonly keys: readonly string[];
+  readonly text: string;
+}
+
+export interface ItemFilter<T extends PushItem> {
+  /** Keys in the subscriber index, such as addresses. The subscriber gets only items with one of them. */
+  readonly keys: Iterable<string>;
+  matches(item: T): boolean;
+}
+
+export interface SentBlock {
+  readonly blockNumber: number;
+  /** Sequence number that `Subscribers.moment` returned for this block. */
+  readonly moment: number;
+}
+
+interface Subscriber<T extends PushItem> extends ItemFilter<T> {
+  readonly keys: ReadonlySet<string>;
+  readonly sink: Sink;
+  /** Lowest `moment` of a block that the subscriber receives. */
+  readonly since: number;
+}
+
+interface SentItems<T extends PushItem> extends SentBlock {
+  readonly items: readonly T[];
+  readonly bytes: number;
+}
+
+/** Subscribers and the items sent to them. In a reorg, exactly these items are sent again with `removed: true`. */
+export class Subscribers<T extends PushItem> {
+  readonly #subscribers = new Set<Subscriber<T>>();
+  readonly #byKey = new Map<string, Set<Subscriber<T>>>();
+  readonly #rememberedBytes: number;
+  /** Blocks with at least one sent item, in ascending order. */
+  #sent: SentItems<T>[] = [];
+  #bytes = 0;
+  #moment = 0;
+  /** Highest block whose sent items were removed from memory. */
+  #forgotten: SentBlock | undefined;
+
+  constructor(rememberedBytes = REMEMBERED_BYTES) {
+    this.#rememberedBytes = rememberedBytes;
+  }
+
+  get size(): number {
+    return this.#subscribers.size;
+  }
+
+  /** Adds a subscriber. Returns a function that removes it. */
+  add({ keys, matches }: ItemFilter<T>, sink: Sink): () => void {
+    const own = new Set(keys);
+    const subscriber = { keys: own, matches, sink, since: this.#moment };
+    this.#subscribers.add(subscriber);
+    for (const key of own) this.#byKey.set(key, (this.#byKey.get(key) ?? new Set()).add(subscriber));
+    return () => {
+      this.#subscribers.delete(subscriber);
+      for (const key of own) {
+        const others = this.#byKey.get(key);
+        others?.delete(subscriber);
+        if (others?.size === 0) this.#byKey.delete(key);
+      }
+      if (this.#subscribers.size === 0) this.#forgetAll();
+    };
+  }
+
+  wants(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  /** Returns a new sequence number for blocks. Only subscribers that exist now receive these blocks. */
+  moment(): number {
+    return this.#moment++;
+  }
+
+  /** Sends a block's items, and keeps those that were received. Skips `undefined`. Yields after each step. */
+  *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
+    const told: T[] = [];
+    let bytes = 0;
+    for (const item of items) {
+      yield;
+      if (item === undefined || !(yield* this.#push(item, moment, false))) continue;
+      bytes += item.text.length;
+      // If the items of one block exceed the limit, none are kept, because `#forget` removes this block too.
+      if (bytes <= this.#rememberedBytes) told.push(item);
+      else told.length = 0;
+    }
+    if (bytes === 0 || this.size === 0) return;
+    this.#sent.push({ blockNumber, moment, items: told, bytes });
+    this.#bytes += bytes;
+    this.#forget(blockNumber);
+  }
+
+  /** Sends the items of this and all later blocks again, marked as removed. The item sent last comes first. */
+  *sendRemoved(fromBlock: number): Generator<void> {
+    for (
+      let told = this.#sent.at(-1);
+      told !== undefined && told.blockNumber >= fromBlock;
+      told = this.#sent.at(-1)
+    ) {
+      this.#sent.pop();
+      this.#bytes -= told.bytes;
+      for (const item of [...told.items].reverse()) yield* this.#push(item, told.moment, true);
+    }
+    if (this.#forgotten === undefined || this.#forgotten.blockNumber < fromBlock) return;
+    this.missed(this.#forgotten.moment);
+    this.#forgotten = undefined;
+  }
+
+  /** Reports lost notifications to all subscribers that should have received the blocks with this sequence number. */
+  missed(moment: number): void {
+    for (const { sink, since } of this.#subscribers) if (since <= moment) sink.missed();
+  }
+
+  /** Sends an item to its subscribers. Returns true if at least one subscriber received it. */
+  *#push(item: T, moment: number, removed: boolean): Generator<void, boolean> {
+    const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
+    let isTold = false;
+    for (const [i, key] of item.keys.entries())
+      for (const subscriber of this.#byKey.get(key) ?? []) {
+        const { keys, matches, sink, since } = subscriber;
+        const isDone = i > 0 && item.keys.slice(0, i).some((before) => keys.has(before));
+        if (!isDone && since <= moment && matches(item)) {
+          sink.push(text);
+          isTold = true;
+        }
+        yield;
+      }
+    return isTold;
+  }
+
+  #forget(newest: number): void {
+    for (let oldest = this.#sent[0]; oldest !== undefined; oldest = this.#sent[0]) {
+      const isNear = oldest.blockNumber > newest - REMEMBERED_BLOCKS;
+      if (isNear && this.#bytes <= this.#rememberedBytes) return;
+      this.#sent.shift();
+      this.#bytes -= oldest.bytes;
+      this.#forgotten = oldest;
+    }
+  }
+
+  #forgetAll(): void {
+    this.#sent = [];
+    this.#bytes = 0;
+    this.#forgotten = undefined;
+  }
+}

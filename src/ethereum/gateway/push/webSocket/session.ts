@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import {
+  type MessageHandler,
+  type MessageMemory,
+  RejectionCounter,
+  type WebSocketConnection,
+} from '../../../../platform/http/index.ts';
+import { type HttpAnswer, handleBody } from '../../../jsonrpc/index.ts';
+import type { AdmissionControl, Permit, Refusal } from '../../http/admissionControl.ts';
+import { CallsHandler, type CallsHandlerDependencies, type MethodTable } from '../../http/callsHandler.ts';
+import { joined } from '../../http/respond.ts';
+import type { Access, Credential } from '../../keys/authenticate.ts';
+import { type SubscriptionServices, Subscriptions } from './subscriptions.ts';
+
+export interface SessionOptions {
+  readonly request: IncomingMessage;
+  readonly query: string;
+  readonly maxAnswerBytes: number;
+}
+
+export interface SessionDependencies extends CallsHandlerDependencies {
+  readonly admission: AdmissionControl;
+  readonly connection: WebSocketConnection;
+  readonly methods: MethodTable;
+  readonly subscriptions: SubscriptionServices;
+  readonly closed: (session: Session) => void;
+}
+
+/** Handles each message like the body of a POST request: admits it separately and answers it with one message. */
+export class Session implements MessageHandler {
+  readonly credential: Credential;
+  readonly #options: SessionOptions;
+  readonly #dependencies: SessionDependencies;
+  readonly #subscriptions: Subscriptions;
+  readonly #methods: MethodTable;
+  readonly #rejections = new RejectionCounter();
+
+  constructor(options: SessionOptions, dependencies: SessionDependencies) {
+    const { admission, connection, subscriptions, methods } = dependencies;
+    this.credential = admission.credentialOf(options.request, options.query);
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#subscriptions = new Subscriptions(connection, subscriptions);
+    const own = this.#subscriptions.methods;
+    this.#methods = { get: (name) => own.get(name) ?? methods.get(name) };
+  }
+
+  message(bytes: Buffer): Promise<void> | void {
+    const { admission, connection, tracer } = this.#dependencies;
+    const { request, query, maxAnswerBytes } = this.#options;
+    const entered = admission.enter(request, query);
+    const permit = 'refusal' in entered ? noPermit(entered) : entered;
+    const space = connection.space();
+    const then: (() => void)[] = [];
+    const message = { afterAnswer: (next: () => void) => void then.push(next) };
+    const span = tracer?.begin({ name: 'WebSocket message', kind: 'server' });
+    const handler = new CallsHandler(
+      maxAnswerBytes,
+      { methods: this.#methods, permit, space, faults: { faultId: randomUUID }, message, span },
+      this.#dependencies,
+    );
+    const send = (answer: HttpAnswer): Promise<void> | void => {
+      const sent = this.#send(answer, space);
+      span?.end();
+      for (const next of then) next();
+      if ('refusal' in entered && entered.status === 401) connection.close('unauthorized');
+      else if (this.#rejections.limitReached) connection.close('rejected');
+      this.#rejections.count(answer.status);
+      if (sent === undefined) permit.release();
+      return sent?.then(() => permit.release());
+    };
+    const answer = handleBody(bytes, handler);
+    return answer instanceof Promise ? answer.then(send) : send(answer);
+  }
+
+  /** Closes the connection if its client may no longer use the gateway, or may no longer subscribe. */
+  check(access: Access): void {
+    if (access.isGranted && this.#subscriptions.areAllowed(access.key)) return;
+    this.#dependencies.connection.close('unauthorized');
+  }
+
+  closed(): void {
+    this.#subscriptions.endAll();
+    this.#dependencies.closed(this);
+  }
+
+  /** Sends the response to a message. Returns undefined if there is nothing to send. */
+  #send({ parts, release }: HttpAnswer, space: MessageMemory): Promise<void> | undefined {
+    const message = parts.length === 0 || space.isFinished ? undefined : joined(parts);
+    release?.();
+    if (message !== undefined) return this.#dependencies.connection.answer(message, space);
+    space.finish();
+    return undefined;
+  }
+}
+
+/** Returns a permit that rejects every call of a message with the same error. */
+const noPermit = ({ refusal }: Refusal): Permit => ({
+  admit() {
+    throw refusal;
+  },
+  isMethodAllowed: () => true,
+  client: () => '',
+  address: () => '',
+  keyId: undefined,
+  start: () => undefined,
+  release: () => undefined,
+});

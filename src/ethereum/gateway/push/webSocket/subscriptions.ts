@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import type { WebSocketConnection } from '../../../../platform/http/index.ts';
+import { RpcError } from '../../../jsonrpc/index.ts';
+import type { Entry } from '../../http/callsHandler.ts';
+import type { FilterMemory, Release } from '../../http/limits/filterMemory.ts';
+import type { Holder, Quotas } from '../../http/quotas.ts';
+import type { ApiKey } from '../../keys/keyStore.ts';
+import type { Handler } from '../../method.ts';
+import type { GatewayMetrics } from '../../metrics.ts';
+import type { Live } from '../live/live.ts';
+
+export const SUBSCRIBE = 'eth_subscribe';
+const UNSUBSCRIBE = 'eth_unsubscribe';
+
+export type SubscriptionEntries = Readonly<Record<'subscribe' | 'unsubscribe', Entry['observe']>>;
+
+export const subscriptionEntries = (network: string, metrics: GatewayMetrics): SubscriptionEntries => ({
+  subscribe: metrics.observer(network, SUBSCRIBE),
+  unsubscribe: metrics.observer(network, UNSUBSCRIBE),
+});
+
+export interface SubscriptionServices {
+  readonly live: Live;
+  /** False if the gateway is configured without eth_subscribe (`gateway.methods`). */
+  readonly isOffered: boolean;
+  readonly entries: SubscriptionEntries;
+  readonly quotas: Quotas;
+  readonly memory: FilterMemory;
+  readonly holder: Holder;
+  readonly metrics: GatewayMetrics;
+}
+
+const ID_BYTES = 16;
+
+export class Subscriptions {
+  /** Methods that are available over WebSocket only: eth_subscribe and eth_unsubscribe. */
+  readonly methods: ReadonlyMap<string, Entry>;
+  readonly #connection: WebSocketConnection;
+  readonly #services: SubscriptionServices;
+  readonly #open = new Map<string, () => void>();
+  #isClosed = false;
+
+  constructor(connection: WebSocketConnection, services: SubscriptionServices) {
+    const { entries, isOffered } = services;
+    this.#connection = connection;
+    this.#services = services;
+    // `changesState` keeps the response, which contains the subscription id, from being rejected for lack of memory.
+    const subscribe = { name: SUBSCRIBE, changesState: true, handle: this.#subscribe };
+    const unsubscribe = {
+      name: UNSUBSCRIBE,
+      changesState: true,
+      isForEveryKey: true,
+      handle: this.#unsubscribe,
+    };
+    this.methods = new Map(
+      isOffered
+        ? [
+            [SUBSCRIBE, { method: subscribe, observe: entries.subscribe }],
+            [UNSUBSCRIBE, { method: unsubscribe, observe: entries.unsubscribe }],
+          ]
+        : [],
+    );
+  }
+
+  /** Returns true if a client with this API key may keep its subscriptions. */
+  areAllowed(key: Pick<ApiKey, 'methods'> | undefined): boolean {
+    return this.#open.size === 0 || key?.methods === undefined || key.methods.includes(SUBSCRIBE);
+  }
+
+  endAll(): void {
+    this.#isClosed = true;
+    for (const end of this.#open.values()) end();
+    this.#open.clear();
+  }
+
+  readonly #subscribe: Handler = async (params, { afterAnswer }) => {
+    const wanted = this.#services.live.read(params);
+    const release = await this.#take(wanted.bytes);
+    const id = `0x${randomBytes(ID_BYTES).toString('hex')}`;
+    const answer = Buffer.from(`"${id}"`);
+    if (this.#isClosed) {
+      release();
+      return answer;
+    }
+    const start = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
+    // Notifications are held back until the response with the subscription id was sent.
+    let held: string[] | undefined = [];
+    const { ready, end } = wanted.begin({
+      push: (result) => {
+        const message = `${start}${result}}}`;
+        if (held === undefined) this.#connection.push(message);
+        else held.push(message);
+      },
+      missed: () => this.#connection.close('missed_blocks'),
+    });
+    this.#open.set(id, () => {
+      end();
+      release();
+    });
+    afterAnswer?.(() => {
+      for (const message of held ?? []) this.#connection.push(message);
+      held = undefined;
+    });
+    await ready;
+    return answer;
+  };
+
+  readonly #unsubscribe: Handler = (params) => {
+    const [id, ...more] = params;
+    if (typeof id !== 'string' || more.length > 0)
+      throw new RpcError('invalidParams', `${UNSUBSCRIBE} takes one parameter, the id of a subscription`);
+    const end = this.#open.get(id);
+    this.#open.delete(id);
+    end?.();
+    return Buffer.from(String(end !== undefined));
+  };
+
+  /** Counts one subscription and charges its memory. Rejects with RpcError if a limit is reached. */
+  async #take(bytes: number): Promise<Release> {
+    const { memory, holder } = this.#services;
+    const giveBack = this.#count();
+    try {
+      const free = await memory.take(holder.address, bytes);
+      return () => {
+        giveBack();
+        free();
+      };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  #count(): Release {
+    const { quotas, holder, metrics } = this.#services;
+    try {
+      return quotas.take(holder);
+    } catch (error) {
+      metrics.limited('subscriptions');
+      throw error;
+    }
+  }
+}

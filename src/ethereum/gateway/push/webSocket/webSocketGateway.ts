@@ -1,0 +1,151 @@
+import { type UnfinishedMessages, type Upgrade, WebSockets } from '../../../../platform/http/index.ts';
+import { RpcError } from '../../../jsonrpc/index.ts';
+import type { AdmissionControl } from '../../http/admissionControl.ts';
+import type { CallsHandlerDependencies, MethodTable } from '../../http/callsHandler.ts';
+import type { HttpExchange } from '../../http/httpExchange.ts';
+import type { FilterMemory } from '../../http/limits/filterMemory.ts';
+import { Quotas } from '../../http/quotas.ts';
+import type { Access, Credential } from '../../keys/authenticate.ts';
+import type { Live } from '../live/live.ts';
+import { Session } from './session.ts';
+import { SUBSCRIBE, type SubscriptionEntries } from './subscriptions.ts';
+
+export interface WebSocketOptions {
+  /** Maximum number of open WebSocket connections of all clients. 0: WebSockets are disabled. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxConnectionsPerKey: number;
+  readonly maxSubscriptionsPerAddress: number;
+  readonly maxSubscriptionsPerKey: number;
+  readonly maxUnsentBytes: number;
+  readonly idleTimeoutMs: number;
+}
+
+export interface WebSocketGatewayOptions extends WebSocketOptions {
+  readonly maxMessageBytes: number;
+  readonly maxAnswerBytes: number;
+  /** Names of the methods to serve. Empty: all methods. */
+  readonly methods: readonly string[];
+}
+
+export interface WebSocketGatewayDependencies extends CallsHandlerDependencies {
+  readonly filterMemory: FilterMemory;
+  readonly unfinished: UnfinishedMessages;
+}
+
+export interface Served {
+  readonly methods: MethodTable;
+  readonly live: Live;
+  readonly entries: SubscriptionEntries;
+}
+
+/** Value of Retry-After in seconds. Within this time, other clients may have closed connections. */
+const RETRY_SECONDS = '10';
+/** Interval of API key checks, in milliseconds. A connection closes within a second after its key was revoked. */
+const ACCESS_CHECK_MS = 500;
+
+/** WebSocket connections of the gateway. They serve the same methods as HTTP, and also subscriptions. */
+export class WebSocketGateway {
+  readonly #options: WebSocketGatewayOptions;
+  readonly #dependencies: WebSocketGatewayDependencies;
+  readonly #admission: AdmissionControl;
+  readonly #sockets: WebSockets;
+  readonly #connections: Quotas;
+  readonly #subscriptions: Quotas;
+  readonly #sessions = new Set<Session>();
+  #accessTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    options: WebSocketGatewayOptions,
+    dependencies: WebSocketGatewayDependencies,
+    admission: AdmissionControl,
+  ) {
+    const { webSockets: metrics } = dependencies.metrics;
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#admission = admission;
+    const { unfinished } = dependencies;
+    this.#sockets = new WebSockets(options, { closing: (reason) => metrics.closed(reason), unfinished });
+    this.#connections = new Quotas('WebSockets', {
+      total: options.maxConnections,
+      perAddress: options.maxConnectionsPerAddress,
+      perKey: options.maxConnectionsPerKey,
+    });
+    this.#subscriptions = new Quotas('subscriptions', {
+      perAddress: options.maxSubscriptionsPerAddress,
+      perKey: options.maxSubscriptionsPerKey,
+    });
+    metrics.watch({ connections: () => this.#sockets.size, subscriptions: () => this.#subscriptions.total });
+  }
+
+  get isOffered(): boolean {
+    return this.#options.maxConnections > 0;
+  }
+
+  /** Opens a WebSocket after its handshake was checked. Responds with an HTTP error if the client is not admitted. */
+  open(upgrade: Upgrade, exchange: HttpExchange, { served, query }: { served: Served; query: string }): void {
+    const { request } = upgrade;
+    const permit = this.#admission.enter(request, query);
+    if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
+    permit.release();
+    const holder = { address: permit.address(), keyId: permit.keyId };
+    try {
+      // The quota is released when the socket closes, for any reason.
+      request.socket.once('close', this.#connections.take(holder));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      this.#dependencies.metrics.limited('connections');
+      return exchange.send(429, error, 'retry-after', RETRY_SECONDS);
+    }
+    const { maxAnswerBytes, methods } = this.#options;
+    this.#sockets.accept(upgrade, (connection) => {
+      const session = new Session(
+        { request, query, maxAnswerBytes },
+        {
+          ...this.#dependencies,
+          admission: this.#admission,
+          connection,
+          methods: served.methods,
+          subscriptions: {
+            ...served,
+            isOffered: methods.length === 0 || methods.includes(SUBSCRIBE),
+            holder,
+            quotas: this.#subscriptions,
+            memory: this.#dependencies.filterMemory,
+            metrics: this.#dependencies.metrics,
+          },
+          closed: (closed) => this.#closed(closed),
+        },
+      );
+      this.#opened(session);
+      return session;
+    });
+  }
+
+  /** Closes each WebSocket after its pending requests were answered. */
+  drain(): void {
+    this.#sockets.drain();
+  }
+
+  #opened(session: Session): void {
+    if (this.#sessions.size === 0)
+      this.#accessTimer = setInterval(() => this.#checkAccess(), ACCESS_CHECK_MS).unref();
+    this.#sessions.add(session);
+  }
+
+  #closed(session: Session): void {
+    this.#sessions.delete(session);
+    if (this.#sessions.size === 0) clearInterval(this.#accessTimer);
+  }
+
+  /** Closes connections whose API key was revoked, expired or restricted. Looks up each key once. */
+  #checkAccess(): void {
+    const known = new Map<Credential, Access>();
+    for (const session of this.#sessions) {
+      const { credential } = session;
+      const access = known.get(credential) ?? this.#admission.accessBy(credential);
+      known.set(credential, access);
+      session.check(access);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** JSON-RPC error code of a reverted call. Its message is from the contract and says nothing about the block. */
+const REVERTED = 3;
+
+/** Error messages of nodes that lack a block: geth, erigon and nethermind; besu; anvil. The error codes differ. */
+const WORDS =
+  /header (for hash )?not found|block (0x[0-9a-f]+ )?not found|could not be found|unknown block|not currently canonical|BlockOutOfRange|block height is \d+ but requested/i;
+
+/** JSON-RPC error code for a missing block, as EIP-1898 recommends. */
+const NOT_FOUND = -32_001;
+
+/** Returns true if the error means that the node lacks the block, because of a reorg or because the node lags. */
+export const isBlockMissingError = ({
+  code,
+  message,
+}: {
+  readonly code: number;
+  readonly message: string;
+}): boolean => code === NOT_FOUND || (code !== REVERTED && WORDS.test(message));

@@ -1,0 +1,37 @@
+import { type HttpAnswer, RetryLaterError, RpcError } from '../../../jsonrpc/index.ts';
+import { admitOne } from '../../http/admitOne.ts';
+import type { CallsHandler } from '../../http/callsHandler.ts';
+import type { HttpExchange } from '../../http/httpExchange.ts';
+import { EXPLORER_METHOD } from './explorerMethod.ts';
+
+/**
+ * Responds to `GET /v1/{network}/api` (Etherscan format). Each request counts as one call. For an error in the query
+ * the HTTP status is 200, as in block explorers; otherwise it is that of JSON-RPC.
+ */
+export async function answerExplorer(
+  exchange: HttpExchange,
+  handler: CallsHandler,
+  query: string,
+): Promise<void> {
+  try {
+    await admitOne(handler);
+    if (!handler.isPathAllowed(EXPLORER_METHOD)) {
+      const refusal = new RpcError(
+        'methodNotFound',
+        'Error! Missing Or invalid Action name: this API is not served here',
+      );
+      return exchange.send(403, refusal);
+    }
+    const call = { id: null, method: EXPLORER_METHOD, params: [new URLSearchParams(query)] };
+    const result = await handler.handle(call, false);
+    const answer: HttpAnswer = { status: 200, parts: [result as Buffer] }; // the handler of the explorer method returns a Buffer
+    exchange.answer(answer, handler.context);
+  } catch (error) {
+    // The client has disconnected, so no response is needed.
+    if (exchange.response.isFinished) return;
+    if (error instanceof RetryLaterError)
+      return exchange.send(error.status, error, 'retry-after', String(Math.ceil(error.retryAfterSeconds)));
+    if (error instanceof RpcError) return exchange.send(200, error);
+    exchange.send(500, handler.fault(error));
+  }
+}

@@ -1,0 +1,164 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Result, RPC_ERRORS, RpcError } from '../../../jsonrpc/index.ts';
+import {
+  type BlockRange,
+  BlockReplacedError,
+  type HistoryPosition,
+  type InternalTransaction,
+  type InternalTransactionsQuery,
+  MAX_HISTORY_LIMIT,
+} from '../../../traces/index.ts';
+import type { Method } from '../../method.ts';
+import { findTransaction } from '../traces/fromTransaction.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { chainRange, fetchNewest } from './blockRange.ts';
+import { type ExplorerQuery, MAX_ROWS, type Rows, readExplorerQuery } from './params.ts';
+import { answerOf } from './rows.ts';
+
+/** An API key may use the explorer API if it may call this method. */
+export const EXPLORER_PERMISSION = 'floodgate_addressTraces';
+
+/** Name of the explorer method in metrics. The method cannot be called over JSON-RPC. */
+export const EXPLORER_METHOD = 'txlistinternal';
+
+/** Maximum number of pages that end early because of the scan limit. Above it, the query is rejected. */
+const MAX_SHORT_PAGES = 10;
+
+/** Maximum number of attempts to read a result. A result is read again if blocks are replaced during the attempt. */
+const MAX_READS = 4;
+
+/** Returns the method for internal transactions in Etherscan format. Its parameter is the URL's query string. */
+export function explorerMethod(services: IndexServices, chainId: () => string | undefined): Method {
+  return {
+    name: EXPLORER_METHOD,
+    permissionOf: EXPLORER_PERMISSION,
+    async handle([query]): Promise<Result> {
+      const asked = readExplorerQuery(query as URLSearchParams, chainId()); // the gateway passes the query string
+      const { transactions, missing } = await readAgain(services, asked);
+      const text = Buffer.from(JSON.stringify(answerOf(transactions, missing)));
+      if (text.length <= services.maxAnswerBytes) return text;
+      throw new RpcError(
+        'limitExceeded',
+        `the result exceeds ${services.maxAnswerBytes} bytes: use a smaller offset`,
+      );
+    },
+  };
+}
+
+type TransactionQuery = Extract<ExplorerQuery, { of: 'transaction' }>;
+
+interface Found {
+  readonly transactions: readonly InternalTransaction[];
+  readonly missing: readonly BlockRange[];
+}
+
+/** Reads a result again if blocks were replaced between two pages, so that it does not mix blocks of two chains. */
+async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise<Found> {
+  for (let left = MAX_READS; left > 0; left--)
+    try {
+      return await (asked.of === 'transaction'
+        ? readTransaction(services, asked)
+        : readRange(services, asked));
+    } catch (error) {
+      if (!(error instanceof BlockReplacedError)) throw error;
+    }
+  throw new RpcError('resourceNotFound', 'blocks of the range are being replaced; try again');
+}
+
+async function readRange(
+  services: IndexServices,
+  { address, direction, startBlock, endBlock, rows, order }: Extract<ExplorerQuery, { of: 'range' }>,
+): Promise<Found> {
+  const range = await chainRange(services, { startBlock, endBlock });
+  if (range.fromBlock > range.toBlock) return { transactions: [], missing: [] };
+  await fetchNewest(services, range);
+  const whose = address === undefined ? {} : { address };
+  return readPages(services, { ...range, ...whose, direction, order }, { rows });
+}
+
+/**
+ * Returns the frames (calls, creations and destructions) of a transaction without its root frame. If no node can return
+ * its block, that block is reported as missing.
+ */
+async function readTransaction(services: IndexServices, query: TransactionQuery): Promise<Found> {
+  try {
+    const place = await findTransaction(services, query.hash, (upTo) =>
+      services.store.transactionPosition(query.hash, { upTo }),
+    );
+    return place === null ? { transactions: [], missing: [] } : await readFrames(services, place, query);
+  } catch (error) {
+    const blockNumber = missingBlockOf(error);
+    if (blockNumber === undefined) throw error;
+    return { transactions: [], missing: [{ fromBlock: blockNumber, toBlock: blockNumber }] };
+  }
+}
+
+/** Returns the number of the block that no node can return. Undefined if the error is another one. */
+function missingBlockOf(error: unknown): number | undefined {
+  if (!(error instanceof RpcError) || error.code !== RPC_ERRORS.resourceNotFound.code) return undefined;
+  const { blockNumber } = (error.data ?? {}) as { readonly blockNumber?: unknown }; // `data` is an object or undefined
+  return typeof blockNumber === 'number' ? blockNumber : undefined;
+}
+
+async function readFrames(
+  services: IndexServices,
+  place: HistoryPosition,
+  { hash, rows, order }: TransactionQuery,
+): Promise<Found> {
+  const { blockNumber } = place;
+  const { transactions } = await readPages(
+    services,
+    { fromBlock: blockNumber, toBlock: blockNumber, direction: 'either', order: 'asc' },
+    {
+      rows: order === 'asc' ? rows : { skip: 0, count: MAX_ROWS + 1 },
+      cursor: place,
+      isWanted: ({ transactionHash }) => transactionHash === hash,
+    },
+  );
+  if (order === 'asc') return { transactions, missing: [] };
+  if (transactions.length > MAX_ROWS) throw tooMuch('use sort=asc');
+  const { skip, count } = rows;
+  return { transactions: [...transactions].reverse().slice(skip, skip + count), missing: [] };
+}
+
+interface PagesWanted {
+  readonly rows: Rows;
+  readonly cursor?: HistoryPosition;
+  /** Returns true if a transaction belongs to the result. Reading stops at the first one for which it returns false. */
+  readonly isWanted?: (transaction: InternalTransaction) => boolean;
+}
+
+/**
+ * Reads internal transactions page by page, and yields after each page. Rejects with BlockReplacedError, or with
+ * RpcError if the query is too large.
+ */
+async function readPages(
+  { store }: IndexServices,
+  query: Omit<InternalTransactionsQuery, 'limit' | 'skip' | 'cursor'>,
+  { rows, cursor, isWanted = () => true }: PagesWanted,
+): Promise<Found> {
+  const transactions: InternalTransaction[] = [];
+  const missing: BlockRange[] = [];
+  let { skip } = rows;
+  let short = 0;
+  for (let place = cursor; ; await nextTurn()) {
+    const limit = Math.min(MAX_HISTORY_LIMIT, skip + rows.count - transactions.length);
+    const asked = { ...query, limit, skip: Math.min(skip, limit), ...(place && { cursor: place }) };
+    const page = await store.internalTransactions(asked);
+    skip -= Math.min(skip, page.found);
+    missing.push(...page.missing);
+    for (const transaction of page.transactions) {
+      if (!isWanted(transaction)) return { transactions, missing };
+      transactions.push(transaction);
+    }
+    place = page.next;
+    if (place === undefined || transactions.length >= rows.count) return { transactions, missing };
+    if (page.found < limit && ++short > MAX_SHORT_PAGES) throw tooMuch('query fewer blocks');
+  }
+}
+
+const tooMuch = (instead: string): RpcError =>
+  new RpcError(
+    'limitExceeded',
+    `Query Timeout occured. Please select a smaller result dataset: too many traces to scan; ${instead}`,
+  );

@@ -1,0 +1,128 @@
+import { RpcError } from '../../../jsonrpc/index.ts';
+import type { Address, Direction, Hash, Order } from '../../../traces/index.ts';
+import { address as addressKind, hash as hashKind } from '../../methods/paramTypes.ts';
+import { quoted } from '../traceFilter/quoted.ts';
+
+/** Maximum number of rows of a page, and of all pages up to it. Equal to the limit of block explorers. */
+export const MAX_ROWS = 10_000;
+
+export type ExplorerQuery =
+  | { readonly of: 'transaction'; readonly hash: Hash; readonly rows: Rows; readonly order: Order }
+  | {
+      readonly of: 'range';
+      /** Address that sent or received the internal transactions. Default: all addresses. */
+      readonly address: Address | undefined;
+      readonly direction: Direction;
+      readonly startBlock: number;
+      /** Last block of the range. Default: the latest block. */
+      readonly endBlock: number | undefined;
+      readonly rows: Rows;
+      readonly order: Order;
+    };
+
+export interface Rows {
+  readonly skip: number;
+  readonly count: number;
+}
+
+/** Parameters that are rejected, because they are not supported. If they were ignored, the result would be wrong. */
+const NOT_SERVED = ['starttimestamp', 'endtimestamp'];
+
+/**
+ * Validates the query string. Parameter names are case-insensitive; the first of equal names is used. Empty values are
+ * ignored. Throws RpcError.
+ */
+export function readExplorerQuery(query: URLSearchParams, chainId: string | undefined): ExplorerQuery {
+  const given = new Map<string, string>();
+  for (const [name, value] of query) {
+    const key = name.toLowerCase();
+    if (value !== '' && !given.has(key)) given.set(key, value);
+  }
+  checkWhat(given, chainId);
+  const hash = given.get('txhash');
+  const address = given.get('address');
+  const order = oneOf(given, 'sort', ['asc', 'desc']) ?? 'asc';
+  const rows = readRows(given);
+  if (hash !== undefined) {
+    if (address !== undefined) throw refused('txhash and address are mutually exclusive: omit one of them');
+    return { of: 'transaction', hash: readHex<Hash>(hashKind, 'txhash', hash), rows, order };
+  }
+  const startBlock = readBlock(given, 'startblock') ?? 0;
+  const endBlock = readBlock(given, 'endblock');
+  if (endBlock !== undefined && startBlock > endBlock)
+    throw refused(`startblock ${startBlock} is after endblock ${endBlock}`);
+  return {
+    of: 'range',
+    address: address === undefined ? undefined : readHex<Address>(addressKind, 'address', address),
+    direction: oneOf(given, 'filterby', ['from', 'to']) ?? 'either',
+    ...{ startBlock, endBlock, rows, order },
+  };
+}
+
+/** Rejects wrong queries. Error messages start with the words that clients of block explorers test for. */
+function checkWhat(given: ReadonlyMap<string, string>, chainId: string | undefined): void {
+  const served = 'use module=account&action=txlistinternal';
+  if (given.get('module')?.toLowerCase() !== 'account')
+    throw refused(`Error! Missing Or invalid Module name: ${served}`);
+  if (given.get('action')?.toLowerCase() !== 'txlistinternal')
+    throw refused(`Error! Missing Or invalid Action name: ${served}`);
+  const chain = given.get('chainid');
+  if (chain !== undefined && chainId !== undefined && chain !== chainId)
+    throw refused(
+      `Missing or unsupported chainid parameter: it is ${quoted(chain)}, and this chain is ${chainId}`,
+    );
+  const unknown = NOT_SERVED.find((name) => given.has(name));
+  if (unknown !== undefined) throw refused(`${unknown} is not supported: use startblock and endblock`);
+  if (given.get('include_zero_value')?.toLowerCase() === 'true')
+    throw refused(
+      'include_zero_value is not supported: floodgate_addressTraces also returns calls without value',
+    );
+}
+
+function readRows(given: ReadonlyMap<string, string>): Rows {
+  // 0 means "not set", because some clients always send both parameters.
+  const page = readNumber(given, 'page') || 1;
+  const offset = readNumber(given, 'offset') || MAX_ROWS;
+  if (offset > MAX_ROWS || page * offset > MAX_ROWS)
+    throw refused(
+      `Result window is too large, PageNo x Offset size must be less than or equal to ${MAX_ROWS}: page is ${page} and offset ${offset}; use smaller values, or a later startblock`,
+    );
+  return { skip: (page - 1) * offset, count: offset };
+}
+
+const WHOLE_NUMBER = /^\d{1,15}$/;
+
+function readNumber(given: ReadonlyMap<string, string>, name: string): number | undefined {
+  const value = given.get(name);
+  if (value === undefined) return undefined;
+  if (!WHOLE_NUMBER.test(value)) throw refused(`${name} is ${quoted(value)}; it must be a whole number`);
+  return Number(value);
+}
+
+/** Returns a block number. Undefined if the parameter is `latest` or absent. */
+function readBlock(given: ReadonlyMap<string, string>, name: 'startblock' | 'endblock'): number | undefined {
+  if (name === 'endblock' && given.get(name)?.toLowerCase() === 'latest') return undefined;
+  return readNumber(given, name);
+}
+
+function readHex<T extends string>(kind: typeof addressKind, name: string, value: string): T {
+  try {
+    return kind.read(value, name) as T; // validated by the parameter type
+  } catch {
+    throw refused(`Error! Invalid ${name} format: it is ${quoted(value)}; it must be ${kind.allowed}`);
+  }
+}
+
+function oneOf<T extends string>(
+  given: ReadonlyMap<string, string>,
+  name: string,
+  allowed: readonly T[],
+): T | undefined {
+  const value = given.get(name);
+  if (value === undefined) return undefined;
+  const known = allowed.find((one) => one === value.toLowerCase());
+  if (known === undefined) throw refused(`${name} is ${quoted(value)}; it must be ${allowed.join(' or ')}`);
+  return known;
+}
+
+const refused = (message: string): RpcError => new RpcError('invalidParams', message);

@@ -1,0 +1,112 @@
+import { type Result, RpcError } from '../../../jsonrpc/index.ts';
+import {
+  BlockReplacedError,
+  HEADROOM_BYTES,
+  type HistoryPage,
+  type HistoryQuery,
+  type JsonWriter,
+  JsonWriterPool,
+  type MaybePromise,
+  mapMaybe,
+  TAILROOM_BYTES,
+} from '../../../traces/index.ts';
+import type { Handler } from '../../method.ts';
+import { checkHead, type Heads, resolveHeads, withSizeErrors } from '../traceFilter/fromIndex.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { AddressTracesParams } from './params.ts';
+import { rangeOf } from './rangeOf.ts';
+
+const START = Buffer.from('{"traces":');
+/** Advice in the error for a single trace that exceeds the size limit. */
+const INSTEAD = 'exclude its block, or raise gateway.maxAnswerBytes';
+
+/** Returns the handler of floodgate_addressTraces, which does not fetch missing blocks. */
+export function addressTraces(services: IndexServices): Handler {
+  const writers = new JsonWriterPool();
+  return ([params], { mayStream }) => {
+    const asked = params as AddressTracesParams; // validated by the parameter type
+    const question = cursorScopeOf(asked);
+    const bounds = asked.from === undefined ? [asked.to] : [asked.from, asked.to];
+    return mapMaybe(resolveHeads(services, bounds), (heads): MaybePromise<Result> => {
+      const query = queryOf(asked, question, heads);
+      return withSizeErrors(() => writePage(services, { query, question, writers, mayStream }), INSTEAD);
+    });
+  };
+}
+
+interface PageOptions {
+  readonly query: HistoryQuery;
+  readonly question: string;
+  readonly writers: JsonWriterPool;
+  readonly mayStream: boolean;
+}
+
+/** Returns as text the parameters for which a cursor is valid: all except the cursor and the page size. */
+function cursorScopeOf({ addresses, direction, from, to, order, filter }: AddressTracesParams): string {
+  const { minValue, ...rest } = filter;
+  return JSON.stringify([[...addresses].sort(), direction, from, to, order, rest, minValue?.toString()]);
+}
+
+/** Returns the query with tags as numbers. With a cursor, its range is that of the first page. Throws RpcError. */
+function queryOf(asked: AddressTracesParams, question: string, heads: Heads): HistoryQuery {
+  const { addresses, direction, order, filter, limit, cursor } = asked;
+  const query = { addresses, direction, order, filter, limit };
+  if (cursor !== undefined) {
+    const { range, behind } = decodeCursor(cursor, question);
+    checkHead(heads, 'cursor', range.toBlock);
+    return { ...query, ...range, cursor: behind };
+  }
+  return { ...query, ...rangeOf(asked, heads) };
+}
+
+function writePage({ store, maxAnswerBytes }: IndexServices, options: PageOptions): MaybePromise<Result> {
+  const { query, writers } = options;
+  const json = writers.acquire();
+  json.reset();
+  json.verbatim(START, 0, START.length);
+  const failed = (error: unknown): never => {
+    writers.release(json);
+    if (!(error instanceof BlockReplacedError)) throw error;
+    const { blockNumber } = error;
+    throw new RpcError(
+      'resourceNotFound',
+      `block ${blockNumber} of the cursor was replaced: start over without a cursor`,
+      { blockNumber, reason: 'blockReplaced' },
+    );
+  };
+  try {
+    const page = store.addressTraces(query, maxAnswerBytes, json);
+    if (page instanceof Promise) return page.then((known) => resultOf(json, known, options)).catch(failed);
+    return resultOf(json, page, options);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Adds the members after `traces`. A pooled result is sent from the writer's buffer without a copy. */
+function resultOf(
+  json: JsonWriter,
+  page: HistoryPage,
+  { question, writers, mayStream }: PageOptions,
+): Result {
+  const { range, next, missing } = page;
+  const rest = {
+    cursor: next === undefined ? null : encodeCursor({ range, behind: next }, question),
+    range,
+    missing: missing.map(({ fromBlock, toBlock }) => [fromBlock, toBlock]),
+  };
+  const text = Buffer.from(`,${JSON.stringify(rest).slice(1)}`);
+  json.verbatim(text, 0, text.length);
+  const release = (): void => writers.release(json);
+  if (mayStream)
+    return {
+      bytes: json.written(),
+      freeBytesBefore: HEADROOM_BYTES,
+      freeBytesAfter: TAILROOM_BYTES,
+      release,
+    };
+  const copy = json.copy();
+  release();
+  return copy;
+}

@@ -1,0 +1,69 @@
+import { BlockUnavailableError } from '../../../ingest/index.ts';
+import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
+import { NodeError } from '../../../nodes/index.ts';
+import type { Hash, MaybePromise } from '../../../traces/index.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { ensureIndexed, resolveHeads } from './fromIndex.ts';
+
+/** Maximum number of remembered block numbers by hash. Each uses about 100 bytes. */
+const MAX_KNOWN_NUMBERS = 4096;
+
+/** Reads indexed blocks by hash. The index finds blocks by number, so nodes are queried for unknown hashes. */
+export class BlocksByHash {
+  readonly #services: IndexServices;
+  /** Block numbers by block hash. The number of a hash never changes, not even in a reorg. */
+  readonly #numbers = new Map<Hash, number>();
+
+  constructor(services: IndexServices) {
+    this.#services = services;
+  }
+
+  /** Calls `read` with the block's number. Throws RpcError. `read` returns undefined if the index lacks the block. */
+  async read<T>(hash: Hash, read: (blockNumber: number) => MaybePromise<T | undefined>): Promise<T> {
+    const { indexer } = this.#services;
+    const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
+    const { head } = await resolveHeads(this.#services, [blockNumber]);
+    if (blockNumber <= head) {
+      const indexed = await read(blockNumber);
+      if (indexed !== undefined) return this.#remember(hash, blockNumber, indexed);
+      await ensureIndexed(indexer, blockNumber, blockNumber);
+      const fetched = (await read(blockNumber)) ?? (await this.#readFollowed(head, () => read(blockNumber)));
+      if (fetched !== undefined) return this.#remember(hash, blockNumber, fetched);
+    }
+    throw new RpcError(
+      'resourceNotFound',
+      `block ${hash} is not in the indexed chain: block ${blockNumber} has another hash or does not exist`,
+      { blockHash: hash, blockNumber },
+    );
+  }
+
+  /** Reads the block again after the index followed the chain. It may have had another block with this number. */
+  async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
+    const { store, indexer } = this.#services;
+    // After a reorg to a lower head the index still has replaced blocks above it.
+    const above = Math.max(head, (await store.head())?.number ?? -1) + 1;
+    try {
+      // This block does not exist yet. Requesting it makes the indexer compare its chain with the nodes.
+      await indexer.ensure(above, above);
+    } catch (error) {
+      if (!(error instanceof BlockUnavailableError)) throw error;
+    }
+    return read();
+  }
+
+  async #find(hash: Hash): Promise<number> {
+    const block = await this.#services.finder.blockOfHash(hash).catch((error: unknown) => {
+      if (!(error instanceof NodeError)) throw error;
+      throw new NoNodeError('no node returned the block with this hash; try again');
+    });
+    if (block !== undefined) return block.number;
+    throw new RpcError('resourceNotFound', `no node knows block ${hash}`, { blockHash: hash });
+  }
+
+  #remember<T>(hash: Hash, blockNumber: number, read: T): T {
+    const [oldest] = this.#numbers.keys();
+    if (oldest !== undefined && this.#numbers.size >= MAX_KNOWN_NUMBERS) this.#numbers.delete(oldest);
+    this.#numbers.set(hash, blockNumber);
+    return read;
+  }
+}

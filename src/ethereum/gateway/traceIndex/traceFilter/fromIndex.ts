@@ -1,0 +1,175 @@
+/** Functions of all trace index methods: they resolve block tags, fetch missing blocks, and limit result sizes. */
+
+import { BlockUnavailableError } from '../../../ingest/index.ts';
+import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
+import type { NodeHeads } from '../../../nodes/index.ts';
+import {
+  AnswerTooLargeError,
+  type MaybePromise,
+  mapMaybe,
+  TooManyTracesError,
+  type TraceReader,
+} from '../../../traces/index.ts';
+import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
+import type { BlockBound } from './blockTag.ts';
+
+export interface Heads {
+  /** Newest block that the nodes report. */
+  readonly head: number;
+  /** Block for `latest`: the newest indexed block up to `head`, or `head` if a bound is above the index. */
+  readonly latest: number;
+  /** Safe block. Undefined if no node reports one. */
+  readonly safe: number | undefined;
+  readonly finalized: number | undefined;
+}
+
+/**
+ * Resolves block tags to block numbers.
+ * - `latest` is the newest indexed block, because it is available without a request, but not above the head that
+ *   `eth_blockNumber` returns.
+ * - `safe` and `finalized` are blocks of the chain, even if they are not indexed.
+ * - If a bound of the range is above the newest indexed block, `latest` is the head of the nodes, so that a range from
+ *   that bound to `latest` is valid.
+ *
+ * The nodes are polled if a bound is unknown or above their last known head.
+ */
+export function resolveHeads(
+  { indexer, store }: IndexServices,
+  bounds: readonly BlockBound[],
+): MaybePromise<Heads> {
+  const next = (heads: Heads | undefined): MaybePromise<Heads> =>
+    heads !== undefined && hasAll(heads, bounds)
+      ? withBounds(heads, bounds)
+      : freshHeads(indexer, store, bounds);
+  return mapMaybe(headsOf(store, indexer.lastHeads), next);
+}
+
+async function freshHeads(
+  indexer: IndexFiller,
+  store: TraceReader,
+  bounds: readonly BlockBound[],
+): Promise<Heads> {
+  const heads = await headsOf(store, await indexer.freshHeads());
+  if (heads !== undefined) return withBounds(heads, bounds);
+  throw new NoNodeError('the head of the chain is not known yet: no node has responded so far');
+}
+
+function hasAll(heads: Heads, bounds: readonly BlockBound[]): boolean {
+  for (const bound of bounds) {
+    const number = numberOf(heads, bound);
+    if (number === undefined || number > heads.head) return false;
+  }
+  return true;
+}
+
+function withBounds(heads: Heads, bounds: readonly BlockBound[]): Heads {
+  for (const bound of bounds)
+    if ((numberOf(heads, bound) ?? 0) > heads.latest) return { ...heads, latest: heads.head };
+  return heads;
+}
+
+function numberOf(heads: Heads, bound: BlockBound): number | undefined {
+  if (typeof bound === 'number') return bound;
+  return bound === 'earliest' ? 0 : heads[bound];
+}
+
+const headsOf = (store: TraceReader, node: NodeHeads | undefined): MaybePromise<Heads | undefined> =>
+  mapMaybe(store.head(), (indexed) => headsFrom(node, indexed?.number));
+
+function headsFrom(node: NodeHeads | undefined, indexed: number | undefined): Heads | undefined {
+  // Until a node has responded, only the newest indexed block is known.
+  const head = node?.latest.number ?? indexed;
+  if (head === undefined) return undefined;
+  const latest = Math.min(indexed ?? head, head);
+  return { head, latest, safe: node?.safe?.number, finalized: node?.finalized?.number };
+}
+
+/** Returns the number of a block or tag. Throws RpcError if no node reports a block for the tag. */
+export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {
+  const number = numberOf(heads, bound);
+  // A tag must not exceed the head. After a rollback, a node may still report an old `safe` or `finalized` block.
+  if (number !== undefined && (typeof bound === 'number' || number <= heads.head)) return number;
+  throw new RpcError('resourceNotFound', `${member}: no node reports a ${bound} block`);
+}
+
+export function checkHead({ head }: Heads, member: string, blockNumber: number): void {
+  if (blockNumber > head)
+    throw new RpcError(
+      'invalidParams',
+      `${member} ${blockNumber} is past the head of the chain, block ${head}`,
+      { head },
+    );
+}
+
+interface BlockRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+}
+
+/** Maximum number of attempts to read blocks. Blocks are read again if they are replaced during an attempt. */
+export const MAX_READS = 4;
+
+/**
+ * Returns the result of `read` for a range of blocks. If `read` returns undefined because a block is missing, the range
+ * is fetched and read again. Each read sees a single chain; two reads may see different ones. Throws RpcError.
+ */
+export function readBlocks<T>(
+  services: IndexServices,
+  range: BlockRange,
+  read: () => MaybePromise<T | undefined>,
+): MaybePromise<T> {
+  return mapMaybe(read(), (held) => held ?? readFetched(services, range, read));
+}
+
+async function readFetched<T>(
+  { indexer }: IndexServices,
+  { fromBlock, toBlock }: BlockRange,
+  read: () => MaybePromise<T | undefined>,
+): Promise<T> {
+  for (let left = MAX_READS - 1; left > 0; left--) {
+    await ensureIndexed(indexer, fromBlock, toBlock);
+    const held = await read();
+    if (held !== undefined) return held;
+  }
+  const what = fromBlock === toBlock ? `block ${toBlock} was` : `blocks ${fromBlock} to ${toBlock} were`;
+  throw new RpcError('resourceNotFound', `${what} replaced by another during the request; try again`, {
+    blockNumber: toBlock,
+  });
+}
+
+/** Ensures that the index contains all blocks of a range. Throws RpcError if it cannot. */
+export async function ensureIndexed(indexer: IndexFiller, fromBlock: number, toBlock: number): Promise<void> {
+  try {
+    await indexer.ensure(fromBlock, toBlock);
+  } catch (error) {
+    if (!(error instanceof BlockUnavailableError)) throw error;
+    const { blockNumber, message, failure } = error;
+    throw new RpcError('resourceNotFound', message, {
+      blockNumber,
+      ...(failure !== undefined && { reason: failure }),
+    });
+  }
+}
+
+/** Returns the result of `answer`. If it is too large, throws RpcError or rejects with it, advising `instead`. */
+export function withSizeErrors<T>(answer: () => MaybePromise<T>, instead: string): MaybePromise<T> {
+  const refused = (error: unknown): never => {
+    if (error instanceof TooManyTracesError) throw tooManyTraces(error);
+    if (!(error instanceof AnswerTooLargeError)) throw error;
+    const { maxBytes } = error;
+    throw new RpcError('limitExceeded', `the result exceeds ${maxBytes} bytes: ${instead}`, {
+      limit: maxBytes,
+    });
+  };
+  try {
+    const bytes = answer();
+    return bytes instanceof Promise ? bytes.catch(refused) : bytes;
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+const tooManyTraces = ({ limit }: TooManyTracesError): RpcError =>
+  new RpcError('limitExceeded', `more than ${limit} traces match: page with \`count\` and \`after\``, {
+    limit,
+  });

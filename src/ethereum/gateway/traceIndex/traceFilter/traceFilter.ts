@@ -1,0 +1,111 @@
+import type { Result } from '../../../jsonrpc/index.ts';
+import {
+  type Hash,
+  HEADROOM_BYTES,
+  type JsonWriter,
+  JsonWriterPool,
+  MAX_COUNT,
+  type MaybePromise,
+  mapMaybe,
+  TAILROOM_BYTES,
+  type TraceFilter,
+} from '../../../traces/index.ts';
+import type { Handler } from '../../method.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { BlocksByHash } from './blocksByHash.ts';
+import {
+  checkHead,
+  type Heads,
+  readBlocks,
+  resolveBound,
+  resolveHeads,
+  withSizeErrors,
+} from './fromIndex.ts';
+import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
+
+const NOTHING = Buffer.from('[]');
+const INSTEAD = 'request fewer traces with count';
+
+/** Returns the handler of trace_filter. It is synchronous if the index is in this process and has the whole range. */
+export function traceFilter(services: IndexServices): Handler {
+  const writers = new JsonWriterPool();
+  const blocks = new BlocksByHash(services);
+  const ofBlock = (
+    asked: TraceFilterParams,
+    blockHash: Hash,
+    read: (wanted: TraceFilter) => MaybePromise<Result | undefined>,
+  ): MaybePromise<Result> => {
+    if (asked.count === 0) return NOTHING;
+    const readBlock = (number: number) => read(rangeFilter(asked, number, number));
+    return withSizeErrors(() => blocks.read(blockHash, readBlock), INSTEAD);
+  };
+  return ([filter], { mayStream }) => {
+    const asked = filter as TraceFilterParams; // validated by the parameter type
+    const read = (wanted: TraceFilter): MaybePromise<Result | undefined> =>
+      mayStream ? pooled(services, writers, wanted) : copied(services, wanted);
+    if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, read);
+    return mapMaybe(resolveHeads(services, [asked.from, asked.to]), (heads): MaybePromise<Result> => {
+      const wanted = filterOf(asked, heads);
+      if (wanted.count === 0) return NOTHING;
+      return withSizeErrors(() => readBlocks(services, wanted, () => read(wanted)), INSTEAD);
+    });
+  };
+}
+
+/** Replaces the tags of a filter by numbers. Throws RpcError if the range is above the head or exceeds a limit. */
+function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
+  const fromBlock = resolveBound(heads, 'fromBlock', asked.from);
+  const toBlock = resolveBound(heads, 'toBlock', asked.to);
+  checkWidth(fromBlock, toBlock);
+  checkHead(heads, 'fromBlock', fromBlock);
+  checkHead(heads, 'toBlock', toBlock);
+  checkOrder(fromBlock, toBlock);
+  return rangeFilter(asked, fromBlock, toBlock);
+}
+
+function rangeFilter(asked: TraceFilterParams, fromBlock: number, toBlock: number): TraceFilter {
+  const { blockHash, fromAddresses, toAddresses, mode, after, count = MAX_COUNT } = asked;
+  const wantsAll = asked.count === undefined;
+  // The members are listed one by one, because rest and spread would cost as much as reading the whole filter.
+  return { fromBlock, toBlock, blockHash, fromAddresses, toAddresses, mode, after, count, wantsAll };
+}
+
+const copied = (
+  { store, maxAnswerBytes }: IndexServices,
+  filter: TraceFilter,
+): MaybePromise<Result | undefined> => store.filter(filter, maxAnswerBytes);
+
+/** Returns the result in the pooled buffer of the writer. It is sent from this buffer without a copy. */
+function pooled(
+  { store, maxAnswerBytes }: IndexServices,
+  writers: JsonWriterPool,
+  filter: TraceFilter,
+): MaybePromise<Result | undefined> {
+  const json = writers.acquire();
+  try {
+    const bytes = store.filter(filter, maxAnswerBytes, json);
+    if (!(bytes instanceof Promise)) return resultIn(json, bytes, writers);
+    return bytes.then(
+      (known) => resultIn(json, known, writers),
+      (error: unknown) => {
+        writers.release(json);
+        throw error;
+      },
+    );
+  } catch (error) {
+    writers.release(json);
+    throw error;
+  }
+}
+
+function resultIn(
+  json: JsonWriter,
+  bytes: Uint8Array | undefined,
+  writers: JsonWriterPool,
+): Result | undefined {
+  const release = (): void => writers.release(json);
+  if (bytes !== undefined)
+    return { bytes, freeBytesBefore: HEADROOM_BYTES, freeBytesAfter: TAILROOM_BYTES, release };
+  release();
+  return undefined;
+}

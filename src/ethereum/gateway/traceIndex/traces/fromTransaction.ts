@@ -1,0 +1,58 @@
+import { NoNodeError } from '../../../jsonrpc/index.ts';
+import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
+import { type Hash, type MaybePromise, mapMaybe } from '../../../traces/index.ts';
+import { ensureIndexed, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
+import type { IndexServices } from './indexServices.ts';
+
+const NULL = Buffer.from('null');
+
+/** Reads a transaction from the index. `upTo` is the highest block that is read; undefined means all blocks. */
+type ReadTransaction<T> = (upTo: number | undefined) => MaybePromise<T | null | undefined>;
+
+/**
+ * Returns a function that reads a transaction, or null if no block contains it. If the index lacks the transaction, or
+ * has it in a block above the nodes' head (which may have moved back), the nodes are queried for its block, which is
+ * then indexed. Throws RpcError if this fails or the result is too large; `instead` is advice in the message.
+ */
+export function fromTransaction(
+  services: IndexServices,
+  instead: string,
+): (hash: Hash, read: ReadTransaction<Buffer>) => MaybePromise<Buffer> {
+  return (hash, read) =>
+    mapMaybe(
+      withSizeErrors(() => findTransaction(services, hash, read), instead),
+      (known) => known ?? NULL,
+    );
+}
+
+/** Finds a transaction. The size of the result is not limited here. Returns null if the transaction is in no block. */
+export const findTransaction = <T>(
+  services: IndexServices,
+  hash: Hash,
+  read: ReadTransaction<T>,
+): MaybePromise<T | null> =>
+  mapMaybe(read(services.indexer.lastHeads?.latest.number), (held) =>
+    held === undefined ? readFetched(services, hash, read) : held,
+  );
+
+async function readFetched<T>(
+  { indexer, finder }: IndexServices,
+  hash: Hash,
+  read: ReadTransaction<T>,
+): Promise<T | null> {
+  for (let left = MAX_READS - 1; left > 0; left--) {
+    const blockNumber = await blockOf(finder, hash);
+    if (blockNumber === undefined) return null;
+    await ensureIndexed(indexer, blockNumber, blockNumber);
+    const held = await read(blockNumber);
+    if (held !== undefined) return held;
+    // The block was replaced while it was read, so the transaction may be in another block now.
+  }
+  return null;
+}
+
+const blockOf = (finder: TransactionFinder, hash: Hash): Promise<number | undefined> =>
+  finder.transactionBlock(hash).catch((error: unknown) => {
+    if (!(error instanceof NodeError)) throw error;
+    throw new NoNodeError('the transaction is not in the index, and no node returned its block; try again');
+  });

@@ -1,0 +1,28 @@
+import { mapMaybe } from '../../../traces/index.ts';
+import type { Handler } from '../../method.ts';
+import type { BlockBound } from '../traceFilter/blockTag.ts';
+import {
+  checkHead,
+  readBlocks,
+  resolveBound,
+  resolveHeads,
+  withSizeErrors,
+} from '../traceFilter/fromIndex.ts';
+import type { IndexServices } from './indexServices.ts';
+
+const INSTEAD = 'request parts of it with trace_filter';
+
+/** Returns the handler of trace_block, which returns all traces of a block from the index. Rewards are last. */
+export function traceBlock(services: IndexServices): Handler {
+  const { store, maxAnswerBytes } = services;
+  return ([block]) => {
+    const bound = block as BlockBound; // validated by the parameter type
+    return mapMaybe(resolveHeads(services, [bound]), (heads) => {
+      const blockNumber = resolveBound(heads, 'block', bound);
+      checkHead(heads, 'block', blockNumber);
+      const read = () => store.blockTraces(blockNumber, maxAnswerBytes);
+      const range = { fromBlock: blockNumber, toBlock: blockNumber };
+      return withSizeErrors(() => readBlocks(services, range, read), INSTEAD);
+    });
+  };
+}

@@ -1,0 +1,16 @@
+import type { Hash } from '../../../traces/index.ts';
+import type { Handler } from '../../method.ts';
+import { fromTransaction } from './fromTransaction.ts';
+import type { IndexServices } from './indexServices.ts';
+
+const INSTEAD = 'request single traces with trace_get';
+
+/** Returns the handler of trace_transaction. An unknown transaction yields `null`, as in Parity and Erigon. */
+export function traceTransaction(services: IndexServices): Handler {
+  const { store, maxAnswerBytes } = services;
+  const answer = fromTransaction(services, INSTEAD);
+  return ([transactionHash]) => {
+    const hash = transactionHash as Hash; // validated by the parameter type
+    return answer(hash, (upTo) => store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }));
+  };
+}

@@ -1,0 +1,36 @@
+/** Initial number of parallel block requests: enough to hide a node's latency without overloading it. */
+const START = 4;
+/** Maximum number of parallel block requests. More would only wait in the node's queue and cost memory here. */
+const MOST = 32;
+
+/** Adaptive limit of parallel block requests: grows slowly on success, halves on failure (AIMD). */
+export class AdaptiveConcurrency {
+  readonly #most: number;
+  #limit: number;
+  #answersSinceChange = 0;
+
+  constructor(start = START, most = MOST) {
+    this.#limit = start;
+    this.#most = most;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Records a fetched block. The limit grows by one after twice as many blocks as it allows in parallel. */
+  answered(): void {
+    if (++this.#answersSinceChange < 2 * this.#limit) return;
+    this.#answersSinceChange = 0;
+    this.#limit = Math.min(this.#most, this.#limit + 1);
+  }
+
+  /** Halves the limit: a node timed out, refused or was unreachable, or a block was large. */
+  failed(): void {
+    this.#answersSinceChange = 0;
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+  }
+}
+
+/** Returns a pace that never exceeds its start value, for work in the background. */
+export const boundedConcurrency = (): AdaptiveConcurrency => new AdaptiveConcurrency(START, START);

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NodeError } from '../nodes/index.ts';
+import type { Hash, IndexChange, TraceStore, UnavailableBlock } from '../traces/index.ts';
+import type { IndexerObserver } from './indexerObserver.ts';
+import { type RetryBlockDependencies, retryBlock } from './retryBlock.ts';
+
+/** Pause before the first retry of a block, doubled with each retry up to `LAST_RETRY_MS`. */
+const FIRST_RETRY_MS = 60_000;
+const LAST_RETRY_MS = 3_600_000;
+/** Interval of re-reading the store, because another process may have changed a shared index. */
+const READ_AGAIN_MS = 10_000;
+/** Maximum number of unavailable blocks in memory (the lowest ones). Others follow when some of these are resolved. */
+const MAX_KNOWN = 1_000;
+
+export interface UnavailableBlocksOptions {
+  readonly pollIntervalMs: number;
+  /** True if another process retries the blocks. */
+  readonly isFollower: boolean;
+}
+
+export interface UnavailableBlocksDependencies extends RetryBlockDependencies {
+  readonly store: Pick<TraceStore, 'block' | 'unavailable'>;
+  readonly observer: Pick<IndexerObserver, 'available'>;
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+}
+
+interface Retry {
+  readonly dueMs: number;
+  readonly pauseMs: number;
+}
+
+/** Lists the unavailable blocks of the index and retries them one at a time, up to one hour apart per block. */
+export class UnavailableBlocks {
+  readonly #options: UnavailableBlocksOptions;
+  readonly #dependencies: UnavailableBlocksDependencies;
+  readonly #retries = new Map<Hash, Retry>();
+  #known: readonly UnavailableBlock[] = [];
+  #readAgainMs = 0;
+
+  constructor(options: UnavailableBlocksOptions, dependencies: UnavailableBlocksDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** The unavailable blocks of the index, ascending, at most MAX_KNOWN. */
+  get known(): readonly UnavailableBlock[] {
+    return this.#known;
+  }
+
+  async changed({ blocks, undoFrom = Number.POSITIVE_INFINITY }: IndexChange): Promise<void> {
+    const isTouched = this.#known.some(
+      ({ number }) => number >= undoFrom || blocks.some(({ block }) => block.number === number),
+    );
+    if (!isTouched && blocks.every(({ block }) => block.unavailable === undefined)) return;
+    await this.#read().catch(() => {
+      this.#readAgainMs = 0;
+    });
+  }
+
+  async run(): Promise<void> {
+    const { pollIntervalMs } = this.#options;
+    const { signal, nowMs } = this.#dependencies;
+    for (; !signal.aborted; await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
+      try {
+        if (nowMs() >= this.#readAgainMs) await this.#read();
+        await this.#retryDue();
+      } catch {
+        // The chain follower reports a store that cannot be read or written.
+      }
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { store, nowMs } = this.#dependencies;
+    this.#readAgainMs = nowMs() + READ_AGAIN_MS;
+    this.#known = await store.unavailable(0, Number.MAX_SAFE_INTEGER, MAX_KNOWN);
+    const hashes = new Set(this.#known.map(({ hash }) => hash));
+    for (const hash of this.#retries.keys()) if (!hashes.has(hash)) this.#retries.delete(hash);
+    for (const hash of hashes)
+      if (!this.#retries.has(hash))
+        this.#retries.set(hash, { dueMs: nowMs() + FIRST_RETRY_MS, pauseMs: FIRST_RETRY_MS });
+  }
+
+  /** Retries the block that has been due for the longest time. */
+  async #retryDue(): Promise<void> {
+    if (this.#options.isFollower) return;
+    const { observer, nowMs } = this.#dependencies;
+    const dueMsOf = ({ hash }: UnavailableBlock): number => this.#retries.get(hash)?.dueMs ?? 0;
+    const [block] = [...this.#known].sort((a, b) => dueMsOf(a) - dueMsOf(b));
+    if (block === undefined || dueMsOf(block) > nowMs()) return;
+    try {
+      if ((await this.#retry(block)) === 'indexed') observer.available(block);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+    } finally {
+      const pauseMs = Math.min(LAST_RETRY_MS, 2 * (this.#retries.get(block.hash)?.pauseMs ?? FIRST_RETRY_MS));
+      if (this.#retries.has(block.hash)) this.#retries.set(block.hash, { dueMs: nowMs() + pauseMs, pauseMs });
+    }
+  }
+
+  /** Stops waiting for the nodes when aborted, because tracing a block may take minutes. */
+  async #retry(block: UnavailableBlock): ReturnType<typeof retryBlock> {
+    const { signal } = this.#dependencies;
+    const retried = retryBlock(block, this.#dependencies);
+    retried.catch(() => undefined); // awaited below, unless aborted
+    const done = new AbortController();
+    const aborted = once(signal, 'abort', { signal: done.signal }).then(() => 'unavailable' as const);
+    try {
+      return await Promise.race([retried, aborted]);
+    } finally {
+      done.abort();
+      await aborted.catch(() => undefined);
+    }
+  }
+}

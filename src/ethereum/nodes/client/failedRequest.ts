@@ -1,0 +1,22 @@
+import type { UpstreamNode } from '../pool/upstreamNode.ts';
+import { NodeError } from './nodeError.ts';
+import type { RequestFaultError } from './requestFault.ts';
+
+/** Number of nodes at which a request may fail by its own fault. After that it is not sent to further nodes. */
+export const NODES_TO_FAIL_REQUEST = 2;
+
+/** The request failed because of the request itself, not because of a node. */
+export class FailedRequestError extends NodeError {
+  override readonly cause: RequestFaultError;
+  /** Nodes at which the request failed. */
+  readonly nodes: readonly UpstreamNode[];
+  /** True if no other node was available, or a second node failed in the same way. */
+  readonly isFinal: boolean;
+
+  constructor(cause: RequestFaultError, nodes: readonly UpstreamNode[], isFinal: boolean) {
+    super(cause.reason, cause.message);
+    this.cause = cause;
+    this.nodes = nodes;
+    this.isFinal = isFinal;
+  }
+}

@@ -1,0 +1,195 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Span } from '../../../platform/spans/index.ts';
+import { readLargeResponse } from '../largeResponses/readLargeResponse.ts';
+import type { ResponseMemory } from '../largeResponses/responseMemory.ts';
+import { callSpan, endWith } from './callSpan.ts';
+import { nodeAddress } from './nodeAddress.ts';
+import type { Budget } from './nodeBudget.ts';
+import { NodeError } from './nodeError.ts';
+import { type CollectOptions, type PendingResponse, ResponseCollector } from './responseCollector.ts';
+import type { ReceiveReservation } from './responseQuota.ts';
+import {
+  type NodeCall,
+  parseBody,
+  type RpcResponse,
+  readResponses,
+  refusesBatch,
+  resultOf,
+} from './rpcResponse.ts';
+
+/** Maximum parallel relayed requests per node; others wait for a connection. Nodes handle some dozens well. */
+const RELAY_CONNECTIONS = 64;
+const RELAY_CONNECT_TIMEOUT_MS = 2_000;
+/** Separate connections for blocks with traces, so that client load cannot block ingest. */
+const BLOCK_CONNECTIONS = 16;
+/** Separate connections for polls, which must not wait. A poll sends up to 3 requests if the node rejects batches. */
+const POLL_CONNECTIONS = 3;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Timeout of a silent node; trace_block of a full mainnet block takes a few seconds. */
+const SILENCE_MS = 30_000;
+/** Larger client responses are forwarded while received; smaller ones are read whole, checked and may be cached. */
+const RELAY_STREAM_BYTES = 1024 * 1024;
+const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
+/** A larger block response is parsed while it is received. Ordinary blocks are smaller and are read faster whole. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+
+export interface RelayOptions {
+  /** Deadline for the complete response, or for the start of a stream. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Returns a large response as a stream while it is received. */
+  readonly mayStream: boolean;
+  readonly reservation: ReceiveReservation | undefined;
+  /** `traceparent` header that links the node's own spans to the request. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Options of our own requests. The defaults suit the traces of a block. */
+export interface CallOptions {
+  /** True for a small request that must not wait for block fetches. */
+  readonly isPoll?: boolean;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+  /** Receives responses above `streamAboveBytes` (default: 8 MiB) while they are parsed. Default: reads them whole. */
+  readonly memory?: ResponseMemory;
+  readonly streamAboveBytes?: number;
+  readonly span?: Span;
+}
+
+export type NodeCalls = Pick<NodeClient, 'host' | 'call' | 'batch'>;
+
+interface RpcRequest {
+  readonly method: string;
+}
+
+/** HTTP client of a node. The node's URL may contain an API key or a password, so it never appears in messages. */
+export class NodeClient {
+  readonly host: string;
+  readonly #path: string;
+  readonly #headers: Record<string, string>;
+  readonly #relayed: Pool;
+  readonly #blocks: Pool;
+  readonly #polls: Pool;
+  #relayedInFlight = 0;
+  /** False after the node, or a proxy before it, rejected a batch. */
+  #takesBatches = true;
+
+  /** Undefined if the node has no limits. */
+  readonly budget: Budget | undefined;
+
+  constructor(url: string, budget?: Budget) {
+    this.budget = budget;
+    const { origin, host, path, headers } = nodeAddress(url);
+    this.host = host;
+    this.#path = path;
+    this.#headers = headers;
+    this.#relayed = new Pool(origin, {
+      connections: RELAY_CONNECTIONS,
+      connect: { timeout: RELAY_CONNECT_TIMEOUT_MS },
+      // Each request has its own deadline.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const patient = {
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    };
+    this.#blocks = new Pool(origin, { connections: BLOCK_CONNECTIONS, ...patient });
+    this.#polls = new Pool(origin, { connections: POLL_CONNECTIONS, ...patient });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#relayed, this.#blocks, this.#polls].map((pool) => pool.destroy()));
+  }
+
+  /** Sends a client's request unchanged. */
+  relay(
+    body: string,
+    { timeoutMs, maxBytes, mayStream, reservation, traceparent }: RelayOptions,
+  ): PendingResponse {
+    const { budget } = this;
+    const streamAboveBytes = mayStream ? RELAY_STREAM_BYTES : undefined;
+    const collect: CollectOptions = {
+      timeoutMs,
+      maxBytes,
+      streamAboveBytes,
+      reservation,
+      budget,
+    };
+    const answer = new ResponseCollector(this.host, collect, () => this.#relayedInFlight--);
+    budget?.takeCalls(1);
+    if (this.#relayedInFlight++ >= RELAY_CONNECTIONS) answer.waitForConnection();
+    const headers = this.#headersWith(traceparent);
+    this.#relayed.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
+    return answer;
+  }
+
+  /** Returns a view of this client whose calls are child spans of `span`. */
+  withSpan(span: Span): NodeCalls {
+    const batch: NodeClient['batch'] = (calls, options) => this.batch(calls, { ...options, span });
+    return {
+      host: this.host,
+      batch,
+      call: async (method, ...params) => resultOf(method, (await batch([[method, ...params]]))[0]),
+    };
+  }
+
+  /** Returns the result of one call. Rejects with NodeError; reason `refused` or `oversized` for a JSON-RPC error. */
+  async call(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    const [response] = await this.batch([[method, ...params]]);
+    return resultOf(method, response);
+  }
+
+  /** Returns the responses in call order. Sends one batch if the node accepts batches. Rejects with NodeError. */
+  async batch(calls: readonly NodeCall[], options?: CallOptions): Promise<RpcResponse[]> {
+    if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, options);
+    const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
+    const [only] = requests;
+    const body = await this.#post(requests.length === 1 && only !== undefined ? only : requests, options);
+    if (calls.length > 1 && refusesBatch(body)) {
+      this.#takesBatches = false;
+      return this.#oneByOne(calls, options);
+    }
+    return readResponses(body, calls, this.host);
+  }
+
+  async #oneByOne(calls: readonly NodeCall[], options: CallOptions | undefined): Promise<RpcResponse[]> {
+    const responses = await Promise.all(calls.map((call) => this.batch([call], options)));
+    return responses.flat();
+  }
+
+  async #post(request: RpcRequest | readonly RpcRequest[], options: CallOptions = {}): Promise<unknown> {
+    const span = options.span && callSpan(options.span, this.host, [request].flat());
+    if (span === undefined) return this.#send(request, options);
+    return endWith(span, this.#send(request, { ...options, span }));
+  }
+
+  async #send(
+    request: RpcRequest | readonly RpcRequest[],
+    { isPoll = false, timeoutMs, maxBytes = MAX_WHOLE_BYTES, memory, span, ...options }: CallOptions,
+  ): Promise<unknown> {
+    const { budget } = this;
+    const calls = Array.isArray(request) ? request.length : 1;
+    // Polls do not wait. Ingest waits for the budget, but may use the share that clients must leave.
+    while (!isPoll && budget !== undefined && budget.callsLeft('retry') < 1)
+      await pause(budget.waitMs('retry') + 1);
+    budget?.takeCalls(calls);
+    const streamAboveBytes = memory && (options.streamAboveBytes ?? LARGE_BYTES);
+    const collect: CollectOptions = { timeoutMs, maxBytes, streamAboveBytes, readsNotFound: true, budget };
+    const answer = new ResponseCollector(this.host, collect, () => undefined);
+    const body = JSON.stringify(request);
+    const pool = isPoll ? this.#polls : this.#blocks;
+    const headers = this.#headersWith(span?.traceparent);
+    pool.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
+    const arrived = await answer.body;
+    if (arrived.kind === 'whole') return parseBody(arrived.bytes, arrived.status, this.host);
+    if (memory === undefined) throw new NodeError('oversized', `${this.host} answered with a stream`);
+    return readLargeResponse(arrived.stream, memory);
+  }
+
+  #headersWith(traceparent: string | undefined): Record<string, string> {
+    return traceparent === undefined ? this.#headers : { ...this.#headers, traceparent };
+  }
+}

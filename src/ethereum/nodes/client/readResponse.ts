@@ -1,0 +1,77 @@
+import { NodeError } from './nodeError.ts';
+import { ResultSpan } from './resultSpan.ts';
+
+/** Id of every request to a node. Responses are matched by connection, so it may be constant. */
+export const NODE_REQUEST_ID = 1;
+
+/** Parsed response of a node. `bytes` is the result exactly as received. */
+export type UpstreamResponse =
+  | { readonly kind: 'result'; readonly bytes: Buffer; readonly value: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown };
+
+/** Maximum length of a node's error message that is passed on. */
+const MAX_MESSAGE_LENGTH = 500;
+
+/** Beginning and end of responses from geth, reth, erigon, anvil, besu and nethermind. */
+const FORMS = [
+  [`{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"result":`, '}'],
+  ['{"jsonrpc":"2.0","result":', `,"id":${NODE_REQUEST_ID}}`],
+].map(([start = '', end = '']) => ({ start: Buffer.from(start), end: Buffer.from(end) }));
+
+/** Parses a response. Throws NodeError of reason `nonsense` if it is not a JSON-RPC response. */
+export function readResponse(bytes: Buffer, host: string): UpstreamResponse {
+  return readKnownForm(bytes) ?? readAnyForm(bytes, host);
+}
+
+function readKnownForm(bytes: Buffer): UpstreamResponse | undefined {
+  const length = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
+  for (const { start, end } of FORMS) {
+    const to = length - end.length;
+    if (to <= start.length || bytes.compare(start, 0, start.length, 0, start.length) !== 0) continue;
+    if (bytes.compare(end, 0, end.length, to, length) !== 0) continue;
+    const result = bytes.subarray(start.length, to);
+    const value = parse(result);
+    // If these bytes are not valid JSON, other members follow the result; the general parser handles that.
+    if (value !== undefined) return { kind: 'result', bytes: result, value };
+  }
+  return undefined;
+}
+
+function readAnyForm(bytes: Buffer, host: string): UpstreamResponse {
+  const answer = parse(bytes);
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new NodeError('nonsense', `${host} answered with something that is not JSON-RPC`);
+  const { id, error, result } = answer as Readonly<Record<string, unknown>>; // a JSON object
+  if (typeof error === 'object' && error !== null) return readError(error);
+  if (id !== NODE_REQUEST_ID)
+    throw new NodeError('nonsense', `${host} answered with the id of another request`);
+  const span = result === undefined ? undefined : resultOf(bytes);
+  if (span === undefined) throw new NodeError('nonsense', `${host} answered with neither result nor error`);
+  // Duplicate JSON keys: forward exactly the bytes that were validated.
+  return { kind: 'result', bytes: span, value: parse(span) };
+}
+
+function resultOf(bytes: Buffer): Buffer | undefined {
+  const start = ResultSpan.find(bytes);
+  if (start === undefined) return undefined;
+  const end = new ResultSpan().feed(bytes.subarray(start));
+  return end === undefined ? undefined : bytes.subarray(start, start + end);
+}
+
+function readError(error: object): UpstreamResponse {
+  const { code, message, data } = error as Readonly<Record<string, unknown>>; // a JSON object
+  return {
+    kind: 'error',
+    code: typeof code === 'number' && Number.isSafeInteger(code) ? code : -32000,
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH) : 'the node sent no message',
+    ...(data !== undefined && { data }),
+  };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,170 @@
+import type { Dispatcher } from 'undici';
+import { awaitedLater } from '../../../platform/background/index.ts';
+import { connectionError } from './connectionError.ts';
+import { refusalText } from './nodeAddress.ts';
+import type { Budget } from './nodeBudget.ts';
+import { HttpStatusError, NodeBusyError, NodeError } from './nodeError.ts';
+import { OversizedRequestError, OversizedResponseError } from './requestFault.ts';
+import { type ReceiveReservation, ResponseQuotaError } from './responseQuota.ts';
+import { ResponseStream } from './responseStream.ts';
+
+/** Bytes of a response that are not charged. The number of connections bounds their sum. */
+const FREE_BYTES = 64 * 1024;
+/** Copies of a response in memory while it is read: the received chunks and their concatenation. */
+const COPIES = 2;
+/** Interval at which a request that waits for a connection asks to close one of a client that does not read. */
+const WANT_PLACE_EVERY_MS = 1_000;
+/** Maximum pause granted to a node that sends Retry-After. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** Body of a node's HTTP response: complete, or a stream whose start was received. */
+export type NodeBody =
+  | { readonly kind: 'whole'; readonly bytes: Buffer; readonly status: number }
+  | { readonly kind: 'stream'; readonly stream: ResponseStream };
+
+export interface CollectOptions {
+  /** Deadline for the complete response, or for the start of a stream. Default: the limits of the connection. */
+  readonly timeoutMs?: number | undefined;
+  readonly maxBytes: number;
+  /** Size above which the response is returned as a stream. Default: all responses are read whole. */
+  readonly streamAboveBytes?: number | undefined;
+  /** Accepts JSON-RPC with HTTP 404, the status that some providers send for a method that they do not support. */
+  readonly readsNotFound?: boolean;
+  readonly reservation?: ReceiveReservation | undefined;
+  readonly budget?: Budget | undefined;
+}
+
+/** A response that is still being received. */
+export interface PendingResponse {
+  /** Rejects with NodeError. */
+  readonly body: Promise<NodeBody>;
+  abort(): void;
+}
+
+export class ResponseCollector implements Dispatcher.DispatchHandler, PendingResponse {
+  readonly body: Promise<NodeBody>;
+  readonly #host: string;
+  readonly #options: CollectOptions;
+  /** Called when the connection is free again. */
+  readonly #ended: () => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #stream: ResponseStream | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #wanting: NodeJS.Timeout | undefined;
+  #sent = false;
+  #gaveUp: NodeError | undefined;
+  #resolve: (body: NodeBody) => void = () => undefined;
+  #reject: (error: NodeError) => void = () => undefined;
+
+  constructor(host: string, options: CollectOptions, ended: () => void) {
+    this.#host = host;
+    this.#ended = ended;
+    this.#options = options;
+    this.body = awaitedLater(
+      new Promise<NodeBody>((resolve, reject) => {
+        this.#resolve = resolve;
+        this.#reject = reject;
+      }),
+    );
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#giveUp(new NodeError('timeout', `${host} did not answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+  }
+
+  /** Called when all connections are in use. */
+  waitForConnection(): void {
+    const { reservation } = this.#options;
+    if (reservation === undefined) return;
+    reservation.freeConnection();
+    this.#wanting = setInterval(() => reservation.freeConnection(), WANT_PLACE_EVERY_MS);
+  }
+
+  abort(): void {
+    this.#giveUp(new NodeError('timeout', `the request to ${this.#host} was aborted`));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#sent = true;
+    clearInterval(this.#wanting);
+    if (this.#gaveUp !== undefined) controller.abort(this.#gaveUp);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    this.#status = status;
+    if (status === 429) this.#giveUp(new NodeBusyError(refusalText(this.#host, status), pauseOf(headers)));
+    else if (status === 413) this.#giveUp(new OversizedRequestError(this.#host));
+    else if (this.#isRefusal(status))
+      this.#giveUp(new HttpStatusError(refusalText(this.#host, status), status));
+    const length = Number(headers['content-length'] ?? 0);
+    if (length > this.#options.maxBytes) this.#giveUpOversized();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#options.budget?.takeBytes(chunk.length);
+    if (this.#stream !== undefined) return this.#stream.receive(chunk);
+    const { maxBytes, reservation, streamAboveBytes = Number.POSITIVE_INFINITY } = this.#options;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBytes) this.#giveUpOversized();
+    else if (this.#bytes > FREE_BYTES && reservation?.charge(COPIES * chunk.length) === false)
+      this.#giveUp(new ResponseQuotaError(this.#host));
+    else if (this.#bytes > streamAboveBytes) {
+      clearTimeout(this.#timer);
+      this.#stream = new ResponseStream(this.#chunks.splice(0), controller, {
+        host: this.#host,
+        maxBytes,
+      });
+      this.#resolve({ kind: 'stream', stream: this.#stream });
+    }
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer);
+    this.#ended();
+    if (this.#stream !== undefined) return this.#stream.end();
+    const [only = Buffer.alloc(0)] = this.#chunks;
+    const bytes = this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#bytes);
+    this.#resolve({ kind: 'whole', bytes, status: this.#status });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#wanting);
+    this.#ended();
+    const failure = this.#gaveUp ?? connectionError(error, this.#host, this.#sent);
+    this.#stream?.fail(failure);
+    this.#reject(failure);
+  }
+
+  #isRefusal(status: number): boolean {
+    if (status === 404) return this.#options.readsNotFound !== true;
+    return status >= 500 || (status >= 300 && status < 400) || status === 401;
+  }
+
+  #giveUpOversized(): void {
+    this.#giveUp(new OversizedResponseError(this.#host, this.#options.maxBytes));
+  }
+
+  #giveUp(error: NodeError): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#wanting);
+    this.#gaveUp ??= error;
+    this.#reject(this.#gaveUp);
+    this.#controller?.abort(this.#gaveUp);
+  }
+}
+
+function pauseOf(headers: Record<string, string | string[] | undefined>): number {
+  const seconds = Number(headers['retry-after'] ?? 1);
+  return Math.min(MAX_RETRY_AFTER_MS, (Number.isFinite(seconds) && seconds > 0 ? seconds : 1) * 1_000);
+}

@@ -1,0 +1,31 @@
+import { Latencies } from './latencies.ts';
+
+/** Quantile of recent latencies after which a read is sent to a second node. */
+const HEDGE_QUANTILE = 0.95;
+/** Minimum hedge delay. Below it, a second request costs more than it saves. */
+const MIN_HEDGE_MS = 20;
+/** Maximum hedge delay, and the delay of a method without samples. */
+const MAX_HEDGE_MS = 1_000;
+
+/** Hedge delays by method: the time after which a read is sent to a second node. */
+export class HedgeDelays {
+  readonly #latencies = new Map<string, Latencies>();
+
+  answered(method: string, elapsedMs: number): void {
+    this.#latenciesOf(method).add(elapsedMs);
+  }
+
+  delayMs(method: string): number {
+    const usual = this.#latenciesOf(method).quantile(HEDGE_QUANTILE) ?? MAX_HEDGE_MS;
+    return Math.min(MAX_HEDGE_MS, Math.max(MIN_HEDGE_MS, usual));
+  }
+
+  #latenciesOf(method: string): Latencies {
+    let latencies = this.#latencies.get(method);
+    if (latencies === undefined) {
+      latencies = new Latencies();
+      this.#latencies.set(method, latencies);
+    }
+    return latencies;
+  }
+}

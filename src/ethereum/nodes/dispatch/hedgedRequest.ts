@@ -1,0 +1,279 @@
+import { inBackground } from '../../../platform/background/index.ts';
+import type { Span } from '../../../platform/spans/index.ts';
+import { callSpan } from '../client/callSpan.ts';
+import { neverSent } from '../client/connectionError.ts';
+import { FailedRequestError, NODES_TO_FAIL_REQUEST } from '../client/failedRequest.ts';
+import { asNodeError, NodeBusyError, NodeError, OtherForkError } from '../client/nodeError.ts';
+import { readResponse } from '../client/readResponse.ts';
+import { OversizedResponseError, RequestFaultError } from '../client/requestFault.ts';
+import type { PendingResponse } from '../client/responseCollector.ts';
+import { ResponseQuotaError } from '../client/responseQuota.ts';
+import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
+import type { UpstreamNode } from '../pool/upstreamNode.ts';
+import type { Upstreams } from '../pool/upstreams.ts';
+import { FaultAttribution } from './faultAttribution.ts';
+
+/** Maximum ratio between the lengths of two nodes' valid responses to one request. */
+const MAX_LENGTH_RATIO = 2;
+
+/** A failure that took longer than this was expensive for the node, so the request is not sent to all nodes. */
+const COSTLY_MS = 1_000;
+/** Failure reason in the span of a response that was no longer needed. */
+const GIVEN_UP = 'given_up';
+/** Minimum time left for another attempt. A timer may fire slightly early and leave a useless remainder. */
+const MIN_TRY_MS = 5;
+
+/**
+ * One request to the nodes. A failed attempt is retried at the next node. A slow one is hedged: after `hedgeDelayMs`
+ * the request is also sent to a second node. If `hedgeDelayMs` is undefined, it is never hedged.
+ */
+export class HedgedRequest {
+  readonly #request: UpstreamRequest;
+  readonly #upstreams: Upstreams;
+  readonly #tried: Set<UpstreamNode>;
+  /** Nodes at which the request failed by its own fault. */
+  readonly #failedAt: UpstreamNode[];
+  readonly #running = new Map<UpstreamNode, PendingResponse>();
+  readonly #suspects: FaultAttribution;
+  readonly #deadlineMs: number;
+  #costlyFailures = 0;
+  #hedgeDelayMs: number | undefined;
+  #hedgeTimer: NodeJS.Timeout | undefined;
+  #lastResponse: HedgedResponse | undefined;
+  #lastError: NodeError | undefined;
+  #requestFault: RequestFaultError | undefined;
+  #retried = false;
+  #settled = false;
+  #resolve: (response: HedgedResponse) => void = () => undefined;
+  #reject: (error: NodeError) => void = () => undefined;
+
+  constructor(request: UpstreamRequest, hedgeDelayMs: number | undefined, upstreams: Upstreams) {
+    this.#request = request;
+    this.#upstreams = upstreams;
+    this.#suspects = new FaultAttribution(upstreams, request.method);
+    const { failedBefore } = request;
+    this.#tried = request.tried ?? new Set(failedBefore?.nodes);
+    this.#failedAt = [...(failedBefore?.nodes ?? [])];
+    this.#requestFault = failedBefore?.cause;
+    this.#hedgeDelayMs = hedgeDelayMs;
+    this.#deadlineMs = performance.now() + request.timeoutMs;
+  }
+
+  run(): Promise<HedgedResponse> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      if (this.#launch()) return;
+      if (this.#requestFault === undefined) inBackground('call to a node', () => this.#lastResort());
+      else this.#fail(this.#leftMs > 0);
+    });
+  }
+
+  get #leftMs(): number {
+    return this.#deadlineMs - performance.now();
+  }
+
+  #launch(): boolean {
+    const leftMs = this.#leftMs;
+    const urgency = this.#retried || this.#tried.size > 0 ? 'retry' : 'firstTry';
+    const node =
+      leftMs < MIN_TRY_MS
+        ? undefined
+        : this.#upstreams.choose(this.#tried, this.#request.needsBlock, urgency);
+    if (node === undefined) return false;
+    this.#tried.add(node);
+    inBackground('call to a node', () => this.#attempt(node, leftMs));
+    this.#armHedge();
+    return true;
+  }
+
+  #armHedge(): void {
+    clearTimeout(this.#hedgeTimer);
+    if (this.#hedgeDelayMs === undefined || this.#failedAt.length > 0) return;
+    this.#hedgeTimer = setTimeout(() => {
+      if (this.#mayHedge() && this.#launch()) this.#upstreams.hedged(this.#request.method);
+      else this.#armHedge();
+    }, this.#hedgeDelayMs);
+    this.#hedgeDelayMs *= 2;
+  }
+
+  /** A request that may be slow by its own fault is sent to two healthy nodes at most, so it cannot occupy all. */
+  #mayHedge(): boolean {
+    return this.#request.oversizeBlame !== 'request' || this.#busyNodes < NODES_TO_FAIL_REQUEST;
+  }
+
+  /** Number of healthy nodes that work on the request, plus expensive failures. */
+  get #busyNodes(): number {
+    const running = [...this.#running.keys()].filter(({ health }) => health === 'healthy');
+    return this.#costlyFailures + running.length;
+  }
+
+  async #attempt(node: UpstreamNode, timeoutMs: number): Promise<void> {
+    const { method, bodyByHash, mayStream, maxBytes, reservation } = this.#request;
+    const body = (node.supportsBlockHashes === true ? bodyByHash : undefined) ?? this.#request.body;
+    const startMs = performance.now();
+    const span = this.#request.span && this.#spanOf(this.#request.span, node);
+    let failure: string | undefined;
+    const traceparent = span?.traceparent;
+    const pending = node.client.relay(body, {
+      timeoutMs,
+      maxBytes,
+      mayStream,
+      reservation,
+      traceparent,
+    });
+    this.#running.set(node, pending);
+    node.inFlight++;
+    try {
+      const arrived = await pending.body;
+      if (this.#settled) {
+        if (arrived.kind === 'stream') arrived.stream.abort();
+        failure = GIVEN_UP;
+        return;
+      }
+      if (arrived.kind === 'stream') {
+        this.#suspects.finish();
+        return this.#settle({ node, stream: arrived.stream, failedAt: this.#failedAt });
+      }
+      const response = readResponse(arrived.bytes, node.client.host);
+      const classified = this.#request.classify(response);
+      if (typeof classified === 'object') {
+        this.#lastError = new NodeError('nonsense', classified.invalid);
+        failure = this.#lastError.reason;
+        this.#upstreams.failedRequest(node, method, this.#lastError);
+        this.#suspects.sentInvalidResponse(node, classified.invalid);
+        return this.#next(node, false);
+      }
+      this.#upstreams.answered(node, method, performance.now() - startMs);
+      if (classified === 'good') {
+        this.#suspects.anotherAnswered();
+        // A null result does not prove that a large result of another node is wrong.
+        if (response.kind === 'result' && response.value !== null) this.#blameForSize(response.bytes.length);
+        return this.#settle({ node, response });
+      }
+      if (classified === 'otherFork') {
+        this.#lastError = new OtherForkError(node.client.host);
+        inBackground('poll of a node', () => this.#upstreams.refresh(node));
+        return this.#next(node, false);
+      }
+      this.#lastResponse = { node, response };
+      this.#countCost(startMs);
+      this.#next(node, false);
+    } catch (error) {
+      const known = asNodeError(error);
+      failure = this.#settled ? GIVEN_UP : known.reason;
+      this.#failed(node, known, startMs);
+    } finally {
+      node.inFlight--;
+      this.#running.delete(node);
+      span?.end(failure);
+    }
+  }
+
+  #failed(node: UpstreamNode, failure: NodeError, startMs: number): void {
+    if (this.#settled) return node.recordLatency(performance.now() - startMs);
+    if (failure instanceof ResponseQuotaError) return this.#giveUp(failure);
+    if (failure instanceof RequestFaultError && !this.#isNodesFault(failure))
+      return this.#requestFailed(node, failure);
+    this.#upstreams.failedRequest(node, this.#request.method, failure);
+    if (this.#isNodesFault(failure)) this.#upstreams.blameNode(node, failure);
+    else this.#suspects.failed(node, failure);
+    this.#lastError = failure;
+    this.#countCost(startMs);
+    this.#next(node, failure.reason === 'unreachable');
+  }
+
+  #spanOf(parent: Span, node: UpstreamNode): Span {
+    const span = callSpan(parent, node.client.host, [this.#request]);
+    span.set('floodgate.node', node.name);
+    return span;
+  }
+
+  /** Continues after a failed attempt: tries another node, or ends the request. */
+  #next(node: UpstreamNode, brokeOff: boolean): void {
+    this.#running.delete(node);
+    const { once } = this.#request;
+    if (this.#requestFault !== undefined) return this.#running.size === 0 ? this.#fail(false) : undefined;
+    if (once && !(this.#lastError !== undefined && neverSent(this.#lastError))) return this.#finish();
+    if (this.#costlyFailures > 0 && this.#busyNodes >= NODES_TO_FAIL_REQUEST)
+      return this.#running.size === 0 ? this.#finish() : undefined;
+    if (this.#launch()) return;
+    // A kept-alive connection that the node just closed fails like a dead node: retry one time on a new connection.
+    if (brokeOff && !once && !this.#retried) {
+      this.#retried = true;
+      this.#tried.delete(node);
+      if (this.#launch()) return;
+    }
+    if (this.#running.size === 0) inBackground('call to a node', () => this.#lastResort());
+  }
+
+  /** Polls the remaining healthy nodes, which may have reached the block since their last poll, and tries again. */
+  async #lastResort(): Promise<void> {
+    const { needsBlock } = this.#request;
+    const isCaughtUp =
+      needsBlock !== undefined && (await this.#upstreams.catchUp(this.#tried, needsBlock, this.#leftMs));
+    if (this.#running.size > 0 || (isCaughtUp && this.#launch())) return;
+    this.#finish();
+  }
+
+  #countCost(startMs: number): void {
+    if (performance.now() - startMs > COSTLY_MS) this.#costlyFailures++;
+  }
+
+  /** True if the request cannot have caused the failure, so the node is blamed without asking another one. */
+  #isNodesFault(failure: NodeError): boolean {
+    if (failure instanceof OversizedResponseError) return this.#request.oversizeBlame === 'node';
+    return neverSent(failure) || failure instanceof NodeBusyError;
+  }
+
+  /** Handles a failure that the request itself caused: one other node, possibly already at work, gets a chance. */
+  #requestFailed(node: UpstreamNode, fault: RequestFaultError): void {
+    clearTimeout(this.#hedgeTimer);
+    this.#running.delete(node);
+    this.#failedAt.push(node);
+    this.#requestFault = fault;
+    this.#upstreams.failedRequest(node, this.#request.method, fault);
+    if (this.#failedAt.length >= NODES_TO_FAIL_REQUEST || this.#request.once) return this.#fail(true);
+    if (this.#running.size === 0 && !this.#launch()) this.#fail(this.#leftMs > 0);
+  }
+
+  /** After a small result, blames the nodes whose responses to the request were too large. */
+  #blameForSize(bytes: number): void {
+    const { oversizeBlame, failedBefore, maxBytes } = this.#request;
+    const fault = this.#requestFault;
+    if (oversizeBlame !== 'unclear' || !(fault instanceof OversizedResponseError)) return;
+    if (bytes * MAX_LENGTH_RATIO > maxBytes) return;
+    for (const node of this.#failedAt)
+      if (failedBefore?.nodes.includes(node) !== true) this.#upstreams.blameNode(node, fault);
+  }
+
+  /** Ends the request with an error that blames the request itself. */
+  #fail(isFinal: boolean): void {
+    const fault = this.#requestFault;
+    this.#suspects.finish();
+    if (fault !== undefined) this.#giveUp(new FailedRequestError(fault, this.#failedAt, isFinal));
+  }
+
+  #finish(): void {
+    this.#suspects.finish();
+    if (this.#lastResponse !== undefined) return this.#settle(this.#lastResponse);
+    this.#giveUp(this.#suspects.failure(this.#lastError, this.#request));
+  }
+
+  /** Rejects the request and aborts the running attempts without blaming their nodes. */
+  #giveUp(error: NodeError): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#hedgeTimer);
+    this.#reject(error);
+    for (const pending of this.#running.values()) pending.abort();
+  }
+
+  #settle(response: HedgedResponse): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#hedgeTimer);
+    this.#resolve(response);
+    for (const [node, pending] of this.#running) if (node !== response.node) pending.abort();
+  }
+}

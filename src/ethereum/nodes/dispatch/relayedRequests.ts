@@ -1,0 +1,218 @@
+import { inBackground } from '../../../platform/background/index.ts';
+import { neverSent } from '../client/connectionError.ts';
+import { FailedRequestError } from '../client/failedRequest.ts';
+import type { Budget, Urgency } from '../client/nodeBudget.ts';
+import { NodeError } from '../client/nodeError.ts';
+import { ResponseQuotaError } from '../client/responseQuota.ts';
+import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
+import type { NetworkHeads } from '../pool/networkHeads.ts';
+import type { NodeChoice } from '../pool/nodeChoice.ts';
+import type { PoolObserver } from '../pool/poolObserver.ts';
+import type { RecoveryWait } from '../pool/recoveryWait.ts';
+import type { UpstreamNode } from '../pool/upstreamNode.ts';
+import type { Upstreams } from '../pool/upstreams.ts';
+import { BudgetExceededError, FairQueue } from './fairQueue.ts';
+import { HedgeDelays } from './hedgeDelays.ts';
+import { HedgedRequest } from './hedgedRequest.ts';
+
+/** Maximum wait for another node to reach the head that a failed node had reported. */
+const HEAD_WAIT_MS = 3_000;
+/** Poll interval while a request waits for a node to reach a block. */
+const CATCH_UP_POLL_MS = 250;
+/** Maximum number of times that one request is sent again after a wait for a healthy node. */
+const MAX_RETURNS = 3;
+
+export interface RelayedRequestsDependencies {
+  readonly nodes: readonly UpstreamNode[];
+  readonly heads: NetworkHeads;
+  readonly choice: NodeChoice;
+  readonly wait: RecoveryWait;
+  /** Maximum wait of a call for a node's budget. */
+  readonly budgetWaitMs: number;
+  readonly observer: PoolObserver;
+  refresh(node: UpstreamNode): Promise<void>;
+}
+
+type WantedNode = Pick<UpstreamRequest, 'needsBlock' | 'isBackground'> & {
+  readonly tried?: ReadonlySet<UpstreamNode> | undefined;
+  readonly failedBefore?: UpstreamRequest['failedBefore'];
+};
+
+/** Clients' requests to the nodes of a network, and the effects of their results on node health. */
+export class RelayedRequests implements Upstreams {
+  readonly #nodes: readonly UpstreamNode[];
+  readonly #dependencies: RelayedRequestsDependencies;
+  readonly #observer: PoolObserver;
+  readonly #hedgeDelays = new HedgeDelays();
+  /** Undefined if no node has a budget. */
+  readonly #queue: FairQueue | undefined;
+
+  constructor(dependencies: RelayedRequestsDependencies) {
+    this.#dependencies = dependencies;
+    this.#nodes = dependencies.nodes;
+    this.#observer = dependencies.observer;
+    if (this.#nodes.some(({ client }) => client.budget !== undefined))
+      this.#queue = new FairQueue({
+        waitMs: dependencies.budgetWaitMs,
+        callsLeft: () => this.#sumOf((budget) => budget?.callsLeft('firstTry') ?? Number.POSITIVE_INFINITY),
+        untilNextMs: () =>
+          Math.min(...this.#budgetNodes.map(({ client }) => client.budget?.waitMs('firstTry') ?? 0)),
+        lease: () => {
+          for (const { client } of this.#budgetNodes)
+            inBackground('node budget', () => client.budget?.lease('firstTry'));
+        },
+      });
+  }
+
+  /** Nodes whose budgets count: the healthy ones, or all if none is healthy, so that budgets do not hide an outage. */
+  get #budgetNodes(): readonly UpstreamNode[] {
+    const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
+    return healthy.length > 0 ? healthy : this.#nodes;
+  }
+
+  #sumOf(callsLeft: (budget: Budget | undefined) => number): number {
+    return this.#budgetNodes.reduce((sum, { client }) => sum + callsLeft(client.budget), 0);
+  }
+
+  /** Leases calls of the node that will be used; undefined if it has some or other requests already wait for them. */
+  #lease({ isBackground, tried, failedBefore, needsBlock }: WantedNode): Promise<void> | undefined {
+    if (this.#queue === undefined || this.#queue.isAnyWaiting) return undefined;
+    const urgency = isBackground === true ? 'background' : 'firstTry';
+    const { choice } = this.#dependencies;
+    const isTried = tried ?? new Set(failedBefore?.nodes);
+    const mayGive = (budget: Budget): boolean => budget.waitMs(urgency) === 0;
+    // If no node has reached the block, one still may.
+    const best = choice.best(isTried, needsBlock, mayGive) ?? choice.best(isTried, undefined, mayGive);
+    return best?.client.budget?.lease(urgency);
+  }
+
+  /** Waits for the budget; undefined if no wait is needed. Rejects with BudgetExceededError. */
+  #acquire({ client, isBackground, tried }: UpstreamRequest): Promise<void> | undefined {
+    if (this.#queue === undefined) return undefined;
+    if (isBackground !== true) return this.#queue.acquire(client?.() ?? '');
+    const others = this.#nodes.filter((node) => node.health === 'healthy' && tried?.has(node) !== true);
+    const isPlenty = others.some(({ client: { budget } }) => (budget?.callsLeft('background') ?? 1) >= 1);
+    return isPlenty ? undefined : Promise.reject(new BudgetExceededError(0));
+  }
+
+  /**
+   * Returns the first good response. Tries nodes by expected latency, and sends a slow read to a second node in
+   * parallel. If all are unhealthy, waits for a recovery. If no response is good, returns the last one or rejects with
+   * NodeError.
+   */
+  async send(request: UpstreamRequest): Promise<HedgedResponse> {
+    const { needsBlock, timeoutMs, method, once, body } = request;
+    const { choice, heads, wait } = this.#dependencies;
+    if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
+      await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
+    // If calls are left, no other request runs between here and the node, so they cannot be taken.
+    for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
+    const turn = this.#acquire(request);
+    if (turn !== undefined) await turn;
+    const hedges = !once && request.tried === undefined && this.#nodes.length > 1;
+    const hedgeDelayMs = hedges ? this.#hedgeDelays.delayMs(method) : undefined;
+    const deadlineMs = performance.now() + timeoutMs;
+    const leftMs = (): number => deadlineMs - performance.now();
+    for (let left = MAX_RETURNS; ; left--) {
+      const now = left === MAX_RETURNS ? request : { ...request, timeoutMs: leftMs() };
+      // Lease again for a request that has waited.
+      for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
+      try {
+        return await new HedgedRequest(now, hedgeDelayMs, this).run();
+      } catch (error) {
+        if (left === 0 || !this.#isAway(error, once)) throw error;
+        if (!(await wait.waitForRecovery(leftMs(), body.length))) throw error;
+      }
+    }
+  }
+
+  /** Asks one other healthy node within the clients' budget; undefined if none is available. Rejects with NodeError. */
+  async sendToOther(request: UpstreamRequest, asked: UpstreamNode): Promise<HedgedResponse | undefined> {
+    const { choice } = this.#dependencies;
+    const { needsBlock } = request;
+    const tried = new Set([asked]);
+    if (!this.#nodes.some((node) => node.health === 'healthy' && !tried.has(node))) return undefined;
+    const wanted = { needsBlock, tried };
+    for (let lease = this.#lease(wanted); lease !== undefined; lease = this.#lease(wanted)) await lease;
+    const turn = this.#acquire(request);
+    if (turn !== undefined) await turn;
+    const allows = (budget: Budget): boolean => budget.callsLeft('firstTry') >= 1;
+    // A lagging node may have the object too, but is not waited for.
+    const node = [choice.best(tried, needsBlock, allows), choice.best(tried, undefined, allows)].find(
+      (best) => best?.health === 'healthy',
+    );
+    if (node === undefined) return undefined;
+    const others = new Set(this.#nodes.filter((other) => other !== node));
+    return new HedgedRequest({ ...request, needsBlock: undefined, tried: others }, undefined, this).run();
+  }
+
+  get #isAnyHealthy(): boolean {
+    return this.#nodes.some(({ health }) => health === 'healthy');
+  }
+
+  /** True if the request failed because all nodes are unhealthy, so that it may be sent again after a recovery. */
+  #isAway(error: unknown, once: boolean): boolean {
+    if (this.#isAnyHealthy || !(error instanceof NodeError) || error instanceof ResponseQuotaError)
+      return false;
+    return !(error instanceof FailedRequestError) && (!once || neverSent(error));
+  }
+
+  choose(
+    tried: ReadonlySet<UpstreamNode>,
+    needsBlock: number | undefined,
+    urgency: Urgency,
+  ): UpstreamNode | undefined {
+    return this.#dependencies.choice.best(tried, needsBlock, (budget) => budget.callsLeft(urgency) >= 1);
+  }
+
+  async catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean> {
+    const { heads, refresh } = this.#dependencies;
+    const urgency = tried.size > 0 ? 'retry' : 'firstTry';
+    const deadlineMs = performance.now() + Math.min(HEAD_WAIT_MS, timeoutMs);
+    for (;;) {
+      const behind = this.#nodes.filter((node) => node.health === 'healthy' && !tried.has(node));
+      const leftMs = deadlineMs - performance.now();
+      if (behind.length === 0 || leftMs <= 0) return false;
+      for (const node of behind) inBackground('poll of a node', () => refresh(node));
+      await heads.reaches(needsBlock, Math.min(CATCH_UP_POLL_MS, leftMs));
+      await this.#lease({ tried, needsBlock });
+      if (this.choose(tried, needsBlock, urgency) !== undefined) return true;
+    }
+  }
+
+  refresh(node: UpstreamNode): Promise<void> {
+    return this.#dependencies.refresh(node);
+  }
+
+  answered(node: UpstreamNode, method: string, elapsedMs: number): void {
+    node.answered(elapsedMs);
+    this.#hedgeDelays.answered(method, elapsedMs);
+    this.#observer.answered(node, method, elapsedMs);
+  }
+
+  /** Records a failure that the node is to blame for, whatever the request was. */
+  failed(node: UpstreamNode, method: string, error: NodeError): void {
+    this.failedRequest(node, method, error);
+    this.blameNode(node, error);
+  }
+
+  failedRequest(node: UpstreamNode, method: string, error: NodeError): void {
+    this.#observer.failed(node, method, error);
+    node.invalidateChain(error);
+  }
+
+  blameNode(node: UpstreamNode, error: NodeError): void {
+    const before = node.health;
+    node.failed(error);
+    if (node.health !== before) this.#observer.healthChanged(node, error.message);
+  }
+
+  sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void {
+    node.quarantine(reason);
+    this.#observer.sentInvalidResponse(node, method, reason);
+  }
+
+  hedged(method: string): void {
+    this.#observer.hedged(method);
+  }
+}

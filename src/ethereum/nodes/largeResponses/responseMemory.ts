@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { isShared, MIN_SHARED_CHARS } from '../../traces/index.ts';
+import { OversizedBlockError } from './oversizedBlockError.ts';
+
+/** Maximum length of interned short strings. Addresses, hashes and quantities repeat from frame to frame. */
+const MAX_SHORT_CHARS = 66;
+const MAX_SHORT_TEXTS = 65_536;
+/** Memory of a string in addition to its characters. */
+const TEXT_OVERHEAD_BYTES = 16;
+
+interface LongText {
+  readonly text: string;
+  count: number;
+}
+
+/** Memory budget of the responses for one block. Interns strings, so that a repeated long string is kept one time. */
+export class ResponseMemory {
+  readonly #maxBytes: number;
+  readonly #what: string;
+  #bytes = 0;
+  readonly #short = new Map<string, string>();
+  /** Long strings by hash, because comparing long strings that differ only at their ends would take too long. */
+  readonly #long = new Map<string, LongText>();
+
+  /** @param what the block and the node, for the error message. */
+  constructor(maxBytes: number, what: string) {
+    this.#maxBytes = maxBytes;
+    this.#what = what;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Charges bytes. Throws OversizedBlockError if the limit is exceeded. */
+  charge(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#maxBytes) return;
+    throw new OversizedBlockError(
+      'index.maxBlockBytes',
+      `${this.#what}: the traces need more than ${this.#maxBytes} bytes`,
+    );
+  }
+
+  /** Returns ASCII bytes as a string. Long or recently seen strings are shared. */
+  text(bytes: Buffer): string {
+    if (bytes.length >= MIN_SHARED_CHARS) return this.#longText(bytes);
+    const text = bytes.toString('latin1');
+    if (text.length > MAX_SHORT_CHARS) return this.#charged(text);
+    const known = this.#short.get(text);
+    if (known !== undefined) return known;
+    if (this.#short.size < MAX_SHORT_TEXTS) this.#short.set(text, text);
+    return this.#charged(text);
+  }
+
+  #longText(bytes: Buffer): string {
+    const hash = createHash('sha256').update(bytes).digest('base64');
+    const known = this.#long.get(hash);
+    if (known === undefined) {
+      const text = this.#charged(bytes.toString('latin1'));
+      this.#long.set(hash, { text, count: 1 });
+      return text;
+    }
+    // Storage deduplicates a string from a number of repetitions on; before that, each copy is charged.
+    if (!isShared(bytes.length, ++known.count)) this.charge(bytes.length);
+    return known.text;
+  }
+
+  #charged(text: string): string {
+    this.charge(text.length + TEXT_OVERHEAD_BYTES);
+    return text;
+  }
+}

@@ -1,0 +1,19 @@
+import type { NodeHeads } from './nodeHeads.ts';
+
+/** Rule for final blocks: as the node reports, at a depth below the head, or none. */
+export type Finality = 'node' | 'none' | { readonly depth: number };
+
+/** Ganache and geth's developer mode; anvil and Hardhat. Can be reset at will, even below their finalized block. */
+const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337];
+
+/** Default finality rule of a chain. */
+export const defaultFinality = (chainId: number): Finality =>
+  DEVELOPMENT_CHAINS.includes(chainId) ? 'none' : 'node';
+
+/** Returns the highest final block; undefined if there is none. */
+export function finalNumber(finality: Finality, heads: Partial<NodeHeads>): number | undefined {
+  if (finality === 'none') return undefined;
+  if (finality === 'node') return heads.finalized?.number;
+  const number = heads.latest === undefined ? -1 : heads.latest.number - finality.depth;
+  return number < 0 ? undefined : number;
+}

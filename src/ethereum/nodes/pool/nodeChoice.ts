@@ -1,0 +1,99 @@
+import type { Budget } from '../client/nodeBudget.ts';
+import type { Health } from './health.ts';
+import type { NetworkHeads } from './networkHeads.ts';
+import type { UpstreamNode } from './upstreamNode.ts';
+
+/** Maximum lag behind the head. A node with a larger lag is used only if no other is left. */
+const MAX_LAG_BLOCKS = 8;
+
+/** The node's chain is unknown, or the node cannot be trusted. */
+const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
+  'unknown',
+  'drained',
+  'quarantined',
+  'wrongChain',
+]);
+
+/** Cost between tiers of nodes. A tier is used only if all before it are empty; in a tier, the fastest node is used. */
+const TIER = 1e9;
+
+/** Chooses nodes for requests by health, head and latency. */
+export class NodeChoice {
+  readonly #nodes: readonly UpstreamNode[];
+  readonly #heads: NetworkHeads;
+
+  constructor(nodes: readonly UpstreamNode[], heads: NetworkHeads) {
+    this.#nodes = nodes;
+    this.#heads = heads;
+  }
+
+  /** Returns the best untried node for a relayed request; undefined if no node is available within its budget. */
+  best(
+    tried: ReadonlySet<UpstreamNode>,
+    needsBlock: number | undefined,
+    allows: (budget: Budget) => boolean,
+  ): UpstreamNode | undefined {
+    let best: UpstreamNode | undefined;
+    let bestCost = Number.POSITIVE_INFINITY;
+    for (const node of this.#nodes) {
+      if (tried.has(node) || NEVER_RELAYED_TO.has(node.health)) continue;
+      if (node.client.budget !== undefined && !allows(node.client.budget)) continue;
+      const cost = this.#costOf(node, needsBlock);
+      if (cost >= bestCost) continue;
+      best = node;
+      bestCost = cost;
+    }
+    return best;
+  }
+
+  /** Returns the nodes that define the network's head: the healthy ones or, if none, those known to be on its chain. */
+  headNodes(): readonly UpstreamNode[] {
+    const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
+    if (healthy.length > 0) return healthy;
+    // A single node defines its own chain, even while it is quarantined.
+    const isSingle = this.#nodes.length === 1;
+    return this.#nodes.filter(
+      ({ health, isChainVerified }) =>
+        isChainVerified && health !== 'drained' && (isSingle || health !== 'quarantined'),
+    );
+  }
+
+  /** Returns true if a healthy node has the block on the head's chain. */
+  canAnswer(needsBlock: number): boolean {
+    return this.#nodes.some((node) => node.health === 'healthy' && this.#has(node, needsBlock));
+  }
+
+  /**
+   * Returns all nodes in the order for ingest: first the nodes on the head's chain that have the block, in the order
+   * of the configuration. Latency is ignored, so that nodes with different trace methods are not mixed.
+   */
+  ingestOrder(blockNumber: number | undefined): UpstreamNode[] {
+    const penalty = (node: UpstreamNode): number => {
+      const { health, heads, lastPollSucceeded } = node;
+      const isTrusted = health !== 'quarantined' && health !== 'wrongChain';
+      return (
+        (isTrusted ? 0 : 16) +
+        (health === 'healthy' ? 0 : 8) +
+        (lastPollSucceeded ? 0 : 4) +
+        (heads !== undefined && this.#heads.isOnChain(heads) ? 0 : 2) +
+        ((heads?.latest.number ?? -1) >= (blockNumber ?? this.#heads.latest?.number ?? 0) ? 0 : 1)
+      );
+    };
+    return this.#nodes.filter(({ health }) => health !== 'drained').sort((a, b) => penalty(a) - penalty(b));
+  }
+
+  /** On another fork the blocks above the final one differ. */
+  #has({ heads }: UpstreamNode, block: number): boolean {
+    if (heads === undefined || heads.latest.number < block) return false;
+    return block <= (this.#heads.final ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);
+  }
+
+  #costOf(node: UpstreamNode, needsBlock: number | undefined): number {
+    const has = needsBlock === undefined || this.#has(node, needsBlock);
+    const lags = (this.#heads.latest?.number ?? 0) - (node.heads?.latest.number ?? -1) > MAX_LAG_BLOCKS;
+    if (node.health !== 'healthy') return (has ? 2 : 3) * TIER + node.expectedMs;
+    // A node that has not reached the block would return null, or a result of another chain.
+    if (!has) return Number.POSITIVE_INFINITY;
+    return (lags ? TIER : 0) + node.expectedMs;
+  }
+}

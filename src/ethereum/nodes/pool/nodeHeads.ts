@@ -1,0 +1,72 @@
+import { parseHeader } from '../../traces/convert/index.ts';
+import type { Hash } from '../../traces/index.ts';
+import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
+import { NodeError } from '../client/nodeError.ts';
+import { resultOf } from '../client/rpcResponse.ts';
+import { checkBlockHash } from '../integrity/blockHash.ts';
+
+export interface BlockRef {
+  readonly number: number;
+  readonly hash: Hash;
+}
+
+/** A block with its parent's hash, by which forks are distinguished. */
+export interface HeadBlock extends BlockRef {
+  readonly parentHash: Hash;
+}
+
+/** Heads of a chain. `safe` and `finalized` are missing if the node does not report them. */
+export interface NodeHeads {
+  readonly latest: HeadBlock;
+  readonly safe?: HeadBlock;
+  readonly finalized?: HeadBlock;
+}
+
+const TAGS = ['latest', 'safe', 'finalized'] as const;
+
+/** Requests the heads of a node in one batch. Rejects with NodeError. */
+export async function askHeads(client: NodeClient, options?: CallOptions): Promise<NodeHeads> {
+  const responses = await client.batch(
+    TAGS.map((tag) => ['eth_getBlockByNumber', tag, false]),
+    options,
+  );
+  const latest = headBlock(resultOf('eth_getBlockByNumber', responses[0]), client);
+  if (latest === undefined) throw new NodeError('nonsense', `${client.host} has no latest block`);
+  const [safe, finalized] = [responses[1], responses[2]].map((response) =>
+    response !== undefined && 'result' in response ? headBlock(response.result, client) : undefined,
+  );
+  return { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
+}
+
+/** Requests the block at a height; undefined if the node does not have it. Rejects with NodeError. */
+export async function askBlockRef(
+  client: NodeClient,
+  number: number,
+  options?: CallOptions,
+): Promise<BlockRef | undefined> {
+  const [response] = await client.batch(
+    [['eth_getBlockByNumber', `0x${number.toString(16)}`, false]],
+    options,
+  );
+  return headBlock(resultOf('eth_getBlockByNumber', response), client);
+}
+
+/** Requests the block with a hash, on any fork; undefined if the node does not know it. Rejects with NodeError. */
+export async function askBlockOfHash(client: NodeClient, hash: Hash): Promise<BlockRef | undefined> {
+  const [response] = await client.batch([['eth_getBlockByHash', hash, false]]);
+  const block = headBlock(resultOf('eth_getBlockByHash', response), client);
+  if (block === undefined || block.hash === hash) return block;
+  throw new NodeError('nonsense', `${client.host} returned block ${block.hash} for block ${hash}`);
+}
+
+function headBlock(block: unknown, { host }: NodeClient): HeadBlock | undefined {
+  if (block === null) return undefined;
+  try {
+    const { number, hash, parentHash } = parseHeader(block);
+    checkBlockHash(block);
+    return { number, hash, parentHash };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NodeError('nonsense', `${host}: ${reason}`, { cause });
+  }
+}

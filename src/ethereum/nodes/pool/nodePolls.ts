@@ -1,0 +1,65 @@
+import { awaitedLater, inBackground } from '../../../platform/background/index.ts';
+import type { UpstreamNode } from './upstreamNode.ts';
+
+/** Polls each node at an interval, and immediately on request. */
+export class NodePolls {
+  readonly #intervalMs: number;
+  /** Never rejects. */
+  readonly #poll: (node: UpstreamNode) => Promise<void>;
+  readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
+  /** Running refreshes, and the next ones that wait for them to finish. */
+  readonly #running = new Map<UpstreamNode, Promise<void>>();
+  readonly #waiting = new Map<UpstreamNode, Promise<void>>();
+  #stopped = false;
+
+  constructor(intervalMs: number, poll: (node: UpstreamNode) => Promise<void>) {
+    this.#intervalMs = intervalMs;
+    this.#poll = poll;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Polls every node, then continues at the interval. Resolves after the first polls. */
+  async start(nodes: readonly UpstreamNode[]): Promise<void> {
+    await Promise.all(nodes.map((node) => this.#poll(node)));
+    for (const node of nodes) this.#schedule(node);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+
+  /** Polls a node now. Calls during a poll share the next one, because the running poll may return an older state. */
+  refresh(node: UpstreamNode): Promise<void> {
+    const waiting = this.#waiting.get(node);
+    if (waiting !== undefined) return waiting;
+    const next = (this.#running.get(node) ?? Promise.resolve()).then(() => {
+      this.#waiting.delete(node);
+      const poll = this.#poll(node);
+      this.#running.set(node, awaitedLater(poll));
+      return poll;
+    });
+    this.#waiting.set(node, awaitedLater(next));
+    return next;
+  }
+
+  #schedule(node: UpstreamNode): void {
+    if (this.#stopped) return;
+    const timer = setTimeout(
+      () => inBackground('poll of a node', () => this.#pollAgain(node)),
+      this.#intervalMs,
+    );
+    this.#timers.set(node, timer);
+  }
+
+  async #pollAgain(node: UpstreamNode): Promise<void> {
+    try {
+      await this.#poll(node);
+    } finally {
+      this.#schedule(node);
+    }
+  }
+}

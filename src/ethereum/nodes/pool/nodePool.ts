@@ -1,0 +1,330 @@
+import { inBackground } from '../../../platform/background/index.ts';
+import type { ChainIdentity } from '../../traces/index.ts';
+import { type Budget, NodeBudget, type NodeLimits } from '../client/nodeBudget.ts';
+import { type CallOptions, NodeClient } from '../client/nodeClient.ts';
+import { asNodeError, NodeError } from '../client/nodeError.ts';
+import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
+import { RelayedRequests } from '../dispatch/relayedRequests.ts';
+import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
+import type { NodeTraces } from '../tracing/nodeTraces.ts';
+import { ChainCheck, OtherChainError } from './chainCheck.ts';
+import { defaultFinality, type Finality } from './finality.ts';
+import { HeadReader } from './headReader.ts';
+import { type Claim, NetworkHeads } from './networkHeads.ts';
+import { NodeChoice } from './nodeChoice.ts';
+import { askBlockRef, askHeads, type HeadBlock, type NodeHeads } from './nodeHeads.ts';
+import { NodePolls } from './nodePolls.ts';
+import type { PoolObserver } from './poolObserver.ts';
+import type { NodeRemoval, PoolState } from './poolState.ts';
+import { RecoveryWait } from './recoveryWait.ts';
+import { takesBlockHashes } from './supportsBlockHashes.ts';
+import { UpstreamNode } from './upstreamNode.ts';
+
+/** Limits of a poll. A healthy node returns three blocks in less time and with fewer bytes. */
+const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
+export interface NodeOptions extends NodeLimits {
+  readonly url: string;
+}
+
+export interface PoolOptions {
+  readonly nodes: readonly NodeOptions[];
+  readonly pollIntervalMs: number;
+  /** Time for which a request waits for a node to recover if all are unhealthy. Default: 0. */
+  readonly nodeWaitMs?: number;
+  /** Chain that the nodes must be on. Default: the chain of the first node that responds. */
+  readonly chain?: ChainIdentity | undefined;
+  /** Rule for final blocks. Default: the usual rule of the chain. */
+  readonly finality?: Finality | undefined;
+  /** Limits of the bytes that are read and kept for the traces of a block. */
+  readonly traceLimits?: Partial<TraceLimits>;
+}
+
+/** Another process that polls the nodes. */
+export interface RemotePolls {
+  /** Polls a node now. Resolves after this pool has adopted the result. Never rejects. */
+  poll(node: UpstreamNode): Promise<void>;
+  /** Resolves after this pool has adopted the current state of the other process. Never rejects. */
+  newest(): Promise<void>;
+}
+
+export interface PoolDependencies {
+  readonly observer: PoolObserver;
+  /** Called after a node has answered a poll and the heads were updated. */
+  readonly polled?: () => void;
+  /** The process that polls the nodes; its results arrive through `follow`. Default: this process polls. */
+  readonly remotePolls?: RemotePolls | undefined;
+  /** Creates a node's budget by node index, if another process owns the budgets. Default: counted in this process. */
+  readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
+  /** Creates the client of a node. Default: an HTTP client. */
+  readonly connect?: (node: NodeOptions, budget: Budget | undefined) => NodeClient;
+}
+
+/**
+ * The nodes of one network, shared by relay and ingest. Polls determine each node's heads and health, and the network's
+ * head. Only polls and relayed requests affect health, because a node that fails to trace may still serve other
+ * requests.
+ */
+export class NodePool {
+  readonly nodes: readonly UpstreamNode[];
+  readonly heads: NetworkHeads;
+  readonly #observer: PoolObserver;
+  readonly #polled: () => void;
+  readonly #remotePolls: RemotePolls | undefined;
+  readonly #chain: ChainCheck;
+  readonly #choice: NodeChoice;
+  readonly #polls: NodePolls;
+  readonly #wait: RecoveryWait;
+  readonly #headReader: HeadReader;
+  readonly requests: RelayedRequests;
+  readonly #headListeners: Array<(head: HeadBlock) => void> = [];
+  readonly #stateListeners: Array<() => void> = [];
+
+  constructor(options: PoolOptions, dependencies: PoolDependencies) {
+    const { observer, polled, remotePolls, budgetOf, connect } = dependencies;
+    const { pollIntervalMs, nodeWaitMs = 0, chain, finality, traceLimits } = options;
+    const clientOf = connect ?? (({ url }, budget) => new NodeClient(url, budget));
+    this.#observer = observer;
+    this.#polled = polled ?? (() => undefined);
+    this.#remotePolls = remotePolls;
+    this.nodes = options.nodes.map((nodeOptions, i) => {
+      const counted = NodeBudget.of(nodeOptions);
+      const client = clientOf(nodeOptions, counted && (budgetOf?.(nodeOptions, i) ?? counted));
+      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, client, {
+        onMethodFound: (method, remarks) => observer.traceMethodFound(node, method, remarks),
+        limits: { ...DEFAULT_TRACE_LIMITS, ...traceLimits },
+      });
+      return node;
+    });
+    this.heads = new NetworkHeads(
+      (head, before) => {
+        if (before !== undefined && head.number < before.number) observer.headWentBack(before, head);
+        for (const listener of this.#headListeners) listener(head);
+      },
+      finality === undefined ? () => defaultFinality(Number(this.chainId)) : () => finality,
+    );
+    this.#chain = new ChainCheck(chain, (node, reason) => observer.healthChanged(node, reason));
+    this.#choice = new NodeChoice(this.nodes, this.heads);
+    this.#polls = new NodePolls(
+      pollIntervalMs,
+      remotePolls === undefined ? (node) => this.#poll(node) : (node) => remotePolls.poll(node),
+    );
+    this.#wait = new RecoveryWait(nodeWaitMs, () => {
+      for (const node of this.nodes)
+        if (node.health !== 'healthy') inBackground('poll of a node', () => this.refresh(node));
+    });
+    this.requests = new RelayedRequests({
+      nodes: this.nodes,
+      heads: this.heads,
+      choice: this.#choice,
+      wait: this.#wait,
+      budgetWaitMs: nodeWaitMs,
+      observer,
+      refresh: (node) => this.refresh(node),
+    });
+    this.#headReader = new HeadReader({
+      nodes: this.nodes,
+      heads: this.heads,
+      choice: this.#choice,
+      refresh: (node) => this.refresh(node),
+      withNode: (node, send) => this.take(node, send),
+      updateHeads: () => this.#updateHeads(),
+    });
+  }
+
+  get chainId(): string | undefined {
+    return this.#chain.chainId;
+  }
+
+  /** True if there is one node. It defines its own chain, so block tags are resolved by the node. */
+  get isSingle(): boolean {
+    return this.nodes.length === 1;
+  }
+
+  /** True if another process polls the nodes. Its head may be newer by the latency of a message. */
+  get isFollower(): boolean {
+    return this.#remotePolls !== undefined;
+  }
+
+  get isAnyHealthy(): boolean {
+    return this.nodes.some(({ health }) => health === 'healthy');
+  }
+
+  /** Registers a listener that is called with each new head. */
+  onHead(listener: (head: HeadBlock) => void): void {
+    this.#headListeners.push(listener);
+  }
+
+  /** Registers a listener for possible changes of `state`: after each poll, and when a node leaves rotation. */
+  onState(listener: () => void): void {
+    this.#stateListeners.push(listener);
+  }
+
+  /** Polls every node, then continues at the interval. Does not fail if a node does not answer. */
+  async start(): Promise<void> {
+    if (this.isFollower) return;
+    return this.#polls.start(this.nodes);
+  }
+
+  /**
+   * Throws ChainMismatchError if the nodes that have answered are on different chains. Does not throw if all of them
+   * are on an unexpected chain: they are not used, and polls continue until one is on the expected chain.
+   */
+  assertSingleChain(): void {
+    this.#chain.assertSingleChain(this.nodes);
+  }
+
+  async stop(): Promise<void> {
+    this.#polls.stop();
+    this.#wait.stop();
+    await Promise.all(this.nodes.map(({ client }) => client.close()));
+  }
+
+  /** Takes a node out of rotation until it is resumed. Returns false if no other healthy node would be left. */
+  drain(node: UpstreamNode): boolean {
+    if (!this.nodes.some((other) => other !== node && other.health === 'healthy')) return false;
+    node.drain();
+    this.#updateHeads();
+    this.#tellState();
+    return true;
+  }
+
+  /** Results of the polls, for another process that uses the same nodes. */
+  get state(): PoolState {
+    return {
+      chain: this.#chain.expected,
+      heads: this.heads.state,
+      nodes: this.nodes.map(({ state }) => state),
+    };
+  }
+
+  adopt({ chain, heads, nodes }: PoolState): void {
+    this.#chain.adopt(chain);
+    for (const [i, state] of nodes.entries()) this.nodes[i]?.adopt(state);
+    this.heads.adopt(heads);
+    for (const { heads: told } of nodes) if (told !== undefined) this.heads.nodeReached(told.latest.number);
+    if (this.isAnyHealthy) this.#wait.nodeRecovered();
+  }
+
+  /** Takes a node out of rotation on behalf of a process that follows this pool. */
+  removeFromRotation(node: UpstreamNode, why: NodeRemoval): void {
+    if (node.health !== 'healthy') return;
+    node.removeFromRotation(why);
+    this.#observer.healthChanged(node, why.reason);
+    this.#updateHeads();
+    this.#tellState();
+  }
+
+  resume(node: UpstreamNode): Promise<void> {
+    node.resume();
+    return this.refresh(node);
+  }
+
+  refresh(node: UpstreamNode): Promise<void> {
+    return this.#polls.refresh(node);
+  }
+
+  /** Returns the hash of a block from the first healthy node that has it. */
+  async blockHash(number: number): Promise<string | undefined> {
+    for (const { client } of this.nodes.filter(({ health }) => health === 'healthy')) {
+      const block = await askBlockRef(client, number, POLL).catch(() => undefined);
+      if (block !== undefined) return block.hash;
+    }
+    return undefined;
+  }
+
+  /** Returns the first good response; see RelayedRequests.send. */
+  ask(request: UpstreamRequest): Promise<HedgedResponse> {
+    return this.requests.send(request);
+  }
+
+  /** If all nodes are unhealthy: resolves with true when one recovers, or with false after the configured wait. */
+  waitForRecovery(): Promise<boolean> {
+    return this.#wait.waitForRecovery(Number.POSITIVE_INFINITY, 0);
+  }
+
+  /** Returns the nodes in the order for ingest of a block. Default: of the head. */
+  ingestOrder(blockNumber?: number): readonly UpstreamNode[] {
+    return this.#choice.ingestOrder(blockNumber);
+  }
+
+  /** Runs `ask` on a node's blocks and traces after its chain was verified. Rejects with NodeError. */
+  async take<T>(node: UpstreamNode, ask: (traces: NodeTraces) => Promise<T>): Promise<T> {
+    try {
+      if (!node.isChainVerified) await this.#chain.verify(node, this.#headReader.patience);
+      return await ask(node.traces);
+    } catch (error) {
+      if (error instanceof NodeError) node.invalidateChain(error);
+      throw error;
+    }
+  }
+
+  /** Requests and returns the chain of the nodes; see ChainCheck.ask. Rejects with NodeError. */
+  askChain(): Promise<ChainIdentity> {
+    return this.#chain.ask(this.#choice.ingestOrder(undefined), this.#headReader.patience);
+  }
+
+  /** Returns the heads of the last polls; see HeadReader.last. Rejects with NodeError. */
+  lastHeads(): Promise<NodeHeads> {
+    return this.#headReader.last();
+  }
+
+  /** Last known heads, even if no node answers now; undefined before the first poll. */
+  get knownHeads(): NodeHeads | undefined {
+    // The tags of a single node are used unchanged, like in HeadReader.
+    return this.isSingle ? this.nodes[0]?.heads : this.heads.blocks;
+  }
+
+  /** Adopts the newest state of the process that polls the nodes. Resolves with true if that changed the head. */
+  async catchUp(): Promise<boolean> {
+    const before = this.heads.latest?.hash;
+    await this.#remotePolls?.newest();
+    return this.heads.latest?.hash !== before;
+  }
+
+  async freshHeads(): Promise<NodeHeads> {
+    if (!this.isFollower) return this.#headReader.fresh();
+    // Only `follow` changes the heads.
+    await Promise.all(this.#choice.headNodes().map((node) => this.refresh(node)));
+    const heads = this.knownHeads;
+    if (heads === undefined) throw new NodeError('unreachable', 'no node is available');
+    return heads;
+  }
+
+  async #poll(node: UpstreamNode): Promise<void> {
+    if (node.health === 'drained') return;
+    const startMs = performance.now();
+    try {
+      const isAnew = !node.isChainVerified;
+      if (isAnew) await this.#chain.verify(node, POLL);
+      // The node may run another client now.
+      if (isAnew && node.health !== 'healthy') node.supportsBlockHashes = undefined;
+      const heads = await askHeads(node.client, POLL);
+      if (!this.isSingle && (isAnew || node.supportsBlockHashes === undefined))
+        node.supportsBlockHashes = await takesBlockHashes(node.client, heads.latest, POLL);
+      if (this.#polls.isStopped) return;
+      const isBack = node.polled(heads, performance.now() - startMs);
+      if (isBack) this.#observer.healthChanged(node, 'it answered a poll');
+      this.#updateHeads();
+      this.heads.nodeReached(heads.latest.number);
+      if (node.health === 'healthy') this.#wait.nodeRecovered();
+      this.#polled();
+    } catch (error) {
+      if (this.#polls.isStopped) return;
+      node.lastPollSucceeded = false;
+      if (!(error instanceof OtherChainError)) this.requests.failed(node, 'poll', asNodeError(error));
+    } finally {
+      this.#tellState();
+    }
+  }
+
+  #tellState(): void {
+    for (const listener of this.#stateListeners) listener();
+  }
+
+  #updateHeads(): void {
+    const claims = this.#choice
+      .headNodes()
+      .flatMap(({ name, heads }): Claim[] => (heads === undefined ? [] : [{ node: name, heads }]));
+    this.heads.update(claims, performance.now());
+  }
+}

@@ -1,0 +1,15 @@
+import type { TraceMethod } from '../../traces/convert/index.ts';
+import type { NodeError } from '../client/nodeError.ts';
+import type { BlockRef } from './nodeHeads.ts';
+import type { UpstreamNode } from './upstreamNode.ts';
+
+/** Receives events of the nodes, for logs and metrics. Node names are their indexes in the configuration. */
+export interface PoolObserver {
+  answered(node: UpstreamNode, method: string, elapsedMs: number): void;
+  failed(node: UpstreamNode, method: string, error: NodeError): void;
+  sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
+  hedged(method: string): void;
+  healthChanged(node: UpstreamNode, reason: string): void;
+  traceMethodFound(node: UpstreamNode, method: TraceMethod, remarks: readonly string[]): void;
+  headWentBack(from: BlockRef, to: BlockRef): void;
+}

@@ -1,0 +1,22 @@
+import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
+import type { BlockRef } from './nodeHeads.ts';
+
+/** Any account will do. */
+const SOME_ACCOUNT = `0x${'0'.repeat(40)}`;
+/** JSON-RPC error codes of a request that the node does not support. */
+const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([-32_600, -32_601, -32_602, -32_700]);
+
+/**
+ * Tests if a node accepts block hashes in state requests (EIP-1898); undefined if it does not have the state of this
+ * block. Rejects with NodeError.
+ */
+export async function takesBlockHashes(
+  client: NodeClient,
+  { hash }: BlockRef,
+  options?: CallOptions,
+): Promise<boolean | undefined> {
+  const [response] = await client.batch([['eth_getBalance', SOME_ACCOUNT, { blockHash: hash }]], options);
+  if (response === undefined) return undefined;
+  if ('result' in response) return typeof response.result === 'string';
+  return NOT_UNDERSTOOD.has(response.error.code) ? false : undefined;
+}

@@ -1,0 +1,276 @@
+import type { Span } from '../../../platform/spans/index.ts';
+import {
+  BlockMismatchError,
+  blockRewards,
+  checkBlock,
+  checkedRewards,
+  type ForkSchedule,
+  type FullHeader,
+  forkScheduleOf,
+  fromCallTracer,
+  fromFlatCallTracer,
+  parseHeader,
+  parseTraceBlock,
+  parseTransactions,
+  TraceFormatError,
+} from '../../traces/convert/index.ts';
+import type { BlockHeader, ChainIdentity, Hash } from '../../traces/index.ts';
+import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
+import { NodeError } from '../client/nodeError.ts';
+import { type NodeCall, resultOf } from '../client/rpcResponse.ts';
+import { checkBlockHash } from '../integrity/blockHash.ts';
+import { askByTransaction } from '../largeResponses/byTransaction.ts';
+import { isTooLargeAtOnce } from '../largeResponses/oversizedBlockError.ts';
+import { ResponseMemory } from '../largeResponses/responseMemory.ts';
+import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
+import { askChain, chainIdentity } from '../pool/nodeChain.ts';
+import { askBlockOfHash, askBlockRef, askHeads, type BlockRef, type NodeHeads } from '../pool/nodeHeads.ts';
+import { checkInPlace, TRACERS, traceByTracer } from './traceByTracer.ts';
+import { BlockTraceError, traceFailureOf } from './traceFailure.ts';
+import { TraceMethodDetector, type TraceMethodFound } from './traceMethodDetector.ts';
+import type { BlockFinder, TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
+
+type Tracer = keyof typeof TRACERS;
+
+export interface NodeTracesOptions {
+  readonly onMethodFound?: TraceMethodFound | undefined;
+  readonly limits?: TraceLimits | undefined;
+}
+
+/** Timeout of a header request. A header is small, so a slower node is unhealthy. */
+const HEADER_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000 };
+
+/** Blocks and traces of one node, by its trace method; every block is checked. Accuracy by method: docs/nodes.md. */
+export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder {
+  readonly #node: NodeClient;
+  readonly #method: TraceMethodDetector;
+  readonly #limits: TraceLimits;
+  #schedule: ForkSchedule | undefined;
+
+  constructor(node: NodeClient, options: NodeTracesOptions = {}) {
+    const { onMethodFound = () => undefined, limits = DEFAULT_TRACE_LIMITS } = options;
+    this.#node = node;
+    this.#method = new TraceMethodDetector(node, onMethodFound, limits);
+    this.#limits = limits;
+  }
+
+  async chain(): Promise<ChainIdentity> {
+    return chainIdentity(await askChain(this.#node), this.#node);
+  }
+
+  heads(): Promise<NodeHeads> {
+    return askHeads(this.#node);
+  }
+
+  blockRef(blockNumber: number): Promise<BlockRef | undefined> {
+    return askBlockRef(this.#node, blockNumber);
+  }
+
+  blockOfHash(hash: Hash): Promise<BlockRef | undefined> {
+    return askBlockOfHash(this.#node, hash);
+  }
+
+  /** Returns a transaction's block number; undefined if the transaction is pending or unknown to the node. */
+  async transactionBlock(hash: Hash): Promise<number | undefined> {
+    const transaction = await this.#node.call('eth_getTransactionByHash', hash);
+    if (transaction === null) return undefined;
+    const number = (transaction as { blockNumber?: unknown }).blockNumber; // safe for any JSON value except null
+    if (number === null || number === undefined) return undefined; // pending
+    if (typeof number !== 'string' || !Number.isSafeInteger(Number(number)))
+      throw new NodeError(
+        'nonsense',
+        `${this.#node.host} returned a transaction with an invalid block number`,
+      );
+    return Number(number);
+  }
+
+  async block(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {
+    const node = span === undefined ? this.#node : this.#node.withSpan(span);
+    // The genesis block has no transactions, and geth's tracers reject it.
+    const method = blockNumber === 0 ? 'none' : await this.#method.current();
+    try {
+      return method === 'trace_block'
+        ? await this.#parityBlock(node, blockNumber)
+        : await this.#gethBlock(node, blockNumber, method);
+    } catch (error) {
+      // After a false response, reject the block: other methods are less exact.
+      const isFalse = error instanceof NodeError && error.reason === 'nonsense';
+      if (method !== 'trace_block' || !isFalse) this.#method.failed(blockNumber);
+      throw await this.#traceError(blockNumber, error);
+    }
+  }
+
+  /** Returns true if the node traces the block, which may be empty. Rejects with NodeError. */
+  async canTrace(blockNumber: number): Promise<boolean> {
+    const method = await this.#method.current();
+    const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), false);
+    if (block === null) return false;
+    const { hash } = this.#headerOf(blockNumber, block);
+    const options = this.#large(blockNumber);
+    const response =
+      method === 'trace_block'
+        ? (await this.#node.batch([['trace_block', hex(blockNumber)]], options))[0]
+        : await traceByTracer(this.#node, { number: hex(blockNumber), hash }, { tracer: method, options });
+    return response !== undefined && 'result' in response && Array.isArray(response.result);
+  }
+
+  /** Adds the block's header to a trace failure, if the node still returns the header. */
+  async #traceError(blockNumber: number, error: unknown): Promise<unknown> {
+    const failure = error instanceof NodeError ? traceFailureOf(error) : undefined;
+    if (failure === undefined) return error;
+    const header = await this.#headerAlone(blockNumber).catch(() => undefined);
+    return header === undefined ? error : new BlockTraceError(error as NodeError, { failure, header }); // has a failure
+  }
+
+  async #headerAlone(blockNumber: number): Promise<BlockHeader> {
+    const [response] = await this.#node.batch(
+      [['eth_getBlockByNumber', hex(blockNumber), false]],
+      HEADER_CALL,
+    );
+    const block = resultOf('eth_getBlockByNumber', response);
+    const header = this.#headerOf(blockNumber, block);
+    checkBlockHash(block);
+    return header;
+  }
+
+  async #parityBlock(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
+    const calls: readonly NodeCall[] = [
+      ['eth_getBlockByNumber', hex(blockNumber), false],
+      ['trace_block', hex(blockNumber)],
+    ];
+    try {
+      const answers = await node.batch(calls, this.#large(blockNumber));
+      const block = resultOf('eth_getBlockByNumber', answers[0]);
+      if (block === null) return undefined;
+      const header = this.#headerOf(blockNumber, block);
+      return await this.#parityTraces(node, header, resultOf('trace_block', answers[1]));
+    } catch (error) {
+      if (!isTooLargeAtOnce(error)) throw error;
+      return this.#parityBlockByTransaction(node, blockNumber);
+    }
+  }
+
+  async #parityTraces(node: NodeCalls, header: FullHeader, answer: unknown): Promise<TracedBlock> {
+    const schedule = await this.#forkSchedule();
+    const uncles = schedule.minedRewards && header.difficulty > 0n ? await unclesOf(node, header) : [];
+    return this.#checked(() => {
+      // Some nodes return null for a block without transactions and rewards.
+      const sent = parseTraceBlock(answer ?? []);
+      const traces = checkedRewards({ header, uncles: uncles.map(parseHeader) }, sent, schedule);
+      checkBlock(header, traces);
+      return { header, traces };
+    });
+  }
+
+  /** `trace_transaction` returns no rewards, so they are computed. */
+  async #parityBlockByTransaction(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
+    const block = await node.call('eth_getBlockByNumber', hex(blockNumber), false);
+    if (block === null) return undefined;
+    const header = this.#headerOf(blockNumber, block);
+    const schedule = await this.#forkSchedule();
+    if (header.difficulty > 0n && !schedule.minedRewards)
+      throw new NodeError(
+        'oversized',
+        `${this.#what(blockNumber)}: the traces are too large for one response, and only trace_block returns the block's rewards`,
+      );
+    const calls = header.transactionHashes.map((hash): NodeCall => ['trace_transaction', hash]);
+    const answers = await this.#byTransaction(node, blockNumber, calls);
+    const uncles = await unclesOf(node, header);
+    return this.#checked(() => {
+      const frames = parseTraceBlock(answers.flatMap((answer) => answer ?? []));
+      const traces = [...frames, ...blockRewards(header, uncles.map(parseHeader), schedule)];
+      checkBlock(header, traces);
+      return { header, traces };
+    });
+  }
+
+  /** Requests by hash, so that header, transactions and traces belong to one block during a reorganisation. */
+  async #gethBlock(
+    node: NodeCalls,
+    blockNumber: number,
+    method: Tracer | 'none',
+  ): Promise<TracedBlock | undefined> {
+    const block = await node.call('eth_getBlockByNumber', hex(blockNumber), true);
+    if (block === null) return undefined;
+    const header = this.#headerOf(blockNumber, block);
+    const [answer, uncles, schedule] = await Promise.all([
+      method === 'none' || header.transactionHashes.length === 0 ? [] : this.#tracedBy(node, header, method),
+      unclesOf(node, header),
+      this.#forkSchedule(),
+    ]);
+    return this.#checked(() => {
+      const transactions = method === 'none' ? [] : parseTransactions(block);
+      const convert = method === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
+      const frames = convert({ header, transactions }, answer, schedule);
+      const rewards = blockRewards(header, uncles.map(parseHeader), schedule);
+      const traces = [...frames, ...rewards];
+      checkBlock(header, traces);
+      return { header, traces };
+    });
+  }
+
+  async #tracedBy(node: NodeCalls, header: FullHeader, tracer: Tracer): Promise<unknown> {
+    const { number, hash, transactionHashes } = header;
+    const block = { number: hex(number), hash };
+    try {
+      return resultOf(tracer, await traceByTracer(node, block, { tracer, options: this.#large(number) }));
+    } catch (error) {
+      if (!isTooLargeAtOnce(error)) throw error;
+    }
+    const calls = transactionHashes.map(
+      (txHash): NodeCall => ['debug_traceTransaction', txHash, TRACERS[tracer]],
+    );
+    const results = await this.#byTransaction(node, number, calls);
+    await checkInPlace(node, block);
+    return results.map((result, i) => ({ txHash: transactionHashes[i], result }));
+  }
+
+  #byTransaction(node: NodeCalls, blockNumber: number, calls: readonly NodeCall[]): Promise<unknown[]> {
+    return askByTransaction(node, calls, { limits: this.#limits, what: this.#what(blockNumber) });
+  }
+
+  #large(blockNumber: number): CallOptions {
+    const { maxBlockBytes, maxReadBytes } = this.#limits;
+    return { memory: new ResponseMemory(maxBlockBytes, this.#what(blockNumber)), maxBytes: maxReadBytes };
+  }
+
+  #what = (blockNumber: number): string => `${this.#node.host}, block ${blockNumber}`;
+
+  async #forkSchedule(): Promise<ForkSchedule> {
+    this.#schedule ??= forkScheduleOf((await askChain(this.#node)).chainId);
+    return this.#schedule;
+  }
+
+  #headerOf(blockNumber: number, block: unknown): FullHeader {
+    const header = this.#header(block);
+    if (header.number === blockNumber) return header;
+    throw new NodeError(
+      'nonsense',
+      `${this.#node.host} returned block ${header.number} for block ${blockNumber}`,
+    );
+  }
+
+  #header(block: unknown): FullHeader {
+    return this.#checked(() => parseHeader(block));
+  }
+
+  /** Converts a failed check into a NodeError that names the node. */
+  #checked<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof TraceFormatError || error instanceof BlockMismatchError)) throw error;
+      throw new NodeError('nonsense', `${this.#node.host}: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+async function unclesOf(node: NodeCalls, { hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
+  if (uncleHashes.length === 0) return [];
+  const answers = await node.batch(
+    uncleHashes.map((_, i) => ['eth_getUncleByBlockHashAndIndex', hash, hex(i)]),
+  );
+  return answers.map((answer) => resultOf('eth_getUncleByBlockHashAndIndex', answer));
+}
+
+const hex = (number: number): string => `0x${number.toString(16)}`;

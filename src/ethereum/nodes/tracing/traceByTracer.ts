@@ -1,0 +1,41 @@
+import type { CallOptions, NodeCalls } from '../client/nodeClient.ts';
+import { NodeError } from '../client/nodeError.ts';
+import { METHOD_NOT_FOUND, type RpcResponse, resultOf } from '../client/rpcResponse.ts';
+
+/** Tracer options of debug_traceBlockByHash and related methods. */
+export const TRACERS = {
+  callTracer: { tracer: 'callTracer' },
+  flatCallTracer: { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } },
+} as const;
+
+/**
+ * Traces a block with one of geth's tracers by hash, so that the result belongs to this block during a reorganisation.
+ * Without that method, traces by number and then checks that the block was not replaced. Rejects with NodeError.
+ */
+export async function traceByTracer(
+  node: NodeCalls,
+  block: { readonly number: string; readonly hash: string },
+  { tracer, options }: { readonly tracer: keyof typeof TRACERS; readonly options?: CallOptions },
+): Promise<RpcResponse> {
+  const [byHash] = await node.batch([['debug_traceBlockByHash', block.hash, TRACERS[tracer]]], options);
+  if (byHash !== undefined && !isMissing(byHash)) return byHash;
+  const [byNumber] = await node.batch([['debug_traceBlockByNumber', block.number, TRACERS[tracer]]], options);
+  if (byNumber === undefined) throw new NodeError('nonsense', `${node.host} sent no response`);
+  if ('error' in byNumber) return byNumber;
+  await checkInPlace(node, block);
+  return byNumber;
+}
+
+/** Rejects with NodeError if the block is no longer in the node's chain. */
+export async function checkInPlace(
+  node: NodeCalls,
+  block: { readonly number: string; readonly hash: string },
+): Promise<void> {
+  const [now] = await node.batch([['eth_getBlockByNumber', block.number, false]]);
+  const { hash } = (resultOf('eth_getBlockByNumber', now) ?? {}) as { hash?: unknown }; // safe for any JSON value
+  if (hash !== block.hash)
+    throw new NodeError('nonsense', `${node.host} replaced block ${block.number} while it was traced`);
+}
+
+const isMissing = (response: RpcResponse): boolean =>
+  'error' in response && response.error.code === METHOD_NOT_FOUND;

@@ -1,0 +1,77 @@
+import type { TraceFilter } from '../../traces/index.ts';
+import type { RangeState } from './chainReader.ts';
+import type { ClickHouse } from './clickHouse.ts';
+import { IncompleteReplica } from './failures.ts';
+import { validRowsCondition } from './rangeBlocks.ts';
+import { SIDE_BITS } from './rows.ts';
+import type { Tables } from './tables.ts';
+import type { TracePosition } from './tracePosition.ts';
+
+/** SQL: an address is in a list. Several need a subquery, because an arrayMap list would be compared with every row. */
+const isOneOf = (parameter: string, { length }: readonly string[]): string =>
+  length === 1
+    ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
+    : `address IN (SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
+
+export const digitsOf = (addresses: readonly string[]): string[] =>
+  [...new Set(addresses)].map((address) => address.slice(2));
+
+/** Finds the positions of matching traces and counts the rows. Throws IncompleteReplica if the counts differ. */
+export function findMatchingTraces(
+  { clickHouse, tables }: { readonly clickHouse: ClickHouse; readonly tables: Tables },
+  filter: TraceFilter,
+  { span, attempts }: RangeState,
+): Promise<TracePosition[]> {
+  const { fromBlock, toBlock, after, count } = filter;
+  const range = validRowsCondition(attempts);
+  const from = `FROM (SELECT groupArray((number, trace_index)) AS places FROM (
+      SELECT number, trace_index FROM ${tables.byAddress} WHERE ${range} AND ${conditionOf(filter)}
+      ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
+    CROSS JOIN (SELECT groupArray((number, n)) AS counts FROM (
+      SELECT number, count() AS n FROM ${tables.byAddress} WHERE ${range} GROUP BY number)) AS counted`;
+  const parameters = {
+    ...{ chain: span.chain, first: fromBlock, last: toBlock, after, count },
+    ...attempts,
+    ...{ from: digitsOf(filter.fromAddresses), to: digitsOf(filter.toAddresses) },
+  };
+  return clickHouse.row({ columns: 'places, counts', from, parameters }, 0, (row) => {
+    const places = row.array(() => ({ number: row.uint32(), traceIndex: row.uint32() }));
+    const counts = new Map(row.array((): [number, number] => [row.uint32(), row.uint64()]));
+    for (let number = fromBlock; number <= toBlock; number++)
+      if ((counts.get(number) ?? 0) !== span.postings(number))
+        throw new IncompleteReplica(
+          `ClickHouse: block ${number} has ${counts.get(number) ?? 0} of ${span.postings(number)} rows on the replica that responded`,
+        );
+    return places.sort((a, b) => a.number - b.number || a.traceIndex - b.traceIndex);
+  });
+}
+
+/** Groups by trace only if both lists are given: otherwise at most one row matches per trace. */
+function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
+  const bySide = (side: 'from' | 'to'): string =>
+    `${isOneOf(side, side === 'from' ? fromAddresses : toAddresses)} AND bitAnd(sides, ${SIDE_BITS[side]}) != 0`;
+  if (toAddresses.length === 0) return bySide('from');
+  if (fromAddresses.length === 0) return bySide('to');
+  const either = `((${bySide('from')}) OR (${bySide('to')})) GROUP BY number, trace_index`;
+  if (mode === 'union') return either;
+  return `${either} HAVING max(${bySide('from')}) AND max(${bySide('to')})`;
+}
+
+/** Returns positions of a filter without addresses, from the trace counts of the blocks. */
+export function positionsByCount(
+  { fromBlock, toBlock, after, count }: TraceFilter,
+  { span }: RangeState,
+): TracePosition[] {
+  const places: TracePosition[] = [];
+  let skip = after;
+  for (let number = fromBlock; number <= toBlock && places.length < count; number++) {
+    const traces = span.traces(number);
+    for (let traceIndex = skip; traceIndex < traces && places.length < count; traceIndex++)
+      places.push({ number, traceIndex });
+    skip = Math.max(0, skip - traces);
+  }
+  return places;
+}
+
+export const isUnrestricted = ({ fromAddresses, toAddresses }: TraceFilter): boolean =>
+  fromAddresses.length === 0 && toAddresses.length === 0;

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TraceEnvironment } from '../environment.ts';
+import { STATE_KEY } from '../environment.ts';
+import type { IndexState } from '../indexState.ts';
+import { encodeVersion } from '../records.ts';
+import type { Writes } from '../write/writes.ts';
+import { SEGMENTS_KEY } from './directoryKeys.ts';
+import { SegmentStates } from './segmentStates.ts';
+
+/** Approximate maximum time that a step blocks the thread. */
+export const STEP_MS = 3;
+
+export interface UpkeepContext {
+  readonly environment: TraceEnvironment;
+  /** Returns the current state of the index. Call it again in each step. */
+  readonly state: () => IndexState;
+  /** Runs a step while no change of the index runs. */
+  readonly runExclusive: (step: () => Promise<void> | void) => Promise<void>;
+  readonly commit: (writes: Writes) => Promise<void>;
+  readonly isStopped: () => boolean;
+  /** Returns a counter that changes when blocks of a segment change. Starts with the process. */
+  readonly changesOf: (segment: number) => number;
+}
+
+/** Runs `step` until it returns true or the work is stopped. Pauses after each step for as long as it took. */
+export async function inSteps(work: UpkeepContext, step: () => Promise<boolean> | boolean): Promise<void> {
+  for (let isLast = false; !isLast && !work.isStopped(); ) {
+    let tookMs = 0;
+    await work.runExclusive(async () => {
+      const started = performance.now();
+      isLast = await step();
+      tookMs = performance.now() - started;
+    });
+    if (!isLast) await sleep(Math.min(tookMs, STEP_MS));
+  }
+}
+
+export function changeStates(
+  { environment, state }: UpkeepContext,
+  writes: Writes,
+  change: (states: SegmentStates) => void,
+): void {
+  const states = new SegmentStates(state().segmentStates().encode());
+  change(states);
+  writes.put(environment.meta, SEGMENTS_KEY, states.encode());
+  const { changes, rewrites } = state().refreshSnapshot();
+  writes.put(environment.meta, STATE_KEY, encodeVersion({ changes: changes + 1, rewrites }));
+}

@@ -1,0 +1,16 @@
+/** Gives each waiting task a tick of its own, in order, so that many tasks block the thread no longer than one. */
+export class TickScheduler {
+  readonly #waiting: (() => void)[] = [];
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#resumeNext);
+    });
+  }
+
+  readonly #resumeNext = (): void => {
+    this.#waiting.shift()?.();
+    // If no task is waiting, the next call of `next` schedules a tick.
+    if (this.#waiting.length > 0) setImmediate(this.#resumeNext);
+  };
+}

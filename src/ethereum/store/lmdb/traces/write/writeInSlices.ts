@@ -1,0 +1,41 @@
+import { JsonWriter, type StoredBlock, segmentOf, tracesOfBlock } from '../../../../traces/index.ts';
+import type { TickScheduler } from '../tickScheduler.ts';
+import type { TraceArrayWriter } from '../traceArrayWriter.ts';
+
+/** Number of traces that block the thread for about 1 ms, cached or not. */
+export const TRACES_PER_SLICE = 128;
+/** Time after which no further slice starts in the same tick. Traces with large input take longer. */
+const TICK_BUDGET_MS = 2;
+
+/** Traces of a block from `first` to before `end`. */
+export interface BlockRun {
+  readonly block: StoredBlock;
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * Returns a run's traces as JSON, written over several ticks; undefined when `isThere` finds that the block was
+ * replaced. Throws AnswerTooLargeError above `maxBytes`.
+ */
+export async function writeInSlices(
+  answers: TraceArrayWriter,
+  { block, first, end }: BlockRun,
+  limits: { readonly maxBytes: number; readonly turns: TickScheduler; readonly isThere: () => boolean },
+): Promise<Buffer | undefined> {
+  const json = new JsonWriter();
+  const list = tracesOfBlock(block.number, block.traceCount);
+  answers.begin(json);
+  let turnEndMs = performance.now() + TICK_BUDGET_MS;
+  for (let at = first; at < end; at += TRACES_PER_SLICE) {
+    if (performance.now() >= turnEndMs) {
+      await limits.turns.next();
+      if (!limits.isThere()) return undefined;
+      turnEndMs = performance.now() + TICK_BUDGET_MS;
+    }
+    const slice = { list, first: at, end: Math.min(end, at + TRACES_PER_SLICE) };
+    answers.append(json, limits.maxBytes, (visitor) => visitor.run(segmentOf(block.number), slice));
+  }
+  answers.finish(json);
+  return json.written();
+}

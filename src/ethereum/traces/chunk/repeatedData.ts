@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Data, Trace } from '../trace.ts';
+
+/** Minimum length of a string that is stored once per block: `0x` and the digits of 256 bytes. */
+export const MIN_SHARED_CHARS = 2 + 2 * 256;
+/** Digits that sharing must save, for 64 KiB of data. Compression handles smaller repetitions without a second read. */
+const MIN_SAVED_CHARS = 2 * 64 * 1024;
+
+/** Whether a string of this length that occurs `count` times in a block is stored in a data chunk. */
+export const isShared = (chars: number, count: number): boolean =>
+  chars >= MIN_SHARED_CHARS && (count - 1) * chars >= MIN_SAVED_CHARS;
+
+interface Known {
+  count: number;
+  /** Number of the assigned data chunk. */
+  chunk: number | undefined;
+}
+
+/** Finds inputs and outputs that a block repeats often, and numbers their data chunks. */
+export class RepeatedData {
+  /** Number of strings by length. In most blocks no length occurs often enough, so nothing is hashed. */
+  readonly #lengths = new Map<number, number>();
+  /** Keyed by hash, because comparing many long strings that differ only at the end would be slow. */
+  readonly #byHash = new Map<string, Known>();
+  readonly #firstChunk: number;
+  readonly #chunks: Data[] = [];
+  /** Last string looked up; a frame often repeats the data of the previous frame. */
+  #last: { readonly text: Data; readonly known: Known } | undefined;
+
+  /** @param firstChunk the number of the first data chunk. */
+  constructor(traces: readonly Trace[], firstChunk: number) {
+    this.#firstChunk = firstChunk;
+    for (const trace of traces) {
+      this.#countLength(inputOf(trace));
+      this.#countLength(outputOf(trace));
+    }
+    for (const [length, count] of this.#lengths) if (!isShared(length, count)) this.#lengths.delete(length);
+    if (this.isEmpty) return;
+    for (const trace of traces) {
+      this.#count(inputOf(trace));
+      this.#count(outputOf(trace));
+    }
+  }
+
+  /** True if the block needs no data chunks, as most blocks do. */
+  get isEmpty(): boolean {
+    return this.#lengths.size === 0;
+  }
+
+  get chunks(): readonly Data[] {
+    return this.#chunks;
+  }
+
+  /** Returns the number of the data chunk for `data`; undefined if it is stored in the record. */
+  chunkOf(data: Data | undefined): number | undefined {
+    if (!this.#mayRepeat(data)) return undefined;
+    const known = this.#known(data);
+    if (isShared(data.length, known.count)) known.chunk ??= this.#firstChunk + this.#chunks.push(data) - 1;
+    return known.chunk;
+  }
+
+  #mayRepeat(data: Data | undefined): data is Data {
+    return data !== undefined && this.#lengths.has(data.length);
+  }
+
+  #countLength(data: Data | undefined): void {
+    if (data === undefined || data.length < MIN_SHARED_CHARS) return;
+    this.#lengths.set(data.length, (this.#lengths.get(data.length) ?? 0) + 1);
+  }
+
+  #count(data: Data | undefined): void {
+    if (this.#mayRepeat(data)) this.#known(data).count++;
+  }
+
+  #known(text: Data): Known {
+    if (this.#last?.text === text) return this.#last.known;
+    const hash = createHash('sha256').update(text, 'latin1').digest('base64');
+    const known = this.#byHash.get(hash) ?? { count: 0, chunk: undefined };
+    this.#byHash.set(hash, known);
+    this.#last = { text, known };
+    return known;
+  }
+}
+
+/** Returns a call's input or a creation's init code. */
+export function inputOf(trace: Trace): Data | undefined {
+  if (trace.type === 'call') return trace.action.input;
+  return trace.type === 'create' ? trace.action.init : undefined;
+}
+
+/** Returns a call's output or a creation's deployed code. */
+export function outputOf(trace: Trace): Data | undefined {
+  if (trace.type === 'call') return trace.result?.output;
+  const { result } = trace;
+  if (result === null) return undefined;
+  return 'address' in result ? result.code : result.output;
+}

@@ -1,0 +1,55 @@
+import type { BlockHeader, Trace } from '../../index.ts';
+import { BlockMismatchError } from './blockMismatchError.ts';
+import { CallTreeCheck } from './callTreeCheck.ts';
+
+/**
+ * Checks that these are all traces of this block, in order. Every trace must name the block; each transaction of
+ * the header must occur once, in order, with a complete tree of frames. Rewards must be last, the block reward
+ * before those of uncles. The genesis block has no traces.
+ *
+ * Every transaction must have a root frame. Chains with transactions that their nodes do not trace are therefore
+ * rejected (docs/nodes.md).
+ *
+ * @throws BlockMismatchError for the first mismatch.
+ */
+export function checkBlock(header: BlockHeader, traces: readonly Trace[]): void {
+  const fail = (reason: string) => new BlockMismatchError(header.number, reason);
+  if (new Set(header.transactionHashes).size < header.transactionHashes.length)
+    throw fail('the block lists a transaction twice');
+  const tree = new CallTreeCheck(fail);
+  let transactions = 0;
+  let rewarded = false;
+  for (let i = 0; i < traces.length; i++) {
+    const trace = traces[i];
+    if (trace === undefined) throw fail(`trace ${i} is missing`);
+    if (trace.blockHash !== header.hash)
+      throw fail(`trace ${i} has block hash ${trace.blockHash}, expected ${header.hash}`);
+    if (trace.blockNumber !== header.number) throw fail(`trace ${i} has block number ${trace.blockNumber}`);
+    if (trace.type === 'reward') {
+      if (rewarded && trace.action.rewardType === 'block')
+        throw fail(`trace ${i} is a block reward after another reward`);
+      rewarded = true;
+      continue;
+    }
+    if (rewarded) throw fail(`trace ${i} is a frame after a reward`);
+    if (trace.traceAddress.length === 0) transactions++;
+    if (transactions === 0) throw fail('the first trace is not the root frame of a transaction');
+    const position = transactions - 1;
+    const hash = header.transactionHashes[position];
+    if (hash === undefined)
+      throw fail(
+        `trace ${i} belongs to transaction ${position}, the block has ${header.transactionHashes.length}`,
+      );
+    if (trace.transactionPosition !== position)
+      throw fail(`trace ${i} has transaction position ${trace.transactionPosition}, expected ${position}`);
+    if (trace.transactionHash !== hash)
+      throw fail(
+        `trace ${i} has transaction hash ${trace.transactionHash}, expected ${hash} at position ${position}`,
+      );
+    tree.next(trace, i);
+  }
+  tree.end();
+  if (transactions < header.transactionHashes.length)
+    throw fail(`only ${transactions} of ${header.transactionHashes.length} transactions have traces`);
+  if (header.number === 0 && traces.length > 0) throw fail('the genesis block has no traces');
+}

@@ -1,0 +1,52 @@
+import type { Trace } from '../../index.ts';
+import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
+import { BlockMismatchError } from './blockMismatchError.ts';
+
+/**
+ * Checks that the root frame of each transaction matches the transaction. Tracers before geth 1.11 return no
+ * transaction hashes, so swapped results would be stored under each other's hash.
+ *
+ * @param frames the frames of all transactions, in order and in pre-order.
+ * @throws BlockMismatchError with the first member that differs.
+ */
+export function checkRoots({ header, transactions }: FullBlock, frames: readonly Trace[]): void {
+  let position = 0;
+  for (const frame of frames) {
+    if (frame.traceAddress.length > 0) continue;
+    const transaction = transactions[position];
+    if (transaction === undefined) return; // checkBlock reports surplus root frames
+    const difference = differenceOf(frame, transaction);
+    if (difference !== undefined)
+      throw new BlockMismatchError(
+        header.number,
+        `the root frame of transaction ${position} (${transaction.hash}) has a different ${difference}`,
+      );
+    position++;
+  }
+}
+
+function differenceOf(root: Trace, { from, to, value, input }: BlockTransaction): string | undefined {
+  if (root.type === 'call') {
+    const { action } = root;
+    if (to === null || action.callType !== 'call') return 'type';
+    return firstDifference([
+      ['from', action.from, from],
+      ['to', action.to, to],
+      ['value', action.value, value],
+      ['input', action.input, input],
+    ]);
+  }
+  if (root.type !== 'create' || to !== null) return 'type';
+  return firstDifference([
+    ['from', root.action.from, from],
+    ['value', root.action.value, value],
+    ['input', root.action.init, input],
+  ]);
+}
+
+function firstDifference(
+  members: readonly (readonly [name: string, is: string, shall: string])[],
+): string | undefined {
+  for (const [name, is, shall] of members) if (is !== shall) return name;
+  return undefined;
+}

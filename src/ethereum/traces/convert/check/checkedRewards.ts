@@ -1,0 +1,43 @@
+import type { RewardTrace, Trace } from '../../index.ts';
+import type { ForkSchedule } from '../forks.ts';
+import type { FullHeader } from '../parseHeader.ts';
+import { BlockMismatchError } from './blockMismatchError.ts';
+import { blockRewards } from './blockRewards.ts';
+
+/** A block's header and the headers of its uncles, in the order of `header.uncleHashes`. */
+interface RewardedBlock {
+  readonly header: FullHeader;
+  readonly uncles: readonly FullHeader[];
+}
+
+/**
+ * Returns a node's `trace_block` result with rewards that match the chain's schedule. Removes rewards of
+ * proof-of-stake blocks, because some nodes list one. Returns all traces if the chain's rewards are unknown.
+ *
+ * @throws BlockMismatchError if the rewards of a mined block differ from the schedule.
+ */
+export function checkedRewards(
+  { header, uncles }: RewardedBlock,
+  traces: Trace[],
+  schedule: ForkSchedule,
+): Trace[] {
+  if (!schedule.minedRewards) return traces;
+  if (header.difficulty === 0n) return traces.filter((trace) => !isReward(trace));
+  const sent = traces.filter(isReward);
+  const due = blockRewards(header, uncles, schedule);
+  if (sent.length === 0 && due.length > 0)
+    throw new BlockMismatchError(header.number, 'the block was mined, and its reward is missing');
+  for (let i = 0; i < Math.max(sent.length, due.length); i++) {
+    const [got, wanted] = [describe(sent[i]), describe(due[i])];
+    if (got !== wanted)
+      throw new BlockMismatchError(header.number, `reward ${i} is ${got}, expected ${wanted}`);
+  }
+  return traces;
+}
+
+const isReward = (trace: Trace): trace is RewardTrace => trace.type === 'reward';
+
+const describe = (reward: RewardTrace | undefined): string =>
+  reward === undefined
+    ? 'missing'
+    : `${reward.action.rewardType} ${reward.action.value} to ${reward.action.author}`;

@@ -1,0 +1,28 @@
+import type { Trace } from '../../index.ts';
+import type { ForkSchedule } from '../forks.ts';
+import type { FullBlock } from '../parseTransactions.ts';
+import { CallFrameReader } from './callFrameReader.ts';
+import { resultsByTransaction } from './gethResult.ts';
+import { parityFrames } from './parityFrames.ts';
+
+/**
+ * Returns the canonical traces of a block's transactions from geth's `callTracer`. Rewards of mined blocks come
+ * from `blockRewards`. docs/nodes.md lists the values that are exact.
+ *
+ * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
+ * @throws TraceFormatError if the result is malformed, BlockMismatchError if it belongs to another block.
+ */
+export function fromCallTracer(block: FullBlock, answer: unknown, schedule: ForkSchedule): Trace[] {
+  const frames: Trace[] = [];
+  const gasUsed = resultsByTransaction(block, answer).map((root, position) =>
+    new CallFrameReader(block, position, frames).read(root),
+  );
+  return parityFrames(block, { frames, gasUsed: perTransaction(gasUsed, block.header.gasUsed) }, schedule);
+}
+
+/** Corrects anvil 1.7, which reports cumulative gas if the last value is the block's total and the sum exceeds it. */
+function perTransaction(reported: readonly bigint[], blockGasUsed: bigint): readonly bigint[] {
+  const sum = reported.reduce((total, gas) => total + gas, 0n);
+  const isRunningTotal = sum > blockGasUsed && reported.at(-1) === blockGasUsed;
+  return isRunningTotal ? reported.map((total, i) => total - (reported[i - 1] ?? 0n)) : reported;
+}

@@ -1,0 +1,46 @@
+import { BlockMismatchError } from '../check/blockMismatchError.ts';
+import type { ParseContext } from '../json/parseContext.ts';
+import { readHash } from '../json/readHex.ts';
+import { asObject } from '../json/readJson.ts';
+import { plain, TraceFormatError } from '../json/traceFormatError.ts';
+import type { FullBlock } from '../parseTransactions.ts';
+
+/** Maximum number of characters of a tracer's error that are quoted. */
+const MAX_FAILURE_CHARS = 200;
+
+/**
+ * Returns the tracer's result for each transaction from a `debug_traceBlockByNumber` or `debug_traceBlockByHash`
+ * result.
+ *
+ * @throws BlockMismatchError if the result is for other transactions than the block's.
+ * @throws TraceFormatError if the result is malformed, or tracing a transaction failed.
+ */
+export function resultsByTransaction({ header, transactions }: FullBlock, answer: unknown): unknown[] {
+  if (!Array.isArray(answer))
+    throw new TraceFormatError({ what: 'debug_traceBlock', index: -1 }, '', {
+      expected: 'an array of results',
+      got: answer,
+    });
+  if (answer.length !== transactions.length) {
+    const counts = `${answer.length} results for ${transactions.length} transactions`;
+    throw new BlockMismatchError(header.number, counts);
+  }
+  return transactions.map((transaction, index) => {
+    const place: ParseContext = { what: 'transaction', index };
+    const element = asObject(answer[index], place, '');
+    const error = element['error'];
+    if (typeof error === 'string' && error !== '') {
+      const failure = `traced without an error (the node failed with "${plain(error, MAX_FAILURE_CHARS)}")`;
+      throw new TraceFormatError(place, '', { expected: failure, got: element });
+    }
+    // geth sends the transaction hash since 1.11.
+    const sentHash = element['txHash'];
+    if (
+      sentHash !== undefined &&
+      sentHash !== null &&
+      readHash(sentHash, place, 'txHash') !== transaction.hash
+    )
+      throw new BlockMismatchError(header.number, `result ${index} has transaction hash ${sentHash}`);
+    return element['result'];
+  });
+}

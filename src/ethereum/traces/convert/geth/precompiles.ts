@@ -1,0 +1,42 @@
+import type { Address, Trace } from '../../index.ts';
+import { REVERTED } from '../errorName.ts';
+import { type Fork, isForkActive } from '../forks.ts';
+import { ZERO } from '../frame.ts';
+
+// The cast: 40 lower-case hex digits by construction.
+const address = (low: number) => `0x${low.toString(16).padStart(40, '0')}` as Address;
+
+/** Ethereum's precompiled contracts by the fork that introduced them. */
+const INTRODUCED: ReadonlyArray<readonly [fork: Fork, contracts: readonly number[]]> = [
+  ['frontier', [0x01, 0x02, 0x03, 0x04]],
+  ['byzantium', [0x05, 0x06, 0x07, 0x08]],
+  ['istanbul', [0x09]],
+  ['cancun', [0x0a]],
+  ['prague', [0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11]],
+  ['osaka', [0x100]],
+];
+
+const byFork = new Map<Fork, ReadonlySet<Address>>();
+
+/** Returns Ethereum's precompiled contracts under a fork. Calls of other chains' own precompiles stay in the traces. */
+export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
+  const known = byFork.get(fork);
+  if (known) return known;
+  const contracts = INTRODUCED.filter(([since]) => isForkActive(since, fork)).flatMap(([, lows]) =>
+    lows.map(address),
+  );
+  const set = new Set(contracts);
+  byFork.set(fork, set);
+  return set;
+}
+
+/**
+ * Returns whether a precompiled contract was called without value. Ethereum's precompiles never revert and always use
+ * gas. A call that uses none reaches an account without code, because the chain has no precompile there yet (0x100
+ * before Osaka).
+ */
+export function isValuelessPrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
+  if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;
+  if (trace.error === undefined && trace.result?.gasUsed === ZERO) return false;
+  return precompiles.has(trace.action.to);
+}

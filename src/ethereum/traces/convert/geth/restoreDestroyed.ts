@@ -1,0 +1,34 @@
+import type { Address, Trace } from '../../index.ts';
+
+/** Zero address. It has no contract, so no destruction can have this address. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // 20 bytes of lower-case hex
+
+/**
+ * Restores the addresses of destructions that a node reports as zero. revm (anvil, Reth) does this if a contract
+ * names itself as beneficiary and, since Cancun, nothing happens (bluealloy/revm #3834). The contract and the
+ * refund address are the account that the parent frame runs as. The balance stays zero, because no node reports it.
+ *
+ * @param traces frames in pre-order; changed ones are replaced.
+ */
+export function restoreDestroyed(traces: Trace[]): void {
+  const path: Trace[] = [];
+  for (let i = 0; i < traces.length; i++) {
+    const trace = traces[i];
+    if (trace === undefined) continue;
+    const depth = trace.traceAddress.length;
+    path[depth] = trace;
+    if (trace.type !== 'suicide' || trace.action.address !== ZERO_ADDRESS) continue;
+    const address = accountRunBy(path[depth - 1]);
+    if (address !== undefined)
+      traces[i] = { ...trace, action: { address, balance: trace.action.balance, refundAddress: address } };
+  }
+}
+
+/** Returns the account as which a frame's code runs, or undefined if it is unknown. */
+function accountRunBy(frame: Trace | undefined): Address | undefined {
+  if (frame?.type === 'create')
+    return frame.result && 'address' in frame.result ? frame.result.address : undefined;
+  if (frame?.type !== 'call') return undefined;
+  const { callType, from, to } = frame.action;
+  return callType === 'delegatecall' || callType === 'callcode' ? from : to;
+}

@@ -1,3 +1,0 @@
-import type { Quantity } from '../index.ts';
-
-export const quantity = (value: bigint) => `0x${value.toString(16)}` as Quantity; // canonical as BigInt prints it

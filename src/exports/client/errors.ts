@@ -1,0 +1,61 @@
+/** The gateway returned a JSON-RPC error. docs/gateway.md lists the codes. */
+export class FloodgateRpcError extends Error {
+  override readonly name = 'FloodgateRpcError';
+  readonly code: number;
+  /** Machine-readable details, such as `{"limit":800,"requested":801}`. */
+  readonly data: unknown;
+
+  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** The response is not JSON-RPC: a proxy answered, or the URL belongs to another server. */
+export class FloodgateHttpError extends Error {
+  override readonly name = 'FloodgateHttpError';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`HTTP status ${status} without a JSON-RPC response: check that the URL is a gateway's`);
+    this.status = status;
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the result of a JSON-RPC response, or undefined if there is none. Throws FloodgateRpcError for an error. */
+export function resultIn(response: unknown): { readonly result: unknown } | undefined {
+  if (!isObject(response)) return undefined;
+  const { error, result } = response;
+  if (isObject(error) && typeof error['code'] === 'number')
+    throw new FloodgateRpcError({
+      code: error['code'],
+      message: String(error['message']),
+      data: error['data'],
+    });
+  return result === undefined ? undefined : { result };
+}
+
+/** Blocks between the last yielded one and the head are not indexed, so their traces would be lost. */
+export class MissingBlocksError extends Error {
+  override readonly name = 'MissingBlocksError';
+  /** First and last block of each range. */
+  readonly missing: readonly (readonly [number, number])[];
+
+  constructor(missing: readonly (readonly [number, number])[]) {
+    super(`blocks ${missing.map((range) => range.join(' to ')).join(', ')} are not in the gateway's index`);
+    this.missing = missing;
+  }
+}
+
+/** A reorg replaced more blocks than the subscription keeps, so the traces to remove are unknown. */
+export class ReplacedTooDeepError extends Error {
+  override readonly name = 'ReplacedTooDeepError';
+
+  constructor() {
+    super('a reorganisation replaced more blocks than the subscription keeps: read the history again');
+  }
+}

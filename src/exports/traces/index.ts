@@ -1,0 +1,79 @@
+/**
+ * Entry point of `floodgate/traces`. Converts an Ethereum client's responses for one block into complete, verified
+ * traces in the format of Parity's `trace_block` (docs/trace-filter.md). Sends no requests.
+ */
+import {
+  blockRewards,
+  checkBlock,
+  checkedRewards,
+  forkScheduleOf,
+  fromCallTracer,
+  fromFlatCallTracer,
+  parseHeader,
+  parseTraceBlock,
+  parseTransactions,
+} from '../../ethereum/traces/convert/index.ts';
+import type { Trace } from '../../ethereum/traces/index.ts';
+
+export { BlockMismatchError, TraceFormatError } from '../../ethereum/traces/convert/index.ts';
+export type {
+  Address,
+  CallTrace,
+  CreateTrace,
+  Data,
+  Hash,
+  Quantity,
+  RewardTrace,
+  SuicideTrace,
+  Trace,
+} from '../../ethereum/traces/index.ts';
+
+/**
+ * Method that returned the traces: `trace_block`, or `debug_traceBlockByHash` (or `…ByNumber`) with
+ * `{"tracer":"callTracer"}` or `{"tracer":"flatCallTracer","tracerConfig":{"includePrecompiles":true}}`.
+ */
+export type TraceMethod = 'trace_block' | 'callTracer' | 'flatCallTracer';
+
+/** A node's responses for one block: the parsed `result` of each. */
+export interface NodeAnswers {
+  /** Result of `eth_getBlockByHash` or `eth_getBlockByNumber`. The two tracers require full transaction objects. */
+  readonly block: unknown;
+  /** Result of the call named by `method`. Do not reuse it: the returned traces share parts of it. */
+  readonly traces: unknown;
+  /**
+   * Results of `eth_getUncleByBlockHashAndIndex`, in order. Required for mainnet and Sepolia blocks with uncles,
+   * because rewards depend on them.
+   */
+  readonly uncles?: readonly unknown[];
+}
+
+export interface BlockTracesOptions {
+  readonly method: TraceMethod;
+  /** Result of `eth_chainId`. Selects the rules for gas and rewards; unknown chains use Ethereum's newest rules. */
+  readonly chainId: number;
+}
+
+/**
+ * Returns the traces of a block in canonical order: frames of its transactions, then the rewards of a mined block.
+ * docs/nodes.md lists the values that are exact for each method.
+ *
+ * @throws TraceFormatError if a response does not have the requested format (the message names the member);
+ * BlockMismatchError if the traces are not exactly those of the block.
+ */
+export function blockTraces(answers: NodeAnswers, { method, chainId }: BlockTracesOptions): Trace[] {
+  const header = parseHeader(answers.block);
+  const schedule = forkScheduleOf(chainId);
+  const uncles = (answers.uncles ?? []).map(parseHeader);
+  let traces: Trace[];
+  if (method === 'trace_block') {
+    traces = checkedRewards({ header, uncles }, parseTraceBlock(answers.traces), schedule);
+  } else {
+    const convert = method === 'callTracer' ? fromCallTracer : fromFlatCallTracer;
+    traces = [
+      ...convert({ header, transactions: parseTransactions(answers.block) }, answers.traces, schedule),
+      ...blockRewards(header, uncles, schedule),
+    ];
+  }
+  checkBlock(header, traces);
+  return traces;
+}

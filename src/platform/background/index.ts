@@ -1,0 +1,8 @@
+export {
+  awaitedLater,
+  type BackgroundFailure,
+  failureReporter,
+  inBackground,
+  logBackgroundFailures,
+  onBackgroundFailure,
+} from './background.ts';

@@ -1,0 +1,99 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Counter, type Registry } from 'prom-client';
+import { type CounterSeries, counterSeries, gaugesOf } from '../metrics/index.ts';
+import { connectionEvent } from './connectionEvent.ts';
+import type { QueuedResponse, RequestSequencer } from './requestQueue.ts';
+
+export interface OpenResponse extends QueuedResponse {
+  readonly headersSent: boolean;
+}
+
+/** One client connection: the order of its requests, and the status of each response. */
+export class Connection {
+  readonly #countAnswer: (status: number) => void;
+  #order: RequestSequencer<OpenResponse> | undefined;
+  /** Whether an unparsable request was answered; no response follows. */
+  #isUnreadable = false;
+
+  constructor(countAnswer: (status: number) => void) {
+    this.#countAnswer = countAnswer;
+  }
+
+  orderWith(order: RequestSequencer<OpenResponse>): void {
+    this.#order = order;
+  }
+
+  arrived(response: OpenResponse): void {
+    this.#order?.enqueue(response);
+  }
+
+  /** Called when a response was sent or its client is gone. */
+  answered(response: OpenResponse): void {
+    if (response.headersSent && !this.#isUnreadable) this.#countAnswer(response.statusCode);
+    this.#order?.onFinished(response);
+  }
+
+  /** Called for an unparsable request. Calls back once, after the requests before it were answered. */
+  unreadable(close: () => void): void {
+    if (this.#order === undefined) close();
+    else this.#order.onMalformed(close);
+  }
+
+  toldUnreadable(status: number): void {
+    this.#isUnreadable = true;
+    this.#countAnswer(status);
+  }
+
+  /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
+  upgraded(): boolean {
+    return this.#order?.upgraded() ?? true;
+  }
+
+  closed(): void {
+    this.#order?.closed();
+  }
+}
+
+const CONNECTIONS = new WeakMap<Socket, Connection>();
+
+/** Returns undefined if the socket's server is not watched. */
+export const connectionOf = (socket: Socket): Connection | undefined => CONNECTIONS.get(socket);
+
+/** The connections of all servers of a process, and the statuses of their responses. */
+export class Connections {
+  readonly #answers: Counter<'status'>;
+  readonly #series = new Map<number, CounterSeries>();
+  #open = 0;
+
+  constructor(metrics: Registry) {
+    this.#answers = new Counter({
+      name: 'floodgate_http_responses_total',
+      help: 'HTTP answers, by status.',
+      labelNames: ['status'],
+      registers: [metrics],
+    });
+    gaugesOf(metrics)('floodgate_http_connections', 'Open connections.', () => this.#open);
+  }
+
+  watch(server: Server): void {
+    server.on(connectionEvent(server), (socket: Socket) => {
+      const connection = new Connection((status) => this.#countAnswer(status));
+      CONNECTIONS.set(socket, connection);
+      this.#open++;
+      socket.on('close', () => {
+        this.#open--;
+        connection.closed();
+      });
+    });
+  }
+
+  #countAnswer(status: number): void {
+    let series = this.#series.get(status);
+    if (series === undefined) {
+      series = counterSeries(this.#answers, { status: String(status) });
+      this.#series.set(status, series);
+    }
+    series.inc();
+  }
+}

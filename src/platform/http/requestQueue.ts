@@ -1,0 +1,159 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { RejectionCounter } from './rejectionCounter.ts';
+import type { ScheduledTask, TimeSliceScheduler } from './timeSliceScheduler.ts';
+
+export interface QueuedResponse {
+  readonly req: IncomingMessage;
+  readonly statusCode: number;
+  shouldKeepAlive: boolean;
+}
+
+export interface RequestSequencer<Response extends QueuedResponse> {
+  enqueue(response: Response): void;
+  /** Called when the client received the whole response or is gone. */
+  onFinished(response: Response): void;
+  /** Called when the next bytes are not HTTP. Calls back once, after the requests before them were answered. */
+  onMalformed(close: () => void): void;
+  closed(): void;
+  /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
+  upgraded(): boolean;
+}
+
+export interface RequestQueueDependencies<Response extends QueuedResponse> {
+  readonly turns: TimeSliceScheduler;
+  readonly handle: (response: Response) => void;
+}
+
+/** The socket is paused at this many waiting requests. node:http parses each read completely, up to 64 KiB. */
+const MAX_WAITING = 16;
+
+/**
+ * The requests of one connection: one is active, and pipelined ones wait. Requests of the same read are spread over
+ * several time slices, between which other connections are served.
+ */
+export class RequestQueue<Response extends QueuedResponse>
+  implements RequestSequencer<Response>, ScheduledTask
+{
+  readonly #socket: Socket;
+  readonly #turns: TimeSliceScheduler;
+  readonly #handle: (response: Response) => void;
+  readonly #rejections = new RejectionCounter();
+  /** Calls node:http's own listeners for the `end` event. */
+  readonly #end: () => void;
+  #active: Response | undefined;
+  /** The most recent request, whose body may be incomplete. */
+  #latest: Response | undefined;
+  readonly #waiting: Response[] = [];
+  /** Value when the last request was parsed. */
+  #bytesRead = 0;
+  #isPipelined = false;
+  #isEnded = false;
+  /** Answers bytes that are not HTTP and closes the connection. */
+  #close: (() => void) | undefined;
+
+  /** Must be created after node:http added its listeners to a new connection. */
+  constructor(socket: Socket, { turns, handle }: RequestQueueDependencies<Response>) {
+    this.#socket = socket;
+    this.#turns = turns;
+    this.#handle = handle;
+    this.#end = takeListeners(socket, 'end');
+    socket.on('end', this.#ended).on('resume', this.#resumed);
+  }
+
+  enqueue(response: Response): void {
+    // No further request is processed after a response with `Connection: close`.
+    if (this.#socket.writableEnded) return;
+    const { bytesRead } = this.#socket;
+    const isOfLastRead = bytesRead === this.#bytesRead;
+    this.#bytesRead = bytesRead;
+    this.#latest = response;
+    if (!isOfLastRead && this.#isAnswered) return this.#activate(response);
+    this.#isPipelined = true;
+    if (this.#waiting.push(response) >= MAX_WAITING) this.#socket.pause();
+    if (this.#active === undefined) this.#turns.add(this);
+  }
+
+  onFinished(response: Response): void {
+    if (response !== this.#active) return;
+    this.#active = undefined;
+    this.#rejections.count(response.statusCode);
+    if (this.#waiting.length > 0 || this.#isEnded) this.#turns.add(this);
+    this.#closeIfAnswered();
+  }
+
+  onMalformed(close: () => void): void {
+    if (this.#close !== undefined) return;
+    this.#close = close;
+    this.#isPipelined = true;
+    // The body of the last request will never be complete.
+    if (this.#latest?.req.complete === false) {
+      if (this.#active === this.#latest) this.#active = undefined;
+      else this.#waiting.pop();
+    }
+    this.#closeIfAnswered();
+  }
+
+  closed(): void {
+    this.#active = undefined;
+    this.#waiting.length = 0;
+    this.#turns.delete(this);
+  }
+
+  upgraded(): boolean {
+    const isAnswered = this.#isAnswered;
+    this.#socket.off('end', this.#ended).off('resume', this.#resumed);
+    this.closed();
+    return isAnswered;
+  }
+
+  runSlice(): void {
+    // No further request is processed after a response with `Connection: close`.
+
+    if (this.#socket.destroyed || this.#socket.writableEnded) return this.closed();
+    if (this.#active !== undefined) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      if (this.#waiting.length === MAX_WAITING - 1) this.#socket.resume();
+      this.#activate(next);
+    } else if (this.#isEnded) this.#end();
+  }
+
+  #activate(response: Response): void {
+    this.#active = response;
+    if (this.#rejections.limitReached) response.shouldKeepAlive = false;
+    this.#handle(response);
+  }
+
+  get #isAnswered(): boolean {
+    return this.#active === undefined && this.#waiting.length === 0;
+  }
+
+  #closeIfAnswered(): void {
+    if (this.#isAnswered) this.#close?.();
+  }
+
+  /** node:http resumes the socket after each message and whenever a body is read. */
+  readonly #resumed = (): void => {
+    if (this.#waiting.length < MAX_WAITING) return;
+    this.#socket.pause();
+    // Makes node:http stop reading. An already paused socket does not emit the event again.
+    this.#socket.emit('pause');
+  };
+
+  /** Deferred until pipelined requests are answered, because node:http sends nothing after this event. */
+  readonly #ended = (): void => {
+    if (!this.#isPipelined) return this.#end();
+    this.#isEnded = true;
+    this.#turns.add(this);
+  };
+}
+
+/** Removes the listeners for an event, and returns a function that calls them. */
+function takeListeners(socket: Socket, event: string): () => void {
+  const listeners = socket.listeners(event) as (() => void)[]; // node types them as functions
+  socket.removeAllListeners(event);
+  return () => {
+    for (const listener of listeners) listener.call(socket);
+  };
+}

@@ -1,0 +1,39 @@
+/** Time per event loop iteration for deferred work. A single step may exceed it. */
+const SLICE_MS = 0.5;
+
+export interface ScheduledTask {
+  runSlice(): void;
+}
+
+/** Runs deferred work in small steps, round robin, after the I/O of each event loop iteration. */
+export class TimeSliceScheduler {
+  readonly #waiting = new Set<ScheduledTask>();
+  #isScheduled = false;
+
+  add(work: ScheduledTask): void {
+    this.#waiting.add(work);
+    this.#schedule();
+  }
+
+  delete(work: ScheduledTask): void {
+    this.#waiting.delete(work);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#run);
+  }
+
+  readonly #run = (): void => {
+    this.#isScheduled = false;
+    const endMs = performance.now() + SLICE_MS;
+    // Work added during the loop is appended to the set and also visited.
+    for (const work of this.#waiting) {
+      this.#waiting.delete(work);
+      work.runSlice();
+      if (performance.now() >= endMs) break;
+    }
+    if (this.#waiting.size > 0) this.#schedule();
+  };
+}

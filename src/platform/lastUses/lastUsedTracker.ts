@@ -1,0 +1,73 @@
+import { awaitedLater, inBackground } from '../background/index.ts';
+
+/** A crash loses at most the uses of this time; a regular stop loses none. */
+const WRITE_MS = 60_000;
+/** Far more than a store has valid ids. */
+const MAX_SEEN = 10_000;
+
+export interface LastUsedStore {
+  lastUses(): Promise<ReadonlyMap<string, string>>;
+  noteUses(uses: ReadonlyMap<string, string>): Promise<void>;
+}
+
+export interface LastUsesOptions {
+  /** Formats a time as in the store: a string that sorts chronologically. */
+  readonly timestampOf: (atMs: number) => string;
+  readonly writeMs?: number;
+}
+
+/** Collects the time of last use by id, and writes it once a minute. */
+export class LastUsedTracker {
+  readonly #store: LastUsedStore;
+  readonly #timestampOf: LastUsesOptions['timestampOf'];
+  readonly #seenAtMs = new Map<string, number>();
+  readonly #writtenAtMs = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #writing: Promise<void> | undefined;
+
+  constructor({ timestampOf, writeMs = WRITE_MS }: LastUsesOptions, store: LastUsedStore) {
+    this.#store = store;
+    this.#timestampOf = timestampOf;
+    this.#timer = setInterval(() => inBackground('last uses of tokens', () => this.write()), writeMs).unref();
+  }
+
+  used(id: string): void {
+    if (this.#seenAtMs.size < MAX_SEEN || this.#seenAtMs.has(id)) this.#seenAtMs.set(id, Date.now());
+  }
+
+  async all(): Promise<ReadonlyMap<string, string>> {
+    const all = new Map(await this.#store.lastUses());
+    for (const [id, atMs] of this.#seenAtMs) all.set(id, later(all.get(id), this.#timestampOf(atMs)));
+    return all;
+  }
+
+  /** Writes the uses since the last write. After an error they are written later. */
+  write(): Promise<void> {
+    this.#writing ??= awaitedLater(
+      this.#writeOnce().finally(() => {
+        this.#writing = undefined;
+      }),
+    );
+    return this.#writing;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.write();
+  }
+
+  async #writeOnce(): Promise<void> {
+    const seen = [...this.#seenAtMs].filter(([id, atMs]) => this.#writtenAtMs.get(id) !== atMs);
+    if (seen.length === 0) return;
+    try {
+      await this.#store.noteUses(new Map(seen.map(([id, atMs]) => [id, this.#timestampOf(atMs)])));
+      for (const [id, atMs] of seen) this.#writtenAtMs.set(id, atMs);
+    } catch {
+      // The caller monitors the store and reports failed writes.
+    }
+  }
+}
+
+const later = (one: string | undefined, other: string): string =>
+  one !== undefined && one > other ? one : other;

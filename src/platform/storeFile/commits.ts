@@ -1,0 +1,27 @@
+import type { RootDatabase } from 'lmdb';
+
+/** With event-turn batching lmdb leaves the batch promise unhandled, so that a full disk would end the process. */
+export const WITHOUT_EVENT_TURN_BATCHING = { eventTurnBatching: false } as const;
+
+/**
+ * Awaits an lmdb commit and rejects with the actual reason instead of lmdb's "Commit failed". The reason is in a
+ * separate promise, which would end the process if it stayed unhandled.
+ */
+export async function awaitCommit<T>(commit: PromiseLike<T>): Promise<T> {
+  try {
+    return await commit;
+  } catch (error) {
+    throw await reasonOf(error);
+  }
+}
+
+async function reasonOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error)) return error;
+  return Promise.resolve(error.commitError).then(
+    () => error,
+    (reason: unknown) => reason,
+  );
+}
+
+/** Opens databases in one commit. Otherwise each new database causes its own commit and disk flush. */
+export const inOneCommit = <T>(root: RootDatabase, open: () => T): T => root.transactionSync(open);

@@ -1,0 +1,207 @@
+import Type, { type TSchema } from 'typebox';
+import {
+  accessLists,
+  entryPatchSchema,
+  nameEntrySchema,
+  networkEntrySchema,
+  newNameEntrySchema,
+  newNetworkEntrySchema,
+  newTokenSchema,
+  type RuleFormat,
+} from '../../index.ts';
+import { cursorPattern, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
+import { guardSchemas } from './guardSchemas.ts';
+import { healthSchemas } from './healthSchemas.ts';
+import {
+  createdGatewayKeySchema,
+  gatewayKeySchema,
+  gatewaySchema,
+  newGatewayKeySchema,
+} from './keySchemas.ts';
+import { apiTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
+
+const closed = { additionalProperties: false };
+const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+
+/** Type of a member that is always null. Many client generators fail for the type null alone, and for constants. */
+const alwaysNull = (type: readonly string[]): TSchema => Type.Unsafe({ type, description: 'Always null.' });
+
+const entrySchema = Type.Object(
+  {
+    code: Type.Integer({ minimum: 1000 }),
+    message: Type.String({ minLength: 1 }),
+    source: Type.Optional(
+      Type.Object({ pointer: Type.String({ description: 'JSON pointer to the invalid field.' }) }, closed),
+    ),
+    error_chain: Type.Optional(
+      Type.Array(Type.Object({ code: Type.Integer(), message: Type.String() }, closed), {
+        description: 'Causes of the error.',
+      }),
+    ),
+    type: Type.Optional(alwaysNull(['string', 'null'])),
+  },
+  closed,
+);
+
+const resultInfoSchema = Type.Object(
+  {
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
+    count: Type.Integer({ minimum: 0, description: 'Number of items on this page.' }),
+    total_count: Type.Integer({ minimum: 0, description: 'Number of items on all pages.' }),
+    total_pages: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+
+const cursorInfoSchema = Type.Object(
+  {
+    per_page: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE }),
+    count: Type.Integer({ minimum: 0, description: 'Changes on this page.' }),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: cursorPattern,
+        description: 'Value of `cursor` for the next page, with older changes. Missing on the last page.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const changeMembers = {
+  at: Type.String({ format: 'date-time', description: 'Time of the change, unique among all changes.' }),
+  by: Type.String({
+    description:
+      'Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command.',
+  }),
+  label: Type.Optional(Type.String({ description: 'Label of the token.' })),
+  from: Type.String({ description: 'Address of the client; `local` for a command on the same machine.' }),
+  account: Type.String(),
+};
+
+const ruleChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    rule: Type.String({ description: 'Id of the rule.' }),
+    action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
+    before: Type.Optional(ref('Rule')),
+    after: Type.Optional(ref('Rule')),
+  },
+  closed,
+);
+
+const listChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    list: Type.Enum(Object.keys(accessLists), { type: 'string' }),
+    entry: Type.String({ description: 'Id of the entry.' }),
+    action: Type.Enum(['list.create', 'list.update', 'list.delete'], { type: 'string' }),
+    before: Type.Optional(ref('AccessEntry')),
+    after: Type.Optional(ref('AccessEntry')),
+  },
+  closed,
+);
+
+const tokenSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Identifies the token in the audit log.' }),
+    status: Type.Enum(['active'], { type: 'string' }),
+    expires_on: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  closed,
+);
+
+const currentTokenSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Identifies the token in the audit log.' }),
+    label: Type.Optional(Type.String({ description: 'Label of the token.' })),
+    permissions: Type.Array(Type.String()),
+    all_accounts: Type.Boolean(),
+    accounts: Type.Array(Type.String(), { description: 'Empty if the token is for all accounts.' }),
+    expires_on: Type.Optional(Type.String({ format: 'date-time' })),
+    guarded_account: Type.Optional(
+      Type.String({ description: 'Account whose DNS this server protects, if the token is for it.' }),
+    ),
+  },
+  closed,
+);
+
+function success(result: Record<string, TSchema>): TSchema {
+  const messages = Type.Array(ref('Entry'), { description: 'Additional information about the result.' });
+  return Type.Object(
+    {
+      ...result,
+      success: Type.Boolean({ description: 'Always true.' }),
+      errors: Type.Array(ref('Entry'), { maxItems: 0 }),
+      messages,
+    },
+    closed,
+  );
+}
+
+/** Returns the named schemas of the OpenAPI document. The schemas of rules also validate requests. */
+export const namedSchemas = ({ schemas }: RuleFormat) => ({
+  Rule: schemas.rule,
+  // No schema name starts with "New": Go generators use that prefix for constructors.
+  RuleCreation: schemas.newRule,
+  RulePatch: schemas.rulePatch,
+  AccessEntry: Type.Union([networkEntrySchema, nameEntrySchema]),
+  AccessEntryCreation: Type.Union([newNetworkEntrySchema, newNameEntrySchema]),
+  AccessEntryPatch: entryPatchSchema,
+  Entry: entrySchema,
+  ResultInfo: resultInfoSchema,
+  Token: tokenSchema,
+  CurrentToken: currentTokenSchema,
+  AnalyticsAnswer: success({
+    result: Type.Object({}, { description: 'See docs/dns-protection.md, section Seen.' }),
+  }),
+  ...guardSchemas,
+  ...healthSchemas,
+  HealthAnswer: success({ result: ref('Health') }),
+  HealthHistoryAnswer: success({ result: Type.Array(ref('HealthMinute'), { maxItems: 1440 }) }),
+  GuardStatusAnswer: success({ result: ref('GuardStatus') }),
+  GuardRatesAnswer: success({ result: ref('GuardRates') }),
+  WhatIfAnswer: success({ result: ref('WhatIf') }),
+  CurrentTokenAnswer: success({ result: ref('CurrentToken') }),
+  AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
+  AttackAnswer: success({ result: ref('Attack') }),
+  FleetAnswer: success({ result: Type.Array(ref('FleetInstance'), { maxItems: 1000 }) }),
+  RuleAnswer: success({ result: ref('Rule') }),
+  RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
+  RuleChange: ruleChangeSchema,
+  ListChange: listChangeSchema,
+  CursorInfo: cursorInfoSchema,
+  AuditAnswer: success({
+    result: Type.Array(Type.Union([ref('RuleChange'), ref('ListChange')])),
+    result_info: ref('CursorInfo'),
+  }),
+  AccessEntryAnswer: success({ result: ref('AccessEntry') }),
+  AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
+  ApiToken: apiTokenSchema,
+  CreatedApiToken: createdApiTokenSchema,
+  ApiTokenCreation: newTokenSchema,
+  ApiTokenAnswer: success({ result: ref('ApiToken') }),
+  ApiTokenListAnswer: success({ result: Type.Array(ref('ApiToken')), result_info: ref('ResultInfo') }),
+  CreatedApiTokenAnswer: success({ result: ref('CreatedApiToken') }),
+  Gateway: gatewaySchema,
+  GatewayAnswer: success({ result: ref('Gateway') }),
+  GatewayKey: gatewayKeySchema,
+  CreatedGatewayKey: createdGatewayKeySchema,
+  GatewayKeyCreation: newGatewayKeySchema,
+  GatewayKeyAnswer: success({ result: ref('GatewayKey') }),
+  GatewayKeyListAnswer: success({ result: Type.Array(ref('GatewayKey')), result_info: ref('ResultInfo') }),
+  CreatedGatewayKeyAnswer: success({ result: ref('CreatedGatewayKey') }),
+  TokenAnswer: success({ result: ref('Token') }),
+  DoneAnswer: success({}),
+  ErrorAnswer: Type.Object(
+    {
+      result: alwaysNull(['object', 'null']),
+      success: Type.Boolean({ description: 'Always false.' }),
+      errors: Type.Array(ref('Entry'), { minItems: 1 }),
+      messages: Type.Array(ref('Entry'), { maxItems: 0 }),
+    },
+    closed,
+  ),
+});
+
+export type SchemaName = keyof ReturnType<typeof namedSchemas>;

@@ -1,0 +1,246 @@
+/** OpenAPI schemas of the guard's status and attacks. docs/dns-protection.md explains the members. */
+import Type, { type TSchema } from 'typebox';
+
+const closed = { additionalProperties: false };
+const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+const count = (description?: string) => Type.Number({ minimum: 0, ...(description && { description }) });
+const moment = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description && { description }) });
+const countsBy = (description: string): TSchema =>
+  Type.Object({}, { additionalProperties: Type.Number(), description });
+const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { maxItems: 20, description });
+
+const summary = {
+  id: Type.String({ format: 'uuid' }),
+  instance: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Guard that detected the attack; omitted if there is only one guard.',
+    }),
+  ),
+  region: Type.Optional(Type.String({ description: 'Region of that guard.' })),
+  datacenter: Type.Optional(Type.String()),
+  state: Type.Enum(['active', 'ended'], { type: 'string' }),
+  zones: Type.Array(Type.String(), {
+    description: 'Attacked zones, at most 100. An empty string means names outside all known zones.',
+  }),
+  zone_count: Type.Integer({ minimum: 0 }),
+  noticed_by: Type.Enum(
+    [
+      'unknown_rate',
+      'unknown_share',
+      'nxdomain_share',
+      'zone_rate',
+      'account_rate',
+      'earlier_run',
+      'known_refused',
+    ],
+    { type: 'string' },
+  ),
+  rule: Type.Optional(ref('AttackRule')),
+  started_on: moment(),
+  last_seen_on: moment('Time at which the attack was last detected.'),
+  ended_on: Type.Optional(moment('Omitted while the attack is active.')),
+  now: ref('AttackRates'),
+  peak: ref('AttackRates'),
+  queries: count('Queries in the attacked zones during the attack.'),
+  unknown_names: count(),
+  refused: count(),
+  would_refuse: count('Queries that an enabled rule would have dropped or truncated.'),
+  refused_share: Type.Number({ minimum: 0, maximum: 1 }),
+  known_names: Type.Object(
+    {
+      asked: count(),
+      answered: count(),
+      refused: count('Dropped or truncated.'),
+      would_refuse: count(
+        'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
+      ),
+    },
+    { ...closed, description: 'Queries for known names, which users ask for.' },
+  ),
+};
+
+const MAX_SECONDS = 600;
+const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
+
+/** Simulated effect of a rule. */
+const done = {
+  paying: count('Queries that would have needed a token.'),
+  refused: count('Queries that would have found no token; a part of `paying`.'),
+  known_refused: count('Queries for known names that would have found no token; a part of `refused`.'),
+  client_limited: count(
+    'Queries above the rate limit of their client that need no token; truncated, so that the client retries over TCP.',
+  ),
+};
+
+const sizeSchema = Type.Object({ rate_per_second: count(), burst: count() }, closed);
+
+export const guardSchemas = {
+  AttackRule: Type.Object(
+    {
+      id: Type.String(),
+      mode: Type.String(),
+      profile_sensitivity: Type.String(),
+      rate_sensitivity: Type.String(),
+      burst_sensitivity: Type.String(),
+    },
+    { ...closed, description: 'Rule in force; omitted if there is none.' },
+  ),
+  AttackRates: Type.Object(
+    {
+      queries: count(),
+      unknown_names: count(),
+      refused: count('Dropped or truncated.'),
+      would_refuse: count(
+        'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
+      ),
+    },
+    { ...closed, description: 'Queries per second.' },
+  ),
+  FleetInstance: Type.Object(
+    {
+      id: Type.String({ format: 'uuid', description: 'Stable for the lifetime of the data folder.' }),
+      region: Type.Optional(Type.String()),
+      datacenter: Type.Optional(Type.String()),
+      version: Type.String({ description: 'Version of Floodgate.' }),
+      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
+      rule: Type.Optional(ref('AttackRule')),
+      rule_since: moment('Time since which that rule, or no rule, is in force on the guard.'),
+      started_on: moment(),
+      last_seen_on: moment(),
+      is_up: Type.Boolean({ description: 'Whether the guard reported within the last 30 seconds.' }),
+    },
+    closed,
+  ),
+  HeavyHitter: Type.Object(
+    { value: Type.String(), count: count(), error: count('Maximum overestimate of the count.') },
+    closed,
+  ),
+  AttackSummary: Type.Object(summary, closed),
+  Attack: Type.Object(
+    {
+      ...summary,
+      response_codes: countsBy('Answers to passed queries, by response code.'),
+      top: Type.Object(
+        {
+          sampled: count('Number of sampled queries.'),
+          weight: count('Number of queries that the sample represents.'),
+          names: heavyHitters('Name patterns.'),
+          types: heavyHitters('Query types.'),
+          networks: heavyHitters(
+            '/24 of IPv4 and /56 of IPv6 addresses. Source addresses of UDP queries may be spoofed.',
+          ),
+        },
+        closed,
+      ),
+      sampled_names: Type.Array(
+        Type.Object({ name: Type.String(), type: Type.String(), network: Type.String() }, closed),
+        { maxItems: 20 },
+      ),
+      changes: Type.Array(
+        Type.Object(
+          {
+            at: moment(),
+            kind: Type.Enum(['rule', 'peak', 'zone', 'restart'], { type: 'string' }),
+            rule: Type.Optional(ref('AttackRule')),
+            zone: Type.Optional(Type.String()),
+            queries_per_second: Type.Optional(count()),
+          },
+          closed,
+        ),
+        { maxItems: 50 },
+      ),
+    },
+    closed,
+  ),
+  GuardRates: Type.Object(
+    {
+      until: moment('End of the last second in the series.'),
+      passed: series('Queries that passed without a token.'),
+      allowed: series('Queries that an access list allowed; a part of `passed`.'),
+      paid: series('Queries that passed with a token.'),
+      refused: series('Queries that were dropped or truncated.'),
+      would_refuse: series('Queries that an enabled rule would have dropped or truncated.'),
+      paying: series('Queries that needed a token.'),
+      paying_known: series('Queries for known names that needed a token.'),
+      bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),
+      attack: series('1 during an attack, otherwise 0.'),
+    },
+    { ...closed, description: 'Series of equal length with one value per second, oldest first.' },
+  ),
+  WhatIf: Type.Object(
+    {
+      rule: Type.Optional(ref('AttackRule')),
+      seconds: count('Number of simulated seconds, at most 60.'),
+      queries: count('Queries in these seconds.'),
+      recorded: count('Number of recorded queries, for which the simulation repeats the decision.'),
+      levels: Type.Array(
+        Type.Object(
+          {
+            sensitivity: Type.Enum(['low', 'medium', 'high'], {
+              type: 'string',
+              description:
+                'Rate and burst sensitivity, combined with the profile sensitivity of the rule in force.',
+            }),
+            rate_per_second: count(),
+            burst: count(),
+            ...done,
+          },
+          closed,
+        ),
+        { maxItems: 3 },
+      ),
+      profile_levels: Type.Array(
+        Type.Object(
+          {
+            profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], {
+              type: 'string',
+              description:
+                'Profile sensitivity, combined with the rate and burst sensitivity of the rule in force.',
+            }),
+            ...done,
+          },
+          closed,
+        ),
+        { maxItems: 4 },
+      ),
+    },
+    {
+      ...closed,
+      description:
+        'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one with medium sensitivities.',
+    },
+  ),
+  GuardStatus: Type.Object(
+    {
+      instance: Type.String({ format: 'uuid', description: 'Id of this guard, as in attacks.' }),
+      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
+      rule: Type.Optional(ref('AttackRule')),
+      not_ready: Type.Optional(
+        Type.String({ description: 'Difference from the configuration that is not applied yet.' }),
+      ),
+      ready: Type.Boolean({ description: 'Whether the guard has learned enough to drop.' }),
+      profile_names: count(),
+      profile_bytes: count(),
+      threshold: sizeSchema,
+      bucket: Type.Object({ rate_per_second: count(), burst: count(), tokens: Type.Number() }, closed),
+      since_start: Type.Object(
+        {
+          passed: count(),
+          allowed: count('Queries that an access list allowed; a part of `passed`.'),
+          paid: count(),
+          would_drop: count(),
+          dropped: count(),
+          truncated: count(),
+          reasons: Type.Object({}, { additionalProperties: countsBy('Counts by outcome.') }),
+        },
+        closed,
+      ),
+      attack: Type.Boolean(),
+      attacked_zones: Type.Array(Type.String()),
+      attacks: Type.Array(ref('AttackSummary'), { description: 'Active attacks.' }),
+    },
+    closed,
+  ),
+};

@@ -1,0 +1,159 @@
+/** OpenAPI schemas of the server's health. docs/operating.md explains the members. */
+import Type from 'typebox';
+
+const closed = { additionalProperties: false };
+const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+const count = (description?: string) => Type.Number({ minimum: 0, ...(description && { description }) });
+const orNull = (type: 'number' | 'string', description?: string) =>
+  Type.Unsafe({ type: [type, 'null'], ...(description && { description }) });
+const counts = (description: string) => Type.Object({}, { additionalProperties: Type.Number(), description });
+
+export const healthSchemas = {
+  NodeHealth: Type.Object(
+    {
+      node: Type.String(),
+      host: Type.String(),
+      health: Type.Enum(['unknown', 'healthy', 'failing', 'busy', 'drained', 'quarantined', 'wrongChain'], {
+        type: 'string',
+      }),
+      head_block: orNull('number', 'Latest block of the node; null until the node has reported one.'),
+      lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
+      latency_ms: count('Response time in milliseconds, averaged over about the last twenty responses.'),
+      in_flight: count('Pending requests.'),
+      failures: count('Failures since startup.'),
+      last_failure: Type.Optional(
+        Type.Object({ at: Type.String({ format: 'date-time' }), reason: Type.String() }, closed),
+      ),
+    },
+    closed,
+  ),
+  IndexHealth: Type.Object(
+    {
+      head_block: orNull('number', 'Highest block of the index; null if the index is empty.'),
+      lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
+      first_missing_block: orNull('number', 'Lowest block that is still to be indexed; null if none is.'),
+      failure: orNull('string', 'Reason why indexing is failing; null if it is not.'),
+      bytes: count('Bytes on disk.'),
+      blocks_per_second: count('Blocks written per second, averaged over the last minute.'),
+    },
+    closed,
+  ),
+  NetworkHealth: Type.Object(
+    {
+      network: Type.String(),
+      chain_id: orNull('string', 'Chain ID as a quantity, such as 0x1.'),
+      head_block: orNull('number', 'Newest block known from all nodes.'),
+      nodes: Type.Array(ref('NodeHealth')),
+      index: ref('IndexHealth'),
+      cache: Type.Object({ hits: count(), coalesced: count(), misses: count() }, closed),
+    },
+    closed,
+  ),
+  HealthMinute: Type.Object(
+    {
+      at: Type.String({ format: 'date-time', description: 'End of the minute.' }),
+      ready: Type.Boolean(),
+      rss_bytes: count('Resident memory at the end of the minute.'),
+      cpu_seconds: count('CPU time in seconds.'),
+      answers: counts('HTTP responses, by status.'),
+      limited: count('Gateway requests rejected by a limit.'),
+      networks: Type.Array(
+        Type.Object(
+          {
+            network: Type.String(),
+            nodes_healthy: count(),
+            head_block: orNull('number', 'Newest block known from all nodes.'),
+            calls: count(),
+            errors: count('Calls that returned an error.'),
+            indexed_blocks: count(),
+          },
+          closed,
+        ),
+      ),
+      guard: Type.Optional(
+        Type.Object(
+          {
+            queries: count('Queries over UDP.'),
+            refused: count(),
+            attacks: count('Attacks active at the end of the minute.'),
+          },
+          closed,
+        ),
+      ),
+    },
+    closed,
+  ),
+  Health: Type.Object(
+    {
+      ready: Type.Boolean({ description: 'Readiness, as in /readyz.' }),
+      roles: Type.Array(Type.String(), { description: 'Roles of the server.' }),
+      checks: Type.Object({}, { additionalProperties: Type.String() }),
+      started_on: Type.String({ format: 'date-time' }),
+      versions: Type.Object({ floodgate: Type.String(), node: Type.String() }, closed),
+      memory: Type.Object({ rss_bytes: count() }, closed),
+      networks: Type.Array(ref('NetworkHealth')),
+      limited: counts('Gateway requests rejected since startup, by limit.'),
+      http: Type.Object(
+        {
+          connections: count(),
+          unsent_bytes: count('Memory of responses in preparation or not yet received by clients.'),
+          connections_cut: counts('Connections closed since startup, by reason.'),
+        },
+        closed,
+      ),
+      stores: Type.Array(Type.Object({ store: Type.String(), bytes: count('Bytes on disk.') }, closed)),
+      guard: Type.Optional(
+        Type.Object(
+          {
+            not_ready: orNull('string', 'Difference from the configuration that is not applied yet.'),
+            attacks: count('Active attacks.'),
+          },
+          { ...closed, description: 'Omitted if no guard runs.' },
+        ),
+      ),
+    },
+    closed,
+  ),
+};
+
+export const exampleHealth = {
+  ...{ ready: true, roles: ['gateway', 'ingest', 'rules'], checks: { store: 'ok', ingest: 'ok' } },
+  started_on: '2026-11-20T22:10:38.762Z',
+  ...{ versions: { floodgate: '0.1.0', node: '22.21.1' }, memory: { rss_bytes: 140_000_000 } },
+  networks: [
+    {
+      ...{ network: 'mainnet', chain_id: '0x1', head_block: 23_800_000 },
+      nodes: [
+        {
+          ...{
+            node: 'node-1',
+            host: '192.0.2.1:8545',
+            health: 'healthy',
+            head_block: 23_800_000,
+            lag_blocks: 0,
+          },
+          ...{ latency_ms: 3.2, in_flight: 1, failures: 0 },
+        },
+      ],
+      index: {
+        ...{ head_block: 23_800_000, lag_blocks: 0, first_missing_block: null, failure: null },
+        ...{ bytes: 4_000_000_000, blocks_per_second: 0.083 },
+      },
+      cache: { hits: 900, coalesced: 20, misses: 80 },
+    },
+  ],
+  limited: { in_flight: 0 },
+  http: { connections: 12, unsent_bytes: 0, connections_cut: { timeout: 0, memory: 0, place: 0 } },
+  stores: [{ store: 'rules', bytes: 65_536 }],
+};
+
+export const exampleHealthMinute = {
+  ...{ at: '2026-11-20T22:10:38.762Z', ready: true, rss_bytes: 140_000_000, cpu_seconds: 1.2 },
+  ...{ answers: { '200': 1200, '429': 3 }, limited: 3 },
+  networks: [
+    {
+      ...{ network: 'mainnet', nodes_healthy: 2, head_block: 23_800_000 },
+      ...{ calls: 1200, errors: 4, indexed_blocks: 5 },
+    },
+  ],
+};

@@ -1,0 +1,89 @@
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { labelSchema } from '../../index.ts';
+
+const closed = { additionalProperties: false };
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+
+const settings = {
+  name: Type.Unsafe<string>({
+    ...labelSchema,
+    description: 'Name of the key, 1 to 64 visible characters.',
+  }),
+  rate_per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Maximum calls per second. Default: unlimited.',
+    }),
+  ),
+  methods: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'Methods that the key may call. Default: all methods.',
+    }),
+  ),
+  expires_on: moment('Expiry. Default: never.'),
+};
+
+export const newGatewayKeySchema = Type.Object(settings, closed);
+export type NewGatewayKey = Readonly<Static<typeof newGatewayKeySchema>>;
+
+const members = {
+  id: Type.String({ description: '8 hex digits; not secret.' }),
+  status: Type.Enum(['active', 'expired', 'revoked'], { type: 'string' }),
+  ...settings,
+  created_on: Type.String({ format: 'date-time' }),
+  created_by: Type.Optional(Type.String({ description: 'Id of a token, or `cli:` and a user name.' })),
+  created_from: Type.Optional(Type.String({ description: 'Address of the client, or `local`.' })),
+  revoked_on: moment('Time of revocation.'),
+  revoked_by: Type.Optional(Type.String()),
+  revoked_from: Type.Optional(Type.String()),
+  last_used_on: moment('Last use; omitted if there was none.'),
+  calls: Type.Object(
+    {
+      admitted: count('Calls since the server started.'),
+      limited: count('Calls above a rate limit.'),
+      forbidden: count('Calls of methods that the key may not call.'),
+    },
+    closed,
+  ),
+};
+
+export const gatewayKeySchema = Type.Object(members, closed);
+export const createdGatewayKeySchema = Type.Object(
+  { ...members, value: Type.String({ description: 'The secret key. It is returned only once.' }) },
+  closed,
+);
+
+export const gatewaySchema = Type.Object(
+  {
+    networks: Type.Array(
+      Type.Object(
+        {
+          network: Type.String({ description: 'Name of the network, served at `/v1/NAME`.' }),
+          chain_id: Type.Optional(
+            Type.String({
+              description: 'Chain ID as a quantity, such as 0x1. Omitted until a node has reported it.',
+            }),
+          ),
+        },
+        closed,
+      ),
+    ),
+    needs_key: Type.Boolean({
+      description: 'Whether requests need a key, which is the case once a key was created.',
+    }),
+  },
+  closed,
+);
+export const exampleGateway = { networks: [{ network: 'mainnet', chain_id: '0x1' }], needs_key: false };
+
+export const exampleGatewayKeyCreation = { name: 'explorer', rate_per_second: 50, methods: ['eth_call'] };
+export const exampleGatewayKey = {
+  ...{ id: '3f6d1a2b', status: 'active', ...exampleGatewayKeyCreation },
+  created_on: '2026-11-20T22:10:38.762503+00:00',
+  ...{ created_by: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', created_from: '192.0.2.7' },
+  calls: { admitted: 1200, limited: 3, forbidden: 0 },
+};

@@ -1,0 +1,212 @@
+import Type from 'typebox';
+import { accountIdPattern } from '../../index.ts';
+import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
+import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
+import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
+import { MAX_PER_PAGE, orders } from '../http/paging.ts';
+import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples.ts';
+import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
+
+const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
+
+/** OpenAPI parameters. The key is the parameter's name unless `name` overrides it. */
+export const parameters = {
+  account_id: {
+    in: 'path',
+    required: true,
+    description: 'Account of the rules.',
+    example: '0123abcd',
+    schema: Type.String({ pattern: accountIdPattern, maxLength: 32 }),
+  },
+  rule_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the rule. An id that is empty or not a UUID is treated as unknown.',
+    example: EXAMPLE_RULE_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  entry_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the entry. An id that is empty or not a UUID is treated as unknown.',
+    example: EXAMPLE_ENTRY_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  attack_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the attack. An id that is empty or not a UUID is treated as unknown.',
+    example: EXAMPLE_ATTACK_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  token_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the token. An invalid id is treated as unknown.',
+    example: EXAMPLE_TOKEN_ID,
+    schema: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+  },
+  key_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the key. An invalid id is treated as unknown.',
+    example: '3f6d1a2b',
+    schema: Type.String({ pattern: '^[0-9a-f]{8}$' }),
+  },
+  page: {
+    in: 'query',
+    description: 'Page number, from 1. After the last page the result is empty.',
+    example: 1,
+    schema: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
+  },
+  per_page: {
+    in: 'query',
+    description: 'Maximum number of rules, entries, tokens or keys per page.',
+    example: 100,
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
+  },
+  order: {
+    in: 'query',
+    description:
+      'Field to order by. `prefix`, the default of Cloudflare’s clients, means created_on, because rules have no such field.',
+    example: 'created_on',
+    schema: Type.Enum([...orders, 'prefix'], { type: 'string', default: 'created_on' }),
+  },
+  direction: {
+    in: 'query',
+    description: 'ASC or DESC; not case-sensitive.',
+    example: 'ASC',
+    schema: Type.String({ pattern: `^(?:${anyCase('ASC')}|${anyCase('DESC')})$`, default: 'ASC' }),
+  },
+  since: {
+    in: 'query',
+    description: 'Start of the period. Default: one hour before `until`. Data is kept for seven days.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  until: {
+    in: 'query',
+    description: 'End of the period. Default: now.',
+    example: '2026-11-21T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  name: {
+    in: 'query',
+    description: 'Domain name for which the response explains the verdict of the guard.',
+    example: 'www.example.com',
+    schema: Type.String({ maxLength: 1024 }),
+  },
+  type: {
+    in: 'query',
+    description: 'Query type of the explanation for `name`.',
+    example: 'A',
+    schema: Type.String({ maxLength: 16, default: 'A' }),
+  },
+  region: {
+    in: 'query',
+    description: 'Only data of guards in this region.',
+    example: 'WNAM',
+    schema: Type.String({ maxLength: 256 }),
+  },
+  datacenter: {
+    in: 'query',
+    description: 'Only data of guards in this datacenter.',
+    example: 'SJC',
+    schema: Type.String({ maxLength: 256 }),
+  },
+  'audit since': {
+    name: 'since',
+    in: 'query',
+    description: 'Only changes at or after this time.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit until': {
+    name: 'until',
+    in: 'query',
+    description: 'Only changes at or before this time.',
+    example: '2026-11-21T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit rule_id': {
+    name: 'rule_id',
+    in: 'query',
+    description: 'Only changes of this rule.',
+    example: EXAMPLE_RULE_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  'audit per_page': {
+    name: 'per_page',
+    in: 'query',
+    description:
+      'Maximum number of changes per page. A page may contain fewer, or none, if the search had to skip many changes.',
+    example: 100,
+    schema: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE, default: DEFAULT_AUDIT_PAGE }),
+  },
+  'attacks per_page': {
+    name: 'per_page',
+    in: 'query',
+    description: 'Maximum number of attacks per page.',
+    example: 10,
+    schema: Type.Integer({ minimum: 1, maximum: MAX_ATTACKS_PER_PAGE, default: DEFAULT_ATTACKS_PER_PAGE }),
+  },
+  'attacks since': {
+    name: 'since',
+    in: 'query',
+    description: 'Only attacks that started at or after this time.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'attacks until': {
+    name: 'until',
+    in: 'query',
+    description: 'Only attacks that started before this time.',
+    example: '2026-11-21T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  cursor: {
+    in: 'query',
+    description: '`cursor` from the `result_info` of the previous page.',
+    example: 'jyxt1c3xnc',
+    schema: Type.String({ pattern: cursorPattern }),
+  },
+  'Idempotency-Key': {
+    in: 'header',
+    description:
+      'Key of the request. A repetition with the same key and body within 24 hours returns the first result.',
+    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
+    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'Idempotency-Key of a secret': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Key of the request. A repetition by the same token with the same key and body returns the first result with its secret, until the server restarts.',
+    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
+    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'If-None-Match': {
+    in: 'header',
+    description:
+      'ETag of the version that the client has. If it is current, the response is 304 without a body.',
+    example: '"jyxt1c3xnc"',
+    schema: Type.String(),
+  },
+  'If-Match': {
+    in: 'header',
+    description:
+      'ETag of the version that the client knows. If the rule or entry has changed, the response is 412.',
+    example: '"jyxt1c3xnc"',
+    schema: Type.String(),
+  },
+  'If-Match: *': {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Only * is accepted, because a collection has no ETag; any other value returns 412.',
+    // Any string is valid, because a failed precondition must return 412 and not 400.
+    example: '*',
+    schema: Type.String(),
+  },
+} as const;
+
+export type ParameterName = keyof typeof parameters;

@@ -1,0 +1,120 @@
+import {
+  type Actor,
+  futureCheck,
+  InvalidRule,
+  KeyReused,
+  listCheck,
+  type Micros,
+  ObjectChecker,
+  parseMoment,
+  plainObject,
+  wallClock,
+} from '../../index.ts';
+import { type NewGatewayKey, newGatewayKeySchema } from '../document/keySchemas.ts';
+import { successEnvelope } from '../http/envelope.ts';
+import { readPageRequest, slicePage } from '../http/paging.ts';
+import { parseBody } from '../http/parseBody.ts';
+import type { ApiRequest, ApiResponse } from '../http/request.ts';
+import { readRetryKey } from './retryKey.ts';
+import { notFound } from './ruleHandlers.ts';
+import type { SecretSeeds } from './secretSeeds.ts';
+
+/** Key in the form of the schema `GatewayKey`. */
+export interface GatewayKeyView {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+export interface KeyCreation {
+  readonly key: NewGatewayKey;
+  /** Seed from which the secret is derived. */
+  readonly seed: Buffer;
+  readonly actor: Actor;
+}
+
+export interface GatewayKeys {
+  /** Returns the gateway in the form of the schema `Gateway`. */
+  gateway(): object;
+  readonly methods: readonly string[];
+  /** Returns the keys in order of creation. */
+  list(): Promise<readonly GatewayKeyView[]>;
+  /** Throws `TooManyEntries`. Returns an existing key with this secret if it matches the request, else undefined. */
+  create(creation: KeyCreation): Promise<CreatedKey | undefined>;
+  /** Revokes a key. Returns undefined if no key has this id. */
+  revoke(id: string, actor: Actor): Promise<GatewayKeyView | undefined>;
+}
+
+export interface CreatedKey {
+  readonly key: GatewayKeyView;
+  readonly secret: string;
+  readonly isReplayed: boolean;
+}
+
+type Handler = (request: ApiRequest) => Promise<ApiResponse>;
+
+export interface KeyHandlers {
+  readonly gateway: Handler;
+  readonly list: Handler;
+  readonly create: Handler;
+  readonly read: Handler;
+  readonly revoke: Handler;
+}
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+export function keyHandlers(keys: GatewayKeys, seeds: SecretSeeds): KeyHandlers {
+  const checker = new ObjectChecker<Micros>(newGatewayKeySchema, {
+    methods: listCheck('methods', {
+      of: `methods that the gateway serves, which are ${keys.methods.join(', ')}`,
+      max: keys.methods.length,
+      isItem: (item) => keys.methods.some((method) => method === item),
+    }),
+    expires_on: futureCheck('expires_on'),
+  });
+  const checked = (body: unknown): NewGatewayKey => {
+    const members = plainObject(body);
+    const faults = checker.faultsOf(members, wallClock());
+    if (faults.length > 0) throw new InvalidRule(faults);
+    const { name, methods, expires_on, ...rest } = members as unknown as NewGatewayKey; // just checked against its schema
+    return {
+      ...rest,
+      name: name.trim(),
+      ...(methods && { methods: [...new Set(methods)] }),
+      ...(expires_on !== undefined && { expires_on: parseMoment(expires_on) ?? expires_on }),
+    };
+  };
+
+  return {
+    gateway: async () => ({ body: successEnvelope(keys.gateway()) }),
+
+    async list({ query }) {
+      const { page, per_page } = query;
+      const { page: number, perPage } = readPageRequest({ page, per_page });
+      const { result, resultInfo } = slicePage(await keys.list(), { page: number, perPage });
+      return { body: successEnvelope(result, { resultInfo }) };
+    },
+
+    async create({ caller, actor, headers, body }) {
+      const retryKey = readRetryKey(headers['idempotency-key']);
+      const key = checked(parseBody(body));
+      const created = await keys.create({ key, seed: seeds.of('key', caller.tokenId, retryKey), actor });
+      if (created === undefined) throw new KeyReused();
+      return {
+        body: successEnvelope({ ...created.key, value: created.secret }),
+        headers: { ...NO_STORE, ...(created.isReplayed && { 'idempotent-replayed': 'true' }) },
+      };
+    },
+
+    async read({ keyId, path }) {
+      const key = (await keys.list()).find(({ id }) => id === keyId);
+      if (!key) throw notFound({ path });
+      return { body: successEnvelope(key) };
+    },
+
+    async revoke({ keyId, actor, path }) {
+      const key = await keys.revoke(keyId, actor);
+      if (!key) throw notFound({ path });
+      return { body: successEnvelope(key) };
+    },
+  };
+}

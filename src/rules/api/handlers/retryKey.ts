@@ -1,0 +1,14 @@
+import { InvalidRule } from '../../index.ts';
+
+/** Maximum length of an `Idempotency-Key`; a UUID has 36 characters. */
+export const MAX_RETRY_KEY_CHARACTERS = 255;
+
+/** Returns the `Idempotency-Key` of a create; undefined without one. Throws `InvalidRule` if it is not valid. */
+export function readRetryKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && header.length <= MAX_RETRY_KEY_CHARACTERS && /^[!-~]+$/.test(header))
+    return header;
+  throw new InvalidRule([
+    { message: `Idempotency-Key must be 1 to ${MAX_RETRY_KEY_CHARACTERS} visible ASCII characters` },
+  ]);
+}

@@ -1,0 +1,170 @@
+import {
+  checkNewToken,
+  formatTimestamp,
+  grantViolations,
+  hashSecret,
+  isTokenId,
+  isValidAt,
+  KeyReused,
+  type NewToken,
+  type Token,
+  type TokenRequest,
+  type TokenStore,
+  tokenSecretOf,
+  wallClock,
+} from '../../index.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { type EnvelopeEntry, successEnvelope } from '../http/envelope.ts';
+import { ApiError } from '../http/errors.ts';
+import { readPageRequest, slicePage } from '../http/paging.ts';
+import { parseBody } from '../http/parseBody.ts';
+import type { ApiRequest, ApiResponse } from '../http/request.ts';
+import type { TokenUses } from '../http/tokenUses.ts';
+import { readRetryKey } from './retryKey.ts';
+import { notFound } from './ruleHandlers.ts';
+import type { SecretSeeds } from './secretSeeds.ts';
+
+type Handler = (request: ApiRequest) => Promise<ApiResponse>;
+
+export interface TokenHandlers {
+  readonly list: Handler;
+  readonly create: Handler;
+  readonly read: Handler;
+  readonly revoke: Handler;
+}
+
+export interface TokenHandlersDependencies {
+  readonly tokens: TokenStore;
+  readonly uses: TokenUses;
+  readonly seeds: SecretSeeds;
+}
+
+/** Code of the message about tokens that a revoked token created. */
+const CHILD_TOKENS_CODE = 10111;
+const MAX_IDS_LISTED = 10;
+const NO_STORE = { 'cache-control': 'no-store' };
+
+/** Reserved words that replace a token id in a path, and support only GET. */
+const READ_ONLY_NAMES: readonly string[] = ['current', 'verify'];
+
+export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies): TokenHandlers {
+  const show = (token: Token, lastUses: ReadonlyMap<string, string>): object => ({
+    ...viewOf(token),
+    ...optional('last_used_on', lastUses.get(token.id)),
+    requests: uses.requestsOf(token.id),
+  });
+  const shown = async (token: Token): Promise<object> => show(token, await uses.lastUses());
+  const visible = async (caller: Caller): Promise<readonly Token[]> =>
+    (await tokens.list()).filter((token) => isVisibleTo(caller, token));
+  const found = async ({ caller, tokenId, path }: ApiRequest): Promise<Token> => {
+    const id = tokenId.toLowerCase();
+    const token = isTokenId(id) ? (await visible(caller)).find((one) => one.id === id) : undefined;
+    if (!token) throw notFound({ path });
+    return token;
+  };
+
+  return {
+    async list({ caller, query }) {
+      const { page, per_page } = query;
+      const { page: number, perPage } = readPageRequest({ page, per_page });
+      const { result, resultInfo } = slicePage(await visible(caller), { page: number, perPage });
+      const lastUses = await uses.lastUses();
+      return {
+        body: successEnvelope(
+          result.map((token) => show(token, lastUses)),
+          { resultInfo },
+        ),
+      };
+    },
+
+    async create({ caller, actor, headers, body }) {
+      const retryKey = readRetryKey(headers['idempotency-key']);
+      const asked = grantOf(caller, checkNewToken(parseBody(body), wallClock()));
+      const value = tokenSecretOf(seeds.of('token', caller.tokenId, retryKey));
+      const wanted: NewToken = { ...asked, hash: hashSecret(value).toString('hex') };
+      const first = retryKey === undefined ? undefined : await tokens.findByHash(wanted.hash);
+      const token = first ?? (await tokens.create(wanted, actor));
+      if (!matchesRequest(token, wanted)) throw new KeyReused();
+      return {
+        body: successEnvelope({ ...(await shown(token)), value }),
+        headers: { ...NO_STORE, ...(first && { 'idempotent-replayed': 'true' }) },
+      };
+    },
+
+    async read(request) {
+      return { body: successEnvelope(await shown(await found(request))) };
+    },
+
+    async revoke(request) {
+      if (READ_ONLY_NAMES.includes(request.tokenId))
+        throw new ApiError('methodNotAllowed', { headers: { allow: 'GET, HEAD' } });
+      const token = await found(request);
+      // The expiry is not compared, because a token may revoke tokens that expire later than itself.
+      const faults = grantViolations({ ...ownGrant(request.caller), expires_on: null }, token);
+      if (faults.length > 0) throw new ApiError('forbidden', { faults });
+      const revoked = await tokens.revoke(token.id, request.actor);
+      if (!revoked) throw notFound(request);
+      const messages = childTokenMessages(token.id, await visible(request.caller));
+      return { body: successEnvelope(await shown(revoked), { messages }) };
+    },
+  };
+}
+
+const ownGrant = ({ accounts, permissions, expiresOn }: Caller) => ({
+  ...{ accounts, permissions },
+  expires_on: expiresOn,
+});
+
+/** Callers see only tokens of their own accounts, and cannot detect others. */
+const isVisibleTo = ({ accounts }: Caller, token: Token): boolean =>
+  accounts === 'all' ||
+  (token.accounts !== 'all' && token.accounts.every((account) => accounts.includes(account)));
+
+/** Returns the requested token settings if the caller may grant them. Throws `forbidden`. */
+function grantOf(caller: Caller, { expires_on, ...asked }: TokenRequest): Omit<NewToken, 'hash'> {
+  const wanted = { ...asked, expires_on: expires_on ?? caller.expiresOn };
+  const faults = grantViolations(ownGrant(caller), wanted);
+  if (faults.length > 0) throw new ApiError('forbidden', { faults });
+  return wanted;
+}
+
+/** Returns whether the first result of a retry key also matches this request. */
+function matchesRequest(token: Token, wanted: NewToken): boolean {
+  const asText = ({ label, accounts, permissions, expires_on }: NewToken): string =>
+    JSON.stringify([label, accounts, permissions, expires_on]);
+  return asText(token) === asText(wanted);
+}
+
+function viewOf({ id, label, accounts, permissions, created_on, ...rest }: Token): object {
+  return {
+    ...{ id, label, status: statusOf(rest) },
+    all_accounts: accounts === 'all',
+    accounts: accounts === 'all' ? [] : accounts,
+    ...{ permissions, created_on },
+    ...optional('created_by', rest.created_by),
+    ...optional('expires_on', rest.expires_on),
+    ...optional('revoked_on', rest.revoked_on),
+  };
+}
+
+function statusOf(token: Pick<Token, 'revoked_on' | 'expires_on'>): 'active' | 'revoked' | 'expired' {
+  if (token.revoked_on !== null) return 'revoked';
+  return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
+}
+
+const optional = (member: string, value: string | null | undefined): object =>
+  value === null || value === undefined ? {} : { [member]: value };
+
+/** A leaked token may have created others, so the response to its revocation lists those still valid. */
+function childTokenMessages(id: string, tokens: readonly Token[]): EnvelopeEntry[] {
+  const now = formatTimestamp(wallClock());
+  const ids = tokens.filter((token) => token.created_by === id && isValidAt(token, now)).map((one) => one.id);
+  if (ids.length === 0) return [];
+  const more = ids.length > MAX_IDS_LISTED ? ` and ${ids.length - MAX_IDS_LISTED} more` : '';
+  return [
+    {
+      code: CHILD_TOKENS_CODE,
+      message: `Tokens that it created are still valid: ${ids.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
+    },
+  ];
+}

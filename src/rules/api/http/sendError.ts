@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Route } from '../routes/route.ts';
+import { errorEnvelope } from './envelope.ts';
+import { ApiError, asApiError, type ErrorCase } from './errors.ts';
+
+/** Minimum interval between log messages about an unavailable store. */
+const REPEATED_COMPLAINT_MS = 5_000;
+
+export function errorSender() {
+  let complainedAtMs = Number.NEGATIVE_INFINITY;
+  let unavailableAnswers = 0;
+
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // The client has disconnected, which is not an error of the server.
+    if (hasHungUp(request)) return send(reply, new ApiError('malformedJson'));
+    const known = asApiError(error);
+    if (!known) {
+      // The stack is logged and never sent; the client receives the request id for support.
+      request.log.error({ err: error, requestId: request.id }, 'request to the rules API failed');
+      const message = `Internal error; the request id is ${request.id}`;
+      return send(reply, new ApiError('internal', { message }));
+    }
+    if (known.status >= 500) {
+      unavailableAnswers++;
+      if (performance.now() - complainedAtMs >= REPEATED_COMPLAINT_MS) {
+        complainedAtMs = performance.now();
+        const reason = error instanceof Error ? error.message : String(error);
+        request.log.error({ unavailableAnswers, reason }, 'rule store unavailable: rejecting changes');
+      }
+    }
+    return send(reply, known);
+  };
+}
+
+/** Returns the handler for unmatched requests: 405 with `Allow` if the path has other methods, otherwise 404. */
+export function unroutedSender(routes: readonly Route[], prefix: string) {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = allowedMethods(routes, path.slice(prefix.length));
+    if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
+    return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
+  };
+}
+
+const UNROUTED: Readonly<Record<number, ErrorCase>> = {
+  403: 'certificateRefused',
+  408: 'requestTimeout',
+  421: 'hostRefused',
+  429: 'rateLimited',
+  431: 'headersTooLarge',
+};
+
+/** Returns the envelope for a request that reaches no route: invalid HTTP, or rejected by the server with a message. */
+export function unroutedEnvelope(status: number, message?: string): string {
+  const error = UNROUTED[status] ?? 'malformedRequest';
+  return errorEnvelope(new ApiError(error, message === undefined ? {} : { message }).entries);
+}
+
+/** Sends the response for an undecodable URL below the prefix. Called by the server's handler of framework errors. */
+export function sendBadUrl(reply: FastifyReply): FastifyReply {
+  return send(reply, new ApiError('noRoute'));
+}
+
+function hasHungUp({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}
+
+function allowedMethods(routes: readonly Route[], path: string): string[] {
+  const taken = routes.filter((route) => patternOf(route).test(path));
+  // A literal path takes precedence over a path with an id.
+  const literal = taken.filter((route) => !route.path.includes('{'));
+  const matching = (literal.length > 0 ? literal : taken).map((route) => route.method);
+  return matching.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+function patternOf({ path, exactPath }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}${exactPath ? '' : '/?'}$`);
+}
+
+function send(reply: FastifyReply, error: ApiError): FastifyReply {
+  // The framework would close the connection after an oversized body, and a client that still sends could lose the
+  // response.
+  return reply
+    .removeHeader('connection')
+    .code(error.status)
+    .headers(error.headers)
+    .type('application/json')
+    .send(errorEnvelope(error.entries));
+}

@@ -1,0 +1,63 @@
+import { LastUsedTracker } from '../../../platform/lastUses/index.ts';
+import { type TokenStore, timestampOfMillis } from '../../index.ts';
+
+/** Maximum number of tokens with counted requests; requests of further tokens are not counted. */
+const MAX_COUNTED = 10_000;
+
+export interface RequestsOfToken {
+  readonly count: number;
+  /** Rejected requests: not allowed, above the rate limit, or with an expired or revoked token. Included in `count`. */
+  readonly refused: number;
+}
+
+const NONE: RequestsOfToken = { count: 0, refused: 0 };
+
+/** Counts the requests of each token and records its last use. */
+export class TokenUses {
+  readonly #last: LastUsedTracker;
+  readonly #requests = new Map<string, { count: number; refused: number }>();
+
+  constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
+    this.#last = new LastUsedTracker({ timestampOf: timestampOfMillis }, tokens);
+  }
+
+  countValid(id: string): void {
+    this.#last.used(id);
+    const requests = this.#countedOf(id);
+    if (requests) requests.count++;
+  }
+
+  countInvalid(id: string): void {
+    const requests = this.#countedOf(id);
+    if (!requests) return;
+    requests.count++;
+    requests.refused++;
+  }
+
+  /** Counts a request as rejected after `countValid` counted it. */
+  countForbidden(id: string): void {
+    const requests = this.#requests.get(id);
+    if (requests) requests.refused++;
+  }
+
+  lastUses(): Promise<ReadonlyMap<string, string>> {
+    return this.#last.all();
+  }
+
+  requestsOf(id: string): RequestsOfToken {
+    const { count, refused } = this.#requests.get(id) ?? NONE;
+    return { count, refused };
+  }
+
+  stop(): Promise<void> {
+    return this.#last.stop();
+  }
+
+  #countedOf(id: string): { count: number; refused: number } | undefined {
+    const known = this.#requests.get(id);
+    if (known !== undefined || this.#requests.size >= MAX_COUNTED) return known;
+    const made = { count: 0, refused: 0 };
+    this.#requests.set(id, made);
+    return made;
+  }
+}

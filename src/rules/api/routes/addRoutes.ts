@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isAccountId } from '../../index.ts';
+import { notFound } from '../handlers/ruleHandlers.ts';
+import {
+  type Authenticator,
+  authorize,
+  authorizeAnyAccount,
+  authorizeOperator,
+  type Caller,
+} from '../http/authenticate.ts';
+import type { RateLimiter } from '../http/rateLimit.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { TokenUses } from '../http/tokenUses.ts';
+import type { Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    rulesCaller: Caller | null;
+  }
+}
+
+interface Gate {
+  readonly authenticator: Authenticator;
+  readonly uses: Pick<TokenUses, 'countForbidden'>;
+  readonly rateLimiter: RateLimiter | undefined;
+  readonly clientAddress: (request: IncomingMessage) => string;
+  readonly staleSeconds: (() => number | undefined) | undefined;
+}
+
+export interface RouteConfig {
+  readonly operationId?: string;
+}
+
+/** Complete content type, so that the framework does not append the charset for each response. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const anonymousCaller: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
+
+/** Registers the routes in the framework, each with and without a trailing slash unless its path is exact. */
+export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
+  fastify.decorateRequest('rulesCaller', null);
+  for (const route of routes) {
+    const method = route.method === 'GET' ? (['GET', 'HEAD'] as const) : [route.method];
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const url of route.exactPath ? [path] : [path, `${path}/`]) {
+      fastify.route({
+        method: [...method],
+        url,
+        exposeHeadRoute: false,
+        config: { operationId: route.operationId } satisfies RouteConfig,
+        ...(route.method === 'GET'
+          ? authenticatedInHandler(route, gate)
+          : authenticatedBeforeBody(route, gate)),
+      });
+    }
+  }
+}
+
+/** Authenticates GET requests in the handler, because an async hook would cost as much as the rest of a list. */
+function authenticatedInHandler(route: Route, gate: Gate) {
+  return {
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      await admit(route, gate, { request, reply });
+      return serve(route, gate, { request, reply });
+    },
+  };
+}
+
+/** Requests with a body are authenticated before it is read, so that unauthorized clients use no memory. */
+function authenticatedBeforeBody(route: Route, gate: Gate) {
+  return {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      await admit(route, gate, { request, reply });
+      // The framework rejects unknown content types, while this API accepts any.
+      delete request.raw.headers['content-type'];
+    },
+    handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, gate, { request, reply }),
+  };
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Promise<void> {
+  if (route.open) {
+    request.rulesCaller = anonymousCaller;
+    return;
+  }
+  const caller = await gate.authenticator.authenticate(request.headers.authorization);
+  request.rulesCaller = caller;
+  try {
+    if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
+    authorizeFor(route, caller, request);
+  } catch (error) {
+    gate.uses.countForbidden(caller.tokenId);
+    throw error;
+  }
+}
+
+function authorizeFor(
+  { permission, operator, anyAccount }: Route,
+  caller: Caller,
+  request: FastifyRequest,
+): void {
+  if (permission === undefined) return;
+  if (operator) return authorizeOperator(caller, permission);
+  if (anyAccount) return authorizeAnyAccount(caller, permission);
+  const accountId = param(request, 'account_id');
+  if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
+  authorize(caller, accountId, permission);
+}
+
+async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Promise<FastifyReply> {
+  const caller = request.rulesCaller;
+  if (!caller) throw new Error(`${route.operationId} was reached without authentication`);
+  if (isCollectionPatched(route, request)) {
+    reply.callNotFound();
+    return reply;
+  }
+  const { body, type, headers, isNotModified } = await route.handle(apiRequest(request, caller, gate));
+  if (headers) reply.headers(headers);
+  const staleSeconds = route.open ? undefined : gate.staleSeconds?.();
+  if (staleSeconds !== undefined && route.method === 'GET') reply.header('floodgate-stale', staleSeconds);
+  if (isNotModified) return reply.code(304).send();
+  reply.header('content-type', type ?? JSON_TYPE);
+  if (typeof body !== 'function') return reply.send(body);
+  return request.method === 'HEAD' ? reply.send() : reply.send(body());
+}
+
+/** `PATCH …/rules/` matches a rule with an empty id, but addresses the collection, which does not support PATCH. */
+function isCollectionPatched({ method, path }: Route, request: FastifyRequest): boolean {
+  if (method !== 'PATCH') return false;
+  const [, id] = /\{(\w+)\}$/.exec(path) ?? [];
+  return id !== undefined && param(request, id) === '' && /[^/]\/$/.test(pathOf(request));
+}
+
+function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: Gate): ApiRequest {
+  const { tokenId, label } = caller;
+  return {
+    caller,
+    // Clients without an address are connected over a local socket.
+    actor: {
+      by: tokenId,
+      ...(label !== undefined && { label }),
+      from: clientAddress(request.raw) || 'local',
+    },
+    accountId: param(request, 'account_id'),
+    ruleId: param(request, 'rule_id'),
+    entryId: param(request, 'entry_id'),
+    attackId: param(request, 'attack_id'),
+    tokenId: param(request, 'token_id'),
+    keyId: param(request, 'key_id'),
+    path: pathOf(request),
+    query: request.query as Record<string, unknown>, // the framework's query is an object of strings and lists
+    headers: request.headers,
+    body: request.body,
+  };
+}
+
+function param(request: FastifyRequest, name: string): string {
+  const params = request.params as Record<string, string>; // the framework's params are an object of strings
+  return params[name] ?? '';
+}
+
+function pathOf(request: FastifyRequest): string {
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
+}

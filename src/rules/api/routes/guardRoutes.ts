@@ -1,0 +1,73 @@
+import type { GuardHandlers } from '../handlers/guardHandlers.ts';
+import type { Route } from './route.ts';
+
+export function guardRoutes(
+  family: 'network' | 'magic',
+  { status, rates, whatIf, attacks, attack, fleet }: GuardHandlers,
+): Route[] {
+  const base = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection`;
+  const suffix = family === 'network' ? '' : 'Magic';
+  return [
+    {
+      method: 'GET',
+      path: `${base}/status`,
+      operationId: `readGuardStatus${suffix}`,
+      summary: 'Read the current status of the DNS guard',
+      permission: 'dns_protection:read',
+      answer: 'GuardStatusAnswer',
+      errors: ['notFound'],
+      handle: status,
+    },
+    {
+      method: 'GET',
+      path: `${base}/rates`,
+      operationId: `readGuardRates${suffix}`,
+      summary: 'Read the queries per second of the last ten minutes, oldest first',
+      permission: 'dns_protection:read',
+      answer: 'GuardRatesAnswer',
+      errors: ['notFound'],
+      handle: rates,
+    },
+    {
+      method: 'GET',
+      path: `${base}/what-if`,
+      operationId: `readWhatIf${suffix}`,
+      summary: 'Simulate other sensitivities on the queries of the last minute',
+      permission: 'dns_protection:read',
+      answer: 'WhatIfAnswer',
+      errors: ['notFound'],
+      handle: whatIf,
+    },
+    {
+      method: 'GET',
+      path: `${base}/attacks`,
+      operationId: `listAttacks${suffix}`,
+      summary: 'List the attacks of the last 90 days, newest first',
+      permission: 'dns_protection:read',
+      parameters: ['page', 'attacks per_page', 'attacks since', 'attacks until', 'region', 'datacenter'],
+      answer: 'AttackListAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: attacks,
+    },
+    {
+      method: 'GET',
+      path: `${base}/attacks/{attack_id}`,
+      operationId: `getAttack${suffix}`,
+      summary: 'Read one attack, with the most frequent limited names, query types and networks',
+      permission: 'dns_protection:read',
+      answer: 'AttackAnswer',
+      errors: ['notFound'],
+      handle: attack,
+    },
+    {
+      method: 'GET',
+      path: `${base}/fleet`,
+      operationId: `listFleet${suffix}`,
+      summary: 'List the guards of an account, with their location, rule in force and last report',
+      permission: 'dns_protection:read',
+      answer: 'FleetAnswer',
+      errors: ['notFound'],
+      handle: fleet,
+    },
+  ];
+}

@@ -1,0 +1,248 @@
+import type { GuardHandlers } from '../handlers/guardHandlers.ts';
+import type { KeyHandlers } from '../handlers/keyHandlers.ts';
+import type { RuleHandlers } from '../handlers/ruleHandlers.ts';
+import type { TokenHandlers } from '../handlers/tokenHandlers.ts';
+import { successEnvelope } from '../http/envelope.ts';
+import { LIVE_PERMISSION } from '../live/liveHandler.ts';
+import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
+import { guardRoutes } from './guardRoutes.ts';
+import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
+import type { Route } from './route.ts';
+import { tokenRoutes } from './tokenRoutes.ts';
+
+/** Path families: `network` is Floodgate's, `magic` is that of current Cloudflare clients. */
+const families = ['network', 'magic'] as const;
+
+export interface Handlers {
+  readonly rules: RuleHandlers;
+  readonly lists: AccessListHandlers;
+  readonly audit: Route['handle'];
+  readonly live: Route['handle'];
+  readonly tokens: TokenHandlers;
+  /** Undefined if no gateway runs in this server. */
+  readonly keys: KeyHandlers | undefined;
+  /** Undefined if no guard runs in this server. */
+  readonly guard: GuardHandlers | undefined;
+  /** Undefined if this server reports no health. */
+  readonly health: Route['handle'] | undefined;
+  readonly healthHistory: Route['handle'] | undefined;
+  /** Account whose DNS the guard in this server protects. */
+  readonly guardedAccount: string | undefined;
+}
+
+export function routesOf({
+  rules,
+  lists,
+  audit,
+  live,
+  tokens,
+  keys,
+  guard,
+  health,
+  healthHistory,
+  guardedAccount,
+}: Handlers): readonly Route[] {
+  return [
+    ...families.flatMap((family) => [
+      ...ruleRoutes(family, rules),
+      auditRoute(family, audit),
+      liveRoute(family, live),
+      ...(guard ? guardRoutes(family, guard) : []),
+    ]),
+    ...accessListRoutes(lists),
+    verifyRoute,
+    currentTokenRoute(guardedAccount),
+    ...tokenRoutes(tokens),
+    gatewayRoute(keys),
+    ...(keys ? keyRoutes(keys) : []),
+    ...(health ? [healthRoute(health)] : []),
+    ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
+  ];
+}
+
+function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): Route[] {
+  const collection = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
+  const single = `${collection}/{rule_id}`;
+  const suffix = family === 'network' ? '' : 'Magic';
+  return [
+    {
+      method: 'GET',
+      path: collection,
+      operationId: `listRules${suffix}`,
+      summary: 'List the rules of an account',
+      permission: 'dns_protection:read',
+      parameters: ['page', 'per_page', 'order', 'direction', 'If-None-Match'],
+      answer: 'RuleListAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: handlers.list,
+    },
+    {
+      method: 'POST',
+      path: collection,
+      operationId: `createRule${suffix}`,
+      summary: 'Create a rule',
+      permission: 'dns_protection:write',
+      parameters: ['Idempotency-Key'],
+      body: 'RuleCreation',
+      answer: 'RuleAnswer',
+      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules', 'keyReused'],
+      handle: handlers.create,
+    },
+    {
+      method: 'DELETE',
+      path: collection,
+      operationId: `deleteRules${suffix}`,
+      summary: 'Delete all rules of an account',
+      description:
+        'Without a trailing slash only: with one, the id of a rule is missing, and nothing is deleted.',
+      exactPath: true,
+      permission: 'dns_protection:write',
+      parameters: ['If-Match: *'],
+      answer: 'DoneAnswer',
+      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
+      handle: handlers.removeAll,
+    },
+    {
+      method: 'GET',
+      path: single,
+      operationId: `getRule${suffix}`,
+      summary: 'Read one rule',
+      permission: 'dns_protection:read',
+      parameters: ['If-None-Match'],
+      answer: 'RuleAnswer',
+      errors: ['notFound'],
+      handle: handlers.read,
+    },
+    {
+      method: 'PATCH',
+      path: single,
+      operationId: `updateRule${suffix}`,
+      summary: 'Change settings of a rule',
+      permission: 'dns_protection:write',
+      parameters: ['If-Match'],
+      body: 'RulePatch',
+      answer: 'RuleAnswer',
+      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'preconditionFailed'],
+      handle: handlers.update,
+    },
+    {
+      method: 'DELETE',
+      path: single,
+      operationId: `deleteRule${suffix}`,
+      summary: 'Delete a rule',
+      permission: 'dns_protection:write',
+      parameters: ['If-Match'],
+      answer: 'DoneAnswer',
+      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
+      handle: handlers.remove,
+    },
+    ...analyticsRoute(single, suffix, handlers),
+  ];
+}
+
+function auditRoute(family: (typeof families)[number], audit: Route['handle']): Route {
+  return {
+    method: 'GET',
+    path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/audit`,
+    operationId: `readAudit${family === 'network' ? '' : 'Magic'}`,
+    summary: 'Read the audit log of an account: changes of rules and access lists, newest first',
+    permission: 'dns_protection:audit',
+    parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
+    answer: 'AuditAnswer',
+    errors: ['notFound', 'invalid'],
+    handle: audit,
+  };
+}
+
+function liveRoute(family: (typeof families)[number], live: Route['handle']): Route {
+  return {
+    method: 'GET',
+    path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/live`,
+    operationId: `listen${family === 'network' ? '' : 'Magic'}`,
+    summary: 'Stream the current state once a second, as Server-Sent Events',
+    permission: LIVE_PERMISSION,
+    isStream: true,
+    handle: live,
+  };
+}
+
+function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandlers): Route[] {
+  if (analytics === undefined) return [];
+  return [
+    {
+      method: 'GET',
+      path: `${single}/analytics`,
+      operationId: `readRuleAnalytics${suffix}`,
+      summary:
+        'Read the statistics of DNS guards under a rule, by minute and location, and the status of the guard in this server',
+      permission: 'dns_protection:read',
+      parameters: ['since', 'until', 'region', 'datacenter', 'name', 'type'],
+      answer: 'AnalyticsAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: analytics,
+    },
+  ];
+}
+
+const healthRoute = (health: Route['handle']): Route => ({
+  method: 'GET',
+  path: '/health',
+  operationId: 'readHealth',
+  summary: 'Read the health of the server: nodes, indexes, caches, limits, connections, stores and versions',
+  description: 'The token must be for all accounts.',
+  permission: 'health:read',
+  operator: true,
+  answer: 'HealthAnswer',
+  handle: health,
+});
+
+const healthHistoryRoute = (health: Route['handle']): Route => ({
+  method: 'GET',
+  path: '/health/history',
+  operationId: 'readHealthHistory',
+  summary: 'Read the health of the server in each minute of the last day, oldest first',
+  description: 'The token must be for all accounts. Counts are per minute.',
+  permission: 'health:read',
+  operator: true,
+  answer: 'HealthHistoryAnswer',
+  handle: health,
+});
+
+const verifyRoute: Route = {
+  method: 'GET',
+  path: '/user/tokens/verify',
+  operationId: 'verifyToken',
+  summary: 'Verify the token of the request',
+  answer: 'TokenAnswer',
+  async handle({ caller }) {
+    const result = {
+      id: caller.tokenId,
+      status: 'active',
+      ...(caller.expiresOn !== null && { expires_on: caller.expiresOn }),
+    };
+    const messages = [{ code: 10000, message: 'This API Token is valid and active', type: null }];
+    return { body: successEnvelope(result, { messages }) };
+  },
+};
+
+const currentTokenRoute = (guarded: string | undefined): Route => ({
+  method: 'GET',
+  path: '/user/tokens/current',
+  operationId: 'readCurrentToken',
+  summary: 'Read the permissions and accounts of the token, and the account that this server protects',
+  answer: 'CurrentTokenAnswer',
+  async handle({ caller: { tokenId, label, accounts, permissions, expiresOn } }) {
+    const isAll = accounts === 'all';
+    const isShown = guarded !== undefined && (isAll || accounts.includes(guarded));
+    const result = {
+      id: tokenId,
+      ...(label !== undefined && { label }),
+      permissions,
+      all_accounts: isAll,
+      accounts: isAll ? [] : accounts,
+      ...(expiresOn !== null && { expires_on: expiresOn }),
+      ...(isShown && { guarded_account: guarded }),
+    };
+    return { body: successEnvelope(result) };
+  },
+});

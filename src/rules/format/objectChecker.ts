@@ -1,0 +1,107 @@
+import type { TObject, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from '../invalidRule.ts';
+import { allowedName, namePattern } from './ruleName.ts';
+
+/** Maximum number of unknown fields in an error response, because a body of 64 KiB could contain thousands. */
+const MAX_FAULTS = 100;
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Checks the value of a member. Returns undefined if it is valid. */
+export type MemberCheck<Context> = (value: unknown, context: Context) => Fault | undefined;
+
+/** Returns a body as object. Throws `InvalidRule` if it is not a JSON object. */
+export function plainObject(body: unknown): Members {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Members; // JSON object
+  throw new InvalidRule([{ message: `The body must be a JSON object; got ${describeValue(body)}` }]);
+}
+
+/** Validates an object against a flat schema. Returns all faults: missing, invalid and unknown members. */
+export class ObjectChecker<Context = void> {
+  readonly #checks: ReadonlyMap<string, MemberCheck<Context>>;
+  /** Fault of each required member, for when it is missing. */
+  readonly #required: ReadonlyMap<string, Fault>;
+
+  /** `ownChecks` replace the schema for the members they name. */
+  constructor(schema: TObject, ownChecks: Readonly<Record<string, MemberCheck<Context>>> = {}) {
+    const properties = Object.entries(schema.properties);
+    this.#checks = new Map(
+      properties.map(([member, property]) => [member, ownChecks[member] ?? checkAgainst(member, property)]),
+    );
+    this.#required = new Map(
+      properties
+        .filter(([member]) => schema.required?.includes(member))
+        .map(([member, property]) => {
+          const message = `${member} is missing; it must be ${allowedValues(property)}`;
+          return [member, { pointer: pointerTo(member), message }];
+        }),
+    );
+  }
+
+  faultsOf(object: Members, context: Context): Fault[] {
+    const faults: Fault[] = [];
+    for (const [member, check] of this.#checks) {
+      const fault = Object.hasOwn(object, member)
+        ? check(object[member], context)
+        : this.#required.get(member);
+      if (fault) faults.push(fault);
+    }
+    this.#addUnknown(object, faults);
+    return faults;
+  }
+
+  #addUnknown(object: Members, faults: Fault[]): void {
+    const unknown = Object.keys(object).filter((member) => !this.#checks.has(member));
+    const known = [...this.#checks.keys()].join(', ');
+    for (const member of unknown.slice(0, MAX_FAULTS))
+      faults.push({
+        pointer: pointerTo(shortened(member)),
+        message: `${quoteText(member)} is not a valid field here; allowed: ${known}`,
+      });
+    if (unknown.length > MAX_FAULTS)
+      faults.push({ message: `${unknown.length - MAX_FAULTS} more unknown fields are not listed` });
+  }
+}
+
+function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
+  let compiled: Validator | undefined;
+  return (value) => {
+    // Compiled on first use, because compiling all schemas would take a large part of the startup time.
+    compiled ??= Compile(schema);
+    if (compiled.Check(value) && isWellFormed(value)) return undefined;
+    const message = `${member} must be ${allowedValues(schema)}; got ${describeValue(value)}`;
+    return { pointer: pointerTo(member), message };
+  };
+}
+
+/** Maximum length of a member name in a JSON pointer; longer names are not misspelled fields. */
+const MAX_POINTER_CHARACTERS = 256;
+
+function shortened(member: string): string {
+  return member.length <= MAX_POINTER_CHARACTERS ? member : `${member.slice(0, MAX_POINTER_CHARACTERS)}…`;
+}
+
+/** Rejects strings with lone surrogates, which cannot be encoded as UTF-8. */
+function isWellFormed(value: unknown): boolean {
+  return typeof value !== 'string' || !/\p{Surrogate}/u.test(value);
+}
+
+export function allowedValues(schema: TSchema): string {
+  const { type, minimum, maximum, pattern }: Keywords = schema;
+  if ('enum' in schema && Array.isArray(schema.enum))
+    return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (pattern === namePattern) return allowedName;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'string') return pattern === undefined ? 'a string' : `a string that matches ${pattern}`;
+  const from = minimum === undefined ? '' : ` from ${minimum}`;
+  const to = maximum === undefined ? '' : ` to ${maximum}`;
+  return `${type === 'integer' ? 'an integer' : 'a number'}${from}${to}`;
+}
+
+interface Keywords {
+  readonly type?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}

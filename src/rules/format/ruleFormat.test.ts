@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { Errors } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { InvalidRule } from '../invalidRule.ts';
+import { newRuleArbitrary, storedRulesArbitrary } from '../rule.arbitrary.ts';
+import type { Rule } from '../rule.ts';
+import { ruleFormat } from './ruleFormat.ts';
+import { namePattern } from './ruleName.ts';
+
+const aRule: fc.Arbitrary<Rule> = storedRulesArbitrary
+  .filter((rules) => rules.length > 0)
+  .map((rules) => rules[0] as Rule); // filtered to have one
+
+describe('a request body', () => {
+  it('with any valid rule is accepted unchanged', () => {
+    fc.assert(
+      fc.property(newRuleArbitrary, (rule) => {
+        expect(ruleFormat.checkNewRule({ ...rule })).toEqual(rule);
+      }),
+    );
+  });
+
+  it('with any JSON is accepted or rejected with faults', () => {
+    fc.assert(
+      fc.property(
+        aRule,
+        fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue())),
+        (rule, body) => {
+          for (const check of [
+            () => ruleFormat.checkNewRule(body),
+            () => ruleFormat.checkRulePatch(rule, body),
+          ])
+            try {
+              check();
+            } catch (error) {
+              expect(error).toBeInstanceOf(InvalidRule);
+              expect((error as InvalidRule).faults.length).toBeGreaterThan(0);
+            }
+        },
+      ),
+    );
+  });
+
+  it('cannot contain a name with an invisible character', () => {
+    // These format characters are drawn around the characters that follow them.
+    const drawn = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/u;
+    const nothing =
+      /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u2800\u{16fe4}\u{1d159}]/u;
+    const name = new RegExp(namePattern, 'u');
+    const taken: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const character = String.fromCodePoint(code);
+      if (nothing.test(character) && !drawn.test(character) && name.test(`a${character}b`))
+        taken.push(code.toString(16));
+    }
+    expect(taken).toEqual([]);
+    for (const visible of ['ōsaka 🌊', '東京', 'Zürich-1', 'a\u3000b', '\u{16fe3}'])
+      expect(visible).toMatch(name);
+  });
+
+  it('with one invalid member has one fault, which points to it', () => {
+    const wrong = fc.oneof(
+      fc.integer(),
+      fc.constant(null),
+      fc.constant([]),
+      fc.constant({}),
+      fc.constant(''),
+    );
+    fc.assert(
+      fc.property(newRuleArbitrary, fc.constantFrom(...ruleFormat.fields), wrong, (rule, field, value) => {
+        const { member, schema } = field;
+        fc.pre(typeof value !== 'number' || schema.type === 'string');
+        expect(faultsOf(() => ruleFormat.checkNewRule({ ...rule, [member]: value }))).toMatchObject([
+          { pointer: `/${member}` },
+        ]);
+      }),
+    );
+  });
+
+  it('with very deep nesting is described without recursion', () => {
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 200_000; depth++) deep = depth % 2 === 0 ? [deep] : { deep };
+    expect(faultsOf(() => ruleFormat.checkNewRule({ mode: deep }))).toHaveLength(
+      ruleFormat.fields.filter(({ isOptional, member }) => !isOptional || member === 'mode').length,
+    );
+  });
+});
+
+describe('a patch', () => {
+  it('results in exactly the settings that differ from the stored rule', () => {
+    fc.assert(
+      fc.property(aRule, newRuleArbitrary, (rule, { scope: _, name: __, ...settings }) => {
+        const changes = ruleFormat.checkRulePatch(rule, settings);
+        expect({ ...rule, ...changes }).toEqual({ ...rule, ...settings });
+        for (const [member, value] of Object.entries(changes)) expect(rule).not.toHaveProperty(member, value);
+      }),
+    );
+  });
+
+  it('accepts the whole stored rule and changes nothing', () => {
+    fc.assert(
+      fc.property(aRule, (rule) => {
+        expect(ruleFormat.checkRulePatch(rule, { ...rule })).toEqual({});
+      }),
+    );
+  });
+});
+
+it('a rule stored by the first release is still valid, because later fields have a default', () => {
+  const stored = {
+    id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+    scope: 'region',
+    name: 'WEUR',
+    mode: 'enabled',
+    profile_sensitivity: 'very_high',
+    rate_sensitivity: 'low',
+    burst_sensitivity: 'medium',
+    created_on: '2026-11-20T22:10:38.762503+00:00',
+    modified_on: '2026-11-20T22:10:38.762503+00:00',
+  } as Rule; // of a release that may know fewer fields
+  const rule = ruleFormat.withDefaults(stored);
+  expect(Object.keys(ruleFormat.orderMembers(rule))).toEqual(ruleFormat.members);
+  expect([...Errors(ruleFormat.schemas.rule, rule)]).toEqual([]);
+});
+
+it('inOrder sorts the members of a rule and drops unknown ones', () => {
+  fc.assert(
+    fc.property(
+      aRule.chain((rule) =>
+        fc.tuple(fc.constant(rule), fc.shuffledSubarray(Object.entries({ ...rule, more: 1 }))),
+      ),
+      ([rule, entries]) => {
+        const shuffled = Object.fromEntries([...entries, ...Object.entries(rule)]) as unknown as Rule; // with all members
+        expect(JSON.stringify(ruleFormat.orderMembers(shuffled))).toBe(
+          JSON.stringify(Object.fromEntries(ruleFormat.members.map((member) => [member, rule[member]]))),
+        );
+      },
+    ),
+  );
+});
+
+function faultsOf(check: () => void) {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof InvalidRule) return error.faults;
+    throw error;
+  }
+  return [];
+}

@@ -1,0 +1,53 @@
+import type { Micros } from './timestamp.ts';
+
+interface Snapshot<Item> {
+  readonly changedAt: Micros;
+  readonly items: readonly Item[];
+}
+
+/** Maximum number of cached items over all accounts. Rules use about 50 MB, including data derived from them. */
+const MAX_ITEMS_KEPT = 50_000;
+
+/** Cache of items per account. Evicts the account set longest ago. A snapshot is valid for one change time. */
+export class SnapshotCache<Item> {
+  readonly #snapshots = new Map<string, Snapshot<Item>>();
+  #itemsKept = 0;
+
+  get(accountId: string, changedAt: Micros): readonly Item[] | undefined {
+    const snapshot = this.#snapshots.get(accountId);
+    return snapshot?.changedAt === changedAt ? snapshot.items : undefined;
+  }
+
+  /** Returns the last snapshot of an account, even if it is outdated. */
+  newest(accountId: string): readonly Item[] | undefined {
+    return this.#snapshots.get(accountId)?.items;
+  }
+
+  has(accountId: string): boolean {
+    return this.#snapshots.has(accountId);
+  }
+
+  moments(): ReadonlyMap<string, Micros> {
+    return new Map([...this.#snapshots].map(([accountId, { changedAt }]) => [accountId, changedAt]));
+  }
+
+  set(accountId: string, changedAt: Micros, items: readonly Item[]): void {
+    this.#remove(accountId);
+    this.#snapshots.set(accountId, { changedAt, items });
+    this.#itemsKept += sizeOf(items);
+    for (const oldest of this.#snapshots.keys()) {
+      if (this.#itemsKept <= MAX_ITEMS_KEPT) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(accountId: string): void {
+    const snapshot = this.#snapshots.get(accountId);
+    if (snapshot === undefined) return;
+    this.#itemsKept -= sizeOf(snapshot.items);
+    this.#snapshots.delete(accountId);
+  }
+}
+
+/** An empty account counts as one item, because its snapshot needs memory too. */
+const sizeOf = (items: readonly unknown[]): number => Math.max(1, items.length);

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import {
+  type CreatedRule,
+  type IdempotencyRecord,
+  KeyReused,
+  type Micros,
+  type NewRule,
+  RETRY_KEY_LIFE_MS,
+  type RuleFormat,
+} from '../../index.ts';
+import type { RulesEnvironment } from './environment.ts';
+import type { Write } from './groupCommit.ts';
+
+/** More than one expired retry key is removed per create, so that they cannot accumulate. */
+const EXPIRED_KEYS_CLEARED = 10;
+const MICROS_PER_MILLI = 1000;
+
+/** Creation with a retry key. Hashes bound the stored size, regardless of the key's length. */
+export interface Retry {
+  readonly key: string[];
+  /** Hash of the canonical text: equal for equivalent rules. */
+  readonly fingerprint: string;
+}
+
+/** Stored results of creations with retry keys, returned when the creation is repeated. */
+export class IdempotencyRecords {
+  readonly #environment: RulesEnvironment;
+  readonly #format: RuleFormat;
+
+  constructor(environment: RulesEnvironment, format: RuleFormat) {
+    this.#environment = environment;
+    this.#format = format;
+  }
+
+  retryOf(accountId: string, retryKey: string, rule: NewRule): Retry {
+    return { key: [accountId, sha256(retryKey)], fingerprint: sha256(this.#format.canonicalText(rule)) };
+  }
+
+  /** Returns the stored result of a creation. Throws `KeyReused` if it was for another rule. */
+  find(retry: Retry): CreatedRule | undefined {
+    const first = this.#environment.firstAnswers.get(retry.key);
+    if (!first || this.#isExpired(first)) return undefined;
+    if (first.fingerprint !== retry.fingerprint) throw new KeyReused();
+    return { rule: this.#format.withDefaults(first.rule), overrides: first.overrides, replayed: true };
+  }
+
+  keep(retry: Retry, answer: Omit<CreatedRule, 'replayed'>, moment: Micros): Write[] {
+    const { firstAnswers, firstAnswerAges } = this.#environment;
+    const writes: Write[] = [];
+    for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {
+      // The key may have been used again since, with a newer result that must remain.
+      const kept = firstAnswers.get(key);
+      const isOwn = kept?.at === at;
+      if (kept && isOwn && !this.#isExpired(kept)) break;
+      writes.push({ database: firstAnswerAges, key: at });
+      if (isOwn) writes.push({ database: firstAnswers, key });
+    }
+    writes.push(...this.#environment.noteClock());
+    const wallClock = this.#environment.wallClock();
+    const first: IdempotencyRecord = { at: moment, wallClock, fingerprint: retry.fingerprint, ...answer };
+    writes.push({ database: firstAnswers, key: retry.key, value: first });
+    writes.push({ database: firstAnswerAges, key: moment, value: retry.key });
+    return writes;
+  }
+
+  /** Results with a future time were stored while the clock ran ahead. Their life starts when that was first seen. */
+  #isExpired({ wallClock }: IdempotencyRecord): boolean {
+    const now = this.#environment.wallClock();
+    const from = wallClock <= now ? wallClock : this.#environment.behindSince;
+    return from !== undefined && from + RETRY_KEY_LIFE_MS * MICROS_PER_MILLI <= now;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,92 @@
+import type { CompiledQuery } from 'kysely';
+import { inBackground } from '../../../platform/background/index.ts';
+import type { Micros, SnapshotCache } from '../../index.ts';
+import type { Connections } from './connection/connections.ts';
+import { ConnectionFailed } from './connection/failures.ts';
+
+export interface CachedCollectionsOptions<Item> {
+  readonly connections: Connections;
+  readonly snapshots: SnapshotCache<Item>;
+  /** Query for the last change time of a key; no row if the key never had data. */
+  readonly changedAt: (key: string) => CompiledQuery<{ at: Micros }>;
+  /** Returns the change time and ordered items in one snapshot, with a single null item if the key has none. */
+  readonly all: (key: string) => CompiledQuery<{ at: Micros; item: Item | null }>;
+  readonly finish: (item: Item) => Item;
+}
+
+/** Reads cached collections. Returns a snapshot that the database confirms, or any if it is unreachable. */
+export class CachedCollections<Item> {
+  readonly #options: CachedCollectionsOptions<Item>;
+  readonly #toRead = new Set<string>();
+
+  constructor(options: CachedCollectionsOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Undefined if the key never had data. Throws `StoreUnavailable` if nothing is cached during an outage. */
+  async read(key: string): Promise<readonly Item[] | undefined> {
+    const { connections, snapshots } = this.#options;
+    try {
+      const [state] = await connections.read(this.#options.changedAt(key));
+      if (state === undefined) return undefined;
+      const items = snapshots.get(key, state.at);
+      if (items === undefined) return await this.#readAll(key);
+      // Setting the snapshot again makes it the most recently used one.
+      snapshots.set(key, state.at, items);
+      return items;
+    } catch (error) {
+      return this.#remembered(key, error);
+    }
+  }
+
+  /** Returns one item; from the cache if the database is unreachable. */
+  async readOne(
+    key: string,
+    {
+      query,
+      isIt,
+    }: { readonly query: CompiledQuery<{ item: Item }>; readonly isIt: (item: Item) => boolean },
+  ): Promise<Item | undefined> {
+    try {
+      const [row] = await this.#options.connections.read(query);
+      return row && this.#options.finish(row.item);
+    } catch (error) {
+      return this.#remembered(key, error).find(isIt);
+    }
+  }
+
+  cached(): ReadonlyMap<string, Micros> {
+    return this.#options.snapshots.moments();
+  }
+
+  scheduleRead(key: string): void {
+    if (!this.#options.snapshots.has(key)) return;
+    this.#toRead.add(key);
+    if (this.#toRead.size === 1) inBackground('rules of the database', () => this.#readWaiting());
+  }
+
+  async #readWaiting(): Promise<void> {
+    for (const key of this.#toRead) {
+      // After a failure, the next poll compares all cached data and finds the key again.
+      await this.#readAll(key).catch(() => undefined);
+      this.#toRead.delete(key);
+    }
+  }
+
+  #remembered(key: string, error: unknown): readonly Item[] {
+    const items = error instanceof ConnectionFailed ? this.#options.snapshots.newest(key) : undefined;
+    if (items === undefined) throw error;
+    return items;
+  }
+
+  async #readAll(key: string): Promise<readonly Item[]> {
+    const { connections, snapshots, finish } = this.#options;
+    const rows = await connections.read(this.#options.all(key));
+    const items = Object.freeze(rows.flatMap(({ item }) => (item === null ? [] : [finish(item)])));
+    const at = rows[0]?.at ?? 0;
+    const same = snapshots.get(key, at);
+    if (same) return same;
+    snapshots.set(key, at, items);
+    return items;
+  }
+}

@@ -1,0 +1,47 @@
+import type { CompiledQuery } from 'kysely';
+import type pg from 'pg';
+import { ConnectionFailed, failureOf } from './failures.ts';
+
+/** Above the statement timeout of the database, so a slower statement means that the connection is dead. */
+const DEADLINE_MS = 15_000;
+
+/** Connection borrowed from the pool. All failures are `StoreUnavailable`. */
+export class Connection {
+  readonly #client: pg.PoolClient;
+  #isBroken = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  /** Whether the connection failed and must not be reused. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  async query<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> {
+    const { rows } = await this.#within(this.#client.query(sql, [...parameters]));
+    return rows as Row[]; // of the type that its query was written with
+  }
+
+  /** Runs statements. Returns the last command tag: COMMIT, or ROLLBACK if the database rolled back instead. */
+  async command(sql: string): Promise<string> {
+    const results = await this.#within<pg.QueryResult | pg.QueryResult[]>(this.#client.query(sql));
+    return [results].flat().at(-1)?.command ?? '';
+  }
+
+  async #within<T>(answer: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new ConnectionFailed(`no answer in ${DEADLINE_MS} ms`)), DEADLINE_MS);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } catch (error) {
+      this.#isBroken = true;
+      throw failureOf(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

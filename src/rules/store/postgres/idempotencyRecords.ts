@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import {
+  type CreatedRule,
+  KeyReused,
+  type Micros,
+  type NewRule,
+  RETRY_KEY_LIFE_MS,
+  type RuleFormat,
+} from '../../index.ts';
+import { statement } from './connection/statement.ts';
+import { queries } from './tables.ts';
+import type { Transaction } from './transaction.ts';
+
+/** More than one expired retry key is removed per create, so that they cannot accumulate. */
+const EXPIRED_KEYS_CLEARED = 10;
+const LIFE_MICROS = RETRY_KEY_LIFE_MS * 1000;
+
+/** Creation with a retry key. Hashes bound the stored size, regardless of the key's length. */
+export interface Retry {
+  readonly account: string;
+  readonly key: string;
+  /** Hash of the canonical text: equal for equivalent rules. */
+  readonly fingerprint: string;
+}
+
+/** Stored results of creations with retry keys, returned when the creation is repeated. */
+export class IdempotencyRecords {
+  readonly #format: RuleFormat;
+
+  constructor(format: RuleFormat) {
+    this.#format = format;
+  }
+
+  retryOf(account: string, retryKey: string, rule: NewRule): Retry {
+    return { account, key: sha256(retryKey), fingerprint: sha256(this.#format.canonicalText(rule)) };
+  }
+
+  /** Returns the stored result of a creation. Throws `KeyReused` if it was for another rule. */
+  async find(
+    transaction: Transaction,
+    { account, key, fingerprint }: Retry,
+  ): Promise<CreatedRule | undefined> {
+    const [first] = await transaction.read(
+      queries
+        .selectFrom('first_answers')
+        .selectAll()
+        .where('account', '=', account)
+        .where('key', '=', key)
+        .compile(),
+    );
+    if (first === undefined || isExpired(transaction, first.wall_clock)) return undefined;
+    if (first.fingerprint !== fingerprint) throw new KeyReused();
+    return { rule: this.#format.withDefaults(first.rule), overrides: first.overrides, replayed: true };
+  }
+
+  async keep(
+    transaction: Transaction,
+    { account, key, fingerprint }: Retry,
+    { rule, overrides, at }: Omit<CreatedRule, 'replayed'> & { readonly at: Micros },
+  ): Promise<void> {
+    transaction.noteClock();
+    const expired = expiredBefore(transaction);
+    await transaction.writeUnaudited({
+      compile: () => statement(CLEAR, [...expired, EXPIRED_KEYS_CLEARED]),
+    });
+    const answer = {
+      ...{ at, wall_clock: transaction.wallClock, fingerprint },
+      ...{ rule: JSON.stringify(rule), overrides: JSON.stringify(overrides) },
+    };
+    await transaction.writeUnaudited(
+      queries
+        .insertInto('first_answers')
+        .values({ account, key, ...answer })
+        .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet(answer)),
+    );
+  }
+}
+
+const CLEAR = `DELETE FROM floodgate.first_answers WHERE at IN (
+  SELECT at FROM floodgate.first_answers
+  WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)
+  ORDER BY at LIMIT $4)`;
+
+/** Returns expiry bounds. Results up to the first have expired and, if the flag is true, those after the second. */
+function expiredBefore({ wallClock, behindSince }: Transaction): [Micros, Micros, boolean] {
+  return [wallClock - LIFE_MICROS, wallClock, behindSince !== null && behindSince + LIFE_MICROS <= wallClock];
+}
+
+/** Results with a future time were stored while the clock ran ahead. Their life starts when that was first seen. */
+function isExpired(transaction: Transaction, keptAt: Micros): boolean {
+  const [before, now, future] = expiredBefore(transaction);
+  return keptAt <= now ? keptAt <= before : future;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

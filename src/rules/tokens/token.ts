@@ -1,0 +1,66 @@
+/** Permissions of tokens. As in Cloudflare's API, a write permission includes reading. */
+export const permissions = [
+  'dns_protection:read',
+  'dns_protection:write',
+  'dns_protection:audit',
+  'tokens:read',
+  'tokens:write',
+] as const;
+/** Default permissions. They exclude the audit log, which shows the authors and addresses of changes. */
+export const ordinaryPermissions = ['dns_protection:read', 'dns_protection:write'] as const;
+/** Permissions for operations on the server itself, for tokens of all accounts. */
+export const operatorPermissions = [
+  'nodes:read',
+  'nodes:write',
+  'health:read',
+  'keys:read',
+  'keys:write',
+] as const;
+export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];
+
+/** Stored token, with the hash instead of the secret. */
+export interface Token {
+  /** 32 hex digits, not secret. Identifies the token in the audit log and in `token revoke`. */
+  readonly id: string;
+  readonly hash: string;
+  /** Name given by the operator. */
+  readonly label: string;
+  readonly accounts: 'all' | readonly string[];
+  readonly permissions: readonly Permission[];
+  readonly created_on: string;
+  readonly expires_on: string | null;
+  readonly revoked_on: string | null;
+  /** Author of the creation, as in the audit log. Missing for tokens created by older releases. */
+  readonly created_by?: string;
+}
+
+export const MAX_VALID_TOKENS = 1000;
+
+/** Token before the store sets its id and creation time. */
+export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;
+
+/** Returns whether a token is valid at a time in the format of `formatTimestamp`. */
+export function isValidAt(
+  { revoked_on, expires_on }: Pick<Token, 'revoked_on' | 'expires_on'>,
+  moment: string,
+): boolean {
+  return revoked_on === null && (expires_on === null || expires_on > moment);
+}
+
+/** 1 to 32 letters, digits, `_` and `-`. */
+export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';
+const accountId = new RegExp(accountIdPattern);
+
+/** Description of a valid account id, for messages. */
+export const allowedAccountId = '1 to 32 letters, digits, _ and -';
+
+export function isAccountId(value: unknown): value is string {
+  return typeof value === 'string' && accountId.test(value);
+}
+
+const tokenId = /^[0-9a-f]{32}$/;
+
+/** Returns whether a string is a valid token id. */
+export function isTokenId(text: string): boolean {
+  return tokenId.test(text);
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config/index.ts';
+import type { ClientAddress } from '../platform/addresses/index.ts';
+import type { OpenedParts } from './roles.ts';
+import type { Teardown } from './teardown.ts';
+import type { Tuning } from './tuning.ts';
+
+export interface ServerContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly opened: OpenedParts;
+  readonly tuning: Tuning;
+  /** Closes open resources on stop; each part adds its own steps. */
+  readonly teardown: Teardown;
+  /** Number of processes that serve the gateway; 1 if this process serves it without workers. */
+  readonly workerCount: number;
+  /** Whether workers receive all requests, count them, write the access log and relay operator requests to this process. */
+  readonly isRelayed: boolean;
+  readonly clientAddress: ClientAddress;
+}

@@ -1,0 +1,85 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { PAGE_HEADERS } from '../../platform/page/index.ts';
+import { type ConsoleFile, type ConsoleFiles, readConsoleFiles } from './consoleFiles.ts';
+import type { SignInCode } from './signInCode.ts';
+
+export interface ConsoleOptions {
+  /** Code of the printed sign-in link. Default: no link was printed. */
+  readonly signInCode?: SignInCode | undefined;
+  /** Default: the built files. */
+  readonly files?: ConsoleFiles | undefined;
+}
+
+/** Headers of every console response; images may be `data:` URLs. */
+const CONSOLE_HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(
+    "connect-src 'self';",
+    "connect-src 'self'; img-src 'self' data:; manifest-src 'none';",
+  ),
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const MAX_CODE_BYTES = 1_000;
+
+/** Serves `/console/` and all paths below it, as a fastify plugin with that prefix. */
+export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
+  fastify,
+  { signInCode, files = readConsoleFiles() },
+) => {
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(CONSOLE_HEADERS);
+    done();
+  });
+  const get = (url: string, handler: Handler) =>
+    fastify.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler });
+  get('', (_request, reply) => reply.redirect('/console/', 308));
+  get('/*', (request, reply) => {
+    if (files === undefined)
+      return reply
+        .code(503)
+        .send({ error: 'the console was not built: run `npm run build`, then start again' });
+    const path = (request.params as { '*': string })['*']; // the wildcard of the route
+    const file = files.files.get(path);
+    // A missing script must be a 404, because the browser would run the page as a script.
+    if (file === undefined && path.startsWith('assets/'))
+      return reply.code(404).send({ error: 'file not found' });
+    return send(file ?? files.page, { request, reply });
+  });
+  // Accepts only JSON, so that pages of other origins would need a CORS preflight, which fails.
+  fastify.removeContentTypeParser('text/plain');
+  fastify.post('/sign-in', { bodyLimit: MAX_CODE_BYTES }, (request, reply) => {
+    const { code } = (request.body ?? {}) as { code?: unknown };
+    const token = typeof code === 'string' ? signInCode?.exchange(code) : undefined;
+    reply.header('cache-control', 'no-store');
+    if (token !== undefined) return reply.send({ token });
+    return reply
+      .code(403)
+      .send({ error: 'the sign-in code is wrong, already used or older than ten minutes' });
+  });
+};
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function send(
+  { type, body, gzipped, etag, isImmutable }: ConsoleFile,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+  reply.headers({
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': isImmutable ? IMMUTABLE : 'no-cache',
+  });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (takesGzip) reply.header('content-encoding', 'gzip');
+  const sent = takesGzip ? await gzipped() : body;
+  reply.headers({ 'content-type': type, 'content-length': sent.byteLength });
+  return request.method === 'HEAD' ? reply.send() : reply.send(sent);
+}

@@ -1,0 +1,43 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** 192 bits, so that no client guesses the code in ten tries. */
+const CODE_BYTES = 24;
+const LIFE_MS = 10 * 60_000;
+/** Number of wrong codes after which the code expires for all clients. */
+const MAX_WRONG = 10;
+
+/** A code that can be exchanged for a token one time, within ten minutes. */
+export class SignInCode {
+  /** The code. It is sent in a URL fragment, which browsers do not send to servers. */
+  readonly text = randomBytes(CODE_BYTES).toString('base64url');
+  readonly #token: string;
+  readonly #endsMs: number;
+  readonly #nowMs: () => number;
+  #wrong = 0;
+  #isUsed = false;
+
+  constructor(token: string, nowMs: () => number = () => performance.now()) {
+    this.#token = token;
+    this.#nowMs = nowMs;
+    this.#endsMs = nowMs() + LIFE_MS;
+  }
+
+  /** Returns the token. Undefined if the code is wrong, used or expired, or after too many wrong codes. */
+  exchange(code: string): string | undefined {
+    const isRight = isSame(code, this.text);
+    if (this.#isUsed || this.#wrong >= MAX_WRONG || this.#nowMs() >= this.#endsMs) return undefined;
+    if (!isRight) {
+      this.#wrong++;
+      return undefined;
+    }
+    this.#isUsed = true;
+    return this.#token;
+  }
+}
+
+/** Compares in constant time. */
+function isSame(given: string, expected: string): boolean {
+  const bytes = Buffer.from(given);
+  const wanted = Buffer.from(expected);
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+}

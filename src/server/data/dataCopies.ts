@@ -1,0 +1,79 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { copyStore, DATA_FILE, sealStoreFile, storeFolders } from '../../platform/storeFile/index.ts';
+import { lockDataDir } from './dataDirLock.ts';
+
+/** A backup cannot be created, restored or verified. The message tells the user what to do. */
+class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+/** File next to the stores of a backup, with the creation time. */
+const MANIFEST = 'backup.json';
+
+/** Verifies one store in a folder and returns its problems; `store` is the store's name. */
+export type Verify = (folder: string, store: string) => Promise<readonly string[]>;
+
+/** Copies every store of a data folder as a consistent snapshot while a server may write. Returns the store names. */
+export async function backupData(dataDir: string, target: string): Promise<string[]> {
+  const stores = storeFolders(dataDir);
+  if (stores.length === 0)
+    throw new BackupError(
+      `${dataDir} contains no store: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
+    );
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new BackupError(`${target} is not empty: choose an empty or a new folder`);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  for (const store of stores) await copyStore(join(dataDir, store), join(target, store));
+  // The manifest is written last, so a backup without it is incomplete.
+  const manifest = { madeOn: new Date().toISOString(), stores };
+  writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest)}\n`, { mode: 0o600 });
+  return stores;
+}
+
+/** Verifies the stores of a backup and restores them into a data folder without stores. Returns the store names. */
+export async function restoreData(backup: string, dataDir: string, verify: Verify): Promise<string[]> {
+  const stores = storeFolders(backup);
+  if (stores.length === 0 || !existsSync(join(backup, MANIFEST)))
+    throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
+  const lock = lockDataDir(dataDir);
+  try {
+    // The name must not contain a dot, because lmdb would treat it as a file.
+    const unpacked = stores.map((store) => ({ store, folder: join(dataDir, `restoring-${store}`) }));
+    for (const { folder } of unpacked) rmSync(folder, { recursive: true, force: true });
+    const held = storeFolders(dataDir);
+    if (held.length > 0)
+      throw new BackupError(`${dataDir} already contains ${held.join(', ')}: restore into an empty folder`);
+    for (const { store, folder } of unpacked) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      copyFileSync(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
+      const problems = await verify(folder, store);
+      if (problems.length > 0)
+        throw new BackupError(`${join(backup, store)} is damaged: ${problems.join('; ')}`);
+    }
+    for (const { store, folder } of unpacked) {
+      sealStoreFile(folder);
+      renameSync(folder, join(dataDir, store));
+    }
+    return stores;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Verifies every store of a data folder and seals the ones that pass as its own. Returns the problems by store. */
+export async function verifyData(dataDir: string, verify: Verify): Promise<Map<string, readonly string[]>> {
+  const stores = storeFolders(dataDir);
+  if (stores.length === 0)
+    throw new BackupError(
+      `${dataDir} contains no store: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
+    );
+  const problems = new Map<string, readonly string[]>();
+  for (const store of stores) {
+    const folder = join(dataDir, store);
+    const found = await verify(folder, store);
+    if (found.length === 0) sealStoreFile(folder);
+    problems.set(store, found);
+  }
+  return problems;
+}

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { spawnGuarded } from '../../../test/support/spawn.ts';
+import { until } from '../../../test/support/until.ts';
+import { lockDataDir } from './dataDirLock.ts';
+
+const statOf = (pid: number): string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+
+it('lockDataDir respects the lock of a running process and takes over the lock of a zombie', async (ctx) => {
+  if (!existsSync('/proc/self/stat')) return ctx.skip('this system has no /proc to look for processes in');
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-lock-'));
+  // This parent never waits for its child, so the child becomes a zombie.
+  const parent = spawnGuarded('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {});
+  onTestFinished(() => {
+    parent.kill('SIGTERM');
+    rmSync(folder, { recursive: true });
+  });
+  const [line] = await once(parent.stdout, 'data');
+  const pid = Number(line);
+  // The shell would wait for the child.
+  const name = () => readFileSync(`/proc/${statOf(pid)[1]}/comm`, 'utf8');
+  await until('its parent is no shell any more', () => name() === 'sleep\n');
+  writeFileSync(join(folder, 'floodgate.lock'), JSON.stringify({ pid, started: statOf(pid)[19] }));
+  expect(() => lockDataDir(folder)).toThrow(`in use by another Floodgate, process ${pid}`);
+  process.kill(pid, 'SIGKILL');
+  await until('it has ended', () => statOf(pid)[0] === 'Z');
+  lockDataDir(folder).release();
+});

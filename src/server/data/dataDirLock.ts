@@ -1,0 +1,125 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Thrown so that two servers never write to one data folder. */
+class DataDirInUseError extends Error {
+  override readonly name = 'DataDirInUseError';
+}
+
+/** The data folder cannot be written: it is read-only, full, owned by another user, or not a folder. */
+class DataDirUnusableError extends Error {
+  override readonly name = 'DataDirUnusableError';
+}
+
+export interface DataDirLock {
+  release(): void;
+}
+
+/** Owner of a lock. The process id alone is not enough, because the system may reuse it. */
+interface LockOwner {
+  readonly pid: number;
+  /** Start time of the process in the system's units; null if unknown. */
+  readonly started: string | null;
+}
+
+const LOCK_FILE = 'floodgate.lock';
+/** Maximum number of attempts, because another process may take over a stale lock at the same time. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Locks a data folder, which is created if missing, until `release`. Takes over the lock of a killed process. Throws
+ * DataDirInUseError if a running process owns the lock, DataDirUnusableError if the folder cannot be written.
+ */
+export function lockDataDir(dataDir: string): DataDirLock {
+  const file = join(dataDir, LOCK_FILE);
+  const mine = `${file}.${process.pid}`;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(
+      mine,
+      JSON.stringify({ pid: process.pid, started: startOf(process.pid) } satisfies LockOwner),
+    );
+  } catch (error) {
+    throw new DataDirUnusableError(
+      `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
+        'Check its permissions and the free space, or choose another folder with --data-dir',
+    );
+  }
+  try {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (tryLink(mine, file)) return { release: () => rmSync(file, { force: true }) };
+      removeStale(file, dataDir);
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+  throw new DataDirInUseError(`${dataDir} is being locked by another process; try again`);
+}
+
+/** Creates a hard link to a complete file, which is atomic and fails if the target exists. */
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function removeStale(file: string, dataDir: string): void {
+  const holder = readHolder(file);
+  if (
+    holder !== undefined &&
+    holder.pid !== process.pid &&
+    startOf(holder.pid) === holder.started &&
+    isAlive(holder.pid)
+  )
+    throw new DataDirInUseError(
+      `${dataDir} is in use by another Floodgate, process ${holder.pid}: stop it, or choose another folder with --data-dir`,
+    );
+  // If two processes take over the lock at once, only one of them can rename the file.
+  const aside = `${file}.stale.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+function readHolder(file: string): LockOwner | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as LockOwner; // only lockDataDir writes the file, atomically
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+/**
+ * Returns the start time of a process (field 22 of /proc/PID/stat); null if there is no such file. Returns null for
+ * zombies too: they remain until the parent waits for them, and not every parent does.
+ */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The program name is in parentheses and may contain spaces, so fields are counted after it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, threads, started = null] = [fields[0], fields[17], fields[19]];
+    return state === 'Z' && Number(threads) <= 1 ? null : started;
+  } catch {
+    return null;
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import type { Log } from '../../platform/logging/index.ts';
+
+/** Minimum limit. Stores, listeners, threads and Node.js use some sixty; the rest is for clients and nodes. */
+const NEEDED = 128;
+/** Usual limit of most systems, enough for some hundreds of connections. */
+const USUAL = 1024;
+
+/** The limit of open files is too low. The message has the limit and the remedy. */
+class TooFewFilesError extends Error {
+  override readonly name = 'TooFewFilesError';
+}
+
+/** Throws TooFewFilesError if the limit of open files is too low to run. Logs a warning if it is low. */
+export function checkOpenFiles(log: Log, limit = openFilesLimit()): void {
+  if (limit === undefined || limit >= USUAL) return;
+  const advice = `raise the limit (ulimit -n, LimitNOFILE= of systemd) to ${USUAL} or more`;
+  if (limit < NEEDED)
+    throw new TooFewFilesError(
+      `the limit of open files is ${limit}, at least ${NEEDED} are needed: ${advice}`,
+    );
+  log.warn({ limit, advice }, 'low limit of open files');
+}
+
+function openFilesLimit(): number | undefined {
+  try {
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return limit === undefined ? undefined : Number(limit);
+  } catch {
+    return undefined;
+  }
+}

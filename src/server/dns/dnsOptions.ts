@@ -1,0 +1,117 @@
+/** Converts the `dns` options to options of the guard and its data planes. Throws ConfigError if inconsistent. */
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../../config/index.ts';
+import type { GuardOptions } from '../../dns/controller/index.ts';
+import type { DnsdistOptions } from '../../dns/dataplane/dnsdist/index.ts';
+import type { EmbeddedOptions } from '../../dns/dataplane/embedded/index.ts';
+import type { DnsServer } from '../../dns/dataplane/index.ts';
+import type { Thresholds, ZoneThresholds } from '../../dns/detector/index.ts';
+import { nameToText, nameToWire } from '../../dns/protocol/index.ts';
+import { BadNetworkError, type Network, parseNetwork } from '../../platform/addresses/index.ts';
+import { addressOf } from '../listen/address.ts';
+import { zoneSourcesOf } from './zoneSources.ts';
+
+const UDP_ALONE = /\/udp$/;
+
+export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
+  place: { region: dns.region, datacenter: dns.datacenter },
+  zones: zoneSourcesOf(dns),
+  detector: {
+    profile: { maxNames: dns.maxNames },
+    refuseWith: dns.refuseWith,
+    learnForMinutes: dns.learnForMinutes,
+    thresholds: thresholdsOf(dns.thresholds),
+  },
+});
+
+function thresholdsOf({ zones, ...account }: Config['dns']['thresholds']): Thresholds {
+  return { ...account, zones: Object.fromEntries(zones.map(zoneThresholdsOf)) };
+}
+
+/** The schema has checked the form: `example.com=unknown:4000,rate:500`. */
+function zoneThresholdsOf(text: string): [zone: string, thresholds: ZoneThresholds] {
+  const [name = '', numbers = ''] = text.split('=');
+  const by = new Map(numbers.split(',').map((part) => [part.split(':')[0], Number(part.split(':')[1])]));
+  for (const [what, number] of by)
+    if (number === 0)
+      throw new ConfigError(
+        `dns.thresholds.zones is ${JSON.stringify(text)}; ${what} is 0, the minimum is 1`,
+      );
+  try {
+    const zone = nameToText(nameToWire(name));
+    return [
+      zone,
+      { unknownPerSecond: by.get('unknown'), ratePerSecond: by.get('rate'), burst: by.get('burst') },
+    ];
+  } catch (error) {
+    throw new ConfigError(`dns.thresholds.zones: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
+  if (dns.servers.length === 0)
+    throw new ConfigError(
+      'dns.servers is empty: set the addresses of the upstream DNS servers, like 192.0.2.1:53',
+    );
+  return {
+    listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
+    servers: serversOf(dns),
+    probeName: probeNameOf(dns),
+    responseRateLimit: dns.responseRateLimit,
+    timeoutMs: dns.timeoutMs,
+    threads: dns.threads,
+    tcpMaxQueries: dns.tcpMaxQueries,
+    transfersAllow: dns.transfers.allow.map(networkOf),
+  };
+}
+
+function serversOf({ servers, proxyProtocolServers }: Config['dns']): DnsServer[] {
+  const stranger = proxyProtocolServers.find((text) => !servers.includes(text.replace(UDP_ALONE, '')));
+  if (stranger !== undefined)
+    throw new ConfigError(
+      `dns.proxyProtocolServers contains ${JSON.stringify(stranger)}; allowed: addresses in dns.servers, written the same way: ${servers.join(', ')}`,
+    );
+  return servers.map((text) => ({
+    ...addressOf(text, 'dns.servers'),
+    proxyProtocol: proxyProtocolServers.includes(text)
+      ? 'udp and tcp'
+      : proxyProtocolServers.includes(`${text}/udp`)
+        ? 'udp'
+        : undefined,
+  }));
+}
+
+function probeNameOf({ probeName, zones: [first] }: Config['dns']): string | undefined {
+  if (probeName !== undefined) return checkName(probeName, 'dns.probeName');
+  return first === undefined ? undefined : checkName(first.slice(0, first.indexOf('=')), 'dns.zones');
+}
+
+export function dnsdistOptionsOf({ dns, dataDir }: Config): DnsdistOptions {
+  if (dns.dnsdistKey === undefined)
+    throw new ConfigError('dns.dnsdistKey is required: use the value passed to setKey() in dnsdist.conf');
+  return {
+    consoles: dns.dnsdistConsoles.map((text) => addressOf(text, 'dns.dnsdistConsoles')),
+    key: dns.dnsdistKey,
+    dnstap: addressOf(dns.dnstapListen, 'dns.dnstapListen'),
+    folder: dns.dnsdistFolder ?? join(dataDir, 'dnsdist'),
+    transfersAllow: dns.transfers.allow.map(networkOf),
+  };
+}
+
+function networkOf(text: string): Network {
+  try {
+    return parseNetwork(text);
+  } catch (error) {
+    if (error instanceof BadNetworkError) throw new ConfigError(`dns.transfers.allow: ${error.message}`);
+    throw error;
+  }
+}
+
+function checkName(name: string, option: string): string {
+  try {
+    nameToWire(name);
+  } catch (error) {
+    throw new ConfigError(`${option}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return name;
+}

@@ -1,0 +1,28 @@
+import type { AttackEvent } from '../../dns/attacks/index.ts';
+import type { FleetStore } from '../../dns/fleet/index.ts';
+import type { RulesStorage } from '../../rules/index.ts';
+import type { ServerContext } from '../base.ts';
+import { type Dns, startDns } from './dns.ts';
+
+export interface StartGuardDependencies {
+  readonly storage: RulesStorage | undefined;
+  readonly fleet: FleetStore | undefined;
+  readonly onAttack: (event: AttackEvent) => void;
+}
+
+/** Starts the guard if this server has the role and an account. Other parts may be opened while its threads start. */
+export function startGuard(
+  { config, logger, registry, opened, teardown }: ServerContext,
+  { storage, fleet, onAttack }: StartGuardDependencies,
+): Promise<Dns> | undefined {
+  const { account } = config.dns;
+  if (storage === undefined || account === undefined || !opened.has('guard')) return undefined;
+  const { rules, lists } = storage;
+  const starting = startDns({ config, account }, { rules, lists, fleet, logger, registry, onAttack });
+  const stopping = starting.then(
+    (started) => () => started.stop(),
+    () => undefined, // the caller receives the failure
+  );
+  teardown.add(async () => (await stopping)?.());
+  return starting;
+}

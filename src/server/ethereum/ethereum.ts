@@ -1,0 +1,188 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { type Config, ConfigError, networksOf } from '../../config/index.ts';
+import {
+  extraMethodError,
+  extraRow,
+  GatewayMetrics,
+  type KeyStore,
+  type Live,
+  METHODS,
+  type Method,
+  type MethodRow,
+  OwnFilterMemory,
+  type SharedKeys,
+  SUBSCRIBE,
+} from '../../ethereum/gateway/index.ts';
+import type { NodePool } from '../../ethereum/nodes/index.ts';
+import { openTraceStore, type TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
+import type { MaybePromise, TraceStore } from '../../ethereum/traces/index.ts';
+import { LastUsedTracker } from '../../platform/lastUses/index.ts';
+import type { Tracer } from '../../platform/spans/index.ts';
+import { timestampOfMillis } from '../../rules/index.ts';
+import { gatewayStorageOf } from '../data/gatewayStorage.ts';
+import { IngestMetrics } from '../health/ingestMetrics.ts';
+import { openIndex } from '../jobs/openIndex.ts';
+import { unavailableText } from '../jobs/unavailableText.ts';
+import type { OpenedParts } from '../roles.ts';
+import { type EthereumNetwork, type Replicas, startEthereumNetwork } from './ethereumNetwork.ts';
+
+/** Ethereum part of the server: all networks with their methods, indexes and nodes. */
+export interface Ethereum {
+  readonly methods: ReadonlyMap<string, readonly Method[]>;
+  readonly live: ReadonlyMap<string, Live>;
+  readonly pools: ReadonlyMap<string, NodePool>;
+  readonly keys: KeyStore;
+  readonly keyUses: LastUsedTracker;
+  readonly metrics: GatewayMetrics;
+  /** Memory of this process's filters and of the subscriptions of all processes. */
+  readonly filterMemory: OwnFilterMemory;
+  readonly networks: ReadonlyMap<string, EthereumNetwork>;
+  /** Returns the reasons that the networks are not ready; undefined if they are. */
+  notReady(): string | undefined;
+  /** Describes the blocks that no node can trace; undefined if there are none. */
+  unavailable(): string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Replaceable parts: another storage engine for the index, or another table of methods. */
+export interface EthereumParts {
+  readonly table: readonly MethodRow[];
+  /** Opens the index of a network. `folder` is used by an embedded engine. */
+  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<TraceStore>;
+}
+
+export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };
+
+export interface EthereumDependencies {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly parts: EthereumParts;
+  readonly opened: OpenedParts;
+  readonly tracer: Tracer | undefined;
+  /** API keys shared by several instances. Default: the keys in the data folder. */
+  readonly sharedKeys: SharedKeys | undefined;
+  /** Workers that also read the indexes; undefined if there are none. */
+  readonly followers: Replicas | undefined;
+}
+
+/** Starts every network. If one cannot be served as configured, closes what it opened and rejects with ConfigError. */
+export async function startEthereum(
+  config: Config,
+  { logger, registry, parts, opened, tracer, sharedKeys, followers }: EthereumDependencies,
+): Promise<Ethereum> {
+  const [hasGateway, isIndexing] = [opened.has('gateway'), opened.has('indexing')];
+  const served = servedTable(config, parts.table);
+  const table = hasGateway ? served : [];
+  if (config.gateway.extraMethods.length > 0)
+    logger.info(
+      { methods: config.gateway.extraMethods },
+      'extra methods are relayed without checks or caching',
+    );
+  const { cacheDiskBytes } = config.gateway;
+  const storage = gatewayStorageOf({ dataDir: config.dataDir, cacheDiskBytes, hasGateway });
+  const metrics = new GatewayMetrics(registry);
+  const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
+  metrics.keyCalls.used = (id) => keyUses.used(id);
+  const filterMemory = new OwnFilterMemory({ refused: () => metrics.limited('filter_bytes') });
+  if (hasGateway) metrics.watchFilterBytes(() => filterMemory.bytes);
+  const ingestMetrics = new IngestMetrics(registry);
+  const networks = new Map<string, EthereumNetwork>();
+  const stop = async (): Promise<void> => {
+    for (const network of networks.values()) await network.stop();
+    await keyUses.stop();
+    await storage.close();
+  };
+  try {
+    // Keys in the data folder move to the database. Otherwise a gateway that required keys would become open.
+    const keysTaken = await sharedKeys?.importKeys(storage.keys.entries());
+    if (keysTaken) logger.info({ keys: keysTaken }, 'API keys moved from the data folder to the database');
+    for (const [name, { upstream, indexFrom }] of networksOf(config))
+      networks.set(
+        name,
+        await startEthereumNetwork(
+          { name, upstream, indexFrom, config, isFollower: !isIndexing },
+          {
+            table,
+            store: await openIndex(
+              {
+                ...{ config, network: name },
+                use: { answers: hasGateway, writes: isIndexing },
+              },
+              { logger, openTraceStore: parts.openTraceStore },
+            ),
+            ...{ answers: storage.answers, filterMemory },
+            metrics,
+            ingestMetrics,
+            ...{ logger, tracer, followers },
+          },
+        ),
+      );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  /** Joins the texts of all networks, each with the network's name if there are several. */
+  const ofEach = (textOf: (network: EthereumNetwork) => string | undefined): string | undefined => {
+    const texts = [...networks].flatMap(([name, network]) => {
+      const text = textOf(network);
+      return text === undefined ? [] : networks.size === 1 ? text : `${name}: ${text}`;
+    });
+    return texts.length === 0 ? undefined : texts.join('; ');
+  };
+  metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
+  return {
+    methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
+    live: new Map([...networks].map(([name, { live }]) => [name, live])),
+    pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
+    networks,
+    keys: sharedKeys ?? storage.keys,
+    keyUses,
+    ...{ metrics, filterMemory },
+    notReady: () => ofEach((network) => network.notReady()),
+    unavailable: () => ofEach((network) => unavailableText(network.unavailable())),
+    stop,
+  };
+}
+
+/** Returns all served methods. Throws ConfigError. */
+export function servedTable(config: Config, table: readonly MethodRow[]): readonly MethodRow[] {
+  const { methods, agreement } = config.gateway;
+  checkMethods('gateway.methods', methods, [...table, { name: SUBSCRIBE }]);
+  const readers = table.filter((row) => 'result' in row && row.once !== true);
+  checkMethods('gateway.agreement.methods', agreement.methods, readers);
+  return [...servedRows(table, methods), ...extraRows(config, table)];
+}
+
+/** Returns the rows enabled by `gateway.methods`. The method that describes the others is always served. */
+const servedRows = (table: readonly MethodRow[], wanted: readonly string[]): readonly MethodRow[] =>
+  table.filter(({ name, scope }) => wanted.length === 0 || wanted.includes(name) || scope.of === 'table');
+
+/** Returns the rows of `gateway.extraMethods`. Throws ConfigError. */
+function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly MethodRow[] {
+  const known = table.map(({ name }) => name);
+  return gateway.extraMethods.map((name, i) => {
+    const served = [...known, ...gateway.extraMethods.slice(0, i)];
+    const reason = extraMethodError(name, served);
+    if (reason !== undefined)
+      throw new ConfigError(
+        `gateway.extraMethods contains ${name}, which ${reason}; allowed: other methods of the nodes, except ` +
+          'debug_*, admin_*, personal_*, engine_*, miner_*, eth_sign*, eth_sendTransaction, evm_*, anvil_*, hardhat_*',
+      );
+    return extraRow(name);
+  });
+}
+
+/** Throws ConfigError if an option names a method outside the table; those belong in `gateway.extraMethods`. */
+function checkMethods(
+  option: string,
+  wanted: readonly string[],
+  table: readonly { readonly name: string }[],
+): void {
+  const served = table.map(({ name }) => name);
+  const unknown = wanted.filter((name) => !served.includes(name));
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `${option} contains ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
+    );
+}

@@ -1,0 +1,316 @@
+import type { Logger } from 'pino';
+import { type Config, ConfigError, type NetworkConfig } from '../../config/index.ts';
+import {
+  type AnswerStore,
+  EXPLORER_PERMISSION,
+  explorerMethod,
+  type FilterRow,
+  Filters,
+  type GatewayMetrics,
+  Live,
+  type Method,
+  type MethodRow,
+  methodOf,
+  type NodeGauges,
+  type OwnFilterMemory,
+  openRpcDocument,
+  type StoreState,
+  startNetwork,
+} from '../../ethereum/gateway/index.ts';
+import {
+  type BeginBlock,
+  type BeginWrite,
+  BlockUnavailableError,
+  type HeadChange,
+  Indexer,
+  type IndexerStatus,
+  PooledSource,
+} from '../../ethereum/ingest/index.ts';
+import {
+  ChainMismatchError,
+  type Finality,
+  type NodePool,
+  type NodeRemoval,
+  type PoolState,
+} from '../../ethereum/nodes/index.ts';
+import type { RecentPart, TraceFailure, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
+import type { Tracer } from '../../platform/spans/index.ts';
+import type { IngestMetrics } from '../health/ingestMetrics.ts';
+import { IngestReport } from '../health/ingestReport.ts';
+import { HiddenUndo } from '../jobs/hiddenUndo.ts';
+import { decimalChainId } from './decimalChainId.ts';
+
+/** Maximum lag, in blocks, up to which the index counts as ready. */
+const MAX_READY_LAG_BLOCKS = 5;
+
+export interface EthereumNetworkOptions {
+  readonly name: string;
+  readonly upstream: NetworkConfig['upstream'];
+  readonly indexFrom: number | undefined;
+  readonly config: Config;
+  /** True if another process writes the index. */
+  readonly isFollower: boolean;
+}
+
+export interface EthereumNetworkDependencies {
+  readonly table: readonly MethodRow[];
+  /** Index of the network. Closed with the network, or when the network cannot be started. */
+  readonly store: TraceStore;
+  readonly answers: AnswerStore;
+  readonly filterMemory: OwnFilterMemory;
+  readonly metrics: GatewayMetrics;
+  readonly ingestMetrics: IngestMetrics;
+  readonly logger: Logger;
+  /** Undefined if tracing is off. */
+  readonly tracer: Tracer | undefined;
+  readonly followers: Replicas | undefined;
+}
+
+/** Workers that read the index written by this process. */
+export interface Replicas {
+  /** Sends the state of a network to all workers if it changed. */
+  stateChanged(network: string): void;
+  /** Resolves when all workers use the current state. */
+  settled(): Promise<void>;
+  /** Called after the index changed at its head. */
+  followed(network: string, change: HeadChange): void;
+}
+
+/** State of a network that is replicated to workers. */
+export interface NetworkState {
+  readonly pool: PoolState;
+  readonly store: StoreState;
+  /** Newest blocks of a shared index, if workers may read them in the folder of the first process. */
+  readonly recentPart: RecentPart | undefined;
+}
+
+/** A block that no node returns; `failure` is set if it is recorded as unavailable. */
+export interface NotIndexed {
+  readonly missing: number;
+  readonly failure: TraceFailure | undefined;
+}
+
+/** One network: index, ingest, nodes and methods. */
+export interface EthereumNetwork {
+  readonly methods: readonly Method[];
+  readonly live: Live;
+  readonly pool: NodePool;
+  nodes(): readonly NodeGauges[];
+  index(): Promise<IndexStatus>;
+  state(): NetworkState;
+  /** Handles a worker's report: a node is unhealthy or, without a reason, its chain must be verified again. */
+  reportNodeFault(node: number, why: NodeRemoval | undefined): void;
+  /** Indexes blocks. Resolves with the first block that no node returns. */
+  ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
+  /** Returns the reason that the index is not ready; undefined if it is. */
+  notReady(): string | undefined;
+  unavailable(): readonly UnavailableBlock[];
+  stop(): Promise<void>;
+}
+
+/** Progress and speed of an index. */
+export interface IndexStatus extends IndexerStatus {
+  readonly headBlock: number | undefined;
+  readonly blocksPerSecond: number;
+}
+
+export async function startEthereumNetwork(
+  options: EthereumNetworkOptions,
+  dependencies: EthereumNetworkDependencies,
+): Promise<EthereumNetwork> {
+  const { table, store, filterMemory, ingestMetrics, logger, tracer, followers } = dependencies;
+  const { name, config } = options;
+  checkAgreement(options);
+  const finality = finalityOf(config);
+  const network = await connect(options, dependencies);
+  const { pool } = network;
+  const source = new PooledSource(pool, {
+    onFailover: (node, what, { reason, message }) =>
+      logger.warn(
+        { network: name, node: node.name, host: node.client.host, what, reason, detail: message },
+        'upstream returned no data; retrying with other nodes',
+      ),
+    beginBlock: tracer && beginBlockWith(tracer, name),
+  });
+  const live = new Live(network);
+  const filters = new Filters({ network, live, memory: filterMemory });
+  const { pollIntervalMs } = config.index;
+  const isShared = config.traceStore !== undefined;
+  const unseen = isShared && followers ? new HiddenUndo(followers) : undefined;
+  const indexer = new Indexer(
+    {
+      pollIntervalMs,
+      isFollower: options.isFollower,
+      ...(finality && { finality }),
+      ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
+    },
+    {
+      ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+      followed(change) {
+        live.indexChanged(change);
+        followers?.stateChanged(name);
+        followers?.followed(name, change);
+      },
+      applyWith: unseen?.applyWith,
+      beginWrite: tracer && beginWriteWith(tracer, name),
+    },
+  );
+  pool.onHead(() => {
+    indexer.headChanged();
+    live.headChanged();
+  });
+  pool.onState(() => followers?.stateChanged(name));
+  ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
+  ingestMetrics.watchUnavailable(name, () => indexer.status().unavailable.length);
+  ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
+  indexer.start();
+
+  const services = {
+    network,
+    filters: ({ name }: FilterRow) => filters.handler(name),
+    index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
+    description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
+  };
+  return {
+    pool,
+    live,
+    state: () => ({
+      pool: pool.state,
+      store: network.cache.storeState,
+      recentPart: unseen?.isUndoing === true ? undefined : store.recentPart,
+    }),
+    reportNodeFault(place, why) {
+      const node = pool.nodes[place];
+      if (node === undefined) return;
+      if (why === undefined) node.isChainVerified = false;
+      else {
+        if (why.health === 'quarantined') network.cache.distrust(node.name);
+        pool.removeFromRotation(node, why);
+      }
+    },
+    ensure: (fromBlock, toBlock) => ensureIndexed(indexer, fromBlock, toBlock),
+    methods: methodsOf(table, services),
+    nodes: () =>
+      pool.nodes.map(({ name, health, heads }) => ({
+        name,
+        isHealthy: health === 'healthy',
+        headBlock: heads?.latest.number,
+      })),
+    async index() {
+      const headBlock = (await store.head())?.number;
+      return { ...indexer.status(), headBlock, blocksPerSecond: ingestMetrics.blocksPerSecond(name) };
+    },
+    notReady: () => notReady(indexer.status()),
+    unavailable: () => indexer.status().unavailable,
+    async stop() {
+      filters.stop();
+      live.stop();
+      await indexer.stop();
+      await pool.stop();
+      await store.close();
+    },
+  };
+}
+
+/** Connects to the nodes. If their chain differs from the store's or among them, closes the store and rejects. */
+async function connect(
+  { name, upstream, config }: EthereumNetworkOptions,
+  { store, answers, metrics, logger }: EthereumNetworkDependencies,
+): ReturnType<typeof startNetwork> {
+  try {
+    const chain = await store.chain();
+    return await startNetwork(
+      { ...networkOptions({ name, upstream, config }), chain },
+      { store: answers, metrics, log: logger },
+    );
+  } catch (error) {
+    await store.close();
+    throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
+  }
+}
+
+async function ensureIndexed(
+  indexer: Indexer,
+  fromBlock: number,
+  toBlock: number,
+): Promise<NotIndexed | undefined> {
+  try {
+    await indexer.ensure(fromBlock, toBlock);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BlockUnavailableError) return { missing: error.blockNumber, failure: error.failure };
+    throw error;
+  }
+}
+
+function notReady({ lagBlocks, failure }: IndexerStatus): string | undefined {
+  // During a failure the node's head is unknown, and so is the lag.
+  if (failure !== undefined) return `indexing waits: ${failure}`;
+  if (lagBlocks === undefined) return 'the node has not answered yet';
+  if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
+  return undefined;
+}
+
+export const networkOptions = ({
+  name,
+  upstream,
+  config,
+}: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>): Omit<
+  Parameters<typeof startNetwork>[0],
+  'chain'
+> => ({
+  name,
+  finality: finalityOf(config),
+  upstreams: upstream,
+  pollIntervalMs: config.index.pollIntervalMs,
+  timeoutMs: config.gateway.requestTimeoutMs,
+  nodeWaitMs: config.gateway.nodeWaitMs,
+  maxAnswerBytes: config.gateway.maxAnswerBytes,
+  maxBlockBytes: config.index.maxBlockBytes,
+  cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+  agreementMethods: config.gateway.agreement.methods,
+});
+
+/** Returns the methods of a table for a network. Adds the explorer's method if the table has the address history. */
+export function methodsOf(table: readonly MethodRow[], services: Parameters<typeof methodOf>[1]): Method[] {
+  const methods = table.map((row) => methodOf(row, services));
+  if (!table.some((row) => row.name === EXPLORER_PERMISSION)) return methods;
+  const { pool } = services.network;
+  return [...methods, explorerMethod(services.index, () => decimalChainId(pool.chainId))];
+}
+
+const beginBlockWith =
+  (tracer: Tracer, network: string): BeginBlock =>
+  (blockNumber) => {
+    const span = tracer.begin({ name: 'ingest block', kind: 'internal' });
+    span?.set('floodgate.network', network);
+    span?.set('floodgate.block', blockNumber);
+    return span;
+  };
+
+const beginWriteWith =
+  (tracer: Tracer, network: string): BeginWrite =>
+  ({ blocks, undoFrom }) => {
+    const span = tracer.begin({ name: 'write blocks', kind: 'internal' });
+    span?.set('floodgate.network', network);
+    span?.set('floodgate.blocks', blocks.length);
+    const first = blocks[0]?.block.number ?? undoFrom;
+    if (first !== undefined) span?.set('floodgate.block', first);
+    return span;
+  };
+
+/** Throws ConfigError if agreement is required of a network with one node. */
+function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): void {
+  if (config.gateway.agreement.methods.length > 0 && upstream.length < 2)
+    throw new ConfigError(
+      `gateway.agreement.methods requires two or more nodes, but network ${name} has one`,
+    );
+}
+
+const DEPTH = 'depth:';
+
+/** Parses `index.finality`; undefined if it is not set. */
+function finalityOf({ index: { finality } }: Config): Finality | undefined {
+  if (finality === undefined || finality === 'node' || finality === 'none') return finality;
+  return { depth: Number(finality.slice(DEPTH.length)) }; // the schema has checked the form
+}

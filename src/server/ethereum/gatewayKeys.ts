@@ -1,0 +1,96 @@
+/** API keys of the gateway for the rules API: list, create and revoke. */
+import {
+  type ApiKey,
+  hashOfSecret,
+  isGood,
+  type KeyStore,
+  newKeyId,
+  newSecret,
+  TooManyKeys,
+} from '../../ethereum/gateway/index.ts';
+import type { LastUsedTracker } from '../../platform/lastUses/index.ts';
+import type { CreatedKey, GatewayKeys, GatewayKeyView, KeyCreation } from '../../rules/api/index.ts';
+import { TooManyEntries } from '../../rules/index.ts';
+import { type Counts, type ReadMetrics, sumByLabels } from '../health/metricSums.ts';
+
+export interface GatewayKeysDependencies {
+  readonly keys: KeyStore;
+  readonly metrics: ReadMetrics;
+  readonly lastUses: Pick<LastUsedTracker, 'all'>;
+  /** Resolves when a change is effective in all processes. */
+  readonly settled: () => Promise<void>;
+}
+
+/** `methods`: the methods that a key may be restricted to. `networks`: members of the schema `Gateway`. */
+export function gatewayKeys(
+  { methods, networks }: { readonly methods: readonly string[]; readonly networks: () => readonly object[] },
+  { keys, metrics, lastUses, settled }: GatewayKeysDependencies,
+): GatewayKeys {
+  const shower = async (): Promise<(key: ApiKey) => GatewayKeyView> => {
+    const used = await lastUses.all();
+    const calls = await sumByLabels(await metrics(), 'floodgate_gateway_key_calls_total', ['key', 'outcome']);
+    return (key) => view(key, used.get(key.id), calls);
+  };
+  return {
+    methods,
+    gateway: () => ({ networks: networks(), needs_key: !keys.isEmpty() }),
+    async list() {
+      return keys.list().map(await shower());
+    },
+    async create({ key: { rate_per_second, expires_on, ...wanted }, seed, actor }: KeyCreation) {
+      const secret = newSecret(seed);
+      const hash = hashOfSecret(secret);
+      const key: ApiKey = {
+        id: newKeyId(),
+        name: wanted.name,
+        ...(rate_per_second !== undefined && { ratePerSecond: rate_per_second }),
+        ...(wanted.methods && { methods: wanted.methods }),
+        ...(expires_on !== undefined && { expiresOn: expires_on }),
+        createdOn: new Date().toISOString(),
+        ...{ createdBy: actor.by, createdFrom: actor.from },
+      };
+      try {
+        await keys.add(hash, key);
+      } catch (error) {
+        if (error instanceof TooManyKeys) throw new TooManyEntries('list of API keys', error.max);
+        throw error;
+      }
+      await settled();
+      const stored = keys.find(hash) ?? key;
+      if (settingsOf(stored) !== settingsOf(key)) return undefined;
+      const show = await shower();
+      return { key: show(stored), secret, isReplayed: stored.id !== key.id } satisfies CreatedKey;
+    },
+    async revoke(id, { by, from }) {
+      const revocation = { revokedOn: new Date().toISOString(), revokedBy: by, revokedFrom: from };
+      const revoked = await keys.revoke(id, revocation);
+      await settled();
+      return revoked && (await shower())(revoked);
+    },
+  };
+}
+
+const settingsOf = ({ name, ratePerSecond, methods, expiresOn }: ApiKey): string =>
+  JSON.stringify([name, ratePerSecond, methods, expiresOn]);
+
+function view(key: ApiKey, usedOn: string | undefined, calls: Counts): GatewayKeyView {
+  const of = (outcome: string): number => calls[`${key.id} ${outcome}`] ?? 0;
+  return {
+    id: key.id,
+    ...{
+      status: key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired',
+      name: key.name,
+    },
+    ...(key.ratePerSecond !== undefined && { rate_per_second: key.ratePerSecond }),
+    ...(key.methods && { methods: key.methods }),
+    ...(key.expiresOn !== undefined && { expires_on: key.expiresOn }),
+    created_on: key.createdOn,
+    ...(key.createdBy !== undefined && { created_by: key.createdBy }),
+    ...(key.createdFrom !== undefined && { created_from: key.createdFrom }),
+    ...(key.revokedOn !== undefined && { revoked_on: key.revokedOn }),
+    ...(key.revokedBy !== undefined && { revoked_by: key.revokedBy }),
+    ...(key.revokedFrom !== undefined && { revoked_from: key.revokedFrom }),
+    ...(usedOn !== undefined && { last_used_on: usedOn }),
+    calls: { admitted: of('admitted'), limited: of('limited'), forbidden: of('forbidden') },
+  };
+}

@@ -1,0 +1,103 @@
+/** Logs each change of a rule, access list, token or API key: the actor and the change, without secrets. */
+import type { ApiKey, KeyStore } from '../../ethereum/gateway/index.ts';
+import type { Log } from '../../platform/logging/index.ts';
+import {
+  type AuditEntry,
+  type AuditLog,
+  formatTimestamp,
+  parseTimestamp,
+  ruleFormat,
+} from '../../rules/index.ts';
+
+/** Interval of reading the stores, because other processes change them too. */
+const LOOK_MS = 1000;
+/** Maximum lines per interval. A program that changes rules without end delays its lines and does not fill the disk. */
+const MAX_LINES = 100;
+
+export interface ChangesDependencies {
+  /** Undefined if this server has no rules store. */
+  readonly audit: AuditLog | undefined;
+  /** Undefined if this server has no gateway. */
+  readonly keys: Pick<KeyStore, 'list'> | undefined;
+  readonly log: Log;
+}
+
+/** Logs changes from now on. Returns a function that stops it and waits for a running read. */
+export async function logChanges({ audit, keys, log }: ChangesDependencies): Promise<() => Promise<void>> {
+  const newest = await audit?.page({}, { limit: 1 });
+  let since = newest?.entries[0]?.at;
+  let known = keysById(keys);
+  const look = async (): Promise<void> => {
+    let lines = 0;
+    for await (const entry of audit?.read({ since: since && after(since) }) ?? []) {
+      logEntry(entry, log);
+      since = entry.at;
+      if (++lines === MAX_LINES) break;
+    }
+    const now = keysById(keys);
+    for (const key of now.values()) logKey(key, known.get(key.id), log);
+    known = now;
+  };
+  // Other code reports a store that cannot be read.
+  const once = (): Promise<void> => look().catch(() => undefined);
+  let looking: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    looking ??= once().finally(() => {
+      looking = undefined;
+    });
+  }, LOOK_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await looking;
+    await once();
+  };
+}
+
+const after = (at: string): string => formatTimestamp(parseTimestamp(at) + 1);
+
+const keysById = (keys: ChangesDependencies['keys']): Map<string, ApiKey> =>
+  new Map((keys?.list() ?? []).map((key) => [key.id, key]));
+
+function logEntry(entry: AuditEntry, log: Log): void {
+  const { action, by, from, label } = entry;
+  const who = {
+    action,
+    by: plain(by),
+    from: plain(from),
+    ...(label !== undefined && { label: plain(label) }),
+  };
+  if ('rule' in entry) {
+    const { account, rule, before, after: now } = entry;
+    const changed = ruleFormat.settingMembers
+      .filter((member) => before && now && before[member] !== now[member])
+      .map((member) => `${member}: ${before?.[member]} → ${now?.[member]}`);
+    log.info({ ...who, account, rule, mode: (now ?? before)?.mode, changed }, 'rule changed');
+  } else if ('list' in entry) {
+    const { account, list, entry: id, before, after: now } = entry;
+    const subject = now ?? before;
+    const what = subject && ('prefix' in subject ? subject.prefix : subject.name);
+    log.info({ ...who, account, list, entry: id, subject: plain(what ?? '') }, 'access list changed');
+  } else
+    log.info(
+      { ...who, token: entry.token, name: plain((entry.after ?? entry.before)?.label ?? '') },
+      'token changed',
+    );
+}
+
+function logKey(key: ApiKey, before: ApiKey | undefined, log: Log): void {
+  const { id, name, createdBy = '', revokedBy = '', createdFrom = 'local', revokedFrom = 'local' } = key;
+  const subject = { key: id, name: plain(name) };
+  if (before === undefined)
+    log.info(
+      { action: 'key.create', by: plain(createdBy), from: plain(createdFrom), ...subject },
+      'API key changed',
+    );
+  if (key.revokedOn !== undefined && before?.revokedOn === undefined)
+    log.info(
+      { action: 'key.revoke', by: plain(revokedBy), from: plain(revokedFrom), ...subject },
+      'API key changed',
+    );
+}
+
+/** Operators choose labels and names freely, so control characters are replaced to prevent log injection. */
+const plain = (text: string): string => text.replaceAll(/\p{C}/gu, '\uFFFD');

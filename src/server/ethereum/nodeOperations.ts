@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { NodePool, UpstreamNode } from '../../ethereum/nodes/index.ts';
+import { inBackground } from '../../platform/background/index.ts';
+import type { OperatorRoute } from '../../rules/api/index.ts';
+
+/** Operator routes for the nodes of all networks, by network name: list, drain and resume. */
+export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Logger): OperatorRoute[] {
+  const find = ({ network = '', node = '' }: Readonly<Record<string, string>>) => {
+    const pool = pools.get(network);
+    const found = pool?.nodes.find(({ name }) => name === node);
+    return pool && found && { pool, node: found, network };
+  };
+  const told = (network: string, node: UpstreamNode, tokenId: string): void =>
+    logger.warn(
+      { network, node: node.name, health: node.health, token: tokenId },
+      'operator drained or resumed an upstream',
+    );
+  return [
+    {
+      method: 'GET',
+      path: '/nodes',
+      permission: 'nodes:read',
+      handle: () => ({
+        result: [...pools].flatMap(([network, { nodes }]) => nodes.map((node) => view(network, node))),
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/nodes/:network/:node/drain',
+      permission: 'nodes:write',
+      handle(params, tokenId) {
+        const found = find(params);
+        if (found === undefined) return undefined;
+        const { pool, node, network } = found;
+        if (!pool.drain(node)) return `no other node of ${network} is healthy: the node stays in rotation`;
+        told(network, node, tokenId);
+        return { result: view(network, node) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/nodes/:network/:node/resume',
+      permission: 'nodes:write',
+      handle(params, tokenId) {
+        const found = find(params);
+        if (found === undefined) return undefined;
+        const { pool, node, network } = found;
+        inBackground('poll of a node', () => pool.resume(node));
+        told(network, node, tokenId);
+        return { result: view(network, node) };
+      },
+    },
+  ];
+}
+
+const view = (network: string, { name, client, health, heads, inFlight }: UpstreamNode): object => ({
+  network,
+  node: name,
+  host: client.host,
+  health,
+  head_block: heads?.latest.number ?? null,
+  in_flight: inFlight,
+});

@@ -1,0 +1,46 @@
+import { type OnFailover, PooledSource } from '../../ethereum/ingest/index.ts';
+import { NodePool } from '../../ethereum/nodes/index.ts';
+import type { ChainIdentity } from '../../ethereum/traces/index.ts';
+
+/** The command reads the last block one time and then fills the range, so polls serve node health only. */
+const POLL_INTERVAL_MS = 5_000;
+
+/** Several nodes as one source of blocks, for a standalone command. */
+export interface OpenNodes {
+  readonly source: PooledSource;
+  close(): Promise<void>;
+}
+
+interface OpenNodesOptions {
+  /** Chain of the index; undefined if the index is empty. */
+  readonly chain: ChainIdentity | undefined;
+  readonly maxBlockBytes: number;
+}
+
+export async function openNodes(
+  urls: readonly string[],
+  { chain, maxBlockBytes }: OpenNodesOptions,
+  failedOver: OnFailover,
+): Promise<OpenNodes> {
+  const ignored = (): void => undefined;
+  const observer = {
+    answered: ignored,
+    failed: ignored,
+    sentInvalidResponse: ignored,
+    hedged: ignored,
+    healthChanged: ignored,
+    traceMethodFound: ignored,
+    headWentBack: ignored,
+  };
+  const pool = new NodePool(
+    {
+      nodes: urls.map((url) => ({ url })),
+      pollIntervalMs: POLL_INTERVAL_MS,
+      chain,
+      traceLimits: { maxBlockBytes },
+    },
+    { observer },
+  );
+  await pool.start();
+  return { source: new PooledSource(pool, { onFailover: failedOver }), close: () => pool.stop() };
+}

@@ -1,0 +1,35 @@
+import type { Readiness } from '../../platform/http/index.ts';
+import type { Dns } from '../dns/dns.ts';
+import type { Ethereum } from '../ethereum/ethereum.ts';
+import type { OpenedParts } from '../roles.ts';
+import { lagAffectsReadiness } from './lagAffectsReadiness.ts';
+import type { StoreWatch } from './storeWatch.ts';
+
+export interface ReadinessSources {
+  readonly opened: OpenedParts;
+  readonly stores: Pick<StoreWatch, 'problem' | 'ownProblem'>;
+  readonly ethereum: Ethereum | undefined;
+  readonly dns: Dns | undefined;
+  readonly workers: { missing(): string | undefined } | undefined;
+  readonly isStopping: boolean;
+}
+
+export function readinessOf(sources: ReadinessSources): Readiness {
+  const { opened, stores, ethereum, dns, workers, isStopping } = sources;
+  const missing = ethereum?.notReady();
+  const unavailable = ethereum?.unavailable();
+  const checks = {
+    store: stores.problem ?? 'ok',
+    ...(ethereum && { ingest: missing ?? 'ok' }),
+    // Unavailable blocks do not affect readiness, because all other blocks are served.
+    ...(unavailable !== undefined && { blocks: unavailable }),
+    // DNS state does not affect readiness, because the guard keeps answering DNS.
+    ...(dns && { dns: dns.missing() ?? 'ok' }),
+    ...(workers && { workers: workers.missing() ?? 'ok' }),
+    ...(isStopping && { server: 'stopping' }),
+  };
+  // A fault of the shared store does not affect readiness, because reads, the gateway and the guard continue.
+  const isBehind = missing !== undefined && lagAffectsReadiness(opened, ethereum);
+  const isWhole = workers?.missing() === undefined;
+  return { ready: !isBehind && stores.ownProblem === undefined && isWhole && !isStopping, checks };
+}

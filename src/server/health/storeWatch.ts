@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { inBackground } from '../../platform/background/index.ts';
+import { StoreFile, storeFolders } from '../../platform/storeFile/index.ts';
+
+const INTERVAL_MS = 2_000;
+/** Intervals after which a pending write is reported, because a hanging disk returns no error. */
+const MAX_ROUNDS = 5;
+
+export interface StoreWatchOptions {
+  readonly dataDir: string;
+  /** Writes and reads back a record. Rejects if either fails. */
+  readonly probe: () => Promise<void>;
+  /** Whether the probed store is shared with other servers. */
+  readonly isShared: boolean;
+}
+
+/** Checks periodically that the store files are in place and that the stores accept writes; readiness uses the result. */
+export class StoreWatch {
+  readonly #probe: () => Promise<void>;
+  readonly #isShared: boolean;
+  readonly #files: readonly StoreFile[];
+  readonly #timer: NodeJS.Timeout;
+  #problem: string | undefined;
+  #isProblemShared = false;
+  #roundsUnderWay = 0;
+
+  /** Requires that all stores are open. */
+  constructor({ dataDir, probe, isShared }: StoreWatchOptions) {
+    this.#probe = probe;
+    this.#isShared = isShared;
+    this.#files = storeFolders(dataDir).map((name) => {
+      const file = new StoreFile(join(dataDir, name));
+      file.opened({ readOnly: true });
+      return file;
+    });
+    this.#timer = setInterval(
+      () => inBackground('probe of the stores', () => this.check()),
+      INTERVAL_MS,
+    ).unref();
+  }
+
+  /** Current fault of the stores; undefined if there is none. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Current fault of this server's own stores. Excludes the shared store, whose faults other servers have too. */
+  get ownProblem(): string | undefined {
+    return this.#isProblemShared ? undefined : this.#problem;
+  }
+
+  async check(): Promise<void> {
+    if (this.#roundsUnderWay > 0) {
+      if (++this.#roundsUnderWay <= MAX_ROUNDS) return;
+      this.#problem = 'a write of the rules store does not finish';
+      this.#isProblemShared = this.#isShared;
+      return;
+    }
+    this.#roundsUnderWay = 1;
+    try {
+      this.#isProblemShared = false;
+      for (const file of this.#files) file.assertInPlace();
+      this.#isProblemShared = this.#isShared;
+      await this.#probe();
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#roundsUnderWay = 0;
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}

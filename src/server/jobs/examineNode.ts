@@ -1,0 +1,131 @@
+import { ASSUMED_FINAL_DEPTH } from '../../ethereum/ingest/index.ts';
+import { NodeClient, NodeError, NodeTraces, probeTraceMethods } from '../../ethereum/nodes/index.ts';
+
+/** Maximum number of older blocks to try if the node cannot trace its head. */
+const MAX_BLOCKS_BELOW_HEAD = 4;
+
+/** Report on the client and capabilities of a node, as text lines for operators. */
+export interface NodeReport {
+  /** Host and port only, because path, query and credentials may contain keys. */
+  readonly node: string;
+  readonly lines: readonly string[];
+  readonly isUsable: boolean;
+  /** Chain ID and genesis hash; undefined if the node did not return them. */
+  readonly chain: string | undefined;
+}
+
+/** Examines a node with the calls that Floodgate uses. Faults of the node go into the report and do not reject. */
+export async function examineNode(url: string): Promise<NodeReport> {
+  const client = new NodeClient(url);
+  const lines: string[] = [];
+  let chain: string | undefined;
+  let isUsable = false;
+  try {
+    const traces = new NodeTraces(client);
+    const { chainId, genesisHash } = await traces.chain();
+    chain = `${chainId}, genesis ${genesisHash}`;
+    lines.push(await clientOf(client), `Chain: ${chain}`);
+    isUsable = await examine(client, traces, lines);
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    lines.push(
+      `Not usable: ${error.message}. Check the address, and that HTTP JSON-RPC is enabled on the node.`,
+    );
+  } finally {
+    await client.close();
+  }
+  return {
+    node: client.host,
+    lines,
+    isUsable,
+    chain,
+  };
+}
+
+async function clientOf(client: NodeClient): Promise<string> {
+  const version = await client.call('web3_clientVersion').catch(() => undefined);
+  return `Client: ${typeof version === 'string' ? printable(version) : 'unknown'}`;
+}
+
+async function examine(client: NodeClient, traces: NodeTraces, lines: string[]): Promise<boolean> {
+  const { latest, safe, finalized } = await traces.heads();
+  lines.push(`Head: block ${latest.number}`);
+  lines.push(
+    finalized === undefined
+      ? `Finality: not reported. Blocks ${ASSUMED_FINAL_DEPTH} below the head count as final`
+      : `Finality: block ${finalized.number} is final${safe === undefined ? '' : `, ${safe.number} is safe`}`,
+  );
+  const { method: traceMethod, remarks } = await probeTraceMethods(client, { all: true });
+  for (const remark of remarks) lines.push(`Traces: ${remark}`);
+  if (traceMethod === 'none') {
+    lines.push(
+      'No traces: Floodgate cannot index from this node. docs/nodes.md lists the options to enable.',
+    );
+    return false;
+  }
+  lines.push(`Floodgate would use ${traceMethod}`);
+  const refusal = await traceFailureOf(traces, latest.number);
+  let highest: number | undefined = latest.number;
+  if (refusal !== undefined) {
+    lines.push(`It cannot trace its own head, block ${latest.number}: ${refusal}`);
+    highest = await highestTraced(traces, latest.number - 1);
+    if (highest === undefined) return false;
+    lines.push(
+      `It can trace block ${highest}. A block that no node can trace is recorded as unavailable, and the others are indexed`,
+    );
+  }
+  lines.push(await traceDepth(traces, highest));
+  lines.push(
+    traceMethod === 'trace_block'
+      ? 'Exact: all data of the node. docs/nodes.md lists data that some clients omit'
+      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied (docs/nodes.md). Everything else is exact',
+  );
+  return true;
+}
+
+/** Returns the reason why a node does not return a block with traces; undefined if it does. */
+async function traceFailureOf(traces: NodeTraces, blockNumber: number): Promise<string | undefined> {
+  try {
+    return (await traces.block(blockNumber)) === undefined
+      ? 'the node reports that it does not exist'
+      : undefined;
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return printable(error.message);
+  }
+}
+
+/** Returns the highest traceable block from a number downwards; undefined if none of the first few is traceable. */
+async function highestTraced(traces: NodeTraces, from: number): Promise<number | undefined> {
+  for (let number = from; number > Math.max(0, from - MAX_BLOCKS_BELOW_HEAD); number--)
+    if ((await traceFailureOf(traces, number)) === undefined) return number;
+  return undefined;
+}
+
+/** Returns a line with the lowest traceable block. Binary search works because a node keeps all states from it on. */
+async function traceDepth(traces: NodeTraces, head: number): Promise<string> {
+  if (head === 0) return 'Reach: it has only its genesis block';
+  let missing = 1;
+  let refusal = await traceFailureOf(traces, missing);
+  if (refusal === undefined) return 'Reach: back to block 1';
+  let given = head;
+  while (given - missing > 1) {
+    const middle = Math.floor((missing + given) / 2);
+    const refused = await traceFailureOf(traces, middle);
+    if (refused === undefined) given = middle;
+    else {
+      missing = middle;
+      refusal = refused;
+    }
+  }
+  return (
+    `Reach: back to block ${given}, ${head - given + 1} blocks; older blocks require another node. Block ` +
+    `${missing}: ${refusal}`
+  );
+}
+
+/** Maximum number of characters quoted from a node. */
+const MAX_QUOTED_CHARS = 240;
+
+/** Replaces non-printable characters of a node's message, which a terminal may interpret, and truncates it. */
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_QUOTED_CHARS);

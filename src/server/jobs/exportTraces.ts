@@ -1,0 +1,138 @@
+import { NoIndexError, openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
+import {
+  type Address,
+  type BlockRange,
+  MAX_RANGE_BLOCKS,
+  type Trace,
+  type TraceReader,
+  type UnavailableBlock,
+} from '../../ethereum/traces/index.ts';
+import { filterPages } from './filterPages.ts';
+import { indexFolder } from './indexFolder.ts';
+import { namedBlocks } from './unavailableText.ts';
+
+/** Maximum number of missing block ranges named in an error. */
+const MAX_NAMED_GAPS = 5;
+
+/** A range cannot be exported; the message contains the remedy. */
+class ExportError extends Error {
+  override readonly name = 'ExportError';
+}
+
+export interface ExportOptions {
+  readonly dataDir: string;
+  readonly network: string;
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** Only traces from or to this address. Default: all traces. */
+  readonly address: Address | undefined;
+  /** Whether to skip blocks that no node can trace; otherwise they are an error. */
+  readonly skipUnavailable: boolean;
+  /** Receives the skipped blocks before the first page. */
+  readonly skipped: (blocks: readonly UnavailableBlock[]) => void;
+}
+
+/**
+ * Yields a range's traces in order, one block or page at a time, so a range may have any length. Read-only; may run
+ * next to a server. Throws ExportError before the first page if a block is missing, or unavailable and not skipped.
+ */
+export async function* exportTraces(options: ExportOptions): AsyncGenerator<readonly Trace[]> {
+  const { toBlock } = options;
+  const store = openIndex(options);
+  try {
+    await checkComplete(store, options);
+    const unavailable = await unavailableOf(store, options);
+    // Blocks of the index form a chain and are undone from the head, so the hash of the last block covers the range.
+    const lastHash = (await store.block(toBlock))?.hash;
+    const checkChain = async (): Promise<void> => {
+      if ((await store.block(toBlock))?.hash === lastHash) return;
+      throw new ExportError(
+        'blocks of the range were replaced by a reorganisation during the export: the output has the old blocks and is not ' +
+          'complete. Run the export again, or end the range at a final block',
+      );
+    };
+    for (const { fromBlock, toBlock } of rangesBetween(options, unavailable))
+      for await (const page of pagesOf(store, { ...options, fromBlock, toBlock })) {
+        // If the chain is unchanged now, it was unchanged while the page was read.
+        await checkChain();
+        yield page;
+      }
+  } finally {
+    await store.close();
+  }
+}
+
+async function* pagesOf(
+  store: TraceReader,
+  { fromBlock, toBlock, address }: ExportOptions,
+): AsyncGenerator<readonly Trace[]> {
+  const addresses = address === undefined ? [] : [address];
+  const parties = { fromAddresses: addresses, toAddresses: addresses, mode: 'union' } as const;
+  const blocks = address === undefined ? 1 : MAX_RANGE_BLOCKS;
+  for (let first = fromBlock; first <= toBlock; first += blocks) {
+    const last = Math.min(toBlock, first + blocks - 1);
+    for await (const page of filterPages(store, { fromBlock: first, toBlock: last, ...parties }))
+      yield JSON.parse(page.toString()) as Trace[]; // written from checked traces
+  }
+}
+
+/** Returns the unavailable blocks of the range. Throws ExportError unless `skipUnavailable` is set. */
+async function unavailableOf(
+  store: TraceReader,
+  { fromBlock, toBlock, network, skipUnavailable, skipped }: ExportOptions,
+): Promise<readonly UnavailableBlock[]> {
+  const blocks = await store.unavailable(fromBlock, toBlock, Number.POSITIVE_INFINITY);
+  if (blocks.length === 0) return blocks;
+  if (!skipUnavailable)
+    throw new ExportError(
+      `no node can trace ${blocks.length === 1 ? 'block' : 'blocks'} ${namedBlocks(blocks)}. Export the rest with ` +
+        `--skip-unavailable, or try again to index: floodgate index --network ${network} --retry-unavailable --upstream URL`,
+    );
+  skipped(blocks);
+  return blocks;
+}
+
+/** Yields the parts of a range between the given blocks. */
+function* rangesBetween(
+  { fromBlock, toBlock }: BlockRange,
+  left: readonly UnavailableBlock[],
+): Generator<BlockRange> {
+  let next = fromBlock;
+  for (const { number } of left) {
+    if (number > next) yield { fromBlock: next, toBlock: number - 1 };
+    next = number + 1;
+  }
+  if (next <= toBlock) yield { fromBlock: next, toBlock };
+}
+
+function openIndex({ dataDir, network }: ExportOptions): TraceReader {
+  try {
+    return openTraceReader(indexFolder(dataDir, network));
+  } catch (error) {
+    if (!(error instanceof NoIndexError)) throw error;
+    throw new ExportError(
+      `no index of ${network} in ${dataDir}: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR, and ` +
+        'the network with --network',
+    );
+  }
+}
+
+async function checkComplete(
+  store: TraceReader,
+  { fromBlock, toBlock, network }: ExportOptions,
+): Promise<void> {
+  const gaps: string[] = [];
+  let next = await store.firstMissing(fromBlock, toBlock);
+  while (next !== undefined && gaps.length < MAX_NAMED_GAPS) {
+    const first = next;
+    let last = first;
+    while (last < toBlock && (await store.firstMissing(last + 1, last + 1)) !== undefined) last++;
+    gaps.push(first === last ? `${first}` : `${first} to ${last}`);
+    next = last < toBlock ? await store.firstMissing(last + 1, toBlock) : undefined;
+  }
+  if (gaps.length === 0) return;
+  throw new ExportError(
+    `blocks are missing in the index: ${gaps.join(', ')}${next === undefined ? '' : ' and more'}. Index them first: ` +
+      `floodgate index --network ${network} --from ${fromBlock} --to ${toBlock} --upstream URL, or ask the server for them`,
+  );
+}

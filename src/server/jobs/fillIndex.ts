@@ -1,0 +1,122 @@
+import {
+  AdaptiveConcurrency,
+  ASSUMED_FINAL_DEPTH,
+  fillRange,
+  missingBlocks,
+} from '../../ethereum/ingest/index.ts';
+import { NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
+import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
+import { lockDataDir } from '../data/dataDirLock.ts';
+import { openNodes } from '../ethereum/openNodes.ts';
+import { indexFolder } from './indexFolder.ts';
+
+/** Maximum number of consecutive failures; with the pauses between them about four minutes. */
+const MAX_FAILURES_IN_A_ROW = 12;
+
+/** A range cannot be indexed; the message contains the remedy. */
+export class IndexingError extends Error {
+  override readonly name = 'IndexingError';
+}
+
+export interface FillOptions {
+  readonly fromBlock: number;
+  /** Default: the newest final block. */
+  readonly toBlock: number | undefined;
+  readonly signal: AbortSignal;
+  readonly progress: FillProgress;
+}
+
+export interface FillIndexOptions extends FillOptions {
+  readonly dataDir: string;
+  readonly network: string;
+  readonly upstream: readonly string[];
+  readonly maxBlockBytes: number;
+}
+
+export interface FillProgress {
+  started(fromBlock: number, toBlock: number, missing: number): void;
+  written(blocks: readonly IndexedBlock[], underWay: number): void;
+  trouble(message: string): void;
+}
+
+/** Indexes a range of blocks while no server runs: it locks the data folder. Rejects with IndexingError or store errors. */
+export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
+  const { dataDir, network, upstream, maxBlockBytes, progress } = options;
+  const lock = lockDataDir(dataDir);
+  const store = openTraceStore(indexFolder(dataDir, network));
+  const chain = await store.chain();
+  const nodes = await openNodes(upstream, { chain, maxBlockBytes }, (_, what, { message }) =>
+    progress.trouble(`${what}: ${message}`),
+  );
+  try {
+    return await fillFrom(nodes.source, store, options);
+  } finally {
+    await nodes.close();
+    await store.close();
+    lock.release();
+  }
+}
+
+/** Adds the missing blocks of a range to a store. Rejects with IndexingError or store errors. */
+export async function fillFrom(
+  source: TraceProvider,
+  store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
+  { fromBlock, toBlock: asked, signal, progress }: FillOptions,
+): Promise<{ complete: boolean }> {
+  try {
+    await store.bindChain(await source.chain());
+    const toBlock = await lastBlock(source, store, asked);
+    if (fromBlock > toBlock)
+      throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
+    const missing = await (store.countMissing?.(fromBlock, toBlock) ??
+      countMissing(store, fromBlock, toBlock));
+    progress.started(fromBlock, toBlock, missing);
+    const pace = new AdaptiveConcurrency();
+    await fillRange({
+      store,
+      source,
+      fromBlock,
+      toBlock,
+      concurrency: pace,
+      signal,
+      apply: (change) => store.apply(change),
+      written: (blocks) => progress.written(blocks, pace.limit),
+      failed(error, retryMs, failuresInARow) {
+        if (failuresInARow >= MAX_FAILURES_IN_A_ROW)
+          throw new IndexingError(
+            `gave up after ${failuresInARow} consecutive failures: ${error.message}. Indexed blocks are kept: run the same command again to continue`,
+          );
+        progress.trouble(`${error.message}; trying again in ${retryMs / 1000} s`);
+      },
+    });
+    return { complete: (await store.firstMissing(fromBlock, toBlock)) === undefined };
+  } catch (error) {
+    throw error instanceof NodeError ? new IndexingError(`no usable node: ${error.message}`) : error;
+  }
+}
+
+/** Returns the last block to index. Non-final blocks are indexed only at the head, from which the server follows. */
+async function lastBlock(
+  source: TraceProvider,
+  store: TraceStore,
+  asked: number | undefined,
+): Promise<number> {
+  const { latest, finalized } = await source.heads();
+  const final = finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
+  if (asked === undefined) return final;
+  if (asked > latest.number)
+    throw new IndexingError(`--to ${asked} is past the head of the chain, block ${latest.number}`);
+  const head = (await store.head())?.number ?? -1;
+  if (asked > final && asked < head && (await store.firstMissing(asked, head)) !== undefined)
+    throw new IndexingError(
+      `block ${asked} is not final yet (block ${final} is), and the index continues after it: index up to ${final}; the server indexes the rest`,
+    );
+  return asked;
+}
+
+async function countMissing(store: TraceStore, fromBlock: number, toBlock: number): Promise<number> {
+  let count = 0;
+  for await (const _ of missingBlocks(store, fromBlock, toBlock)) count++;
+  return count;
+}

@@ -1,0 +1,33 @@
+import type { ApplyWith } from '../../ethereum/ingest/index.ts';
+
+/** Workers, which read the newest blocks in the folder of this process. */
+interface Followers {
+  settled(): Promise<void>;
+}
+
+/** Hides a shared index's newest blocks from workers during removals; they read the consistent database meanwhile. */
+export class HiddenUndo {
+  readonly #followers: Followers;
+  #isUndoing = false;
+
+  constructor(followers: Followers) {
+    this.#followers = followers;
+  }
+
+  /** Whether workers must not read the newest blocks here. */
+  get isUndoing(): boolean {
+    return this.#isUndoing;
+  }
+
+  readonly applyWith: ApplyWith = async (change, apply) => {
+    if (change.undoFrom === undefined) return apply();
+    this.#isUndoing = true;
+    try {
+      await this.#followers.settled();
+      await apply();
+    } finally {
+      this.#isUndoing = false;
+      await this.#followers.settled();
+    }
+  };
+}

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { rewind } from '../../ethereum/ingest/index.ts';
+import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import { lockDataDir } from '../data/dataDirLock.ts';
+import { IndexingError } from './fillIndex.ts';
+import { indexFolder } from './indexFolder.ts';
+
+export interface RewindIndexOptions {
+  readonly dataDir: string;
+  readonly network: string;
+  /** Blocks above this number are removed. */
+  readonly lastBlock: number;
+}
+
+/** Highest block of the index before and after; undefined if it was empty. */
+export interface Rewound {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/**
+ * Removes blocks from the head of an index, final ones included. Needed if a node's chain was reset below a final
+ * block, which a public chain never does. Locks the data folder. Rejects with IndexingError without an index.
+ */
+export async function rewindIndex({ dataDir, network, lastBlock }: RewindIndexOptions): Promise<Rewound> {
+  const folder = indexFolder(dataDir, network);
+  if (!existsSync(folder))
+    throw new IndexingError(
+      `no index of ${network} in ${dataDir}: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
+    );
+  const lock = lockDataDir(dataDir);
+  try {
+    const store = openTraceStore(folder);
+    try {
+      const from = (await store.head())?.number;
+      await rewind(store, { undoFrom: lastBlock + 1, undoFinal: true });
+      return { from, to: (await store.head())?.number };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

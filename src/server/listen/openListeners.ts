@@ -1,0 +1,165 @@
+import type { Logger } from 'pino';
+import type { Config } from '../../config/index.ts';
+import { type Gateway, unparsedError } from '../../ethereum/gateway/index.ts';
+import {
+  type ListenerContent,
+  type OpenListener,
+  type OpenListenerDependencies,
+  openListener,
+} from '../../platform/http/index.ts';
+import { sendBadUrl, unroutedEnvelope } from '../../rules/api/index.ts';
+import { type ListenAddress, opsListenAddress, publicListenAddress } from './listenAddresses.ts';
+import { ListenError } from './listenError.ts';
+import { relayPathOf } from './operatorsRelay.ts';
+
+export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger'> & {
+  readonly logger: Logger;
+};
+
+export interface ListenerParts {
+  /** Undefined if this server serves only operators. */
+  readonly gateway: Gateway | undefined;
+  readonly operators: ListenerContent['routes'];
+  /** Starts other processes that listen for clients instead of this process. */
+  readonly startWorkers?: (() => Promise<Stopped>) | undefined;
+  /** Path prefixes of the operator routes. */
+  readonly operatorsPaths: readonly string[];
+}
+
+export interface Listeners {
+  /** URL of the gateway, or of the operator routes if this server has no gateway. */
+  readonly url: string;
+  /** URL of the operator routes; differs from `url` only if `ops` configures a separate listener. */
+  readonly opsUrl: string;
+  /** Rejects new requests and finishes running ones within `timeoutMs`. The operator listener closes last. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+const GATEWAY_PATHS = ['/v1/mainnet'];
+
+/** The HTTP framework's info lines duplicate those of Floodgate, so its level is raised to warn. */
+const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
+
+/** Opens one or two listeners. If one fails, closes the other and rejects with ConfigError or ListenError. */
+export async function openListeners(
+  config: Config,
+  { gateway, operators, operatorsPaths, startWorkers }: ListenerParts,
+  { logger, readers, unfinished, handled }: OpenListenersDependencies,
+): Promise<Listeners> {
+  const publicPlace = publicListenAddress(config);
+  const opsPlace = opsListenAddress(config);
+  const open = (place: ListenAddress, shown: ListenerContent): Promise<OpenListener> =>
+    openListenerAt(config, place, { shown, isOps: place === opsPlace, logger, readers, unfinished, handled });
+  const toOperators = { routes: operators, paths: operatorsPaths, errorBody: envelope, sendBadUrl };
+  if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
+  const relayPath = relayPathOf(config);
+  if (startWorkers !== undefined && relayPath !== undefined) {
+    const paths = [...GATEWAY_PATHS, ...operatorsPaths];
+    const relayed = await open({ at: { path: relayPath, mode: 0o600 } }, { ...toOperators, paths });
+    const others = await openSecond(startWorkers, relayed);
+    return { ...asListeners([others, relayed]), opsUrl: others.url };
+  }
+  if (opsPlace === undefined)
+    return asListeners([
+      await openPublicListener(
+        config,
+        { gateway, operators: { routes: operators, paths: operatorsPaths } },
+        { logger, readers, unfinished, handled },
+      ),
+    ]);
+  // The console sends gateway requests to its own origin, so that it needs no CORS.
+  const beside = config.console.enabled && !('path' in opsPlace.at);
+  const ops = await open(
+    opsPlace,
+    beside
+      ? {
+          ...toOperators,
+          interceptor: gateway,
+          paths: [...GATEWAY_PATHS, ...operatorsPaths],
+          errorBody: byPath,
+        }
+      : toOperators,
+  );
+  const listens =
+    startWorkers ?? (() => openPublicListener(config, { gateway }, { logger, readers, unfinished, handled }));
+  return asListeners([await openSecond(listens, ops), ops]);
+}
+
+/** Opens the second of two listeners; closes the first if that fails. */
+async function openSecond(listens: () => Promise<Stopped>, first: OpenListener): Promise<Stopped> {
+  try {
+    return await listens();
+  } catch (error) {
+    await first.stop(performance.now());
+    throw error;
+  }
+}
+
+export interface PublicParts {
+  readonly gateway: Gateway;
+  /** Default: another listener serves operators. */
+  readonly operators?: Pick<ListenerContent, 'routes' | 'paths'> | undefined;
+}
+
+/** Opens the gateway listener, with the operator routes unless they have their own. Rejects with ListenError. */
+export const openPublicListener = (
+  config: Config,
+  { gateway, operators }: PublicParts,
+  dependencies: OpenListenersDependencies,
+): Promise<OpenListener> =>
+  openListenerAt(config, publicListenAddress(config), {
+    shown: operators
+      ? {
+          interceptor: gateway,
+          paths: [...GATEWAY_PATHS, ...operators.paths],
+          errorBody: byPath,
+          sendBadUrl,
+          routes: operators.routes,
+        }
+      : { interceptor: gateway, paths: GATEWAY_PATHS, errorBody: rpcError, routes: async () => undefined },
+    isOps: false,
+    ...dependencies,
+  });
+
+interface OpenPlaceOptions extends OpenListenersDependencies {
+  readonly shown: ListenerContent;
+  readonly isOps: boolean;
+}
+
+async function openListenerAt(
+  { http: { allowedHosts } }: Config,
+  place: ListenAddress,
+  { shown, isOps, logger, readers, unfinished, handled }: OpenPlaceOptions,
+): Promise<OpenListener> {
+  const child = logger.child({}, { level: quieter(logger.level) });
+  try {
+    return await openListener({ ...place, allowedHosts }, shown, {
+      logger: child,
+      readers,
+      unfinished,
+      handled,
+    });
+  } catch (error) {
+    throw new ListenError(place.at, isOps ? 'ops.' : '', error);
+  }
+}
+
+/** Listeners stop one after the other, so that operators can watch the gateway drain. */
+type Stopped = Pick<OpenListener, 'url' | 'stop'>;
+
+function asListeners(listeners: readonly [Stopped, Stopped?]): Listeners {
+  const [first, last = first] = listeners;
+  return {
+    url: first.url,
+    opsUrl: last.url,
+    async stop(timeoutMs) {
+      const deadlineMs = performance.now() + timeoutMs;
+      for (const listener of new Set([first, last])) await listener.stop(deadlineMs);
+    },
+  };
+}
+
+const envelope: ListenerContent['errorBody'] = (status, _url, message) => unroutedEnvelope(status, message);
+const rpcError: ListenerContent['errorBody'] = (status, _url, message) => unparsedError(status, message);
+const byPath: ListenerContent['errorBody'] = (status, url, message) =>
+  (url?.startsWith('/client/') === true ? envelope : rpcError)(status, url, message);

@@ -1,0 +1,50 @@
+import { SharedKeys } from '../ethereum/gateway/index.ts';
+import type { Tracer } from '../platform/spans/index.ts';
+import type { ServerContext } from './base.ts';
+import type { Stores } from './data/openStores.ts';
+import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum/ethereum.ts';
+import { Workers } from './workers/workers.ts';
+
+export interface StartGatewayDependencies extends Pick<Stores, 'storage'> {
+  readonly tracer: Tracer | undefined;
+  /** Replacements for parts in tests. */
+  readonly parts: Partial<EthereumParts>;
+}
+
+export interface GatewayParts {
+  /** Undefined if no role of this server needs nodes. */
+  readonly ethereum: Ethereum | undefined;
+  /** Workers, not started yet; undefined if this process serves the gateway. */
+  readonly workers: Workers | undefined;
+}
+
+/** Starts the networks with their nodes and indexes. */
+export async function startGateway(
+  { config, logger, registry, opened, teardown, workerCount }: ServerContext,
+  { storage, tracer, parts }: StartGatewayDependencies,
+): Promise<GatewayParts> {
+  let ethereum: Ethereum | undefined;
+  const keys = storage?.shared?.keys;
+  const workers =
+    workerCount === 1
+      ? undefined
+      : new Workers(
+          { count: workerCount, config },
+          {
+            ...{ logger, registry, keys },
+            ethereum() {
+              if (ethereum === undefined)
+                throw new Error('workers start after the networks that they follow');
+              return ethereum;
+            },
+          },
+        );
+  if (!opened.has('nodes')) return { ethereum, workers };
+  const started = await startEthereum(config, {
+    ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts }, followers: workers },
+    sharedKeys: keys && new SharedKeys(keys),
+  });
+  teardown.add(() => started.stop());
+  ethereum = started;
+  return { ethereum, workers };
+}

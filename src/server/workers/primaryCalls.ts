@@ -1,0 +1,45 @@
+import { leaseFrom, RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
+import { leaseFromNode } from '../../ethereum/nodes/index.ts';
+import type { Ethereum } from '../ethereum/ethereum.ts';
+import type { SharedCalls } from './workerProcess.ts';
+
+/** Quota without a limit: the worker accounts for the responses that it sends. */
+const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
+
+export interface PrimaryCallsDependencies {
+  readonly ethereum: () => Ethereum;
+  readonly stateChanged: (network: string) => void;
+}
+
+/** Returns the calls that the first process serves for any worker. */
+export function primaryCalls({ ethereum, stateChanged }: PrimaryCallsDependencies): SharedCalls {
+  const rates: Rates = new RateLimits();
+  const networkOf = (name: string) => {
+    const network = ethereum().networks.get(name);
+    if (network === undefined) throw new Error(`network ${name} is not configured`);
+    return network;
+  };
+  return {
+    newest: () => undefined,
+    async poll({ network, node }) {
+      const { pool } = networkOf(network);
+      const polled = pool.nodes[node];
+      if (polled !== undefined) await pool.refresh(polled);
+      stateChanged(network);
+    },
+    found: ({ network, node, why }) => networkOf(network).reportNodeFault(node, why),
+    ensure: ({ network, fromBlock, toBlock }) => networkOf(network).ensure(fromBlock, toBlock),
+    take: (wanted) => leaseFrom(rates, wanted),
+    takeOfNode({ network, node, ...wanted }) {
+      const budget = networkOf(network).pool.nodes[node]?.client.budget;
+      if (budget === undefined) throw new Error(`node ${node} of ${network} has no budget`);
+      return leaseFromNode(budget, wanted);
+    },
+    async filter({ network, method, params, client, address }) {
+      const served = networkOf(network).methods.find(({ name }) => name === method);
+      if (served === undefined) throw new Error(`method ${method} is not served`);
+      const context = { mayStream: false, room: ROOM, client: () => client, address: () => address };
+      return (await served.handle(params, context)) as Uint8Array; // no stream was allowed
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AuthorityServer, serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
+import { ZONE_NAME, ZONE_TEXT } from '../../dns/support/guardInFront.ts';
+import { type Anvil, createTraffic, startAnvil, type Traffic } from '../../support/anvil.ts';
+import { ClickHouseServer } from '../../support/clickHouse.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../../support/startFloodgate.ts';
+import { rebuildTail } from '../../traces/support/rebuildTail.ts';
+
+export const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
+export const GUARDS = ['AMS', 'FRA', 'SJC'] as const;
+export const ACCOUNT = 'a';
+export type ServerName = (typeof GATEWAYS)[number] | 'ingest' | (typeof GUARDS)[number];
+
+const SERVERS: readonly ServerName[] = ['ingest', ...GATEWAYS, ...GUARDS];
+const READER = { user: 'floodgate_gateway', password: 'password_of_tests' };
+const SEED = 71;
+const BLOCKS = 24;
+/** Number of blocks that gateways keep. Most queries are about older blocks, which are in ClickHouse. */
+const RECENT_BLOCKS = '4';
+const REPLACED_BLOCKS = 7;
+
+/**
+ * Two gateways, an ingest server, three guards, PostgreSQL, ClickHouse and a node: each a process that can be killed.
+ */
+export class Cluster {
+  readonly servers = new Map<ServerName, FloodgateProcess>();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'floodgate-machines-'));
+  anvil!: Anvil;
+  traffic!: Traffic;
+  postgres!: Postgres;
+  clickHouse!: ClickHouseServer;
+  #authority!: AuthorityServer;
+  #replacements = 0;
+
+  async start(): Promise<void> {
+    [this.anvil, this.postgres, this.clickHouse, this.#authority] = await Promise.all([
+      startAnvil(),
+      Postgres.start(['fsync=off']),
+      ClickHouseServer.start(),
+      serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0),
+    ]);
+    this.traffic = await createTraffic({ url: this.anvil.url, seed: SEED });
+    await this.traffic.run({ steps: BLOCKS });
+    await this.startServer('ingest');
+    await this.#makeReader();
+    await Promise.all(SERVERS.slice(1).map((name) => this.startServer(name)));
+  }
+
+  async startServer(name: ServerName): Promise<void> {
+    const options = { args: this.#argumentsOf(name), dataDir: this.#folderOf(name) };
+    const isGuard = GUARDS.some((guard) => guard === name);
+    this.servers.set(
+      name,
+      await startFloodgateProcess(isGuard ? options : { ...options, upstream: this.anvil.url }),
+    );
+  }
+
+  /** Replaces the newest blocks, some of which gateways keep, and older ones, which are in ClickHouse. */
+  async replaceBlocks(): Promise<void> {
+    const seed = SEED + ++this.#replacements;
+    await rebuildTail(this.anvil.url, { depth: REPLACED_BLOCKS, blocks: REPLACED_BLOCKS + 1, seed });
+  }
+
+  async killServer(name: ServerName): Promise<void> {
+    const server = this.server(name);
+    this.servers.delete(name);
+    await server.kill();
+  }
+
+  /** Kills a server and deletes its data folder. */
+  async loseServer(name: ServerName): Promise<void> {
+    await this.killServer(name);
+    rmSync(this.#folderOf(name), { recursive: true });
+  }
+
+  /** Whether a gateway has stored newest blocks in its data folder. */
+  keepsNewest(name: ServerName): boolean {
+    const folder = join(this.#folderOf(name), 'recent', 'mainnet');
+    return existsSync(folder) && readdirSync(folder).length > 0;
+  }
+
+  server(name: ServerName): FloodgateProcess {
+    const server = this.servers.get(name);
+    if (server === undefined) throw new Error(`${name} is not running`);
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.servers.values()].map((server) => server.stop()));
+    await Promise.all([this.clickHouse?.remove(), this.postgres?.remove(), this.anvil?.stop()]);
+    await this.#authority?.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #folderOf(name: ServerName): string {
+    return join(this.#folder, name);
+  }
+
+  #argumentsOf(name: ServerName): string[] {
+    const rules = ['--rules-store', this.postgres.url()];
+    const index = ['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'];
+    const blocksOf = (url: string): string[] => [...index, '--trace-store-postgres', url];
+    if (name === 'ingest') return ['--role', 'ingest', ...blocksOf(this.postgres.url()), '--index-from', '0'];
+    if (name === 'gateway-1' || name === 'gateway-2')
+      return [
+        ...['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS],
+        ...[...rules, ...blocksOf(this.postgres.url(READER))],
+      ];
+    const { host, port } = this.#authority;
+    return [
+      ...['--role', 'guard', ...rules, '--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
+      ...['--dns-servers', `${host}:${port}`, '--dns-region', 'R', '--dns-datacenter', name],
+    ];
+  }
+
+  /** Creates the role of gateways, which can only read. */
+  async #makeReader(): Promise<void> {
+    const page = readFileSync(new URL('../../../docs/clickhouse.md', import.meta.url), 'utf8');
+    const grants = /<!-- grants of a gateway:.*?```sql\n(.*?)```/s.exec(page)?.[1];
+    if (grants === undefined) throw new Error('docs/clickhouse.md has no grants of a gateway');
+    await this.postgres.query(`CREATE ROLE ${READER.user} LOGIN PASSWORD '${READER.password}'; ${grants}`);
+  }
+}
