@@ -1,4 +1,6 @@
 import { CommanderError } from 'commander';
+import { inBackground } from '../platform/background/index.ts';
+import { exitBetweenCommits } from '../platform/exit/index.ts';
 import { EXIT_CODES } from './exitCodes.ts';
 import { exitOnClosedPipe, flushOutput } from './output/print.ts';
 import { programFor } from './program.ts';
@@ -12,7 +14,7 @@ async function run(): Promise<void> {
   }
   await flushOutput();
   // A stuck socket or a library's timer must not keep a finished program alive.
-  process.exit();
+  await exitBetweenCommits();
 }
 
 function printError(error: unknown): number {
@@ -59,4 +61,9 @@ function isOperatorError(error: unknown): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-run().catch((error: unknown) => process.exit(printError(error)));
+function exitWithError(error: unknown): void {
+  inBackground('exit', () => exitBetweenCommits(printError(error)));
+}
+
+process.on('uncaughtException', exitWithError);
+run().catch(exitWithError);

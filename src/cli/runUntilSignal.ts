@@ -1,12 +1,20 @@
 import type { Logger } from 'pino';
+import { inBackground } from '../platform/background/index.ts';
+import { exitBetweenCommits } from '../platform/exit/index.ts';
 import { EXIT_CODES } from './exitCodes.ts';
 
-/** Resolves at the first SIGINT or SIGTERM. A second signal ends the process at once. */
+/**
+ * Resolves at the first SIGINT or SIGTERM. A later SIGINT ends the process immediately. A later SIGTERM is ignored:
+ * `npm start` sends a second one after the one from its own parent.
+ */
 export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const stop = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(EXIT_CODES.interrupted);
+      if (asked) {
+        if (signal === 'SIGINT') inBackground('stop', () => exitBetweenCommits(EXIT_CODES.interrupted));
+        return;
+      }
       asked = true;
       logger.info(
         { signal },

@@ -9,6 +9,7 @@ import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
 import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
 import { newRule } from '../rules/support/samples.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { Random } from '../support/random.ts';
 import { sizeInCi } from '../support/search.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
@@ -17,6 +18,8 @@ import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts
 const DIST = new URL('../../dist/', import.meta.url);
 const ACTOR = { by: 'test', from: '127.0.0.1' };
 const STOPS = sizeInCi(1_000, { elsewhere: 300 });
+/** Number of processes that exit during a commit. */
+const EXITS = sizeInCi(30, { elsewhere: 10 });
 /** Longer than most commits, so that some happen while the opening process is stopped. */
 const STOPPED_MS = 8;
 
@@ -69,6 +72,23 @@ process.stdout.write('begun');
 for (;;) {
   await openRulesStorage(process.argv[1]).close();
   await new Promise(setImmediate);
+}`;
+
+/** Program that creates rules without pause and exits with 7 after a random time. Prints the number of acknowledged rules. */
+const EXITER = `
+import { writeSync } from 'node:fs';
+import { exitBetweenCommits } from '${new URL('platform/exit/index.js', DIST)}';
+import { openRulesStorage } from '${new URL('rules/store/lmdb/index.js', DIST)}';
+const storage = openRulesStorage(process.argv[1]);
+const [actor, fields] = process.argv.slice(3).map((json) => JSON.parse(json));
+let acknowledged = 0;
+setTimeout(() => {
+  process.on('exit', () => writeSync(1, String(acknowledged)));
+  exitBetweenCommits(7);
+}, 20 + 20 * Math.random());
+for (;;) {
+  await storage.rules.create(process.argv[2], { ...fields, scope: 'datacenter', name: 'd' + acknowledged }, { actor });
+  acknowledged++;
 }`;
 
 const run = (code: string, ...args: string[]): GuardedChild =>
@@ -176,6 +196,26 @@ describe('a store that another process is opening', () => {
     opener.kill('SIGKILL');
     await gone;
     expect(output).toMatch(/^begun \d+$/);
+    expect(await verifyRules(join(dataDir, 'rules'))).toEqual([]);
+  });
+});
+
+describe('a process that exits while it commits', () => {
+  it('ends, and loses no acknowledged change', async () => {
+    const acknowledged: number[] = [];
+    for (let i = 0; i < EXITS; i++) {
+      const exiter = run(EXITER, dataDir, `account-${i}`, JSON.stringify(ACTOR), JSON.stringify(newRule));
+      exiter.stdout.on('data', (count) => acknowledged.push(Number(count)));
+      const end = await Promise.race([endOf(exiter), pause(HANG_MS, 'no exit', { ref: false })]);
+      exiter.kill('SIGKILL');
+      expect(end).toBe(7);
+    }
+    const storage = openRulesStorage(dataDir);
+    for (const [i, count] of acknowledged.entries()) {
+      const { length } = await storage.rules.list(`account-${i}`);
+      expect([count, count + 1]).toContain(length);
+    }
+    await storage.close();
     expect(await verifyRules(join(dataDir, 'rules'))).toEqual([]);
   });
 });

@@ -101,6 +101,28 @@ describe('a graceful stop', () => {
     await expect(fetch(`${opsUrl}/healthz`)).rejects.toThrow();
   });
 
+  it('continues after a second SIGTERM, and ends immediately with 130 at a SIGINT', async () => {
+    const args = ['--stop-timeout-ms', '600000', '--ops-port', '0'];
+    const floodgate = await startFloodgateProcess({ upstream: node.url, args, whenListening: true });
+    const opsUrl = /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1];
+    node.delay = new Promise(() => undefined); // the node never answers
+    node.asked.clear();
+    const underWay = post(floodgate.gatewayUrl).catch((error: unknown) => error);
+    await until('the request at the node', () => node.asked.has('eth_getBalance'));
+    const ended = once(floodgate.process, 'exit');
+    floodgate.process.kill('SIGTERM');
+    await until('"stopping" in the log', () => floodgate.output().includes('"msg":"stopping'));
+    floodgate.process.kill('SIGTERM');
+    // The server still responds after it has handled the signal.
+    await until('"stopping" in /readyz', async () =>
+      (await (await fetch(`${opsUrl}/readyz`)).text()).includes('stopping'),
+    );
+    floodgate.process.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    node.delay = undefined;
+    await underWay;
+  });
+
   it('aborts requests that still run after --stop-timeout-ms', async () => {
     const args = ['--stop-timeout-ms', '100'];
     const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });

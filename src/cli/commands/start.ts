@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
 import { prestartThreads } from '../../dns/dataplane/embedded/threads/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
+import { exitBetweenCommits } from '../../platform/exit/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
@@ -20,7 +21,7 @@ export function registerStart(program: Command): void {
       const { runWorker } = await import('../../server/index.ts');
       // Terminal and systemd signals also reach the workers, but only the first process handles them.
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-      process.on('disconnect', () => process.exit());
+      process.on('disconnect', () => inBackground('exit', () => exitBetweenCommits()));
       return runWorker(
         {
           send: (message) => process.send?.(message),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inBackground } from '../background/index.ts';
+import { countCommit } from '../exit/index.ts';
 import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
@@ -59,7 +60,8 @@ export class StoreFile {
   /** Commits while no other process opens the store. Rejects with the reason that lmdb hides. */
   commit<T>(commit: () => PromiseLike<T>): Promise<T> {
     const write = () => awaitCommit(commit());
-    return this.#lock === undefined ? write() : this.#lock.withCommit(write);
+    const lock = this.#lock;
+    return countCommit(() => (lock === undefined ? write() : lock.withCommit(write)));
   }
 
   /** Must be called after the store was closed. */

@@ -1,0 +1,27 @@
+/**
+ * Ends the process while no LMDB commit runs. The callbacks of lmdb's transactions need the event loop, so that
+ * `process.exit` during a commit waits for it without end.
+ */
+
+/** A commit that takes longer, for example on a disk that does not respond, is ended as in a crash. */
+const MAX_COMMIT_MS = 2_000;
+
+let running = 0;
+const whenNone: (() => void)[] = [];
+
+/** Runs a commit. `exitBetweenCommits` waits for it. */
+export async function countCommit<T>(commit: () => PromiseLike<T>): Promise<T> {
+  running++;
+  try {
+    return await commit();
+  } finally {
+    if (--running === 0) for (const resolve of whenNone.splice(0)) resolve();
+  }
+}
+
+/** Ends the process with `code`, by default `process.exitCode`, or with SIGKILL after MAX_COMMIT_MS. */
+export async function exitBetweenCommits(code?: number): Promise<never> {
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_COMMIT_MS);
+  while (running > 0) await new Promise<void>((resolve) => whenNone.push(resolve));
+  process.exit(code ?? process.exitCode);
+}
