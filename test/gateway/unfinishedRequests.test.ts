@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FloodgateProcess, startFloodgateProcess, TOKEN } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -13,6 +14,8 @@ const OTHERS = 10;
 /** The default of `gateway.maxBodyBytes`; seven such bodies fit into the budget of one address. */
 const BODY_BYTES = 2 * MIB;
 const [OF_ADDRESS, ADDRESSES] = [7, 12];
+/** A younger request is not closed as the slowest: `MIN_AGE_MS` in src/platform/http/unfinished/unfinishedMessages.ts. */
+const MIN_AGE_MS = 1_000;
 const WEB_SOCKETS = 90;
 const FRAGMENT_BYTES = 256 * KIB;
 
@@ -140,15 +143,21 @@ describe.each([
   });
 
   it('are closed above 128 MiB for all clients, the slowest first, and others are accepted', async () => {
-    const part = Buffer.alloc(BODY_BYTES - 1, 0x20);
+    const half = Buffer.alloc(BODY_BYTES / 2, 0x20);
     const addresses = Array.from({ length: ADDRESSES }, (_, i) => `127.0.1.${i + 1}`);
     const slow = await Promise.all(
       addresses.flatMap((address) => Array.from({ length: OF_ADDRESS }, () => connected(address))),
     );
     for (const { socket } of slow) {
       socket.write(postHead('/v1/mainnet', lengthOf(BODY_BYTES)));
-      socket.write(part);
+      socket.write(half);
     }
+    await until(
+      'most of the first halves to be counted',
+      async () => (await metric('floodgate_http_unfinished_bytes')) > (slow.length * half.length) / 2,
+    );
+    await pause(MIN_AGE_MS);
+    for (const { socket } of slow) socket.write(half.subarray(1));
     await until('a connection to be closed', () => slow.some(({ socket }) => socket.closed));
     expect(await metric('floodgate_http_unfinished_bytes')).toBeLessThanOrEqual(128 * MIB);
     // A request sent in two parts is unfinished between them.

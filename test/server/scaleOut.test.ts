@@ -109,8 +109,10 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
           machines.server(name).gatewayUrl,
           queries.map(({ asked }) => asked),
         );
-        for (const [i, { meant }] of queries.entries())
+        for (const [i, { meant }] of queries.entries()) {
+          expect(answers[i]?.error, JSON.stringify(meant)).toBeUndefined();
           expect(answers[i]?.result, JSON.stringify(meant)).toEqual(referenceFilter(chain.traces, meant));
+        }
       }
       mode = mode === 'enabled' ? 'monitoring' : 'enabled';
       const changed = { method: 'PATCH', path: `${path}/${ruleId}`, body: { mode } };
