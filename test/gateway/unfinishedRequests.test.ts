@@ -16,6 +16,8 @@ const BODY_BYTES = 2 * MIB;
 const [OF_ADDRESS, ADDRESSES] = [7, 12];
 /** A younger request is not closed as the slowest: `MIN_AGE_MS` in src/platform/http/unfinished/unfinishedMessages.ts. */
 const MIN_AGE_MS = 1_000;
+/** Above the limit of the rules API, 64 KiB; two such bodies exceed the budget of one address. */
+const UPLOAD_BYTES = 12 * MIB;
 const WEB_SOCKETS = 90;
 const FRAGMENT_BYTES = 256 * KIB;
 
@@ -140,6 +142,25 @@ describe.each([
     await until('all responses', () => others.every(({ isFinished }) => isFinished));
     expect(others.filter(({ status }) => status === 403).length).toBeGreaterThan(0);
     expect(others.every(({ status }) => status === 403 || status === 429)).toBe(true);
+  });
+
+  it('do not count the rest of a body that is read after the response', async () => {
+    const upload = async (): Promise<Connection> => {
+      const connection = await connected('127.0.0.1');
+      connection.socket.write(postHead(RULES, lengthOf(UPLOAD_BYTES)));
+      for (let sent = 0; sent < UPLOAD_BYTES - MIB; sent += MIB) {
+        await new Promise((written) => connection.socket.write(Buffer.alloc(MIB, 0x20), written));
+        await until('the response', () => connection.isFinished);
+      }
+      return connection;
+    };
+    const uploads = [await upload(), await upload(), await upload()];
+    expect(uploads.map(({ status }) => status)).toEqual([413, 413, 413]);
+    for (const { socket } of uploads) socket.write(' '.repeat(MIB) + whole('/v1/mainnet', CALL));
+    await until('the response on each connection', () =>
+      uploads.every(({ text, socket }) => text.includes('HTTP/1.1 403') || socket.closed),
+    );
+    expect(uploads.filter(({ socket }) => socket.closed)).toEqual([]);
   });
 
   it('are closed above 128 MiB for all clients, the slowest first, and others are accepted', async () => {

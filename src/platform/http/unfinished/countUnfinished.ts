@@ -43,6 +43,8 @@ function count(unfinished: UnfinishedMessages, response: TrackedResponse, reques
     socket.off('close', ended);
   };
   socket.on('close', ended);
+  // The rest of the body is read and discarded.
+  response.onFinished(() => message.drop());
   request.observeBody({
     ended,
     received(bytes) {
