@@ -1,6 +1,6 @@
 /**
  * Cost of one request: the highest processor time found for a request of at most 4 KiB, by method, and for a batch of
- * 100 of them. `npm run bench costs` prints the table of docs/gateway.md. The figures depend on the machine; they
+ * 100 of them. `npm run bench costs` prints the table of docs/reference/gateway.md. The figures depend on the machine; they
  * compare methods with each other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

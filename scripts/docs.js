@@ -15,7 +15,7 @@ const commandRows = [...rowsOf(await programFor())];
 const docs = new URL('../docs/', import.meta.url);
 
 /** @type {Readonly<Record<string, () => string>>} */
-const PAGES = { 'configuration.md': configurationPage };
+const PAGES = { 'reference/configuration.md': configurationPage };
 
 /** @type {Readonly<Record<string, () => string>>} */
 const PARTS = {
@@ -35,7 +35,7 @@ const PARTS = {
 const PART = /(?<=<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(?=<!-- \2: end -->)/g;
 
 const isCheck = process.argv.includes('--check');
-for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
+for (const name of readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'))) {
   const before = readFileSync(new URL(name, docs), 'utf8');
   write(`docs/${name}`, before, PAGES[name]?.() ?? before.replace(PART, withPart));
 }

@@ -1,5 +1,5 @@
 // The modules of `src`. A module is a folder with an entry point, its index.ts. `npm run imports` checks every import against
-// this list (.dependency-cruiser.js), and docs/architecture.md shows it (`npm run docs`).
+// this list (.dependency-cruiser.js), and docs/internals/architecture.md shows it (`npm run docs`).
 
 /**
  * Path, purpose, and whether the module is pure (does no I/O). A module imports only modules further down this list.
@@ -89,7 +89,7 @@ export function importsOf(path) {
     );
 }
 
-/** The table in docs/architecture.md. */
+/** The table in docs/internals/architecture.md. */
 export const modulesTable = () =>
   [
     '| module of `src` | purpose | pure |',

@@ -114,7 +114,7 @@ export class Nodes {
 
 /**
  * Changes a result in a detectable way: a block that does not match its hash, or incomplete traces. Results that
- * cannot be verified, such as a balance, are trusted (docs/gateway.md) and not changed here.
+ * cannot be verified, such as a balance, are trusted (docs/reference/multiple-nodes.md) and not changed here.
  */
 function lie({ method, result }: AnsweredCall): unknown {
   if (method === 'trace_block' && Array.isArray(result)) return result.slice(0, -1);

@@ -16,7 +16,7 @@ export interface GuardTask {
 
 const { server, zone, zoneFile, guarded, sensitivity } = JSON.parse(process.argv[2] ?? '') as GuardTask;
 /**
- * Priority that docs/dns-protection.md recommends for a guard that shares its cores. It is also set with the guard
+ * Priority that docs/reference/dns-traffic.md recommends for a guard that shares its cores. It is also set with the guard
  * off.
  */
 const PRIORITY = -15;

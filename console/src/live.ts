@@ -7,7 +7,7 @@ import type { AttackSummary, GuardStatus, RuleChange, Schemas } from './api/type
 import { CONTACT_MS, type Contact, watchContact } from './contact.ts';
 import { account, may, session } from './session.ts';
 
-/** A message of the live stream. See docs/rules-api.md, section Live. */
+/** A message of the live stream. See docs/reference/rules-api.md, section Live. */
 export interface LiveMessage {
   readonly at: string;
   readonly rules_etag: string;

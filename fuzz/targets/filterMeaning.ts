@@ -21,7 +21,7 @@ const MAX_COUNT = 200;
 const MAX_ADDRESSES = 1000;
 
 /**
- * Returns the meaning of a filter according to docs/decisions/gateway.md, without any code of the gateway; undefined
+ * Returns the meaning of a filter according to docs/internals/decisions/gateway.md, without any code of the gateway; undefined
  * if it must be rejected.
  */
 export function meaningOf(value: unknown, chain: Chain): TraceFilter | undefined {

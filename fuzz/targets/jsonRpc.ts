@@ -1,4 +1,4 @@
-/** Request bodies, compared with JSON.parse and the decisions on JSON-RPC (docs/decisions/gateway.md). */
+/** Request bodies, compared with JSON.parse and the decisions on JSON-RPC (docs/internals/decisions/gateway.md). */
 import { isUtf8 } from 'node:buffer';
 import { type CallHandler, type HttpAnswer, handleBody, RpcError } from '../../src/ethereum/jsonrpc/index.ts';
 import { must, type Target } from '../engine/target.ts';

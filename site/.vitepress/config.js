@@ -77,7 +77,7 @@ export default {
     sidebar: sidebar(root),
     nav: [
       { text: 'Documentation', link: '/docs/' },
-      { text: 'Compared', link: '/docs/comparison' },
+      { text: 'Compared', link: '/docs/start/comparison' },
       { text: 'Benchmarks', link: '/bench/' },
     ],
     outline: [2, 3],

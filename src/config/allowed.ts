@@ -22,16 +22,11 @@ export function allowed(schema: TSchema & OptionNotes): string {
   if (Type.IsNumber(schema)) return `a number from ${limits.minimum} to ${limits.maximum}${unit}`;
   if (Type.IsArray(schema)) return `a list of at most ${limits.maxItems}, each ${allowed(schema.items)}`;
   if (Type.IsString(schema)) return allowedText(limits);
-  return 'see docs/configuration.md';
+  return 'see docs/reference/configuration.md';
 }
 
 function allowedText(limits: Constraints): string {
   if (limits.pattern === '^https?://') return 'a URL that starts with http:// or https://';
-  if (limits.pattern?.includes(':[0-9]'))
-    return 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53';
-  if (limits.pattern === '^[^=]+=.+$')
-    return 'a zone and its source: example.com=FILE, example.com=axfr:192.0.2.1:53 or example.com=axfr:192.0.2.1:53 key NAME';
-  if (limits.pattern?.startsWith('^[A-Za-z0-9+/]')) return '32 bytes in base64, from makeKey() of dnsdist';
   if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))
     return `1 to ${limits.maxLength} letters, digits, _ and -`;
   if (limits.maxLength !== undefined)

@@ -42,7 +42,7 @@ a flag sets the option.
 \`floodgate config print\` shows each option with the source of its value.
 `;
 
-/** Returns docs/configuration.md: each option with its three names, default and allowed values. */
+/** Returns docs/reference/configuration.md: each option with its three names, default and allowed values. */
 export function configurationPage(): string {
   const options = optionsOf(ConfigSchema);
   const groups = new Map<string, Option[]>();

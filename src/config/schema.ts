@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 /** Sampler names of OpenTelemetry. */
 const SAMPLERS = ['always_on', 'traceidratio', 'parentbased_traceidratio'] as const;
 
-/** docs/scale.md lists the ports and stores of each role. */
+/** docs/operate/scale.md lists the ports and stores of each role. */
 export const ROLES = ['gateway', 'ingest', 'rules', 'guard'] as const;
 const ROLE = `(${ROLES.join('|')})`;
 
@@ -255,7 +255,8 @@ const Gateway = Type.Object(
     methods: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 100,
-      description: 'Served methods, a subset of the methods in docs/gateway.md. Default: all of them.',
+      description:
+        'Served methods, a subset of the methods in docs/reference/methods.md. Default: all of them.',
     }),
     extraMethods: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       default: [],
@@ -416,7 +417,7 @@ const Rules = Type.Object(
         maxLength: 4096,
         secret: true,
         allowed:
-          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
+          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/operate/postgresql.md)',
         description:
           'PostgreSQL for rules, access lists, tokens and the audit, for instances that share them. Default: the data folder.',
       }),
@@ -437,6 +438,10 @@ const DAY_MINUTES = 1440;
 
 /** `192.0.2.1:53` or `[2001:db8::1]:53`. */
 const HOST_AND_PORT = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$';
+const ADDRESS_AND_PORT = {
+  pattern: HOST_AND_PORT,
+  allowed: 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53',
+};
 
 const Transfers = Type.Object(
   {
@@ -497,7 +502,10 @@ const Thresholds = Type.Object(
       }),
     ),
     zones: Type.Array(
-      Type.String({ pattern: '^[^=]+=(unknown|rate|burst):[0-9]{1,8}(,(unknown|rate|burst):[0-9]{1,8})*$' }),
+      Type.String({
+        pattern: '^[^=]+=(unknown|rate|burst):[0-9]{1,8}(,(unknown|rate|burst):[0-9]{1,8})*$',
+        allowed: 'a zone and its thresholds: example.com=unknown:4000 or example.com=rate:500,burst:2500',
+      }),
       {
         default: [],
         maxItems: 4096,
@@ -529,22 +537,28 @@ const Dns = Type.Object(
     datacenter: Type.Optional(
       Type.String({ minLength: 1, maxLength: 64, description: 'Data center of the guard, as in rules.' }),
     ),
-    listen: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+    listen: Type.Array(Type.String(ADDRESS_AND_PORT), {
       default: ['127.0.0.1:5300'],
       maxItems: 32,
       description: 'Addresses and ports on which the guard answers DNS over UDP and TCP.',
     }),
-    servers: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+    servers: Type.Array(Type.String(ADDRESS_AND_PORT), {
       default: [],
       maxItems: 32,
       description: 'Addresses and ports of the authoritative servers to which the guard forwards queries.',
     }),
-    proxyProtocolServers: Type.Array(Type.String({ pattern: `${HOST_AND_PORT.slice(0, -1)}(/udp)?$` }), {
-      default: [],
-      maxItems: 32,
-      description:
-        'Servers of dns.servers that receive the client address by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP only, as for Knot. A server that does not support it does not answer.',
-    }),
+    proxyProtocolServers: Type.Array(
+      Type.String({
+        pattern: `${HOST_AND_PORT.slice(0, -1)}(/udp)?$`,
+        allowed: 'an address and a port like 192.0.2.1:53, with /udp appended for UDP only',
+      }),
+      {
+        default: [],
+        maxItems: 32,
+        description:
+          'Servers of dns.servers that receive the client address by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP only, as for Knot. A server that does not support it does not answer.',
+      },
+    ),
     probeName: Type.Optional(
       Type.String({
         minLength: 1,
@@ -557,6 +571,8 @@ const Dns = Type.Object(
     zones: Type.Array(Type.String({ pattern: '^[^=]+=.+$' }), {
       default: [],
       maxItems: 4096,
+      allowed:
+        'a list of at most 4096, each a zone and its source: example.com=FILE, example.com=axfr:192.0.2.1:53 or example.com=axfr:192.0.2.1:53 key NAME',
       description:
         'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it; with " key NAME" appended, the transfer is signed with that TSIG key.',
     }),
@@ -575,7 +591,7 @@ const Dns = Type.Object(
         'Files with TSIG keys: `key` statements as printed by tsig-keygen, or one key per line as in dns.tsigKeys.',
     }),
     transfers: Transfers,
-    dnsdistConsoles: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+    dnsdistConsoles: Type.Array(Type.String(ADDRESS_AND_PORT), {
       default: [],
       maxItems: 256,
       description:
@@ -587,6 +603,7 @@ const Dns = Type.Object(
         maxLength: 44,
         pattern: '^[A-Za-z0-9+/]{43}=$',
         secret: true,
+        allowed: '32 bytes in base64, from makeKey() of dnsdist',
         description: 'Key of the dnsdist consoles: the value passed to setKey() in dnsdist.conf.',
       }),
     ),
@@ -598,7 +615,7 @@ const Dns = Type.Object(
       }),
     ),
     dnstapListen: Type.String({
-      pattern: HOST_AND_PORT,
+      ...ADDRESS_AND_PORT,
       default: '127.0.0.1:5301',
       description: 'Address and port to which dnsdist sends dnstap.',
     }),
@@ -679,7 +696,7 @@ export const ConfigSchema = Type.Object(
         pattern: '^clickhouse://',
         maxLength: 4096,
         secret: true,
-        allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/clickhouse.md)',
+        allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/operate/clickhouse.md)',
         description:
           'ClickHouse for the index of traces, for instances that share it. Default: the data folder.',
       }),
@@ -690,7 +707,7 @@ export const ConfigSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         allowed:
-          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
+          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/operate/postgresql.md)',
         description:
           'PostgreSQL that records which blocks of traceStore are valid, and which instance writes. Default: rules.store.',
       }),
@@ -716,7 +733,7 @@ export const ConfigSchema = Type.Object(
       default: 'all',
       allowed: `all, or one or more of ${ROLES.join(', ')}, separated by commas`,
       description:
-        'Roles of this server. Only ports and stores of these roles are opened (docs/scale.md). Options of other roles are ignored, so that all servers can share one file. rules: the rules API without a node. rules,guard: DNS protection without a node.',
+        'Roles of this server. Only ports and stores of these roles are opened (docs/operate/scale.md). Options of other roles are ignored, so that all servers can share one file. rules: the rules API without a node. rules,guard: DNS protection without a node.',
     }),
     apiToken: Type.Optional(
       Type.String({

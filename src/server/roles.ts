@@ -1,4 +1,4 @@
-/** The parts that each role opens. docs/scale.md describes this table for operators. */
+/** The parts that each role opens. docs/operate/scale.md describes this table for operators. */
 import { Gauge, type Registry } from 'prom-client';
 import { type Config, ROLES, type Role, rolesOf } from '../config/index.ts';
 

@@ -10,7 +10,7 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => /(?<!\.test|\.d)\.tsx?$/.test(path))
   .map((path) => join(folder, path));
 const commands = new Set(
-  [...readFileSync(join(root, 'docs/commands.md'), 'utf8').matchAll(/^\| `floodgate ([^`]+)` \|/gm)].map(
+  [...readFileSync(join(root, 'docs/reference/commands.md'), 'utf8').matchAll(/^\| `floodgate ([^`]+)` \|/gm)].map(
     ([, name]) => name,
   ),
 );
@@ -30,7 +30,7 @@ function hints(): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 describe('commands shown by the console', () => {
-  it('exist with their flags in docs/commands.md and --help', async () => {
+  it('exist with their flags in docs/reference/commands.md and --help', async () => {
     const told = hints();
     expect(told.size).toBeGreaterThan(4);
     expect([...told.keys()].filter((words) => !commands.has(words))).toEqual([]);

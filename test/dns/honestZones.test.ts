@@ -1,6 +1,6 @@
 /**
  * Legitimate traffic with unusual names is not limited permanently, and attackers gain no more from that than
- * docs/dns-threats.md states.
+ * docs/internals/dns-threats.md states.
  */
 import { describe, expect, it } from 'vitest';
 import { type Learned, verdictOf } from '../../src/dns/detector/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Through the guard, queries of random shapes receive the server's own answers, or those that docs/dns-protection.md
+ * Through the guard, queries of random shapes receive the server's own answers, or those that docs/reference/dns-traffic.md
  * specifies.
  */
 import { describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ const SERVERS = [
 ];
 
 /**
- * Returns the guard's own answer according to docs/dns-protection.md, "Packets that are not queries": `nothing`, or
+ * Returns the guard's own answer according to docs/reference/dns-traffic.md, "Packets that are not queries": `nothing`, or
  * the bytes. Returns undefined for a query that the server must answer.
  */
 function ownAnswer(packet: Buffer): Buffer | 'nothing' | undefined {

@@ -34,7 +34,9 @@ it.each(pages)('every relative link of %s has an existing target', (page) => {
 
 it('docs/README.md links to every page of docs/', () => {
   const index = read('docs/README.md');
-  const names = readdirSync(`${root}docs`).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const names = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.endsWith('README.md') && !name.startsWith('internals/decisions/'),
+  );
   expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([]);
 });
 
@@ -49,9 +51,11 @@ it('every file path named in pages and sources exists', () => {
   expect(missing).toEqual([]);
 });
 
-it('every source file named in docs/architecture.md exists', () => {
+it('every source file named in docs/internals/architecture.md exists', () => {
   const files = below('src', /\.ts$/);
-  const named = [...read('docs/architecture.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  const named = [...read('docs/internals/architecture.md').matchAll(/`([\w./-]+\.ts)`/g)].map(
+    ([, path = '']) => path,
+  );
   const missing = named.filter((path) => !files.some((file) => file.endsWith(`/${path}`)));
   expect(missing).toEqual([]);
 });

@@ -37,12 +37,12 @@ const FIND_WEB3 = "import importlib.util as u, sys; sys.exit(u.find_spec('web3')
 const hasWeb3 = spawnSync('python3', ['-c', FIND_WEB3]).status === 0;
 const NO_WEB3 = 'web3.py is not installed: pip install web3';
 
-const snippets = snippetsOf(readPage('recipes.md'));
+const snippets = snippetsOf(readPage('guides/recipes.md'));
 const headings = [...new Set(snippets.map(({ heading }) => heading))];
 const isIn = (language: string, isLive: boolean) => (snippet: Snippet) =>
   snippet.language === language && (snippet.heading === LIVE) === isLive;
 
-describe('docs/recipes.md', () => {
+describe('docs/guides/recipes.md', () => {
   let chain: SharedChain;
   let floodgate: Floodgate;
   let folder: string;

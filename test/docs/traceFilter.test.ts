@@ -8,7 +8,7 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { matchesShown, readPage, rowsAfter, snippetsOf } from './support/pages.ts';
 
-const PAGE = readPage('trace-filter.md');
+const PAGE = readPage('reference/trace-filter.md');
 const SHOWN_URL = 'http://127.0.0.1:8420';
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const asked = (filter: unknown) => call(floodgate.gatewayUrl, 'trace_filter', filter);
 
-describe('docs/trace-filter.md', () => {
+describe('docs/reference/trace-filter.md', () => {
   it('shows commands with their actual responses', async (context) => {
     if (!hasCurl) context.skip('curl is not installed');
     const snippets = snippetsOf(PAGE);

@@ -7,7 +7,7 @@ import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { type IdenticalTraffic, sendIdenticalTraffic } from './sameTraffic.ts';
 
-/** Transactions that anvil 1.7.1 traces incorrectly (docs/decisions/development-chain.md). */
+/** Transactions that anvil 1.7.1 traces incorrectly (docs/internals/decisions/development-chain.md). */
 const WRONG_IN_ANVIL = new Set(['selfdestruct to itself of an older contract']);
 
 interface Served {

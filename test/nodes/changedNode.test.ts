@@ -81,7 +81,7 @@ describe('a node whose client changes at the same address', () => {
   });
 });
 
-/** Removes the gasUsed of root frames, which differs between the two trace methods (docs/nodes.md). */
+/** Removes the gasUsed of root frames, which differs between the two trace methods (docs/reference/nodes.md). */
 const framesOf = (traces: unknown): unknown =>
   (traces as { traceAddress: number[]; result: object | null }[]).map((trace) =>
     trace.traceAddress.length === 0 && trace.result

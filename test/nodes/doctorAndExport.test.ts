@@ -195,11 +195,11 @@ describe('floodgate doctor and floodgate export', () => {
       ]);
     });
 
-    test('is summed by the query of docs/index-and-export.md without values that were not transferred', async (context) => {
+    test('is summed by the query of docs/guides/index-and-export.md without values that were not transferred', async (context) => {
       const find = "import importlib.util as u, sys; sys.exit(u.find_spec('duckdb') is None)";
       if ((await runFile('sh', ['-c', 'python3 -c "$0"', find])).code !== 0)
         context.skip('DuckDB is not installed; run `pip install duckdb`');
-      const docs = readFileSync(new URL('../../docs/index-and-export.md', import.meta.url), 'utf8');
+      const docs = readFileSync(new URL('../../docs/guides/index-and-export.md', import.meta.url), 'utf8');
       const [, query = ''] = /<<'SQL'\n([\s\S]*?)\nSQL/.exec(docs) ?? [];
       const script = `import duckdb, json, sys; print(json.dumps(duckdb.execute(sys.argv[1]).fetchall(), default=str))`;
       const all = query.replace("'traces.parquet'", `'${file}'`).replace(' LIMIT 10', '');

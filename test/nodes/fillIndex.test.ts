@@ -241,7 +241,7 @@ const linesOf = (text: string): Exported[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** Returns the sender and the receiver of a trace, as defined in docs/trace-filter.md. */
+/** Returns the sender and the receiver of a trace, as defined in docs/reference/trace-filter.md. */
 function partiesOf({ type, action, result }: Exported): (string | undefined)[] {
   if (type === 'suicide') return [action['address'], action['refundAddress']];
   return [action['from'], type === 'create' ? result?.['address'] : action['to']];

@@ -27,7 +27,7 @@ interface Frame {
   readonly calls?: readonly Frame[];
 }
 
-/** Descriptions of transactions that anvil 1.7.1 traces incorrectly (docs/decisions/development-chain.md). */
+/** Descriptions of transactions that anvil 1.7.1 traces incorrectly (docs/internals/decisions/development-chain.md). */
 const WRONG_IN_ANVIL = new Set(['selfdestruct to itself of an older contract']);
 
 const binary = gethBinary();

@@ -6,8 +6,8 @@ import { readRuleFile } from '../../src/rules/plan/index.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
-it('the table of errors in docs/rules-api.md lists exactly the statuses and codes of the API', () => {
-  const table = read('rules-api.md').split('<!-- errors')[1]?.split('\n## ')[0] ?? '';
+it('the table of errors in docs/reference/rules-api.md lists exactly the statuses and codes of the API', () => {
+  const table = read('reference/rules-api.md').split('<!-- errors')[1]?.split('\n## ')[0] ?? '';
   const documented = [...table.matchAll(/\| (\d{3}) +\| (\d{4,5}) +\|/g)].map(
     ([, status, code]) => `${status} ${code}`,
   );
@@ -15,11 +15,11 @@ it('the table of errors in docs/rules-api.md lists exactly the statuses and code
   expect(new Set(documented)).toEqual(new Set(rows));
 });
 
-it('the table of fields in docs/rules-api.md matches the schema', () => {
-  expect(read('rules-api.md'), 'run `npm run docs`').toContain(`-->\n\n${fieldTable()}\n`);
+it('the table of fields in docs/reference/rules-api.md matches the schema', () => {
+  expect(read('reference/rules-api.md'), 'run `npm run docs`').toContain(`-->\n\n${fieldTable()}\n`);
 });
 
-it('the rules file in docs/rules-as-code.md is valid', () => {
-  const file = /```yaml\n([\s\S]+?)```/.exec(read('rules-as-code.md'))?.[1] ?? '';
+it('the rules file in docs/guides/rules-as-code.md is valid', () => {
+  const file = /```yaml\n([\s\S]+?)```/.exec(read('guides/rules-as-code.md'))?.[1] ?? '';
   expect(readRuleFile(file, 'docs').rules).toHaveLength(2);
 });

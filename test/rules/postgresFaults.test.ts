@@ -243,7 +243,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     expect(await rules.list('a')).toHaveLength(11);
   });
 
-  it('works with the grants of docs/postgresql.md, which do not permit changes of the audit log', async () => {
+  it('works with the grants of docs/operate/postgresql.md, which do not permit changes of the audit log', async () => {
     const name = 'floodgate_server';
     await postgres.query(
       `DO $$ BEGIN CREATE ROLE ${name} LOGIN PASSWORD 'server'; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
@@ -251,7 +251,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     const url = postgres.url({ user: name, password: 'server' });
     await expect(open({ url })).rejects.toThrow(/`floodgate store migrate` as the owner/);
     await (await open()).probe();
-    const page = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/operate/postgresql.md', import.meta.url), 'utf8');
     const grants = /<!-- grants:.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
     await postgres.query(grants);
     const { rules, lists, tokens, shared, probe } = await open({ url });

@@ -71,7 +71,7 @@ const BUILT_IN = ['__rate_interval'];
 
 /** Each metric with its labels, from the docs. Another test compares that page with the program. */
 const listed = [
-  ...readFileSync(join(root, 'docs/logs-and-metrics.md'), 'utf8').matchAll(
+  ...readFileSync(join(root, 'docs/reference/metrics.md'), 'utf8').matchAll(
     /^\| `(floodgate_\w+)` \| (\w+) \| ([^|]*)\|/gm,
   ),
 ].map(([, name = '', type = '', cell = '']) => ({

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/freePort.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 
-const page = readFileSync(new URL('../../docs/logs-and-metrics.md', import.meta.url), 'utf8');
+const page = ['metrics', 'logs']
+  .map((name) => readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8'))
+  .join('\n');
 /** Returns the cells of the table rows between two markers of the page, without the header. */
 const rowsOf = (marker: string): string[][] =>
   (page.split(`<!-- ${marker} -->`)[1]?.split(`<!-- ${marker}: end -->`)[0] ?? '')
@@ -22,7 +24,7 @@ const bare = (cell = ''): string => cell.replaceAll('`', '');
 /** An address without a listener. The set of metrics does not depend on whether nodes and DNS servers answer. */
 const NOBODY = '127.0.0.1:9';
 
-describe('docs/logs-and-metrics.md', () => {
+describe('docs/reference/metrics.md and logs.md', () => {
   const servers: Floodgate[] = [];
   let text = '';
 

@@ -33,7 +33,7 @@ describe('the Prometheus alerts and Grafana dashboards', () => {
     await server.stop();
     // Metrics of Floodgate are taken from the docs, because no single server has all of them. Another test compares
     // that page.
-    const listed = [...read('docs/logs-and-metrics.md').matchAll(/^\| `(floodgate_\w+)` \| (\w+)/gm)].flatMap(
+    const listed = [...read('docs/reference/metrics.md').matchAll(/^\| `(floodgate_\w+)` \| (\w+)/gm)].flatMap(
       ([, name, type]) =>
         type === 'histogram' ? ['bucket', 'count', 'sum'].map((part) => `${name}_${part}`) : [name],
     );
@@ -54,11 +54,11 @@ describe('the Prometheus alerts and Grafana dashboards', () => {
     }
   });
 
-  it('link each alert to its section of docs/runbooks.md, which has no other sections', () => {
-    const sections = [...read('docs/runbooks.md').matchAll(/^### (.*)$/gm)].map(([, title]) => title);
+  it('link each alert to its section of docs/operate/runbooks.md, which has no other sections', () => {
+    const sections = [...read('docs/operate/runbooks.md').matchAll(/^### (.*)$/gm)].map(([, title]) => title);
     expect(sections.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
     for (const { alert, annotations } of rules)
-      expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook).toBe(`docs/operate/runbooks.md#${alert.toLowerCase()}`);
   });
 
   it.skipIf(PROMTOOL === undefined)(

@@ -175,8 +175,8 @@ describe('a store from before 0.1.0', () => {
   });
 });
 
-it('docs/upgrade.md lists the current format of every store', () => {
-  const page = readFileSync(`${root}docs/upgrade.md`, 'utf8');
+it('docs/operate/upgrade.md lists the current format of every store', () => {
+  const page = readFileSync(`${root}docs/operate/upgrade.md`, 'utf8');
   const FORMATS = {
     traces: 'src/ethereum/store/lmdb/traces/environment.ts',
     rules: 'src/rules/store/lmdb/environment.ts',

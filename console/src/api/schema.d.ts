@@ -219,7 +219,7 @@ export interface components {
             guarded_account?: string;
         };
         AnalyticsAnswer: {
-            /** @description See docs/dns-protection.md, section Seen. */
+            /** @description See docs/reference/dns-protection.md, section Seen. */
             result: Record<string, never>;
             /** @description Always true. */
             success: boolean;

@@ -47,7 +47,7 @@ async function withGuard<T>({ accountId }: RulesClient, ask: () => Promise<T>): 
     if (!isMissing(error)) throw error;
     throw new OperatorError(
       `The server runs no DNS guard for account ${accountId}. Start it with dns.account, dns.listen and dns.servers ` +
-        '(docs/dns-protection.md), or use --account with the account that it guards',
+        '(docs/reference/dns-protection.md), or use --account with the account that it guards',
     );
   }
 }

@@ -97,8 +97,8 @@ function dnsLine({
   const behind =
     dnsdistNodes > 0
       ? `rules in force at ${dnsdistInForce} of ${dnsdistNodes} dnsdist nodes`
-      : `${serversUp ?? 0} servers up`;
-  const attack = attackedZones === 0 ? 'no attack' : `ATTACK on ${attackedZones} zones`;
+      : `servers up: ${serversUp ?? 0}`;
+  const attack = attackedZones === 0 ? 'no attack' : `ATTACK on ${attackedZones} ${attackedZones === 1 ? 'zone' : 'zones'}`;
   return `${attack}, ${behind}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Tracks attacks from second to second. A resumed attack is one attack. The attacks per day are bounded, so that ten
- * thousand short attacks cause neither as many records nor as many log lines. See docs/dns-protection.md.
+ * thousand short attacks cause neither as many records nor as many log lines. See docs/reference/dns-attacks.md.
  */
 import { type AttackDetector, type SampleBatch, samplesIn, type Zone } from '../detector/index.ts';
 import { questionOfWire } from '../protocol/index.ts';

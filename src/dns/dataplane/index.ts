@@ -1,6 +1,6 @@
 /**
  * Interface between the controller and the data planes `embedded` and `dnsdist`, which do not import each other.
- * docs/adding-a-data-plane.md explains how to add a data plane.
+ * docs/internals/adding-a-data-plane.md explains how to add a data plane.
  */
 export type { DataPlane, DataPlaneContext, MakeDataPlane } from './dataPlane.ts';
 export type { DnsServer } from './dnsServer.ts';

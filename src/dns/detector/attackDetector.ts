@@ -1,6 +1,6 @@
 /**
  * Decides each query, learns from each answer, and evaluates zones every second. Uses neither sockets nor a clock.
- * docs/dns-protection.md lists the rules and all numbers.
+ * docs/reference/dns-attacks.md lists the rules and all numbers.
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';

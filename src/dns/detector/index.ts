@@ -1,6 +1,6 @@
 /**
  * Decides whether DNS queries pass, from known names, attack detection and token buckets. Uses no sockets, clock or
- * files. All numbers are in docs/dns-protection.md.
+ * files. All numbers are in docs/reference/dns-protection.md and dns-attacks.md.
  */
 
 // The detector learns names and maintains zones. The policy decides a single query and is usable in any thread.

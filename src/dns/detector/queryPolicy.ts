@@ -1,4 +1,4 @@
-/** Decides single DNS queries from shared memory, in any thread. docs/dns-protection.md lists the rules and numbers. */
+/** Decides single DNS queries from shared memory, in any thread. docs/reference/dns-protection.md lists the rules and numbers. */
 
 import { type HashKey, networkHash, type Question } from '../protocol/index.ts';
 import { type Access, SharedAccessLists } from './clients/accessLists.ts';

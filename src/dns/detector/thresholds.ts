@@ -1,6 +1,6 @@
 /**
  * Thresholds learned from an account's traffic. `rate` is the 95th percentile of per-minute query rates in the learning
- * window, `burst` five times the rate (docs/dns-protection.md; Cloudflare's published rule). Attack traffic is
+ * window, `burst` five times the rate (docs/reference/dns-protection.md; Cloudflare's published rule). Attack traffic is
  * excluded.
  */
 

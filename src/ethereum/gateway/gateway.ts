@@ -65,7 +65,7 @@ interface ServedNetwork extends Omit<Served, 'live'> {
 
 /**
  * JSON-RPC gateway for all paths that start with /v1/. The body of an error response is always a JSON-RPC error, and
- * the HTTP status follows docs/decisions/gateway.md. Uses node:http, because a framework costs more per response than a
+ * the HTTP status follows docs/internals/decisions/gateway.md. Uses node:http, because a framework costs more per response than a
  * cached result.
  */
 export class Gateway {

@@ -1,5 +1,5 @@
 /**
- * All JSON-RPC errors. Tests iterate over this table, and a part of docs/gateway.md is generated from it. Codes -32700
+ * All JSON-RPC errors. Tests iterate over this table, and a part of docs/reference/errors.md is generated from it. Codes -32700
  * to -32600 are from JSON-RPC 2.0; -32005 and -32001 are from EIP-1474.
  */
 export const RPC_ERRORS = {
@@ -60,7 +60,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Returns the error for a request that exceeds a limit (docs/decisions/gateway.md). */
+/** Returns the error for a request that exceeds a limit (docs/internals/decisions/gateway.md). */
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
 

@@ -7,7 +7,7 @@ import { batchResponse, errorResponse } from './response.ts';
 import { answerSingle } from './single.ts';
 
 /**
- * Handles a POST body as specified by JSON-RPC 2.0 and docs/decisions/gateway.md. Returns a promise only if a call is
+ * Handles a POST body as specified by JSON-RPC 2.0 and docs/internals/decisions/gateway.md. Returns a promise only if a call is
  * asynchronous, because a promise costs more than a result from memory. Never throws or rejects.
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {

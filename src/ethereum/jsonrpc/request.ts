@@ -23,7 +23,7 @@ export type Body =
   /** Batch with too many entries. `ids` are the ids of the entries that expect a response. */
   | { readonly kind: 'refused'; readonly ids: readonly RequestId[]; readonly error: RpcError };
 
-/** Maximum number of requests in a batch (docs/decisions/gateway.md). */
+/** Maximum number of requests in a batch (docs/internals/decisions/gateway.md). */
 const MAX_BATCH_ENTRIES = 100;
 /** Maximum number of entries of a rejected batch for which each id gets an error. Larger batches get a single error. */
 const MAX_REFUSED_ENTRIES = 1_000;

@@ -1,9 +1,9 @@
 import type { Address, Hash } from './trace.ts';
 
-/** Maximum number of blocks in the range of a trace_filter, both ends included (docs/decisions/gateway.md). */
+/** Maximum number of blocks in the range of a trace_filter, both ends included (docs/internals/decisions/gateway.md). */
 export const MAX_RANGE_BLOCKS = 800;
 
-/** Maximum `count` of a trace_filter (docs/decisions/gateway.md). */
+/** Maximum `count` of a trace_filter (docs/internals/decisions/gateway.md). */
 export const MAX_COUNT = 200;
 
 /** Condition if both address lists are given: both sides must match, or either. */

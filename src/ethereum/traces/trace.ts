@@ -1,7 +1,7 @@
 /**
  * Data model of traces: the form that Floodgate stores and serves, independent of the node's form.
  *
- * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/trace-filter.md): alphabetical
+ * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/reference/trace-filter.md): alphabetical
  * keys, `error` only on a failed frame, `result: null` if there is no result.
  */
 

@@ -1,4 +1,4 @@
-/** The gateway returned a JSON-RPC error. docs/gateway.md lists the codes. */
+/** The gateway returned a JSON-RPC error. docs/reference/errors.md lists the codes. */
 export class FloodgateRpcError extends Error {
   override readonly name = 'FloodgateRpcError';
   readonly code: number;

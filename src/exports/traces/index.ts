@@ -1,6 +1,6 @@
 /**
  * Entry point of `floodgate/traces`. Converts an Ethereum client's responses for one block into complete, verified
- * traces in the format of Parity's `trace_block` (docs/trace-filter.md). Sends no requests.
+ * traces in the format of Parity's `trace_block` (docs/reference/trace-filter.md). Sends no requests.
  */
 import {
   blockRewards,
@@ -55,7 +55,7 @@ export interface BlockTracesOptions {
 
 /**
  * Returns the traces of a block in canonical order: frames of its transactions, then the rewards of a mined block.
- * docs/nodes.md lists the values that are exact for each method.
+ * docs/reference/nodes.md lists the values that are exact for each method.
  *
  * @throws TraceFormatError if a response does not have the requested format (the message names the member);
  * BlockMismatchError if the traces are not exactly those of the block.

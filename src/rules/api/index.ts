@@ -1,4 +1,4 @@
-/** REST API for rules: all requests below its prefix, errors included. docs/decisions/rules-api.md has the design. */
+/** REST API for rules: all requests below its prefix, errors included. docs/internals/decisions/rules-api.md has the design. */
 
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {

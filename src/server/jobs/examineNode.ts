@@ -59,7 +59,7 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   for (const remark of remarks) lines.push(`Traces: ${remark}`);
   if (traceMethod === 'none') {
     lines.push(
-      'No traces: Floodgate cannot index from this node. docs/nodes.md lists the options to enable.',
+      'No traces: Floodgate cannot index from this node. docs/reference/nodes.md lists the options to enable.',
     );
     return false;
   }
@@ -77,8 +77,8 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   lines.push(await traceDepth(traces, highest));
   lines.push(
     traceMethod === 'trace_block'
-      ? 'Exact: all data of the node. docs/nodes.md lists data that some clients omit'
-      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied (docs/nodes.md). Everything else is exact',
+      ? 'Exact: all data of the node. docs/reference/nodes.md lists data that some clients omit'
+      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied (docs/reference/nodes.md). Everything else is exact',
   );
   return true;
 }

@@ -1,4 +1,4 @@
-/** Attacks that the search tries, and the bounds that must hold after each of them (docs/dns-threats.md). */
+/** Attacks that the search tries, and the bounds that must hold after each of them (docs/internals/dns-threats.md). */
 import fc from 'fast-check';
 import { DAY_MINUTES, type Flow, World, type ZoneName, zoneNames } from './world.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The smallest possible data plane, a fake that answers from a zone in memory. docs/adding-a-data-plane.md refers to
+ * The smallest possible data plane, a fake that answers from a zone in memory. docs/internals/adding-a-data-plane.md refers to
  * it.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram';

@@ -118,9 +118,9 @@ export class Cluster {
 
   /** Creates the role of gateways, which can only read. */
   async #makeReader(): Promise<void> {
-    const page = readFileSync(new URL('../../../docs/clickhouse.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../docs/operate/clickhouse.md', import.meta.url), 'utf8');
     const grants = /<!-- grants of a gateway:.*?```sql\n(.*?)```/s.exec(page)?.[1];
-    if (grants === undefined) throw new Error('docs/clickhouse.md has no grants of a gateway');
+    if (grants === undefined) throw new Error('docs/operate/clickhouse.md has no grants of a gateway');
     await this.postgres.query(`CREATE ROLE ${READER.user} LOGIN PASSWORD '${READER.password}'; ${grants}`);
   }
 }

@@ -15,7 +15,7 @@ export interface AnsweredTrace {
   readonly blockNumber: number;
 }
 
-/** Maximum number of calls in a batch (docs/decisions/gateway.md). */
+/** Maximum number of calls in a batch (docs/internals/decisions/gateway.md). */
 const BATCH_ENTRIES = 100;
 
 /** Calls `trace_filter` with each filter, in batches; returns the responses in the same order. */

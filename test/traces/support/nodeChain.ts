@@ -20,7 +20,7 @@ interface Block {
 
 /**
  * Reads the header and `trace_block` of every block from a node. `parseTraceBlock` converts the traces to the served
- * form (differences: docs/nodes.md); no other product code is involved.
+ * form (differences: docs/reference/nodes.md); no other product code is involved.
  */
 export async function readChain(nodeUrl: string): Promise<NodeChain> {
   const node = connect(nodeUrl);

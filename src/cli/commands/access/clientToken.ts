@@ -4,7 +4,7 @@ import { OperatorError } from '../../operatorError.ts';
 /** The server does not read this variable. */
 const VARIABLE = 'FLOODGATE_TOKEN';
 export const TOKEN_FILE_VARIABLE = 'FLOODGATE_TOKEN_FILE';
-/** Deprecated: the server's own token with all permissions; see docs/rules-as-code.md. */
+/** Deprecated: the server's own token with all permissions; see docs/guides/rules-as-code.md. */
 const OLD_VARIABLE = 'FLOODGATE_API_TOKEN';
 const OLD_FILE_VARIABLE = 'FLOODGATE_API_TOKEN_FILE';
 

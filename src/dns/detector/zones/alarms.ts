@@ -1,4 +1,4 @@
-/** Decides from a zone's counts and baselines whether the zone is under attack. Numbers: docs/dns-protection.md. */
+/** Decides from a zone's counts and baselines whether the zone is under attack. Numbers: docs/reference/dns-attacks.md. */
 import type { ZoneThresholds } from '../zoneThresholds.ts';
 import type { Baselines, ZoneCounts } from './baselines.ts';
 

@@ -2,7 +2,7 @@ import { overLimit, RpcError } from '../../jsonrpc/index.ts';
 import type { LogFilter } from './logFilter.ts';
 import { isTag } from './paramTypes.ts';
 
-/** Maximum number of blocks in the range of eth_getLogs, first and last block included (docs/decisions/gateway.md). */
+/** Maximum number of blocks in the range of eth_getLogs, first and last block included (docs/internals/decisions/gateway.md). */
 export const MAX_LOG_BLOCKS = 800;
 
 /** Throws RpcError if the block range of a canonical filter is reversed or too wide. Ignores ranges with a tag. */

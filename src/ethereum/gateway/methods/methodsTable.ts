@@ -1,6 +1,6 @@
 import type { MethodRow } from './row.ts';
 
-/** Returns the table of methods in Markdown, for docs/gateway.md. */
+/** Returns the table of methods in Markdown, for docs/reference/methods.md. */
 export function methodsTable(methods: readonly MethodRow[]): string {
   const header = ['Method', 'Parameters', 'Served by', 'Cached', 'Limits', 'Description'];
   const rows = methods.map((row) => [

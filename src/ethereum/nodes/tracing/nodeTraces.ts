@@ -40,7 +40,7 @@ export interface NodeTracesOptions {
 /** Timeout of a header request. A header is small, so a slower node is unhealthy. */
 const HEADER_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000 };
 
-/** Blocks and traces of one node, by its trace method; every block is checked. Accuracy by method: docs/nodes.md. */
+/** Blocks and traces of one node, by its trace method; every block is checked. Accuracy by method: docs/reference/nodes.md. */
 export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder {
   readonly #node: NodeClient;
   readonly #method: TraceMethodDetector;

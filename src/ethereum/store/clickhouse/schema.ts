@@ -60,6 +60,6 @@ async function isUsable(query: Query): Promise<boolean> {
     format > FORMAT
       ? `PostgreSQL: the schema floodgate_traces has format ${format}, this release knows ${FORMAT}: use a later release`
       : 'PostgreSQL: the schema floodgate_traces was written before 0.1.0; use new databases in PostgreSQL and ClickHouse, or drop ' +
-          'the schema and the tables (docs/upgrade.md)',
+          'the schema and the tables (docs/operate/upgrade.md)',
   );
 }

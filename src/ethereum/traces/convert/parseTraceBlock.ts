@@ -8,7 +8,7 @@ import { restoreDestroyed } from './geth/restoreDestroyed.ts';
 
 /**
  * Returns the canonical traces of a block from a `trace_block` result of Erigon, Nethermind, Besu, Reth, anvil,
- * OpenEthereum or Parity; docs/nodes.md lists their differences. The traces share arrays with the result, so the
+ * OpenEthereum or Parity; docs/reference/nodes.md lists their differences. The traces share arrays with the result, so the
  * caller must not use it afterwards.
  *
  * @param answer the parsed `result`.

@@ -1,4 +1,4 @@
-/** OpenAPI schemas of the guard's status and attacks. docs/dns-protection.md explains the members. */
+/** OpenAPI schemas of the guard's status and attacks. docs/reference/dns-attacks.md explains the members. */
 import Type, { type TSchema } from 'typebox';
 
 const closed = { additionalProperties: false };

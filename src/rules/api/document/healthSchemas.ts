@@ -1,4 +1,4 @@
-/** OpenAPI schemas of the server's health. docs/operating.md explains the members. */
+/** OpenAPI schemas of the server's health. docs/operate/monitoring.md explains the members. */
 import Type from 'typebox';
 
 const closed = { additionalProperties: false };

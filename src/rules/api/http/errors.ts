@@ -14,7 +14,7 @@ import type { EnvelopeEntry } from './envelope.ts';
 /** `Retry-After` for an unavailable store. Short, because clients obey any value. */
 const STORE_RETRY_AFTER_SECONDS = 1;
 
-/** Errors of the rules API, as in the table of docs/rules-api.md. */
+/** Errors of the rules API, as in the table of docs/reference/rules-api.md. */
 export const errorTable = {
   unauthenticated: { status: 401, code: 10000, message: 'Authentication error' },
   malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },

@@ -22,7 +22,7 @@ export interface Route {
   readonly exactPath?: true;
   /** Needs no token and is omitted from the OpenAPI document; set for the document itself and its page. */
   readonly open?: true;
-  /** Endless response, which OpenAPI cannot describe. Omitted from the document; docs/rules-api.md describes it. */
+  /** Endless response, which OpenAPI cannot describe. Omitted from the document; docs/reference/rules-api.md describes it. */
   readonly isStream?: true;
   readonly parameters?: readonly ParameterName[];
   readonly body?: SchemaName;

@@ -84,7 +84,7 @@ export async function prepareSchema(connections: Connections): Promise<void> {
     if (!(error instanceof QueryRefused) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new StoreUnavailable(
       'The rules database lacks the tables of this release, and this user may not create them: run ' +
-        '`floodgate store migrate` as the owner of the schema floodgate (docs/postgresql.md)',
+        '`floodgate store migrate` as the owner of the schema floodgate (docs/operate/postgresql.md)',
       { cause: error },
     );
   }
@@ -108,7 +108,7 @@ async function isUsable(connection: Connection): Promise<boolean> {
   if (format < FORMAT)
     throw new StoreUnavailable(
       'The schema floodgate of the rules database was written before 0.1.0; use a new database, or drop the schema if nothing ' +
-        'in it is needed (docs/upgrade.md)',
+        'in it is needed (docs/operate/upgrade.md)',
     );
   if (row !== undefined && row.oldest_user <= FORMAT) return true;
   throw new StoreUnavailable(

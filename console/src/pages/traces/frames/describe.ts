@@ -45,7 +45,7 @@ export function whyNotMoved(trace: Trace, isUndone = false): string | undefined 
   return isUndone ? 'its caller failed' : undefined;
 }
 
-/** Returns the wei that the trace moved, by the rules of `minValue` in docs/address-history.md. */
+/** Returns the wei that the trace moved, by the rules of `minValue` in docs/guides/address-history.md. */
 export const valueMoved = (trace: Trace, isUndone = false): bigint =>
   whyNotMoved(trace, isUndone) === undefined ? valueIn(trace) : 0n;
 

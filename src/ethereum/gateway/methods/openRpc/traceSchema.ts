@@ -52,7 +52,7 @@ const reward = exactly({
   type: { const: 'reward' },
 });
 
-/** JSON Schema of a trace, as described in docs/trace-filter.md. */
+/** JSON Schema of a trace, as described in docs/reference/trace-filter.md. */
 export const traceSchema: JsonSchema = {
   oneOf: [
     frame(

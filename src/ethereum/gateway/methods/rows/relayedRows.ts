@@ -20,7 +20,7 @@ import { blockItself, blockOfInclusion, blocksOfLogs } from '../referencedBlocks
 import type { RelayedRow } from '../row.ts';
 import { LIBRARY_ROWS } from './libraryRows.ts';
 
-/** Maximum number of blocks in a call of eth_feeHistory (docs/decisions/gateway.md). */
+/** Maximum number of blocks in a call of eth_feeHistory (docs/internals/decisions/gateway.md). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
 /** Relayed methods that the reference gateway also has, in the order of its documentation. */

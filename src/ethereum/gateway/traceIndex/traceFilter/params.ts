@@ -26,7 +26,7 @@ export interface TraceFilterParams {
   readonly count: number | undefined;
 }
 
-/** Maximum number of addresses in `fromAddress`, and in `toAddress` (docs/decisions/gateway.md). */
+/** Maximum number of addresses in `fromAddress`, and in `toAddress` (docs/internals/decisions/gateway.md). */
 const MAX_ADDRESSES = 1000;
 
 /** Maximum number of unknown members that an error message names, and maximum length of each name. */

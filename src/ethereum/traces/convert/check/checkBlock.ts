@@ -8,7 +8,7 @@ import { CallTreeCheck } from './callTreeCheck.ts';
  * before those of uncles. The genesis block has no traces.
  *
  * Every transaction must have a root frame. Chains with transactions that their nodes do not trace are therefore
- * rejected (docs/nodes.md).
+ * rejected (docs/reference/nodes.md).
  *
  * @throws BlockMismatchError for the first mismatch.
  */

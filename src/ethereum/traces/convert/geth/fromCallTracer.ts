@@ -7,7 +7,7 @@ import { parityFrames } from './parityFrames.ts';
 
 /**
  * Returns the canonical traces of a block's transactions from geth's `callTracer`. Rewards of mined blocks come
- * from `blockRewards`. docs/nodes.md lists the values that are exact.
+ * from `blockRewards`. docs/reference/nodes.md lists the values that are exact.
  *
  * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
  * @throws TraceFormatError if the result is malformed, BlockMismatchError if it belongs to another block.
