@@ -17,7 +17,7 @@ if (part === 'compare') {
   process.exit();
 }
 if (part === 'start') {
-  for (const told of await benchStart()) console.log(told);
+  for (const reported of await benchStart()) console.log(reported);
   process.exit();
 }
 

@@ -58,8 +58,8 @@ async function start(file: string, args: readonly string[], path: string): Promi
   const [url, listening] = await new Promise<[string, Spent]>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr])
       createInterface(stream).on('line', (line) => {
-        const [, told] = /"url":"([^"]+)"/.exec(line) ?? [];
-        if (told !== undefined) resolve([told, spent()]);
+        const [, reported] = /"url":"([^"]+)"/.exec(line) ?? [];
+        if (reported !== undefined) resolve([reported, spent()]);
       });
     child.once('exit', (code) => reject(new Error(`${file} ${args[0]} exited with ${code}`)));
   });

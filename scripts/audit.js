@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { root } from './compile.js';
 
 const NOT_REACHED = 75;
-const TOLD_ONLY = ['info', 'low'];
+const REPORTED_ONLY = ['info', 'low'];
 const TIMEOUT_MS = 120_000;
 
 const { stdout, stderr } = spawnSync('npm', ['audit', '--json', ...process.argv.slice(2)], {
@@ -35,7 +35,7 @@ for (const { name, severity, range, via } of found) {
   const about = via.map((one) => (typeof one === 'string' ? `via ${one}` : `${one.title} ${one.url}`));
   console.error(`audit: ${severity}: ${name} ${range}: ${about.join('; ')}`);
 }
-const serious = found.filter(({ severity }) => !TOLD_ONLY.includes(severity));
+const serious = found.filter(({ severity }) => !REPORTED_ONLY.includes(severity));
 console.log(
   `audit: ${metadata.dependencies?.total ?? 'all'} packages checked, ${found.length} with advisories, ${serious.length} of these above "low"`,
 );

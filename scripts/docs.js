@@ -35,7 +35,9 @@ const PARTS = {
 const PART = /(?<=<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(?=<!-- \2: end -->)/g;
 
 const isCheck = process.argv.includes('--check');
-for (const name of readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'))) {
+for (const name of readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.md'),
+)) {
   const before = readFileSync(new URL(name, docs), 'utf8');
   write(`docs/${name}`, before, PAGES[name]?.() ?? before.replace(PART, withPart));
 }

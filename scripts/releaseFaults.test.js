@@ -25,8 +25,8 @@ it.each([
     /no hash of 1 packages \(node_modules\/a-darwin-x64, …\)/,
   ],
   [{ hasFixture: false }, /npm run release:fixture/],
-])('releaseFaults reports the fault of %o', (missing, told) => {
-  expect(releaseFaults({ ...GOOD, ...missing })).toEqual([expect.stringMatching(told)]);
+])('releaseFaults reports the fault of %o', (missing, reported) => {
+  expect(releaseFaults({ ...GOOD, ...missing })).toEqual([expect.stringMatching(reported)]);
 });
 
 it('the release workflow runs npm run release, which checks for faults', () => {

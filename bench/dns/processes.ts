@@ -102,9 +102,9 @@ export async function floodOfSources(
   await once(child, 'message');
   return {
     async stop() {
-      const told = once(child, 'message') as Promise<[{ sent: number; seconds: number }]>;
+      const reported = once(child, 'message') as Promise<[{ sent: number; seconds: number }]>;
       child.send('stop');
-      const [figures] = await told;
+      const [figures] = await reported;
       const exited = once(child, 'exit');
       child.disconnect();
       await exited;

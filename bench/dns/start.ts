@@ -28,11 +28,11 @@ export async function benchStart(): Promise<string[]> {
     await store.close();
     return Array.from({ length: ROUNDS }, () => {
       const startMs = performance.now();
-      const told = execFileSync(process.execPath, [
+      const reported = execFileSync(process.execPath, [
         fileURLToPath(new URL('startProcess.js', import.meta.url)),
         folder,
       ]);
-      return `start with ${NAMES} names  ${told.toString().trim()}; until the process exited ${(performance.now() - startMs).toFixed(0)} ms`;
+      return `start with ${NAMES} names  ${reported.toString().trim()}; until the process exited ${(performance.now() - startMs).toFixed(0)} ms`;
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });

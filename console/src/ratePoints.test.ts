@@ -17,7 +17,7 @@ it('points contain limited and would-drop queries of each second under its own m
     {
       until: '2026-11-25T03:12:04Z',
       ...{ passed: [9, 9, 9], allowed: zeros, paid: zeros, paying: zeros, paying_known: zeros },
-      ...{ refused: [0, 3, 70], would_refuse: [80, 40, 0], bucket_per_second: [0, 5, 5], attack: [0, 1, 1] },
+      ...{ limited: [0, 3, 70], would_drop: [80, 40, 0], bucket_per_second: [0, 5, 5], attack: [0, 1, 1] },
     },
     100,
   );

@@ -21,7 +21,7 @@ export interface Point {
 
 /** Returns one point per second. Each second counts limited and would-drop queries under its own mode. */
 export function pointsOfRates(rates: Schemas['GuardRates'], threshold: number | null): Point[] {
-  const { until, passed, allowed, paid, refused, would_refuse, bucket_per_second, attack } = rates;
+  const { until, passed, allowed, paid, limited, would_drop, bucket_per_second, attack } = rates;
   const first = Math.floor(Date.parse(until) / 1000) - passed.length;
   return passed.map((rate, i): Point => {
     const bucket = bucket_per_second[i] ?? 0;
@@ -30,8 +30,8 @@ export function pointsOfRates(rates: Schemas['GuardRates'], threshold: number | 
       passed: rate,
       allowed: allowed[i] ?? 0,
       paid: paid[i] ?? 0,
-      limited: refused[i] ?? 0,
-      wouldDrop: would_refuse[i] ?? 0,
+      limited: limited[i] ?? 0,
+      wouldDrop: would_drop[i] ?? 0,
       bucket: bucket === 0 ? null : bucket,
       threshold,
       attack: attack[i] === 1,

@@ -49,30 +49,30 @@ export function open(): Target {
     async run(input) {
       const body = Buffer.from(input);
       const answer = await handleBody(body, handler);
-      const told = read(answer);
+      const reported = read(answer);
       const expected = expectedOf(body);
-      if (body.length >= MIN_SCANNED_BYTES && isRefusal(told) && expected.told.status !== 403) {
+      if (body.length >= MIN_SCANNED_BYTES && isRefusal(reported) && expected.reported.status !== 403) {
         // A large body may be rejected without parsing, even if it is not a valid request, but not if it has a
         // supported method.
         must(!expected.carriedOut, 'a supported method is not rejected', body.toString('latin1'));
         return;
       }
-      must(sameJson(told, expected.told), 'the response follows JSON-RPC and the decisions', {
-        told,
-        expected: expected.told,
+      must(sameJson(reported, expected.reported), 'the response follows JSON-RPC and the decisions', {
+        reported,
+        expected: expected.reported,
       });
     },
   };
 }
 
 /** The status of a response, and for each entry its id and its error code or result. */
-interface Told {
+interface Reported {
   readonly status: number;
   readonly entries: readonly (readonly [id: unknown, outcome: unknown])[] | 'none';
   readonly isBatch: boolean;
 }
 
-function read({ status, parts, stream }: HttpAnswer): Told {
+function read({ status, parts, stream }: HttpAnswer): Reported {
   must(stream === undefined, 'a response has no stream unless a handler returns one');
   const text = parts.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString())).join('');
   if (parts.length === 0) return { status, entries: 'none', isBatch: false };
@@ -84,17 +84,17 @@ function read({ status, parts, stream }: HttpAnswer): Told {
   return { status, entries, isBatch: Array.isArray(value) };
 }
 
-const isRefusal = ({ status, isBatch, entries }: Told): boolean =>
+const isRefusal = ({ status, isBatch, entries }: Reported): boolean =>
   status === 403 && !isBatch && entries !== 'none' && entries[0]?.[1] === -32601;
 
 interface Expected {
-  readonly told: Told;
+  readonly reported: Reported;
   readonly carriedOut: boolean;
 }
 
 function expectedOf(body: Buffer): Expected {
   const refused = (code: number, status = 400): Expected => ({
-    told: { status, entries: [[null, code]], isBatch: false },
+    reported: { status, entries: [[null, code]], isBatch: false },
     carriedOut: false,
   });
   const value = isUtf8(body) ? parse(body.toString()) : undefined;
@@ -106,25 +106,26 @@ function expectedOf(body: Buffer): Expected {
   if (value.length > 100) {
     if (value.length > 1_000 || wanted.length === 0) return refused(-32005, 200);
     const entries = wanted.map(({ id }) => [id, -32005] as const);
-    return { told: { status: 200, entries, isBatch: true }, carriedOut: false };
+    return { reported: { status: 200, entries, isBatch: true }, carriedOut: false };
   }
   const noneSupported =
     calls.some(({ code }) => code === -32601) && calls.every(({ count }) => count === undefined);
   const status = noneSupported ? 403 : 200;
   const entries = wanted.map(({ id, code, count }) => [id, code ?? count] as const);
-  if (entries.length > 0) return { told: { status, entries, isBatch: true }, carriedOut: !noneSupported };
+  if (entries.length > 0) return { reported: { status, entries, isBatch: true }, carriedOut: !noneSupported };
   return noneSupported
     ? refused(-32601, 403)
-    : { told: { status: 204, entries: 'none', isBatch: false }, carriedOut: true };
+    : { reported: { status: 204, entries: 'none', isBatch: false }, carriedOut: true };
 }
 
 function expectedSingle(value: unknown): Expected {
   const { id, code, count } = callOf(value);
   const entries = [[id ?? null, code ?? count] as const];
-  if (code === -32601) return { told: { status: 403, entries, isBatch: false }, carriedOut: false };
-  if (code === -32600) return { told: { status: 400, entries, isBatch: false }, carriedOut: false };
-  if (id === undefined) return { told: { status: 204, entries: 'none', isBatch: false }, carriedOut: true };
-  return { told: { status: 200, entries, isBatch: false }, carriedOut: code === undefined };
+  if (code === -32601) return { reported: { status: 403, entries, isBatch: false }, carriedOut: false };
+  if (code === -32600) return { reported: { status: 400, entries, isBatch: false }, carriedOut: false };
+  if (id === undefined)
+    return { reported: { status: 204, entries: 'none', isBatch: false }, carriedOut: true };
+  return { reported: { status: 200, entries, isBatch: false }, carriedOut: code === undefined };
 }
 
 interface ExpectedCall {

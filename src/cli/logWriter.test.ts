@@ -5,23 +5,23 @@ import { LogWriter } from './logWriter.ts';
 it('LogWriter buffers lines for a slow reader up to a limit and reports dropped lines once', async () => {
   const pipe = new PassThrough({ highWaterMark: 10 });
   const writer = new LogWriter(pipe, 100);
-  const told: number[] = [];
+  const reported: number[] = [];
   writer.onDropped((lines) => {
-    told.push(lines);
+    reported.push(lines);
     writer.write(`dropped ${lines}\n`);
   });
   for (let index = 0; index < 1000; index++) writer.write(`line ${String(index).padStart(3, '0')}\n`);
   expect(pipe.writableLength).toBeLessThan(120);
   const kept = 1000 - writer.dropped;
   expect(kept).toBeGreaterThan(5);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 
   let read = '';
   pipe.on('data', (chunk) => {
     read += chunk;
   });
   await new Promise((resolve) => pipe.once('drain', () => setImmediate(resolve)));
-  expect(told).toEqual([writer.dropped]);
+  expect(reported).toEqual([writer.dropped]);
   writer.write('after\n');
   await new Promise(setImmediate);
   expect(read.split('\n').slice(kept)).toEqual([`dropped ${writer.dropped}`, 'after', '']);

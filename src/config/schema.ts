@@ -619,7 +619,7 @@ const Dns = Type.Object(
       default: '127.0.0.1:5301',
       description: 'Address and port to which dnsdist sends dnstap.',
     }),
-    refuseWith: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
+    limitAction: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
       default: 'drop',
       description:
         'Treatment of a limited query: no answer (drop), or TC=1 (truncate), after which real clients retry over TCP.',

@@ -10,32 +10,34 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => /(?<!\.test|\.d)\.tsx?$/.test(path))
   .map((path) => join(folder, path));
 const commands = new Set(
-  [...readFileSync(join(root, 'docs/reference/commands.md'), 'utf8').matchAll(/^\| `floodgate ([^`]+)` \|/gm)].map(
-    ([, name]) => name,
-  ),
+  [
+    ...readFileSync(join(root, 'docs/reference/commands.md'), 'utf8').matchAll(
+      /^\| `floodgate ([^`]+)` \|/gm,
+    ),
+  ].map(([, name]) => name),
 );
 
 /** Returns the `floodgate` commands in the sources of the console, each with its flags. */
 function hints(): ReadonlyMap<string, ReadonlySet<string>> {
-  const told = new Map<string, Set<string>>();
+  const reported = new Map<string, Set<string>>();
   for (const path of sources)
     for (const [, words = '', rest = ''] of readFileSync(path, 'utf8').matchAll(
       /\bfloodgate ([a-z]+(?: [a-z]+)*)(.*)/g,
     )) {
-      const flags = told.get(words) ?? new Set();
+      const flags = reported.get(words) ?? new Set();
       for (const [flag] of rest.matchAll(/--[a-z][a-z-]*/g)) flags.add(flag);
-      told.set(words, flags);
+      reported.set(words, flags);
     }
-  return told;
+  return reported;
 }
 
 describe('commands shown by the console', () => {
   it('exist with their flags in docs/reference/commands.md and --help', async () => {
-    const told = hints();
-    expect(told.size).toBeGreaterThan(4);
-    expect([...told.keys()].filter((words) => !commands.has(words))).toEqual([]);
+    const reported = hints();
+    expect(reported.size).toBeGreaterThan(4);
+    expect([...reported.keys()].filter((words) => !commands.has(words))).toEqual([]);
     await Promise.all(
-      [...told].map(async ([words, flags]) => {
+      [...reported].map(async ([words, flags]) => {
         const { stdout } = await floodgate([...words.split(' '), '--help']);
         const known = new Set(stdout.match(/--[a-z][a-z-]*/g));
         expect([words, [...flags].filter((flag) => !known.has(flag))]).toEqual([words, []]);

@@ -406,9 +406,9 @@ class Chain {
       }
       traces.push(...page.traces);
       if (page.traces.length > 0) texts.push(page.text.slice(1, -1));
-      const told = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
-      if (query.order === 'asc') missing.push(...told);
-      else missing.unshift(...told);
+      const reported = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
+      if (query.order === 'asc') missing.push(...reported);
+      else missing.unshift(...reported);
       if (page.next === undefined) {
         const text = `[${texts.join(',')}]`;
         return { traces, missing: joined(missing), range: page.range, pages, text };
@@ -450,9 +450,9 @@ class Chain {
       expect(page.transactions).toHaveLength(page.found - Math.min(skip, page.found));
       skip -= Math.min(skip, page.found);
       found.push(...page.transactions);
-      const told = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
-      if (query.order === 'asc') missing.push(...told);
-      else missing.unshift(...told);
+      const reported = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
+      if (query.order === 'asc') missing.push(...reported);
+      else missing.unshift(...reported);
       behind = page.next;
       if (behind === undefined) break;
     }

@@ -75,13 +75,13 @@ class MovingChain implements ChainSource {
     return { latest: { number: header.number, hash: header.hash, parentHash: header.parentHash } };
   }
 
-  chain = () => this.#told(() => CHAIN);
-  heads = () => this.#told(() => this.knownHeads);
-  freshHeads = () => this.#told(() => this.knownHeads);
-  blockRef = (number: number) => this.#told(() => this.blocks[number]?.header);
-  block = (number: number) => this.#told(() => this.blocks[number]);
+  chain = () => this.#reported(() => CHAIN);
+  heads = () => this.#reported(() => this.knownHeads);
+  freshHeads = () => this.#reported(() => this.knownHeads);
+  blockRef = (number: number) => this.#reported(() => this.blocks[number]?.header);
+  block = (number: number) => this.#reported(() => this.blocks[number]);
 
-  async #told<T>(answer: () => T): Promise<T> {
+  async #reported<T>(answer: () => T): Promise<T> {
     await nextTurn();
     if (this.fails && this.random.chance(0.01)) throw new NodeError('unreachable', 'the node is unreachable');
     return answer();
@@ -90,7 +90,7 @@ class MovingChain implements ChainSource {
 
 /** A subscriber, and the messages that it should receive according to the changes of the index. */
 class Listener {
-  readonly told: (Trace & { readonly removed: boolean })[] = [];
+  readonly reported: (Trace & { readonly removed: boolean })[] = [];
   readonly expected: (Trace & { readonly removed: boolean })[] = [];
   /** The received traces that are not removed. */
   standing: Trace[] = [];
@@ -103,7 +103,7 @@ class Listener {
   }
 
   readonly sink = {
-    push: (text: string): void => void this.told.push(JSON.parse(text)),
+    push: (text: string): void => void this.reported.push(JSON.parse(text)),
     missed: (): void => void this.missed++,
   };
 
@@ -203,14 +203,14 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     keep();
     await settled();
     await until('all subscribers to receive their traces', () =>
-      [...listeners].every(({ told, expected }) => told.length === expected.length),
+      [...listeners].every(({ reported, expected }) => reported.length === expected.length),
     );
-    for (const listener of listeners) expect(listener.told).toEqual(listener.expected);
+    for (const listener of listeners) expect(listener.reported).toEqual(listener.expected);
     // Apart from removed traces, the subscriber received exactly those of the current chain.
     expect(everything.standing).toEqual(everything.all(chain.traces({ from: base })));
-    expect(everything.told.filter(({ removed }) => removed).length).toBeGreaterThan(0);
+    expect(everything.reported.filter(({ removed }) => removed).length).toBeGreaterThan(0);
     // Ended subscriptions received nothing after their end.
-    for (const { told, expected } of all) expect(told).toEqual(expected.slice(0, told.length));
+    for (const { reported, expected } of all) expect(reported).toEqual(expected.slice(0, reported.length));
     expect(all.reduce((sum, { missed }) => sum + missed, 0)).toBe(0);
   });
 
@@ -240,7 +240,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     const behind = chain.blocks.length;
     chain.grow(5);
     const isNew = listener.all(chain.traces({ from: behind }));
-    await until('the new traces to be pushed', () => listener.told.length === isNew.length);
-    expect(listener.told).toEqual(isNew.map((trace) => ({ ...trace, removed: false })));
+    await until('the new traces to be pushed', () => listener.reported.length === isNew.length);
+    expect(listener.reported).toEqual(isNew.map((trace) => ({ ...trace, removed: false })));
   });
 });

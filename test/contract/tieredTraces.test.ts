@@ -88,13 +88,13 @@ describe('a tiered store after another server wrote all blocks to the shared ind
 
   it('does not retry to keep a head after a failure until the next block', async () => {
     let isFull = true;
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const { chain, store, head } = await opened({
       openRecent: () => (isFull ? Promise.reject(new Error('the disk is full')) : openRecent()),
-      failed: (error) => told.push(error),
+      failed: (error) => reported.push(error),
     });
     await store.cacheNewest(head);
-    expect([told.length, store.needsNewest]).toEqual([1, false]);
+    expect([reported.length, store.needsNewest]).toEqual([1, false]);
     isFull = false;
     await chain.grow(store, 1);
     expect((await store.head())?.number).toBe(chain.next - 1);

@@ -13,13 +13,13 @@ const moment = (ms: number): string => new Date(ms).toISOString();
 /** Returns an attack that started this many days ago. */
 function attack(id: string, daysAgo: number, state: Attack['state'] = 'ended'): Attack {
   const began = moment(NOW - daysAgo * DAY_MS);
-  const none = { queries: 0, unknown_names: 0, refused: 0, would_refuse: 0 };
+  const none = { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 };
   return {
-    ...{ id, state, zones: ['example.test'], zone_count: 1, noticed_by: 'unknown_rate' },
+    ...{ id, state, zones: ['example.test'], zone_count: 1, detected_by: 'unknown_rate' },
     ...{ started_on: began, last_seen_on: began, ended_on: state === 'ended' ? began : undefined },
-    ...{ now: none, peak: none, queries: 1, unknown_names: 1, refused: 1, would_refuse: 0, refused_share: 1 },
+    ...{ now: none, peak: none, queries: 1, unknown_names: 1, limited: 1, would_drop: 0, limited_share: 1 },
     ...{
-      known_names: { asked: 0, answered: 0, refused: 0, would_refuse: 0 },
+      known_names: { asked: 0, answered: 0, limited: 0, would_drop: 0 },
       response_codes: {},
       sampled_names: [],
       changes: [],
@@ -57,30 +57,4 @@ it('DnsStore keeps attacks for 90 days and across a restart, and lists them in p
   expect(store.unfinished(NOW).open).toEqual([]);
   expect(store.attack('c')).toMatchObject({ state: 'ended', queries: 7 });
   expect(ids({ page: 1, perPage: 100 })).toEqual([4, 'c', 'b', 'a', 'kept']);
-});
-
-it('DnsStore splits the rates of an attack stored without would_refuse by the mode that its counts show', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-  atEnd(() => rm(folder, { recursive: true, force: true }));
-  const store = DnsStore.open(folder);
-  atEnd(() => store.close());
-  const rates = { queries: 9, unknown_names: 8, refused: 7 };
-  const known_names = { asked: 5, answered: 5, refused: 3 };
-  // Older versions stored rates without `would_refuse`.
-  const old = (id: string, counts: Pick<Attack, 'refused' | 'would_refuse'>) =>
-    ({ ...attack(id, 1), ...{ now: rates, peak: rates, known_names }, ...counts }) as unknown as Attack;
-  await store.putAttacks([
-    old('watched', { refused: 0, would_refuse: 70 }),
-    old('refused', { refused: 70, would_refuse: 0 }),
-    old('both', { refused: 30, would_refuse: 40 }),
-  ]);
-  expect(store.attack('watched')).toMatchObject({
-    peak: { refused: 0, would_refuse: 7 },
-    known_names: { refused: 0, would_refuse: 3 },
-  });
-  for (const id of ['refused', 'both'])
-    expect(store.attack(id)).toMatchObject({
-      peak: { refused: 7, would_refuse: 0 },
-      known_names: { refused: 3, would_refuse: 0 },
-    });
 });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { noticedBy } from '../../src/dns/detector/index.ts';
+import { detectedBy } from '../../src/dns/detector/index.ts';
 import { Conformance } from '../rules/support/conformance.ts';
 import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -111,16 +111,16 @@ describe('an attack', () => {
     const ruleId = json.result.id;
 
     const attack = await attackUntil(
-      'more than 1,000 queries of the attack to be refused',
-      ({ refused }) => refused > 1000,
+      'more than 1,000 queries of the attack to be limited',
+      ({ limited }) => limited > 1000,
     );
     expect(attack).toMatchObject({
       state: 'active',
       zones: [ZONE_NAME],
-      noticed_by: expect.stringMatching(/^unknown_(?:rate|share)$/),
+      detected_by: expect.stringMatching(/^unknown_(?:rate|share)$/),
       rule: { id: ruleId, mode: 'enabled' },
     });
-    expect(attack.known_names).toMatchObject({ refused: 0 });
+    expect(attack.known_names).toMatchObject({ limited: 0 });
     expect(attack.known_names.answered).toBeGreaterThan(0);
     const { json: detail } = await get(`attacks/${attack.id}`);
     expect(detail.result.top.names[0].value).toMatch(/^\[0-9a-z\]\{\d+-\d+\}\.example\.test$/);
@@ -131,8 +131,11 @@ describe('an attack', () => {
     const { json: status } = await get('status');
     expect(status.result).toMatchObject({ attack: true, attacked_zones: [ZONE_NAME], rule: { id: ruleId } });
     expect(status.result.attacks).toMatchObject([{ id: attack.id }]);
-    const told = await firstLiveMessage();
-    expect(told).toMatchObject({ guard: { attack: true, attacks: [{ id: attack.id }] }, ended_attacks: [] });
+    const reported = await firstLiveMessage();
+    expect(reported).toMatchObject({
+      guard: { attack: true, attacks: [{ id: attack.id }] },
+      ended_attacks: [],
+    });
     const { json: analytics } = await program.api('GET', `/${ruleId}/analytics`);
     expect(analytics.result.minutes.at(-1)).toMatchObject({ attacked_zones: [ZONE_NAME] });
     expect(analytics.result.totals.dropped).toBeGreaterThan(1000);
@@ -141,9 +144,9 @@ describe('an attack', () => {
     expect(what.result).toMatchObject({ rule: { id: ruleId } });
     expect(what.result.recorded).toBeGreaterThan(500);
     expect(what.result.queries).toBeGreaterThanOrEqual(what.result.recorded);
-    const refused = what.result.levels.map((level: { refused: number }) => level.refused);
-    expect(refused).toEqual(refused.toSorted((one: number, other: number) => one - other));
-    expect(what.result.profile_levels.map((level: { known_refused: number }) => level.known_refused)[1]).toBe(
+    const limited = what.result.levels.map((level: { limited: number }) => level.limited);
+    expect(limited).toEqual(limited.toSorted((one: number, other: number) => one - other));
+    expect(what.result.profile_levels.map((level: { known_limited: number }) => level.known_limited)[1]).toBe(
       0,
     );
 
@@ -185,7 +188,7 @@ describe('an attack', () => {
     program = await start();
     const after = await until('the same attack after the restart', activeAttack);
     expect(after).toMatchObject({ id: attack.id, started_on: attack.started_on, zones: [ZONE_NAME] });
-    const more = await attackUntil('the attack to continue', ({ refused }) => refused > after.refused);
+    const more = await attackUntil('the attack to continue', ({ limited }) => limited > after.limited);
     expect(more.id).toBe(attack.id);
     // The alert was sent before the kill and is not sent again.
     expect(new Set(receiver.alerts().map(({ id }) => id)).size).toBe(1);
@@ -209,10 +212,10 @@ describe('an attack', () => {
           if (i % SLICE === 0) await client.ask(query(`www.${ZONE_NAME}`, 1, 1), guard.dns);
         }
         const [found] = (await guard.api('GET', '/../attacks')).json.result;
-        return found?.known_names.refused > 100 && found;
+        return found?.known_names.limited > 100 && found;
       });
       expect(attack).toMatchObject({
-        ...{ state: 'active', noticed_by: 'known_refused', zones: [ZONE_NAME], unknown_names: 0 },
+        ...{ state: 'active', detected_by: 'known_limited', zones: [ZONE_NAME], unknown_names: 0 },
         rule: { id: json.result.id },
       });
       expect((await guard.api('GET', '/../status')).json.result).toMatchObject({ attack: true });
@@ -238,13 +241,17 @@ describe('an attack', () => {
     for (const path of ['status', 'rates', 'what-if', 'attacks', `attacks/${list.result[0].id}`]) {
       expect(conformance.faultsOf('GET', `${base}/${path}`, await get(path)), path).toEqual([]);
     }
-    // The document has its own list of `noticed_by` values, because the API module does not depend on the guard.
-    const told = await get(`attacks/${list.result[0].id}`);
-    for (const noticed_by of noticedBy) {
-      const answer = { ...told, json: { ...told.json, result: { ...told.json.result, noticed_by } } };
-      expect(conformance.faultsOf('GET', `${base}/attacks/${list.result[0].id}`, answer), noticed_by).toEqual(
-        [],
-      );
+    // The document has its own list of `detected_by` values, because the API module does not depend on the guard.
+    const reported = await get(`attacks/${list.result[0].id}`);
+    for (const detected_by of detectedBy) {
+      const answer = {
+        ...reported,
+        json: { ...reported.json, result: { ...reported.json.result, detected_by } },
+      };
+      expect(
+        conformance.faultsOf('GET', `${base}/attacks/${list.result[0].id}`, answer),
+        detected_by,
+      ).toEqual([]);
     }
   });
 
@@ -296,14 +303,14 @@ describe('floodgate dns watch', () => {
       FLOODGATE_TOKEN: TOKEN,
     };
     const watching = run(process.execPath, [PROGRAM, 'dns', 'watch'], { env });
-    let told = '';
+    let reported = '';
     watching.child.stdout?.on('data', (text) => {
-      told += text;
+      reported += text;
     });
-    await until('dns watch to show the guard', () => /passed=/.test(told));
+    await until('dns watch to show the guard', () => /passed=/.test(reported));
     await program.stop();
     await until('dns watch to report that it waits for the server', () =>
-      /waiting for the server/.test(told),
+      /waiting for the server/.test(reported),
     );
     const port = Number(new URL(program.url).port);
     program = await startProgram(
@@ -311,8 +318,8 @@ describe('floodgate dns watch', () => {
       server,
       ...['--port', String(port), '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
     );
-    const seen = told.length;
-    await until('dns watch to show the guard again', () => /passed=/.test(told.slice(seen)));
+    const seen = reported.length;
+    await until('dns watch to show the guard again', () => /passed=/.test(reported.slice(seen)));
     watching.child.kill();
     await watching.catch(() => undefined);
   });

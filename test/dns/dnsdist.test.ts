@@ -467,9 +467,9 @@ describe('the dnsdist driver', () => {
       new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
     );
     // One warning for the rules without the names, which are loaded later, and one for the rules with them.
-    const told = warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones'));
-    expect([1, 2]).toContain(told.length);
-    expect(new Set(told).size).toBe(told.length);
+    const reported = warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones'));
+    expect([1, 2]).toContain(reported.length);
+    expect(new Set(reported).size).toBe(reported.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');
     await waitUntilInForce(guard, rules);

@@ -78,7 +78,7 @@ describe.skipIf(postgresFolder === undefined)(
         onTestFinished(close);
         return { local, self, reporter, store, close };
       };
-      const told = async (asked = {}): Promise<[string | undefined, number, number][]> => {
+      const reported = async (asked = {}): Promise<[string | undefined, number, number][]> => {
         const found: [string | undefined, number, number][] = [];
         for await (const { place, record } of fleet.minutes({ ...SINCE_LONG_AGO, ...asked }))
           found.push([place.region, record.minute, record.verdicts[0]?.[1] ?? 0]);
@@ -91,7 +91,7 @@ describe.skipIf(postgresFolder === undefined)(
         await first.store.append([minute(-3, 5)]);
         await first.reporter.report();
         await first.reporter.report();
-        expect(await told()).toEqual([['WEUR', THIS_MINUTE - 3, 5]]);
+        expect(await reported()).toEqual([['WEUR', THIS_MINUTE - 3, 5]]);
         await postgres.stop();
         await until('the database to be unreachable', () => storage.staleSeconds !== undefined);
         await first.store.append([minute(-2, 7)]);
@@ -112,7 +112,7 @@ describe.skipIf(postgresFolder === undefined)(
           ['WEUR', THIS_MINUTE - 2, 7],
           ['WEUR', THIS_MINUTE - 1, 10],
         ];
-        expect(await told()).toEqual(all);
+        expect(await reported()).toEqual(all);
         expect(again.reporter.reportedUntil).toBe(THIS_MINUTE - 1);
 
         // Simulates a failover to a standby that lags by two minutes.
@@ -123,7 +123,7 @@ describe.skipIf(postgresFolder === undefined)(
         await postgres.restart();
         await until('the database to be reachable', () => storage.staleSeconds === undefined);
         await again.reporter.report();
-        expect(await told()).toEqual(all);
+        expect(await reported()).toEqual(all);
       });
 
       it('split a long backlog into several writes, and add to an old minute after the clock was set back', async () => {
@@ -131,10 +131,10 @@ describe.skipIf(postgresFolder === undefined)(
         const many = Array.from({ length: 1_200 }, (_, index) => minute(index - 1_200, 1));
         await store.append(many);
         await reporter.report();
-        expect(await told()).toHaveLength(1_200);
+        expect(await reported()).toHaveLength(1_200);
         await store.append([minute(-600, 3)]);
         await reporter.report();
-        expect((await told()).find(([, at]) => at === THIS_MINUTE - 600)?.[2]).toBe(4);
+        expect((await reported()).find(([, at]) => at === THIS_MINUTE - 600)?.[2]).toBe(4);
       });
 
       it('store minutes by location and by account', async () => {
@@ -147,10 +147,10 @@ describe.skipIf(postgresFolder === undefined)(
           await store.append([minute(-1, index + 1)]);
           await reporter.report();
         }
-        expect(await told()).toHaveLength(2);
-        expect(await told({ region: 'WNAM' })).toEqual([['WNAM', THIS_MINUTE - 1, 2]]);
-        expect(await told({ region: 'nowhere' })).toEqual([]);
-        expect(await told({ account: 'b' })).toEqual([['WNAM', THIS_MINUTE - 1, 3]]);
+        expect(await reported()).toHaveLength(2);
+        expect(await reported({ region: 'WNAM' })).toEqual([['WNAM', THIS_MINUTE - 1, 2]]);
+        expect(await reported({ region: 'nowhere' })).toEqual([]);
+        expect(await reported({ account: 'b' })).toEqual([['WNAM', THIS_MINUTE - 1, 3]]);
       });
 
       it('report the current state of attacks, including attacks that started and ended during an outage', async () => {
@@ -206,8 +206,8 @@ describe.skipIf(postgresFolder === undefined)(
         const after = await guard({ folder, account: 'b' });
         await after.reporter.report();
         expect(after.self.id).not.toBe(before.self.id);
-        expect(await told({ account: 'b' })).toEqual([]);
-        expect(await told()).toHaveLength(1);
+        expect(await reported({ account: 'b' })).toEqual([]);
+        expect(await reported()).toHaveLength(1);
       });
 
       it('are shown as down after 30 seconds without a report, until the next report', async () => {
@@ -226,10 +226,10 @@ describe.skipIf(postgresFolder === undefined)(
           postgres.query(`INSERT INTO floodgate.minutes SELECT 'a', '${RULE}', g, 'guard', '', '',
           json_build_object('minute', g, 'verdicts', '[[0, 1]]'::json) FROM generate_series(${first}, ${last}) AS g`);
         await insert(1, MAX_MINUTES_READ - 1);
-        expect(await told()).toHaveLength(MAX_MINUTES_READ - 1);
+        expect(await reported()).toHaveLength(MAX_MINUTES_READ - 1);
         await insert(MAX_MINUTES_READ, MAX_MINUTES_READ + 1);
-        await expect(told()).rejects.toBeInstanceOf(InvalidAnalyticsQuery);
-        expect(await told({ fromMinute: MAX_MINUTES_READ })).toHaveLength(2);
+        await expect(reported()).rejects.toBeInstanceOf(InvalidAnalyticsQuery);
+        expect(await reported({ fromMinute: MAX_MINUTES_READ })).toHaveLength(2);
       });
 
       it('have their minutes deleted after a week, their attacks after 90 days, and their entries a week after the last report', async () => {
@@ -241,9 +241,9 @@ describe.skipIf(postgresFolder === undefined)(
         await fleet.deleteExpired(Date.now() + 2 * DAY_MS);
         expect((await fleet.attacks({ account: 'a', page: 1, perPage: 10 })).total).toBe(0);
         expect(await fleet.instances('a')).toEqual([]);
-        expect(await told()).toHaveLength(1);
+        expect(await reported()).toHaveLength(1);
         await fleet.deleteExpired(Date.now() + 8 * DAY_MS);
-        expect(await told()).toEqual([]);
+        expect(await reported()).toEqual([]);
       });
     });
 
@@ -291,9 +291,9 @@ describe.skipIf(postgresFolder === undefined)(
           .result;
         const global = (await made(newRule)).json.result;
         const fleet = await until('both guards to report their rules', async () => {
-          const told = await got(alone, `${guardPath}fleet`);
-          const rules = told.map(({ rule }: { rule?: { id: string } }) => rule?.id);
-          return rules.includes(global.id) && rules.includes(local.id) && told;
+          const reported = await got(alone, `${guardPath}fleet`);
+          const rules = reported.map(({ rule }: { rule?: { id: string } }) => rule?.id);
+          return rules.includes(global.id) && rules.includes(local.id) && reported;
         });
         expect(fleet).toHaveLength(2);
         const [mine] = fleet.filter(({ region }: { region: string }) => region === 'WEUR');
@@ -367,13 +367,13 @@ function minute(offset: number, queries: number): MinuteRecord {
 
 function attack(id: string, daysAgo: number, state: Attack['state'] = 'ended'): Attack {
   const began = new Date(NOW - daysAgo * DAY_MS).toISOString();
-  const none = { queries: 0, unknown_names: 0, refused: 0, would_refuse: 0 };
+  const none = { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 };
   return {
-    ...{ id, state, zones: ['example.test'], zone_count: 1, noticed_by: 'unknown_rate' },
+    ...{ id, state, zones: ['example.test'], zone_count: 1, detected_by: 'unknown_rate' },
     ...{ started_on: began, last_seen_on: began, ...(state === 'ended' && { ended_on: began }) },
-    ...{ now: none, peak: none, queries: 1, unknown_names: 1, refused: 1, would_refuse: 0, refused_share: 1 },
+    ...{ now: none, peak: none, queries: 1, unknown_names: 1, limited: 1, would_drop: 0, limited_share: 1 },
     ...{
-      known_names: { asked: 0, answered: 0, refused: 0, would_refuse: 0 },
+      known_names: { asked: 0, answered: 0, limited: 0, would_drop: 0 },
       response_codes: {},
       sampled_names: [],
       changes: [],

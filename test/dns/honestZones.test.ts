@@ -90,7 +90,7 @@ describe('recurring names under a seeded wildcard', () => {
     guard.run(honest(LEARN_MINUTES * MINUTE));
     expect(guard.run(flood(60))).toBeLessThanOrEqual(60 * RATE + 5 * RATE);
     expect(guard.detector.attack).toBe(true);
-    expect(zoneOf(guard)).toMatchObject({ noticedBy: 'zone_rate' });
+    expect(zoneOf(guard)).toMatchObject({ detectedBy: 'zone_rate' });
     expect(zoneOf(guard)?.attacked(guard.nowMs)).toBe(false);
     // The limit follows legitimate growth while it applies, at most by a factor of two a day.
     guard.run(honest(HOUR, 300));
@@ -106,7 +106,7 @@ describe('recurring names under a seeded wildcard', () => {
     };
     const guard = world({ detector: { ...detector, thresholds } });
     expect(guard.run(honest(10))).toBeLessThanOrEqual(10 * 40 + 80);
-    expect(zoneOf(guard)).toMatchObject({ noticedBy: 'zone_rate' });
+    expect(zoneOf(guard)).toMatchObject({ detectedBy: 'zone_rate' });
   });
 
   it('let a flood pass only for the learning time of traffic, whatever an attacker does in between', () => {

@@ -114,7 +114,7 @@ describe('a packet from source port 0', () => {
     atEnd(() => server.stop());
     const { guard, target, stop } = await startGuardInFront(
       {},
-      { servers: [server], detector: { refuseWith: 'truncate' } },
+      { servers: [server], detector: { limitAction: 'truncate' } },
     );
     atEnd(stop);
     for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 1000 + i), target);

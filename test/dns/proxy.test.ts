@@ -122,7 +122,7 @@ describe('a query for an unknown name while the bucket is empty', () => {
   });
 
   it('is answered TC=1 if so configured, and then over TCP', async () => {
-    const all = await started({}, { detector: { refuseWith: 'truncate' } });
+    const all = await started({}, { detector: { limitAction: 'truncate' } });
     await emptied(all);
     const refused = [...all.client.answers.values()].find(({ truncated }) => truncated);
     expect(refused).toMatchObject({ rcode: RCODE.NOERROR, answers: 0 });

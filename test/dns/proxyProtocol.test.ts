@@ -56,8 +56,8 @@ it("Knot answers health probes, whose PROXY header contains the guard's own addr
 });
 
 /** Starts a server that reads the header as specified, and records its addresses. */
-async function proxiedServer(): Promise<Target & { readonly told: string[] }> {
-  const told: string[] = [];
+async function proxiedServer(): Promise<Target & { readonly reported: string[] }> {
+  const reported: string[] = [];
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
@@ -70,7 +70,7 @@ async function proxiedServer(): Promise<Target & { readonly told: string[] }> {
         if (pending.length < 16 || pending.length < 16 + pending.readUInt16BE(14)) return;
         hasHeader = true;
         const end = 16 + pending.readUInt16BE(14);
-        told.push(readHeader(pending.subarray(0, end)));
+        reported.push(readHeader(pending.subarray(0, end)));
         pending = pending.subarray(end);
       }
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
@@ -88,7 +88,7 @@ async function proxiedServer(): Promise<Target & { readonly told: string[] }> {
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP port');
-  return { host: '127.0.0.1', port: address.port, told };
+  return { host: '127.0.0.1', port: address.port, reported };
 }
 
 function readHeader(header: Buffer): string {
@@ -108,6 +108,6 @@ it("a server receives the client's address once per TCP connection, and its answ
     const { port } = client.socket.address() as { port: number };
     client.send(query('www.example.test', QueryType.A, 7), query('h1.example.test', QueryType.A, 8));
     expect((await client.received(2)).map(({ id }) => id)).toEqual([7, 8]);
-    expect(server.told.splice(0)).toEqual([`${host}:${port} to ${target.host}:${target.port}`]);
+    expect(server.reported.splice(0)).toEqual([`${host}:${port} to ${target.host}:${target.port}`]);
   }
 });

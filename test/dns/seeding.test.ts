@@ -132,7 +132,7 @@ describe('the built-in server', () => {
         const packet = query(`${name}${ZONE_NAME}`, type, 9);
         const ours = parse(Buffer.from(respond([zone], packet, false) ?? []));
         const theirs = await client.ask(packet, nsd);
-        const told = ({ rcode, answers, truncated, bytes }: typeof ours) => ({
+        const reported = ({ rcode, answers, truncated, bytes }: typeof ours) => ({
           asked: `${name}${ZONE_NAME} ${type}`,
           rcode,
           truncated,
@@ -140,7 +140,7 @@ describe('the built-in server', () => {
           // NSD follows a CNAME within the zone; the built-in server leaves that to the resolver.
           answers: name === 'alias.' ? Math.min(answers, 1) : answers,
         });
-        expect(told(ours)).toEqual(told(theirs));
+        expect(reported(ours)).toEqual(reported(theirs));
       }
   });
 });

@@ -39,7 +39,7 @@ describe('random names over TCP', () => {
   if (noNsd) return void it.skip(`needs NSD: ${noNsd}`, () => {});
 
   it.each(['low', 'medium'] as const)(
-    'are refused above the rate of their client at sensitivity %s',
+    'are limited above the rate of their client at sensitivity %s',
     async (level) => {
       const { target, guard, plane } = await startGuarded(
         { profile_sensitivity: level },
@@ -66,7 +66,7 @@ describe('random names over TCP', () => {
         const [attack] = guard.attacks.open();
         return attack !== undefined && attack.known_names.asked >= 60 && attack.known_names;
       });
-      expect(users).toEqual({ asked: 60, answered: 60, refused: 0, would_refuse: 0 });
+      expect(users).toEqual({ asked: 60, answered: 60, limited: 0, would_drop: 0 });
       // A new name from another client is not limited.
       expect(await (await openTcpClient(target)).ask(random())).toMatchObject({ rcode: RCODE.NXDOMAIN });
       expect(plane.tcp.counts.queries.reduce((all, one) => all + one)).toBeGreaterThan(2000);

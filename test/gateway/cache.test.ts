@@ -121,7 +121,7 @@ describe('the response cache', () => {
   it('finds entries on disk if the node failed to identify its chain at first', async () => {
     const args = [...POLL, '--gateway-cache-memory-bytes', '0'];
     // Only results confirmed by two nodes are written to disk.
-    const options = { upstream: [node.url, node.url], args, dataDir: join(dataDir, 'told-late') };
+    const options = { upstream: [node.url, node.url], args, dataDir: join(dataDir, 'reported-late') };
     let server = await startFloodgate(options);
     const isKept = async (): Promise<boolean> => {
       const { headers } = await call(server.gatewayUrl, 'eth_getBlockByNumber', FINAL, false);

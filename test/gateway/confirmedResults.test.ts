@@ -92,8 +92,8 @@ describe('the result of one node', () => {
     const addresses = Array.from({ length: 20 }, fresh);
     let lied: string[] = [];
     await until('a false result', async () => {
-      const told = await Promise.all(addresses.map(server.balance));
-      lied = [...lied, ...addresses.filter((_, i) => told[i]?.json.result === LIE)];
+      const reported = await Promise.all(addresses.map(server.balance));
+      lied = [...lied, ...addresses.filter((_, i) => reported[i]?.json.result === LIE)];
       for (const [i] of addresses.entries()) addresses[i] = fresh();
       return lied.length > 0;
     });

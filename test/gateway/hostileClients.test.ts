@@ -42,9 +42,11 @@ describe('a server with hostile clients', () => {
 
   it('rejects a body of 10 MB with 413, with or without content-length', async () => {
     const body = Buffer.alloc(TEN_MEGABYTES, 0x20);
-    const told = await send(floodgate.gatewayUrl, { body }).catch((error: NodeJS.ErrnoException) => error);
-    if (told instanceof Error) expect(told.code).toMatch(/EPIPE|ECONNRESET/);
-    else expect(told).toMatchObject({ status: 413, json: { id: null, error: { code: -32005 } } });
+    const reported = await send(floodgate.gatewayUrl, { body }).catch(
+      (error: NodeJS.ErrnoException) => error,
+    );
+    if (reported instanceof Error) expect(reported.code).toMatch(/EPIPE|ECONNRESET/);
+    else expect(reported).toMatchObject({ status: 413, json: { id: null, error: { code: -32005 } } });
 
     const socket = await connected();
     let answer = '';

@@ -35,7 +35,7 @@ const LINES = [
 interface Subscriber {
   readonly node: string;
   readonly child: GuardedChild;
-  readonly told: LiveTrace[];
+  readonly reported: LiveTrace[];
   /** Lines of its stderr: opened connections and errors. */
   readonly log: string[];
 }
@@ -73,10 +73,10 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     const child = spawnGuarded(node, [SCRIPT, LIBRARY, floodgate.gatewayUrl, BUSY, '0'], {
       env: cleanEnvironment({ NODE_EXTRA_CA_CERTS: cert }),
     });
-    const [told, log]: [LiveTrace[], string[]] = [[], []];
-    createInterface(child.stdout).on('line', (line) => told.push(JSON.parse(line)));
+    const [reported, log]: [LiveTrace[], string[]] = [[], []];
+    createInterface(child.stdout).on('line', (line) => reported.push(JSON.parse(line)));
     createInterface(child.stderr).on('line', (line) => log.push(line));
-    return { node, child, told, log };
+    return { node, child, reported, log };
   };
 
   const truth = async (): Promise<readonly Trace[]> => {
@@ -94,9 +94,9 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
       if (history.at(-1)?.blockNumber === number) return number;
     }
   };
-  const isToldOf = (number: number) => (subscriber: Subscriber) => {
+  const isReportedOf = (number: number) => (subscriber: Subscriber) => {
     checkRuns(subscriber);
-    return subscriber.told.at(-1)?.blockNumber === number;
+    return subscriber.reported.at(-1)?.blockNumber === number;
   };
 
   beforeAll(async () => {
@@ -111,13 +111,13 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     subscribers = LINES.flatMap(({ node }) => (node === undefined ? [] : [subscribe(node)]));
     // A subscription fails if it cannot start, so wait until each has received a trace before the first kill.
     const first = await mineBusy();
-    await until('all subscribers to receive the first block', () => subscribers.every(isToldOf(first)));
+    await until('all subscribers to receive the first block', () => subscribers.every(isReportedOf(first)));
     for (let kill = 0; kill < KILLS; kill++) {
       const number = await mineBusy();
       // The first kill happens after one subscriber has received the block, the second after all have.
       await until(
         kill === 0 ? 'one subscriber to receive the block' : 'all subscribers to receive the block',
-        () => (kill === 0 ? subscribers.some(isToldOf(number)) : subscribers.every(isToldOf(number))),
+        () => (kill === 0 ? subscribers.some(isReportedOf(number)) : subscribers.every(isReportedOf(number))),
       );
       if (kill === 0) await reorganise({ url, depth: 2, seed: 20 });
       await floodgate.kill();
@@ -140,12 +140,12 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     const subscriber = subscribers.find((one) => one.node === node);
     if (node === undefined || subscriber === undefined)
       return context.skip(`${name} is not installed; run .ci/install-node`);
-    const { told, log } = subscriber;
+    const { reported, log } = subscriber;
     await until('the complete history', () => {
       checkRuns(subscriber);
-      return isDeepStrictEqual(remainingTraces(told), history);
+      return isDeepStrictEqual(remainingTraces(reported), history);
     });
-    expect(told.some(({ removed }) => removed)).toBe(true);
+    expect(reported.some(({ removed }) => removed)).toBe(true);
     const opened = (): string[] => log.filter((line) => line.startsWith('open '));
     await until('a new connection after each kill', () => opened().length > KILLS);
     expect(new Set(opened())).toEqual(new Set(['open wss:']));

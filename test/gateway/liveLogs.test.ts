@@ -69,7 +69,7 @@ describe('a subscription to logs', () => {
     return () =>
       client.notificationsOf(result).map(({ data, removed }) => ({ value: Number(data), removed }));
   }
-  const values = (told: () => { value: number }[]): number[] => told().map(({ value }) => value);
+  const values = (reported: () => { value: number }[]): number[] => reported().map(({ value }) => value);
 
   it('pushes matching logs once and in order, with one node request per block', async () => {
     const all = await subscribed();
@@ -121,7 +121,7 @@ describe('a subscription to logs', () => {
   });
 
   it('waits if a node has a block but not yet its logs', async () => {
-    const told = await subscribed({ address });
+    const reported = await subscribed({ address });
     let empty = 0;
     node.intercept = ({ methods }, answer) => {
       if (!methods.includes('eth_getLogs') || ++empty > 1) return answer();
@@ -129,9 +129,9 @@ describe('a subscription to logs', () => {
     };
     await set(address, 30n);
     await set(address, 31n);
-    await until('both logs', () => values(told).length === 2);
+    await until('both logs', () => values(reported).length === 2);
     node.intercept = undefined;
-    expect(values(told)).toEqual([30, 31]);
+    expect(values(reported)).toEqual([30, 31]);
     expect(empty).toBeGreaterThan(1);
   });
 

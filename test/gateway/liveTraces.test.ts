@@ -60,7 +60,7 @@ describe('a subscription to traces', () => {
     return () =>
       client.notificationsOf(result).map(({ action, removed }) => ({ value: Number(action.value), removed }));
   }
-  const values = (told: () => { value: number }[]): number[] => told().map(({ value }) => value);
+  const values = (reported: () => { value: number }[]): number[] => reported().map(({ value }) => value);
 
   it('pushes matching traces once and in order, in the form of trace_filter, without node requests', async () => {
     const client = await opened();

@@ -327,9 +327,9 @@ describe('a node that passes health checks but fails calls', () => {
       let lies = 0;
       spoilt.intercept = async ({ body, methods }, answer) => {
         if (body.startsWith('[') || methods[0] !== method) return answer();
-        const told = await answer();
-        const text = falsify(told);
-        if (text !== told) lies++;
+        const reported = await answer();
+        const text = falsify(reported);
+        if (text !== reported) lies++;
         return text;
       };
       for (let number = 1; number <= LAST && lies === 0; number++)

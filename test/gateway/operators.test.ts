@@ -122,7 +122,7 @@ describe('operator commands and budgets', () => {
           },
         ],
         limited: { address_rate: expect.any(Number), unsent_bytes: 0 },
-        http: { connections: expect.any(Number), connections_cut: { timeout: 0 } },
+        http: { connections: expect.any(Number), connections_closed: { timeout: 0 } },
         stores: expect.arrayContaining([{ store: 'traces', bytes: expect.any(Number) }]),
       },
     });

@@ -200,7 +200,7 @@ describe('slow readers', () => {
       'the slot to be free',
       async () => (await call(floodgate.gatewayUrl, 'eth_chainId')).status === 200,
     );
-    expect(await metric(floodgate, 'floodgate_http_connections_cut_total{reason="place"}')).toBe(0);
+    expect(await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}')).toBe(0);
   });
 
   it('are closed if other clients need their slots', async () => {
@@ -211,9 +211,9 @@ describe('slow readers', () => {
       await served([socket]);
     }
     await until('a free slot', async () => (await call(floodgate.gatewayUrl, 'eth_chainId')).status === 200);
-    expect(await metric(floodgate, 'floodgate_http_connections_cut_total{reason="place"}')).toBeGreaterThan(
-      0,
-    );
+    expect(
+      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}'),
+    ).toBeGreaterThan(0);
     expect(floodgate.output()).toContain('connections are closed whose clients do not read their answers');
   });
 
@@ -225,9 +225,9 @@ describe('slow readers', () => {
     await served(sockets);
     const balance = await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${'9'.repeat(40)}`, 'latest');
     expect(balance.json.error).toBeUndefined();
-    expect(await metric(floodgate, 'floodgate_http_connections_cut_total{reason="place"}')).toBeGreaterThan(
-      0,
-    );
+    expect(
+      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}'),
+    ).toBeGreaterThan(0);
   });
 
   it('are closed after http.sendTimeoutMs even without demand', async () => {
@@ -236,7 +236,8 @@ describe('slow readers', () => {
     socket.write(ask(floodgate, false));
     await until(
       'the connection to be closed',
-      async () => (await metric(floodgate, 'floodgate_http_connections_cut_total{reason="timeout"}')) === 1,
+      async () =>
+        (await metric(floodgate, 'floodgate_http_connections_closed_total{reason="timeout"}')) === 1,
     );
     expect(await metric(floodgate, 'floodgate_http_unsent_bytes')).toBe(0);
   });

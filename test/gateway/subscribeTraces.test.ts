@@ -32,14 +32,14 @@ it('subscribeTraces delivers each trace once across reorganisations and a server
   const { url } = chain.anvil;
   const traffic = await createTraffic({ url, seed: 3 });
   const client = createFloodgateClient({ url: floodgate.gatewayUrl, WebSocket });
-  const told: LiveTrace[] = [];
+  const reported: LiveTrace[] = [];
   const end = new AbortController();
   const isFinished = (async () => {
     const subscription = client.subscribeTraces(
       { address: BUSY, fromBlock: chain.head + 1 },
       { signal: end.signal },
     );
-    for await (const trace of subscription) told.push(trace);
+    for await (const trace of subscription) reported.push(trace);
   })().catch((error: unknown) => error);
   /** Returns the indexed history of the address. */
   const history = async (): Promise<Trace[]> => {
@@ -53,7 +53,7 @@ it('subscribeTraces delivers each trace once across reorganisations and a server
     until('the complete history', async () => {
       const there = await history().catch(() => []);
       if (!there.some((trace) => trace.blockHash === blockHash)) return false;
-      return JSON.stringify(remainingTraces(told)) === JSON.stringify(there);
+      return JSON.stringify(remainingTraces(reported)) === JSON.stringify(there);
     });
   /** Mines until a block has traces of the address; blocks of random traffic may have none. */
   const mineBusy = async (): Promise<string> => {
@@ -71,12 +71,12 @@ it('subscribeTraces delivers each trace once across reorganisations and a server
 
   await traffic.run({ steps: 4 });
   await isCaughtUp(await mineBusy());
-  const before = told.length;
+  const before = reported.length;
   expect(before).toBeGreaterThan(0);
 
   await reorganise({ url, depth: 3, seed: 4 });
   await isCaughtUp(await mineBusy());
-  expect(told.some(({ removed }) => removed)).toBe(true);
+  expect(reported.some(({ removed }) => removed)).toBe(true);
 
   const { port } = new URL(floodgate.url);
   await floodgate.stop();

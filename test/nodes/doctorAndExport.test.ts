@@ -60,13 +60,13 @@ describe('floodgate doctor and floodgate export', () => {
       const asked = [JSON.parse(body)].flat() as { id: number; method: string; params: unknown[] }[];
       const text = await answer();
       const answers = [JSON.parse(text)].flat() as { id: number }[];
-      const told = answers.map((one) => {
+      const reported = answers.map((one) => {
         const { method, params } = asked.find(({ id }) => id === one.id) ?? { method: '', params: [] };
         if (method !== 'trace_block' || Number(params[0]) >= oldest) return one;
         const message = 'missing trie node 1f2e (path ) state 0xab12 is not available';
         return { jsonrpc: '2.0', id: one.id, error: { code: -32_000, message } };
       });
-      return JSON.stringify(text.startsWith('[') ? told : told[0]);
+      return JSON.stringify(text.startsWith('[') ? reported : reported[0]);
     };
     const { status, stdout } = await run(['doctor', '--upstream', pruned.url]);
     await pruned.stop();

@@ -15,10 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const UNUSED = ['http2', 'internal/fs/promises', 'inspector'];
 
 it('a server does not load the modules of Node that it does not use', async () => {
-  const [tell, told] = [join(folder, 'tell.cjs'), join(folder, 'told.json')];
+  const [tell, reported] = [join(folder, 'tell.cjs'), join(folder, 'reported.json')];
   writeFileSync(
     tell,
-    `process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.moduleLoadList)))`,
+    `process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(reported)}, JSON.stringify(process.moduleLoadList)))`,
   );
   const bundle = [process.execPath, '--require', tell, BUNDLE] as const;
   const guard = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'];
@@ -28,7 +28,7 @@ it('a server does not load the modules of Node that it does not use', async () =
     command: bundle,
   });
   expect(await server.stop()).toBe(0);
-  const loaded: string[] = JSON.parse(readFileSync(told, 'utf8'));
+  const loaded: string[] = JSON.parse(readFileSync(reported, 'utf8'));
   expect(loaded).toContain('NativeModule http');
   expect(loaded.filter((part) => UNUSED.includes(part.replace('NativeModule ', '')))).toEqual([]);
 });
@@ -37,13 +37,13 @@ it('a server does not load the modules of Node that it does not use', async () =
 const MAX_COMPILED = 20;
 
 it("a server uses Node's embedded code cache for the modules of Node", async () => {
-  const [tell, told] = [join(folder, 'tellCompiled.cjs'), join(folder, 'compiled.json')];
+  const [tell, reported] = [join(folder, 'tellCompiled.cjs'), join(folder, 'compiled.json')];
   writeFileSync(
     tell,
     `const { internalBinding } = require('internal/test/binding');
     process.once('exit', () => {
       const { compiledWithoutCache } = internalBinding('builtins').getCacheUsage();
-      require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify([...compiledWithoutCache]));
+      require('node:fs').writeFileSync(${JSON.stringify(reported)}, JSON.stringify([...compiledWithoutCache]));
     });`,
   );
   const command = [process.execPath, '--expose-internals', '--require', tell, BUNDLE] as const;
@@ -52,7 +52,7 @@ it("a server uses Node's embedded code cache for the modules of Node", async () 
   const env = cleanEnvironment({ XDG_CACHE_HOME: folder });
   const server = await runProgram(['start', ...flags], { env, command });
   expect(await server.stop()).toBe(0);
-  const compiled: string[] = JSON.parse(readFileSync(told, 'utf8'));
+  const compiled: string[] = JSON.parse(readFileSync(reported, 'utf8'));
   expect(compiled).not.toContain('_http_server');
   expect(compiled.length).toBeLessThan(MAX_COMPILED);
 });
@@ -64,8 +64,8 @@ it('the bundled program notifies systemd when it is ready and when it stops', as
   const env = cleanEnvironment({ NOTIFY_SOCKET: 'any', PATH: `${folder}:${process.env['PATH']}` });
   const flags = ['--role', 'rules', '--port', '0', '--data-dir', join(folder, 'service')];
   const server = await runProgram(['start', ...flags], { env, command: [process.execPath, BUNDLE] });
-  const told = () => (existsSync(notified) ? readFileSync(notified, 'utf8') : '');
-  await until('READY=1', () => told() === 'READY=1\n');
+  const reported = () => (existsSync(notified) ? readFileSync(notified, 'utf8') : '');
+  await until('READY=1', () => reported() === 'READY=1\n');
   expect(await server.stop()).toBe(0);
-  await until('STOPPING=1', () => told() === 'READY=1\nSTOPPING=1\n');
+  await until('STOPPING=1', () => reported() === 'READY=1\nSTOPPING=1\n');
 });

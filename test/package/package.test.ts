@@ -156,12 +156,12 @@ describe('the package', () => {
       const path = `PATH=${dirname(node)}:${process.env['PATH']}`;
       const command = ['env', path, 'npx', '--offline', 'floodgate', 'dev'] as const;
       const dev = await startDev(join(folder, 'dev', name), command, project);
-      const told = dev
+      const reported = dev
         .log()
         .split('\n')
         .filter((line) => line.includes('anvil'));
-      expect(told).toHaveLength(1);
-      expect(told[0]).toContain('npm install @foundry-rs/anvil');
+      expect(reported).toHaveLength(1);
+      expect(reported[0]).toContain('npm install @foundry-rs/anvil');
       expect(dev.startMessage).not.toContain('Gateway');
       const url = /Rules API +(\S+)/.exec(dev.startMessage)?.[1] ?? '';
       expect((await fetch(`${url}/openapi.json`)).status).toBe(200);

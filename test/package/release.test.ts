@@ -50,11 +50,11 @@ it('a release consists of the package, its bill of materials and their checksums
   const { components } = JSON.parse(readFileSync(join(output, bill ?? ''), 'utf8')) as {
     components: Component[];
   };
-  const told = new Set(components.map(({ name, version }) => `${name} ${version}`));
+  const reported = new Set(components.map(({ name, version }) => `${name} ${version}`));
   const notices = readFileSync(join(root, 'dist/bundle/THIRD-PARTY-NOTICES.txt'), 'utf8');
   const bundled = [...notices.matchAll(/^-{80}\n\n(\S+ \S+), /gm)].map(([, each]) => each);
   expect(bundled.length).toBeGreaterThan(50);
-  expect(bundled.filter((each) => !told.has(each ?? ''))).toEqual([]);
+  expect(bundled.filter((each) => !reported.has(each ?? ''))).toEqual([]);
   const lmdb = components.find(({ name }) => name === 'lmdb');
   expect(lmdb?.hashes).toEqual([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
 });

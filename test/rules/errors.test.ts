@@ -219,10 +219,10 @@ describe('the rules API', () => {
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
       expect(answer.status).toBe(status);
       expect(answer.json).toMatchObject({ result: null, success: false, messages: [] });
-      const told = answer.json.errors.map((error: { code: number; source?: { pointer: string } }) =>
+      const reported = answer.json.errors.map((error: { code: number; source?: { pointer: string } }) =>
         error.source ? [error.code, error.source.pointer] : [error.code],
       );
-      expect(told).toEqual(errors);
+      expect(reported).toEqual(errors);
       for (const { message } of answer.json.errors) expect(message).not.toBe('');
     });
 

@@ -214,7 +214,7 @@ describe('a token created over the API', () => {
   it('has the time of its last use and the number of its requests', async () => {
     const { id, value } = await created({ accounts: ['a'], permissions: ['dns_protection:read'] });
     const shown = async () => (await call(server, { path: `${TOKENS}/${id}` })).json.result;
-    expect(await shown()).toMatchObject({ requests: { count: 0, refused: 0 } });
+    expect(await shown()).toMatchObject({ requests: { count: 0, rejected: 0 } });
     expect(await shown()).not.toHaveProperty('last_used_on');
     const before = Date.now();
     await call(server, { path: rulesPath('a'), token: value });

@@ -216,14 +216,14 @@ describe('the alerts of a server', () => {
 
   it('report an attack that ended while the guard was down, and the log contains it', async () => {
     const began = new Date(Date.now() - 3_600_000).toISOString();
-    const none = { queries: 0, unknown_names: 0, refused: 0, would_refuse: 0 };
+    const none = { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 };
     const attack: Attack = {
       ...{
         id: randomUUID(),
         state: 'active',
         zones: ['example.test'],
         zone_count: 1,
-        noticed_by: 'unknown_rate',
+        detected_by: 'unknown_rate',
       },
       ...{
         started_on: began,
@@ -232,8 +232,8 @@ describe('the alerts of a server', () => {
         peak: { ...none, queries: 900 },
         queries: 5000,
       },
-      ...{ unknown_names: 4900, refused: 4000, would_refuse: 0, refused_share: 0.8 },
-      ...{ known_names: { asked: 100, answered: 100, refused: 0, would_refuse: 0 }, response_codes: {} },
+      ...{ unknown_names: 4900, limited: 4000, would_drop: 0, limited_share: 0.8 },
+      ...{ known_names: { asked: 100, answered: 100, limited: 0, would_drop: 0 }, response_codes: {} },
       ...{
         top: { sampled: 0, weight: 0, names: [], types: [], networks: [] },
         sampled_names: [],
@@ -269,7 +269,7 @@ describe('the alerts of a server', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       {
         ...{ attack: attack.id, zones: ['example.test'], zoneCount: 1, seconds: 0, queries: 5000 },
-        ...{ refused: 4000, wouldRefuse: 0, peakPerSecond: 900 },
+        ...{ limited: 4000, wouldDrop: 0, peakPerSecond: 900 },
       },
     ]);
   });

@@ -49,7 +49,7 @@ it('each change of an access list, a token or an API key is logged once, with it
       .split('\n')
       .filter((line) => /(rule|access list|token|API key) changed"/.test(line))
       .map((line) => JSON.parse(line));
-  const told = await until('seven log lines', () => lines().length >= 7 && lines());
+  const reported = await until('seven log lines', () => lines().length >= 7 && lines());
   const clean = 'pipe\uFFFD[2Jline\uFFFD';
   const ofList = {
     by: 'configured',
@@ -61,7 +61,7 @@ it('each change of an access list, a token or an API key is logged once, with it
   const ofToken = { by: 'cli:tester', from: 'local', token: token.id, name: clean };
   const ofKey = { by: 'cli:tester', key: 'k1', name: clean };
   const msg = (what: string): object => ({ level: 30, msg: `${what} changed` });
-  expect(told.toSorted((a, b) => String(a['action']).localeCompare(String(b['action'])))).toMatchObject([
+  expect(reported.toSorted((a, b) => String(a['action']).localeCompare(String(b['action'])))).toMatchObject([
     { action: 'key.create', ...ofKey, ...msg('API key') },
     { action: 'key.revoke', ...ofKey, ...msg('API key') },
     { action: 'list.create', ...ofList, ...msg('access list') },

@@ -17,11 +17,11 @@ describe('a server exits with 1 and prints what to do', () => {
     floodgate(['start', '--role', 'rules', '--port', '0', '--data-dir', dataDir, ...flags], { cwd: folder });
 
   /** Expects one line for the operator and no stack trace, because the cause is not in the code. */
-  function expectToldWith({ code, stderr }: Ended, ...words: string[]): void {
+  function expectReportedWith({ code, stderr }: Ended, ...words: string[]): void {
     expect(code).toBe(1);
-    const told = stderr.split('\n').filter((line) => line.startsWith('floodgate: '));
-    expect(told).toHaveLength(1);
-    for (const word of words) expect(told[0]).toContain(word);
+    const reported = stderr.split('\n').filter((line) => line.startsWith('floodgate: '));
+    expect(reported).toHaveLength(1);
+    for (const word of words) expect(reported[0]).toContain(word);
     expect(stderr).not.toMatch(/\n\s+at /);
   }
 
@@ -32,7 +32,7 @@ describe('a server exits with 1 and prints what to do', () => {
     const port = String(typeof address === 'object' ? address?.port : '');
     try {
       const ended = await startOn(join(folder, 'port'), '--port', port);
-      expectToldWith(ended, `port ${port}`, 'another program', '--port');
+      expectReportedWith(ended, `port ${port}`, 'another program', '--port');
     } finally {
       other.close();
     }
@@ -42,25 +42,25 @@ describe('a server exits with 1 and prints what to do', () => {
   });
 
   it('if the address does not belong to this machine', async () => {
-    expectToldWith(await startOn(join(folder, 'host'), '--host', '192.0.2.1'), '192.0.2.1', '--host');
+    expectReportedWith(await startOn(join(folder, 'host'), '--host', '192.0.2.1'), '192.0.2.1', '--host');
   });
 
   it('if the data folder is a file', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    expectToldWith(await startOn(file), file, 'cannot be written', '--data-dir');
+    expectReportedWith(await startOn(file), file, 'cannot be written', '--data-dir');
   });
 
   it('if the data folder cannot be created', async () => {
     const below = join(folder, 'file2', 'below');
     writeFileSync(join(folder, 'file2'), '');
-    expectToldWith(await startOn(below), below, 'cannot be written', '--data-dir');
+    expectReportedWith(await startOn(below), below, 'cannot be written', '--data-dir');
   });
 
   it('if another server uses the data folder; that server continues', async () => {
     const dataDir = join(folder, 'shared');
     const first = await startFloodgateProcess({ dataDir });
-    expectToldWith(await startOn(dataDir), dataDir, `process ${first.process.pid}`, '--data-dir');
+    expectReportedWith(await startOn(dataDir), dataDir, `process ${first.process.pid}`, '--data-dir');
     expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);
   });

@@ -51,9 +51,9 @@ it('with the console, the operators’ listener serves the gateway too, and the 
   const config = { upstream: [NOBODY], ops: { port: 0 }, console: { enabled: true } };
   const floodgate = await startFloodgate({ config, whenListening: true });
   const opsUrl = opsUrlOf(floodgate);
-  const told = { error: { code: -32601 }, id: 7 };
+  const reported = { error: { code: -32601 }, id: 7 };
   for (const url of [floodgate.url, opsUrl])
-    expect(JSON.parse((await send(url, post, CALL)).body)).toMatchObject(told);
+    expect(JSON.parse((await send(url, post, CALL)).body)).toMatchObject(reported);
   expect((await send(opsUrl, { path: '/client/v4/gateway', headers: { authorization } })).status).toBe(200);
   for (const path of ['/console/', '/client/v4/gateway', '/client/v4/user/tokens', '/client/v4/gateway/keys'])
     expect((await send(floodgate.url, { path, headers: { authorization } })).status, path).toBe(404);
@@ -94,8 +94,8 @@ describe('a server with a separate port for operators', () => {
   });
 
   it('serves the gateway at the public port only', async () => {
-    const told = { error: { code: -32601 }, id: 7 };
-    expect(JSON.parse((await send(floodgate.url, post, CALL)).body)).toMatchObject(told);
+    const reported = { error: { code: -32601 }, id: 7 };
+    expect(JSON.parse((await send(floodgate.url, post, CALL)).body)).toMatchObject(reported);
     const hidden = await send(opsUrl, post, CALL);
     expect(hidden.status).toBe(404);
     expect(JSON.parse(hidden.body).served).not.toContain('/v1/mainnet');

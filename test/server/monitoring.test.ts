@@ -33,9 +33,10 @@ describe('the Prometheus alerts and Grafana dashboards', () => {
     await server.stop();
     // Metrics of Floodgate are taken from the docs, because no single server has all of them. Another test compares
     // that page.
-    const listed = [...read('docs/reference/metrics.md').matchAll(/^\| `(floodgate_\w+)` \| (\w+)/gm)].flatMap(
-      ([, name, type]) =>
-        type === 'histogram' ? ['bucket', 'count', 'sum'].map((part) => `${name}_${part}`) : [name],
+    const listed = [
+      ...read('docs/reference/metrics.md').matchAll(/^\| `(floodgate_\w+)` \| (\w+)/gm),
+    ].flatMap(([, name, type]) =>
+      type === 'histogram' ? ['bucket', 'count', 'sum'].map((part) => `${name}_${part}`) : [name],
     );
     const served = [...text.matchAll(/^((?:process|nodejs)_\w+)/gm)].map(([, name]) => name);
     const known = new Set([...listed, ...served]);

@@ -122,10 +122,10 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       );
       await until('all guards to enforce the change', async () => {
         const { json } = await send(api(OTHER), { path: path.replace(/rules$/, 'fleet') });
-        const told: { datacenter: string; is_up: boolean; rule?: { id: string; mode: string } }[] =
+        const reported: { datacenter: string; is_up: boolean; rule?: { id: string; mode: string } }[] =
           json.result ?? [];
         return GUARDS.every((guard) =>
-          told.some(
+          reported.some(
             ({ datacenter, is_up, rule }) =>
               datacenter === guard && is_up && rule?.id === ruleId && rule.mode === mode,
           ),

@@ -187,7 +187,9 @@ it('docs/operate/upgrade.md lists the current format of every store', () => {
   };
   for (const [store, file] of Object.entries(FORMATS)) {
     const [, version] = /FORMAT = (\d+)/.exec(readFileSync(root + file, 'utf8')) ?? [];
-    const told = [...page.matchAll(new RegExp(`^\\| ${store} \\| (\\d+)`, 'gm'))].map(([, format]) => format);
-    expect(told.at(-1), store).toBe(version);
+    const reported = [...page.matchAll(new RegExp(`^\\| ${store} \\| (\\d+)`, 'gm'))].map(
+      ([, format]) => format,
+    );
+    expect(reported.at(-1), store).toBe(version);
   }
 });

@@ -119,13 +119,13 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
       call(upstream[0] ?? '', 'eth_getBlockByNumber', `0x${block.toString(16)}`, false);
     const wanted = [];
     for (const block of [chain.head() - 1, chain.head()]) wanted.push((await hash(block)).json.result.hash);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     await until('the hashes of both blocks', async () => {
       for (const connection of asked)
-        told.push(...((await connection.call('eth_getFilterChanges', id)) as unknown[]));
-      return told.length >= wanted.length;
+        reported.push(...((await connection.call('eth_getFilterChanges', id)) as unknown[]));
+      return reported.length >= wanted.length;
     });
-    expect(told).toEqual(wanted);
+    expect(reported).toEqual(wanted);
     expect(await asked[1]?.call('eth_uninstallFilter', id)).toBe(true);
     for (const connection of asked) expect(await connection.call('eth_uninstallFilter', id)).toBe(false);
   });
@@ -336,7 +336,7 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
   });
 
   it('sets MALLOC_TRIM_THRESHOLD_ for its workers unless the environment does', async () => {
-    const told = await start({ env: { MALLOC_TRIM_THRESHOLD_: '262144' } }, 2);
+    const reported = await start({ env: { MALLOC_TRIM_THRESHOLD_: '262144' } }, 2);
     const thresholds = ({ workers }: WorkersServer) =>
       workers().map((pid) =>
         readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -344,8 +344,8 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
           .find((variable) => variable.startsWith('MALLOC_TRIM_THRESHOLD_=')),
       );
     expect(thresholds(server)).toEqual(Array(WORKERS).fill('MALLOC_TRIM_THRESHOLD_=131072'));
-    expect(thresholds(told)).toEqual(Array(2).fill('MALLOC_TRIM_THRESHOLD_=262144'));
-    await told.stop();
+    expect(thresholds(reported)).toEqual(Array(2).fill('MALLOC_TRIM_THRESHOLD_=262144'));
+    await reported.stop();
   });
 
   it('rejects options that cannot be combined with workers', async () => {

@@ -98,11 +98,14 @@ describe.skipIf(!canListProcesses)('the rules API of a server with workers, on o
       const refused = await all();
       expect(refused.map(({ status }) => status)).toEqual(Array(6).fill(401));
       if (i > 0) continue;
-      const told = await until('13 requests in the token', async () => {
+      const reported = await until('13 requests in the token', async () => {
         const { result } = (await ask(`/user/tokens/${made.id}`)).json;
         return result.requests.count === 13 && result;
       });
-      expect(told).toMatchObject({ requests: { count: 13, refused: 7 }, last_used_on: expect.any(String) });
+      expect(reported).toMatchObject({
+        requests: { count: 13, rejected: 7 },
+        last_used_on: expect.any(String),
+      });
     }
   });
 

@@ -127,8 +127,8 @@ const spansIn = (request: any): CollectedSpan[] =>
   );
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
-const collected = ({ status, attributes: given, ...told }: any): CollectedSpan => ({
-  ...told,
+const collected = ({ status, attributes: given, ...reported }: any): CollectedSpan => ({
+  ...reported,
   isError: status?.code === 2,
   attributes: Object.fromEntries(
     // biome-ignore lint/suspicious/noExplicitAny: see above

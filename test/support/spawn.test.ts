@@ -20,14 +20,14 @@ async function abandon(how: 'throws' | 'hangs' | 'waits') {
   const { stdout, stderr } = child;
   if (stdout === null) throw new Error('stdout of the child is not a pipe');
   stderr?.resume();
-  const told = await new Promise<{ server: number; worker: number }>((resolve, reject) => {
+  const reported = await new Promise<{ server: number; worker: number }>((resolve, reject) => {
     createInterface({ input: stdout }).on('line', (line) => {
       const [, server, worker] = /server (\d+) of (\d+)/.exec(line)?.map(Number) ?? [];
       if (server !== undefined && worker !== undefined) resolve({ server, worker });
     });
     child.once('exit', () => reject(new Error('the tests ended before the server was started')));
   });
-  return { child, ...told };
+  return { child, ...reported };
 }
 
 describe.skipIf(!canListProcesses)('a server that a test started ends', () => {

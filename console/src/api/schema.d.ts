@@ -219,7 +219,7 @@ export interface components {
             guarded_account?: string;
         };
         AnalyticsAnswer: {
-            /** @description See docs/reference/dns-protection.md, section Seen. */
+            /** @description See docs/reference/dns-attacks.md, section "What can be seen". */
             result: Record<string, never>;
             /** @description Always true. */
             success: boolean;
@@ -240,9 +240,9 @@ export interface components {
             queries: number;
             unknown_names: number;
             /** @description Dropped or truncated. */
-            refused: number;
+            limited: number;
             /** @description Passed by a rule in monitoring mode that would have dropped or truncated them if enabled. */
-            would_refuse: number;
+            would_drop: number;
         };
         FleetInstance: {
             /**
@@ -292,7 +292,7 @@ export interface components {
             zones: string[];
             zone_count: number;
             /** @enum {string} */
-            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_refused";
+            detected_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_limited";
             rule?: components["schemas"]["AttackRule"];
             /** Format: date-time */
             started_on: string;
@@ -311,18 +311,18 @@ export interface components {
             /** @description Queries in the attacked zones during the attack. */
             queries: number;
             unknown_names: number;
-            refused: number;
+            limited: number;
             /** @description Queries that an enabled rule would have dropped or truncated. */
-            would_refuse: number;
-            refused_share: number;
+            would_drop: number;
+            limited_share: number;
             /** @description Queries for known names, which users ask for. */
             known_names: {
                 asked: number;
                 answered: number;
                 /** @description Dropped or truncated. */
-                refused: number;
+                limited: number;
                 /** @description Passed by a rule in monitoring mode that would have dropped or truncated them if enabled. */
-                would_refuse: number;
+                would_drop: number;
             };
         };
         Attack: {
@@ -342,7 +342,7 @@ export interface components {
             zones: string[];
             zone_count: number;
             /** @enum {string} */
-            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_refused";
+            detected_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_limited";
             rule?: components["schemas"]["AttackRule"];
             /** Format: date-time */
             started_on: string;
@@ -361,18 +361,18 @@ export interface components {
             /** @description Queries in the attacked zones during the attack. */
             queries: number;
             unknown_names: number;
-            refused: number;
+            limited: number;
             /** @description Queries that an enabled rule would have dropped or truncated. */
-            would_refuse: number;
-            refused_share: number;
+            would_drop: number;
+            limited_share: number;
             /** @description Queries for known names, which users ask for. */
             known_names: {
                 asked: number;
                 answered: number;
                 /** @description Dropped or truncated. */
-                refused: number;
+                limited: number;
                 /** @description Passed by a rule in monitoring mode that would have dropped or truncated them if enabled. */
-                would_refuse: number;
+                would_drop: number;
             };
             /** @description Answers to passed queries, by response code. */
             response_codes: {
@@ -419,9 +419,9 @@ export interface components {
             /** @description Queries that passed with a token. */
             paid: number[];
             /** @description Queries that were dropped or truncated. */
-            refused: number[];
+            limited: number[];
             /** @description Queries that an enabled rule would have dropped or truncated. */
-            would_refuse: number[];
+            would_drop: number[];
             /** @description Queries that needed a token. */
             paying: number[];
             /** @description Queries for known names that needed a token. */
@@ -451,9 +451,9 @@ export interface components {
                 /** @description Queries that would have needed a token. */
                 paying: number;
                 /** @description Queries that would have found no token; a part of `paying`. */
-                refused: number;
-                /** @description Queries for known names that would have found no token; a part of `refused`. */
-                known_refused: number;
+                limited: number;
+                /** @description Queries for known names that would have found no token; a part of `limited`. */
+                known_limited: number;
                 /** @description Queries above the rate limit of their client that need no token; truncated, so that the client retries over TCP. */
                 client_limited: number;
             }[];
@@ -466,9 +466,9 @@ export interface components {
                 /** @description Queries that would have needed a token. */
                 paying: number;
                 /** @description Queries that would have found no token; a part of `paying`. */
-                refused: number;
-                /** @description Queries for known names that would have found no token; a part of `refused`. */
-                known_refused: number;
+                limited: number;
+                /** @description Queries for known names that would have found no token; a part of `limited`. */
+                known_limited: number;
                 /** @description Queries above the rate limit of their client that need no token; truncated, so that the client retries over TCP. */
                 client_limited: number;
             }[];
@@ -595,7 +595,7 @@ export interface components {
             guard?: {
                 /** @description Queries over UDP. */
                 queries: number;
-                refused: number;
+                limited: number;
                 /** @description Attacks active at the end of the minute. */
                 attacks: number;
             };
@@ -627,7 +627,7 @@ export interface components {
                 /** @description Memory of responses in preparation or not yet received by clients. */
                 unsent_bytes: number;
                 /** @description Connections closed since startup, by reason. */
-                connections_cut: {
+                connections_closed: {
                     [key: string]: number;
                 };
             };
@@ -843,7 +843,7 @@ export interface components {
                 /** @description Requests since the server started. */
                 count: number;
                 /** @description Requests that were rejected. */
-                refused: number;
+                rejected: number;
             };
         };
         CreatedApiToken: {
@@ -880,7 +880,7 @@ export interface components {
                 /** @description Requests since the server started. */
                 count: number;
                 /** @description Requests that were rejected. */
-                refused: number;
+                rejected: number;
             };
             /** @description The secret token. It is returned only once. */
             value: string;

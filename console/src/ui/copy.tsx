@@ -10,24 +10,24 @@ export function Copy({
   readonly text: string | (() => string);
   readonly label?: string;
 }) {
-  const told = useSignal<'copied' | 'refused' | undefined>(undefined);
+  const reported = useSignal<'copied' | 'refused' | undefined>(undefined);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
-      told.value = 'copied';
+      reported.value = 'copied';
     } catch {
-      told.value = 'refused';
+      reported.value = 'refused';
     }
     setTimeout(() => {
-      told.value = undefined;
+      reported.value = undefined;
     }, FEEDBACK_MS);
   };
   const said = { copied: '✓ Copied', refused: '✕ Not allowed' };
   return (
     <button type="button" class="copy" onClick={copy}>
-      <span class={told.value && 'away'}>{label}</span>
-      <span class="told" role="status">
-        {told.value && said[told.value]}
+      <span class={reported.value && 'away'}>{label}</span>
+      <span class="reported" role="status">
+        {reported.value && said[reported.value]}
       </span>
     </button>
   );

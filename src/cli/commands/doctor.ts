@@ -27,8 +27,8 @@ export function registerDoctor(program: Command): void {
       for (const url of urls) {
         const { node, lines, isUsable, chain } = await examineNode(url);
         const verdict = `${node}: ${isUsable ? 'can be indexed from' : 'cannot be indexed from'}`;
-        const told = [verdict, ...lines.map((line) => `  ${line}`)].join('\n');
-        await print(json ? JSON.stringify({ network, node, usable: isUsable, remarks: lines }) : told);
+        const reported = [verdict, ...lines.map((line) => `  ${line}`)].join('\n');
+        await print(json ? JSON.stringify({ network, node, usable: isUsable, remarks: lines }) : reported);
         if (!isUsable) process.exitCode = EXIT_CODES.failed;
         if (chain !== undefined) chains.set(node, chain);
       }

@@ -18,10 +18,10 @@ export function registerFleet(program: Command): void {
   )
     .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
-      const told = await connect(command).client.fleet();
-      if (!Array.isArray(told))
+      const reported = await connect(command).client.fleet();
+      if (!Array.isArray(reported))
         throw new OperatorError('The response is not from a Floodgate server; check the URL');
-      const instances: readonly Instance[] = told; // the format of this server's version
+      const instances: readonly Instance[] = reported; // the format of this server's version
       if (json) for (const instance of instances) await print(JSON.stringify(instance));
       else if (instances.length === 0) await print('No guard of the account was seen in the last 7 days.');
       else await print(formatTable(HEADINGS, instances.map(rowOf)));

@@ -13,9 +13,9 @@ export interface GuardStatus extends DetectorStatus {
 
 /** Throws `OperatorError` if the account has no guard. */
 export async function guardStatus(client: RulesClient): Promise<GuardStatus> {
-  const told = await withGuard(client, () => client.guardStatus());
-  if (typeof told === 'object' && told !== null && 'since_start' in told && 'attacks' in told)
-    return told as GuardStatus; // identified by its members
+  const reported = await withGuard(client, () => client.guardStatus());
+  if (typeof reported === 'object' && reported !== null && 'since_start' in reported && 'attacks' in reported)
+    return reported as GuardStatus; // identified by its members
   throw new OperatorError('The response is not from a Floodgate server; check the URL');
 }
 

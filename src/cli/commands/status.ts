@@ -98,7 +98,10 @@ function dnsLine({
     dnsdistNodes > 0
       ? `rules in force at ${dnsdistInForce} of ${dnsdistNodes} dnsdist nodes`
       : `servers up: ${serversUp ?? 0}`;
-  const attack = attackedZones === 0 ? 'no attack' : `ATTACK on ${attackedZones} ${attackedZones === 1 ? 'zone' : 'zones'}`;
+  const attack =
+    attackedZones === 0
+      ? 'no attack'
+      : `ATTACK on ${attackedZones} ${attackedZones === 1 ? 'zone' : 'zones'}`;
   return `${attack}, ${behind}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
 }
 

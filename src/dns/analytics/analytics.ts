@@ -79,14 +79,14 @@ export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsP
     const own = guard?.account === account ? guard : undefined;
     const explanation = asked.name === undefined ? undefined : explainName(own, asked, nowMs);
     // Read before the database: minutes reported during that read would otherwise be counted twice.
-    const toldUntil = reported?.reportedUntil() ?? Number.NEGATIVE_INFINITY;
+    const reportedUntil = reported?.reportedUntil() ?? Number.NEGATIVE_INFINITY;
     const isNotOurs = ({ instance, record }: GuardMinute): boolean =>
-      instance !== own?.instance || record.minute < toldUntil;
+      instance !== own?.instance || record.minute < reportedUntil;
     const found = await sumReportedMinutes(reported, { account, ruleId, ...asked }, isNotOurs);
     if (found === undefined && own === undefined)
       throw new StoreUnavailable('The database with the counts of the guards is unreachable');
     const sums = found ?? new MinuteSums();
-    const localFrom = found === undefined ? asked.fromMinute : Math.max(asked.fromMinute, toldUntil);
+    const localFrom = found === undefined ? asked.fromMinute : Math.max(asked.fromMinute, reportedUntil);
     if (own !== undefined && matchesLocation(asked, own.place))
       for (const record of recordsOf(own, ruleId, { ...asked, fromMinute: localFrom, nowMs }))
         sums.add({ place: own.place, instance: own.instance, record });
@@ -112,14 +112,14 @@ export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsP
 }
 
 async function sumReportedMinutes(
-  told: ReportedMinutes | undefined,
+  reported: ReportedMinutes | undefined,
   query: MinutesQuery,
   counts: (minute: GuardMinute) => boolean,
 ): Promise<MinuteSums | undefined> {
   const sums = new MinuteSums();
-  if (told === undefined) return sums;
+  if (reported === undefined) return sums;
   try {
-    for await (const minute of told.minutes(query)) if (counts(minute)) sums.add(minute);
+    for await (const minute of reported.minutes(query)) if (counts(minute)) sums.add(minute);
     return sums;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;

@@ -20,8 +20,8 @@ const MEMBERS = [
   'passed',
   'allowed',
   'paid',
-  'refused',
-  'would_refuse',
+  'limited',
+  'would_drop',
   'paying',
   'paying_known',
   'bucket_per_second',
@@ -44,9 +44,9 @@ const KNOWN_NAME_REASONS = new Set(['unknownType', 'aboveUsual']);
 const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
   passed: 'passed',
   paid: 'paid',
-  wouldDrop: 'would_refuse',
-  dropped: 'refused',
-  truncated: 'refused',
+  wouldDrop: 'would_drop',
+  dropped: 'limited',
+  truncated: 'limited',
 };
 
 /** Reasons without payment: queries limited by an access list or by a client limit cannot pay a rate-limit token. */

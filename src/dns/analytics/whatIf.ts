@@ -21,9 +21,9 @@ const DEFAULT_SENSITIVITIES = {
 interface RuleEffect {
   /** Queries that needed a rate-limit token. */
   readonly paying: number;
-  /** Paying queries that found no rate-limit token; `known_refused`: those for known names. */
-  readonly refused: number;
-  readonly known_refused: number;
+  /** Paying queries that found no rate-limit token; `known_limited`: those for known names. */
+  readonly limited: number;
+  readonly known_limited: number;
   /** Queries that need no token but exceed the client limit; truncated, so that the client retries over TCP. */
   readonly client_limited: number;
 }
@@ -80,6 +80,6 @@ export async function whatIf(
   };
 }
 
-const doneOf = ({ paying, refused, knownRefused, clientLimited }: ReplayResult): RuleEffect => ({
-  ...{ paying, refused, known_refused: knownRefused, client_limited: clientLimited },
+const doneOf = ({ paying, limited, knownLimited, clientLimited }: ReplayResult): RuleEffect => ({
+  ...{ paying, limited, known_limited: knownLimited, client_limited: clientLimited },
 });

@@ -1,4 +1,4 @@
-import type { NoticedBy } from '../detector/index.ts';
+import type { DetectedBy } from '../detector/index.ts';
 import type { HeavyHitter } from './spaceSaving.ts';
 
 /** Settings of the rule in force during an attack. */
@@ -27,9 +27,9 @@ export interface AttackRates {
   readonly queries: number;
   readonly unknown_names: number;
   /** Queries per second that were dropped or truncated. */
-  readonly refused: number;
+  readonly limited: number;
   /** Queries per second that passed only because the rule monitors instead of limiting. */
-  readonly would_refuse: number;
+  readonly would_drop: number;
 }
 
 export interface SampledName {
@@ -50,7 +50,7 @@ export interface AttackSummary {
   /** Attacked zones, at most {@link MAX_ZONES_NAMED}. Empty names mean names outside every known zone. */
   readonly zones: readonly string[];
   readonly zone_count: number;
-  readonly noticed_by: NoticedBy;
+  readonly detected_by: DetectedBy;
   readonly rule?: AttackRule | undefined;
   readonly started_on: string;
   /** Time at which the attack was last active. */
@@ -63,16 +63,16 @@ export interface AttackSummary {
   /** Number of queries in the attacked zones during the attack. */
   readonly queries: number;
   readonly unknown_names: number;
-  readonly refused: number;
-  readonly would_refuse: number;
-  /** `refused` divided by `queries`. */
-  readonly refused_share: number;
+  readonly limited: number;
+  readonly would_drop: number;
+  /** `limited` divided by `queries`. */
+  readonly limited_share: number;
   /** Number of user queries (for known names), by outcome. */
   readonly known_names: {
     readonly asked: number;
     readonly answered: number;
-    readonly refused: number;
-    readonly would_refuse: number;
+    readonly limited: number;
+    readonly would_drop: number;
   };
 }
 
@@ -105,20 +105,6 @@ export function reportedAttack(attack: Attack): Attack {
     ...attack,
     top: { ...counts, names: first(names), types: first(types), networks: first(networks) },
   };
-}
-
-/**
- * Converts a stored attack of any version to the current form. Older versions count `would_refuse` in `refused`. If the
- * attack's total of `refused` is 0, the counts are moved to `would_refuse`; otherwise they stay.
- */
-export function upgradeStoredAttack(stored: Attack): Attack {
-  const { now, peak, known_names } = stored;
-  if ('would_refuse' in now) return stored;
-  const split = <T extends { readonly refused: number }>(counts: T) =>
-    stored.refused === 0
-      ? { ...counts, refused: 0, would_refuse: counts.refused }
-      : { ...counts, would_refuse: 0 };
-  return { ...stored, now: split(now), peak: split(peak), known_names: split(known_names) };
 }
 
 export function summaryOf(attack: Attack): AttackSummary {

@@ -114,7 +114,7 @@ describe('attack log', () => {
       attack: {
         state: 'active',
         zones: ['example.test'],
-        noticed_by: 'unknown_share',
+        detected_by: 'unknown_share',
         rule: { id: RULE.id, mode: 'enabled' },
         now: { queries: 1520, unknown_names: 1500 },
       },
@@ -125,11 +125,11 @@ describe('attack log', () => {
     expect(attack.queries).toBe(5 * 1520);
     expect(attack.unknown_names).toBe(5 * 1500);
     // Every query that the bucket did not let pass, from the detection of the attack on.
-    expect(attack.refused).toBeGreaterThan(5500);
-    expect(attack.refused_share).toBeGreaterThan(0.7);
-    expect(attack.would_refuse).toBe(0);
+    expect(attack.limited).toBeGreaterThan(5500);
+    expect(attack.limited_share).toBeGreaterThan(0.7);
+    expect(attack.would_drop).toBe(0);
     expect(attack.known_names).toEqual({
-      ...{ asked: 5 * KNOWN, answered: 5 * KNOWN, refused: 0, would_refuse: 0 },
+      ...{ asked: 5 * KNOWN, answered: 5 * KNOWN, limited: 0, would_drop: 0 },
     });
     expect(attack.response_codes['NOERROR']).toBeGreaterThanOrEqual(4 * KNOWN);
     expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
@@ -137,15 +137,15 @@ describe('attack log', () => {
     expect(attack.top.networks).toMatchObject([{ value: '198.51.100.0/24' }]);
     expect(attack.top.weight).toBeGreaterThan(5500);
     expect(attack.sampled_names).toHaveLength(20);
-    expect(attack.peak.refused).toBeGreaterThan(1300);
+    expect(attack.peak.limited).toBeGreaterThan(1300);
   });
 
   it('reports attacks under monitoring, and changes of the rule during an attack', () => {
     const guarded = new Guarded(['example.test'], { ...RULE, mode: 'monitoring' });
     guarded.second(['example.test']);
     guarded.second(['example.test']);
-    expect(guarded.log.open()).toMatchObject([{ refused: 0, rule: { mode: 'monitoring' } }]);
-    expect(guarded.log.open()[0]?.would_refuse).toBeGreaterThan(1000);
+    expect(guarded.log.open()).toMatchObject([{ limited: 0, rule: { mode: 'monitoring' } }]);
+    expect(guarded.log.open()[0]?.would_drop).toBeGreaterThan(1000);
     guarded.detector.setRule(RULE, guarded.nowMs);
     expect(kinds(guarded.second(['example.test']))).toEqual(['changed']);
     guarded.detector.setRule(undefined, guarded.nowMs);
@@ -159,21 +159,21 @@ describe('attack log', () => {
     const guarded = new Guarded(['example.test'], { ...RULE, mode: 'monitoring' });
     for (let second = 0; second < 3; second++) guarded.second(['example.test']);
     const [watched] = guarded.log.open();
-    expect(watched?.now).toMatchObject({ refused: 0, would_refuse: watched?.peak.would_refuse });
-    expect(watched?.now.would_refuse).toBeGreaterThan(1000);
+    expect(watched?.now).toMatchObject({ limited: 0, would_drop: watched?.peak.would_drop });
+    expect(watched?.now.would_drop).toBeGreaterThan(1000);
     guarded.detector.setRule(RULE, guarded.nowMs);
     for (let second = 0; second < 2; second++) guarded.second(['example.test']);
     const [enabled] = guarded.log.open();
-    expect(enabled?.now).toMatchObject({ refused: enabled?.peak.refused, would_refuse: 0 });
-    expect(enabled?.now.refused).toBeGreaterThan(1000);
-    expect(enabled?.would_refuse).toBe(watched?.would_refuse);
-    expect(enabled?.peak.would_refuse).toBe(watched?.peak.would_refuse);
+    expect(enabled?.now).toMatchObject({ limited: enabled?.peak.limited, would_drop: 0 });
+    expect(enabled?.now.limited).toBeGreaterThan(1000);
+    expect(enabled?.would_drop).toBe(watched?.would_drop);
+    expect(enabled?.peak.would_drop).toBe(watched?.peak.would_drop);
     guarded.detector.setRule({ ...RULE, mode: 'monitoring' }, guarded.nowMs);
     guarded.second(['example.test']);
     const [again] = guarded.log.open();
-    expect(again?.now.refused).toBe(0);
-    expect(again?.refused).toBe(enabled?.refused);
-    expect(again?.would_refuse).toBeGreaterThan(enabled?.would_refuse ?? 0);
+    expect(again?.now.limited).toBe(0);
+    expect(again?.limited).toBe(enabled?.limited);
+    expect(again?.would_drop).toBeGreaterThan(enabled?.would_drop ?? 0);
   });
 
   it('counts queries of users in the second in which they ended, including pending ones', () => {
@@ -198,8 +198,8 @@ describe('attack log', () => {
   it('reports limited queries for known names, but not a single client that is sent to TCP', () => {
     const strict = { ...RULE, profile_sensitivity: 'very_high' } as const;
     for (const [rule, isFounded, client, noticed] of [
-      [strict, true, undefined, ['known_refused']],
-      [{ ...strict, mode: 'monitoring' }, true, undefined, ['known_refused']],
+      [strict, true, undefined, ['known_limited']],
+      [{ ...strict, mode: 'monitoring' }, true, undefined, ['known_limited']],
       // Nothing is dropped before a threshold is learned from traffic.
       [strict, false, undefined, []],
       // Queries for these names stay within their usual rate.
@@ -211,16 +211,16 @@ describe('attack log', () => {
       const unpaid = guarded.detector.verdicts.slice(FIRST_LIMITED).reduce((sum, count) => sum + count);
       expect(unpaid).toBeGreaterThan(5_000);
       expect(
-        guarded.log.open().map(({ noticed_by }) => noticed_by),
+        guarded.log.open().map(({ detected_by }) => detected_by),
         `${rule.profile_sensitivity} ${rule.mode}`,
       ).toEqual(noticed);
       const [attack] = guarded.log.open();
       if (attack === undefined) continue;
       expect(attack.unknown_names).toBe(0);
-      const { refused, would_refuse } = attack;
-      expect(attack.known_names).toMatchObject({ refused, would_refuse });
-      expect(rule.mode === 'enabled' ? refused : would_refuse).toBeGreaterThan(5_000);
-      expect(rule.mode === 'enabled' ? would_refuse : refused).toBe(0);
+      const { limited, would_drop } = attack;
+      expect(attack.known_names).toMatchObject({ limited, would_drop });
+      expect(rule.mode === 'enabled' ? limited : would_drop).toBeGreaterThan(5_000);
+      expect(rule.mode === 'enabled' ? would_drop : limited).toBe(0);
       expect(attack.top.weight).toBeGreaterThan(5_000);
       guarded.known('example.test', 90);
       for (let second = 0; second < 31; second++) guarded.known('example.test', 90);

@@ -118,8 +118,8 @@ export class AttackLog {
     const own = this.#open.size - (this.#jointAttack === undefined ? 0 : 1);
     const hasRoom = own < MAX_OPEN && this.#startTimes.length < MAX_PER_DAY;
     if (!hasRoom && this.#jointAttack !== undefined) return this.#jointAttack;
-    const { noticedBy } = zone;
-    const attack = new OpenAttack({ id: this.#newId(), noticedBy, startedMs: nowMs }, this.#random);
+    const { detectedBy } = zone;
+    const attack = new OpenAttack({ id: this.#newId(), detectedBy, startedMs: nowMs }, this.#random);
     this.#open.set(attack.id, attack);
     if (hasRoom) this.#startTimes.push(nowMs);
     else this.#jointAttack = attack;
@@ -151,7 +151,7 @@ export class AttackLog {
   }
 
   #restore(stored: Attack): void {
-    const start = { id: stored.id, noticedBy: stored.noticed_by, startedMs: Date.parse(stored.started_on) };
+    const start = { id: stored.id, detectedBy: stored.detected_by, startedMs: Date.parse(stored.started_on) };
     const attack = new OpenAttack(start, this.#random, stored);
     attack.noteChange({ kind: 'restart' }, attack.lastSeenMs);
     this.#open.set(attack.id, attack);

@@ -7,7 +7,6 @@ export {
   attackRuleOf,
   reportedAttack,
   summaryOf,
-  upgradeStoredAttack,
 } from './attack.ts';
 export { type AttackEvent, AttackLog } from './attackLog.ts';
 export { type AttackQuery, type AttackStore, RETENTION_DAYS } from './attackStore.ts';

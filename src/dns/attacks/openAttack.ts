@@ -1,6 +1,6 @@
 /** An active attack, updated every second. */
 
-import type { LimitedQuery, NoticedBy, Zone } from '../detector/index.ts';
+import type { DetectedBy, LimitedQuery, Zone } from '../detector/index.ts';
 import { AnswerKind } from '../protocol/index.ts';
 import {
   type Attack,
@@ -25,12 +25,12 @@ const OTHER_KINDS: Readonly<Record<number, string>> = {
 
 export interface AttackStart {
   readonly id: string;
-  readonly noticedBy: NoticedBy;
+  readonly detectedBy: DetectedBy;
   readonly startedMs: number;
 }
 
 /** Totals over the duration of an attack. */
-type Counted = Pick<Attack, 'queries' | 'unknown_names' | 'refused' | 'would_refuse' | 'known_names'>;
+type Counted = Pick<Attack, 'queries' | 'unknown_names' | 'limited' | 'would_drop' | 'known_names'>;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
 
 export class OpenAttack {
@@ -38,7 +38,7 @@ export class OpenAttack {
   readonly startedMs: number;
   lastSeenMs: number;
   rule: AttackRule | undefined;
-  readonly #noticedBy: NoticedBy;
+  readonly #detectedBy: DetectedBy;
   readonly #zones: Set<string>;
   readonly #counted: Mutable<Counted>;
   readonly #codes: Record<string, number>;
@@ -51,20 +51,20 @@ export class OpenAttack {
   #second = { ...NO_RATES, seconds: 0 };
 
   constructor(start: AttackStart, random: () => number, stored?: Attack) {
-    const { id, noticedBy, startedMs } = start;
+    const { id, detectedBy, startedMs } = start;
     this.id = id;
     this.startedMs = startedMs;
     this.lastSeenMs = stored === undefined ? startedMs : Date.parse(stored.last_seen_on);
     this.rule = stored?.rule;
-    this.#noticedBy = noticedBy;
+    this.#detectedBy = detectedBy;
     this.#zones = new Set(stored?.zones);
     this.#zoneCount = stored?.zone_count ?? 0;
     this.#counted = {
       queries: stored?.queries ?? 0,
       unknown_names: stored?.unknown_names ?? 0,
-      refused: stored?.refused ?? 0,
-      would_refuse: stored?.would_refuse ?? 0,
-      known_names: { ...(stored?.known_names ?? { asked: 0, answered: 0, refused: 0, would_refuse: 0 }) },
+      limited: stored?.limited ?? 0,
+      would_drop: stored?.would_drop ?? 0,
+      known_names: { ...(stored?.known_names ?? { asked: 0, answered: 0, limited: 0, would_drop: 0 }) },
     };
     this.#codes = { ...stored?.response_codes };
     this.#changes = [...(stored?.changes ?? [])];
@@ -95,20 +95,20 @@ export class OpenAttack {
     const counted = this.#counted;
     counted.queries += queries;
     counted.unknown_names += unknown;
-    counted.refused += refusals.refused;
-    counted.would_refuse += refusals.wouldRefuse;
+    counted.limited += refusals.limited;
+    counted.would_drop += refusals.wouldDrop;
     // Users' queries are counted in the second in which they ended, so that pending queries do not count as unanswered.
     counted.known_names.asked += users.answered + users.limited + users.unanswered;
     counted.known_names.answered += users.answered;
-    counted.known_names.refused += users.limited;
-    counted.known_names.would_refuse += refusals.knownWouldRefuse;
+    counted.known_names.limited += users.limited;
+    counted.known_names.would_drop += refusals.knownWouldDrop;
     for (const [kind, many] of answers.entries())
       if (many > 0) this.#codes[codeOf(kind)] = (this.#codes[codeOf(kind)] ?? 0) + many;
     const second = this.#second;
     second.queries += queries;
     second.unknown_names += unknown;
-    second.refused += refusals.refused;
-    second.would_refuse += refusals.wouldRefuse;
+    second.limited += refusals.limited;
+    second.would_drop += refusals.wouldDrop;
     second.seconds = Math.max(second.seconds, seconds);
     if (zone.isReported(nowMs)) this.lastSeenMs = nowMs;
   }
@@ -148,7 +148,7 @@ export class OpenAttack {
       state: endedMs === undefined ? 'active' : 'ended',
       zones: [...this.#zones],
       zone_count: this.#zoneCount,
-      noticed_by: this.#noticedBy,
+      detected_by: this.#detectedBy,
       rule: this.rule,
       started_on: new Date(this.startedMs).toISOString(),
       last_seen_on: new Date(this.lastSeenMs).toISOString(),
@@ -157,7 +157,7 @@ export class OpenAttack {
       peak: this.#peak,
       ...counted,
       known_names: { ...counted.known_names },
-      refused_share: counted.queries === 0 ? 0 : Math.min(1, counted.refused / counted.queries),
+      limited_share: counted.queries === 0 ? 0 : Math.min(1, counted.limited / counted.queries),
       response_codes: { ...this.#codes },
       ...this.#top.toLists(endedMs === undefined ? undefined : TOP_WHEN_ENDED),
       changes: [...this.#changes],
@@ -168,8 +168,8 @@ export class OpenAttack {
 const ratesFrom = (of: (rate: keyof AttackRates) => number): AttackRates => ({
   queries: of('queries'),
   unknown_names: of('unknown_names'),
-  refused: of('refused'),
-  would_refuse: of('would_refuse'),
+  limited: of('limited'),
+  would_drop: of('would_drop'),
 });
 const NO_RATES = ratesFrom(() => 0);
 

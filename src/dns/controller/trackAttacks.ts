@@ -90,17 +90,17 @@ export function trackAttacks({
 
 /** Logs the start and end of an attack. Zone names are escaped, so they cannot inject control characters. */
 function logAttack({ kind, attack }: AttackEvent, log: Log): void {
-  const { id, zones, zone_count, noticed_by, rule, now, peak } = attack;
+  const { id, zones, zone_count, detected_by, rule, now, peak } = attack;
   const subject = { attack: id, zones: zones.slice(0, MAX_ZONES_NAMED), zoneCount: zone_count };
   if (kind === 'started')
     log.warn(
       {
         ...subject,
-        noticedBy: noticed_by,
+        detectedBy: detected_by,
         queriesPerSecond: now.queries,
         unknownPerSecond: now.unknown_names,
-        refusedPerSecond: now.refused,
-        wouldRefusePerSecond: now.would_refuse,
+        limitedPerSecond: now.limited,
+        wouldDropPerSecond: now.would_drop,
         rule: rule?.id ?? '',
         mode: rule?.mode ?? 'none',
       },
@@ -112,8 +112,8 @@ function logAttack({ kind, attack }: AttackEvent, log: Log): void {
         ...subject,
         seconds: Math.round((Date.parse(attack.last_seen_on) - Date.parse(attack.started_on)) / 1000),
         queries: attack.queries,
-        refused: attack.refused,
-        wouldRefuse: attack.would_refuse,
+        limited: attack.limited,
+        wouldDrop: attack.would_drop,
         peakPerSecond: peak.queries,
       },
       'attack ended',

@@ -82,13 +82,13 @@ function run(
   }
   return seen;
 }
-const refused = (counts: Record<string, number>) => (counts['dropped'] ?? 0) + (counts['truncated'] ?? 0);
+const limited = (counts: Record<string, number>) => (counts['dropped'] ?? 0) + (counts['truncated'] ?? 0);
 /** Empties the bucket with a name outside the zone, so that the zone is not attacked. */
 function drain(detector: AttackDetector, nowMs = NOW) {
   for (let i = 0; i < 2000 && detector.tokens(nowMs) >= 1; i++)
     detector.decide(question('drain.other.test'), nowMs);
 }
-const told = (verdict: Verdict) => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
+const verdictText = (verdict: Verdict) => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
 
 describe('verdicts with an empty bucket and no attack on the zone', () => {
   const kinds = {
@@ -106,13 +106,13 @@ describe('verdicts with an empty bucket and no attack on the zone', () => {
     const detector = seeded({ profile_sensitivity: 'medium' });
     drain(detector);
     detector.setRule({ ...RULE, profile_sensitivity }, NOW);
-    expect(Object.values(kinds).map((make) => told(detector.decide(make(), NOW)))).toEqual(expected);
+    expect(Object.values(kinds).map((make) => verdictText(detector.decide(make(), NOW)))).toEqual(expected);
   });
 
   it('at very_high, a known name pays above its usual rate', () => {
     const detector = seeded({ profile_sensitivity: 'very_high' });
     drain(detector);
-    const verdicts = Array.from({ length: 60 }, () => told(detector.decide(known(1), NOW)));
+    const verdicts = Array.from({ length: 60 }, () => verdictText(detector.decide(known(1), NOW)));
     expect(verdicts.slice(0, 50)).toEqual(Array(50).fill('passed none'));
     expect(verdicts.slice(50)).toEqual(Array(10).fill('dropped aboveUsual'));
   });
@@ -125,7 +125,7 @@ describe('a flood of random names', () => {
       const detector = seeded({ profile_sensitivity });
       const seen = run(detector, { seconds: 12, known: 500, random: 20_000 });
       expect(seen.known).toMatchObject({ passed: 6000 });
-      expect(refused(seen.random) / 240_000).toBeGreaterThan(0.99);
+      expect(limited(seen.random) / 240_000).toBeGreaterThan(0.99);
     },
   );
 
@@ -140,12 +140,12 @@ describe('a flood of random names', () => {
   it('does not make known names in mixed case pay', () => {
     const detector = seeded();
     drain(detector);
-    expect(told(detector.decide(question('H17.eXaMpLe.TEST'), NOW))).toBe('passed none');
+    expect(verdictText(detector.decide(question('H17.eXaMpLe.TEST'), NOW))).toBe('passed none');
   });
 
   it('is counted but passes when the rule is monitoring', () => {
     const seen = run(seeded({ mode: 'monitoring' }), { seconds: 3, known: 500, random: 5000 });
-    expect(refused(seen.random) + refused(seen.known)).toBe(0);
+    expect(limited(seen.random) + limited(seen.known)).toBe(0);
     expect(seen.random['wouldDrop']).toBeGreaterThan(14_000);
     expect(seen.known).toMatchObject({ passed: 1500 });
   });
@@ -158,7 +158,7 @@ describe('a flood of random names', () => {
   });
 
   it('is answered with TC=1 if configured', () => {
-    const seen = run(seeded({}, { refuseWith: 'truncate' }), { seconds: 2, random: 5000 });
+    const seen = run(seeded({}, { limitAction: 'truncate' }), { seconds: 2, random: 5000 });
     expect(seen.random['truncated']).toBeGreaterThan(9000);
     expect(seen.random['dropped']).toBe(0);
   });
@@ -170,7 +170,9 @@ describe('a flood of random names', () => {
     for (let i = 0; i < 20; i++) {
       detector.decide(question(`new${i}.${ZONE}`), at);
       for (let j = 0; j < 1000; j++) detector.decide(random(), at + 500);
-      expect(told(detector.decide(question(`new${i}.${ZONE}`), at + SECOND_MS))).toBe('paid unknownName');
+      expect(verdictText(detector.decide(question(`new${i}.${ZONE}`), at + SECOND_MS))).toBe(
+        'paid unknownName',
+      );
     }
   });
 
@@ -235,7 +237,7 @@ describe('traffic without an attack', () => {
     for (const profile_sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
       const detector = seeded({ profile_sensitivity });
       const seen = run(detector, { seconds: 120, known: 400, random: 100 });
-      expect(refused(seen.known) + refused(seen.random)).toBe(0);
+      expect(limited(seen.known) + limited(seen.random)).toBe(0);
       expect(detector.attack).toBe(false);
     }
   });
@@ -247,9 +249,9 @@ it('a seeded guard without history drops only attacks on a zone', () => {
   if (zone !== undefined) detector.noteSeeded(zone);
   detector.setRule(RULE, NOW);
   const background = run(detector, { seconds: 50, known: 300, random: 90 });
-  expect(refused(background.random)).toBe(0);
+  expect(limited(background.random)).toBe(0);
   const flood = run(detector, { seconds: 5, random: 5000, startMs: NOW + 50 * SECOND_MS });
-  expect(refused(flood.random)).toBeGreaterThan(23_000);
+  expect(limited(flood.random)).toBeGreaterThan(23_000);
 });
 
 describe('a guard without a seed or history', () => {
@@ -288,11 +290,12 @@ describe('a zone whose names cannot be learned', () => {
     const wild = detector.zones.add(`users.${ZONE}`);
     if (wild !== undefined) wild.anyNameExists = true;
     let outcome: string[] = [];
-    for (let i = 0; i < 2000; i++) outcome.push(told(detector.decide(question(`u${i}.users.${ZONE}`), NOW)));
+    for (let i = 0; i < 2000; i++)
+      outcome.push(verdictText(detector.decide(question(`u${i}.users.${ZONE}`), NOW)));
     outcome = [...new Set(outcome)];
     expect(outcome).toEqual(['paid zoneRate', 'dropped zoneRate']);
     expect(detector.tokens(NOW)).toBe(500);
-    expect(told(detector.decide(random(), NOW))).toBe('paid unknownName');
+    expect(verdictText(detector.decide(random(), NOW))).toBe('paid unknownName');
   });
 
   it('is recognised by one-time names, and passes at its usual rate', () => {

@@ -29,7 +29,7 @@ export interface DetectorOptions {
   /**
    * Action if the token bucket is empty. `drop`: no answer. `truncate`: TC=1, so that genuine clients retry over TCP.
    */
-  readonly refuseWith: 'drop' | 'truncate';
+  readonly limitAction: 'drop' | 'truncate';
   /** Minutes without an attack to observe before queries are dropped. Not required once a zone is seeded. */
   readonly learnForMinutes: number;
   /** Thresholds set by the operator, which override learned values. */
@@ -38,7 +38,7 @@ export interface DetectorOptions {
 
 const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
   profile: {},
-  refuseWith: 'drop',
+  limitAction: 'drop',
   // Cloudflare recommends four hours of monitoring before a rule is enabled.
   learnForMinutes: 240,
   thresholds: DEFAULT_THRESHOLDS,
@@ -92,7 +92,7 @@ export class AttackDetector implements AnswerSink {
     this.#policy = new QueryPolicy(key, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
     this.#tcpPolicy = new TcpPolicy(this.#policy, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
     this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
-    this.#policy.flags.refuseWith = this.options.refuseWith;
+    this.#policy.flags.limitAction = this.options.limitAction;
     this.profile = new Profile(this.options.profile, this.#policy.names);
     this.zones = new ZoneTree(key, {
       index: this.#policy.zoneIndex,

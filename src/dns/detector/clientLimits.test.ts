@@ -10,7 +10,7 @@ import { ZoneSeed } from './zoneSeed.ts';
 const KEY = { high: 1, low: 2 };
 const ZONE = 'example.test';
 const NOW = 1_800_000_000_000;
-const told = (verdict: Verdict): string => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
+const verdictText = (verdict: Verdict): string => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
 const question = (name: string) => questionOf(`${name}.${ZONE}`, 1, KEY);
 
 /** Returns a seeded guard with a threshold of 100 queries/s that was learned from traffic. */
@@ -43,7 +43,7 @@ interface Asking {
 function verdicts(detector: AttackDetector, { client, queries, nowMs = NOW }: Asking) {
   const counts: Record<string, number> = {};
   for (let i = 0; i < queries; i++) {
-    const key = told(detector.decide(question(`h${i % 100}`), nowMs, client));
+    const key = verdictText(detector.decide(question(`h${i % 100}`), nowMs, client));
     counts[key] = (counts[key] ?? 0) + 1;
   }
   return counts;
@@ -59,7 +59,7 @@ describe("a client that queries known names faster than the account's usual rate
     });
     expect(verdicts(detector, { client: '198.51.100.2', queries: 100 })).toEqual({ 'passed none': 100 });
     const tcp = { address: '198.51.100.1', client: '198.51.100.1' };
-    expect(told(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(verdictText(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
     expect(verdicts(detector, { client: '198.51.100.1', queries: 100, nowMs: NOW + 5000 })).toEqual({
       'passed none': 100,
     });
@@ -110,7 +110,7 @@ describe('new clients at very_high', () => {
   function flood(detector: AttackDetector) {
     const counts: Record<string, number> = {};
     for (let i = 0; i < 3000; i++) {
-      const key = told(detector.decide(question(`h${i % 100}`), NOW, `10.${i >> 8}.${i & 255}.1`));
+      const key = verdictText(detector.decide(question(`h${i % 100}`), NOW, `10.${i >> 8}.${i & 255}.1`));
       counts[key] = (counts[key] ?? 0) + 1;
     }
     return counts;
@@ -125,7 +125,7 @@ describe('new clients at very_high', () => {
     });
     expect(verdicts(detector, { client: USER, queries: 40 })).toEqual({ 'passed none': 40 });
     const tcp = { address: '10.0.0.1', client: '10.0.0.1' };
-    expect(told(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(verdictText(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
     expect(detector.attack).toBe(false);
   });
 
@@ -166,13 +166,14 @@ describe('access lists', () => {
     for (const settings of [{}, { mode: 'disabled' }, { mode: 'monitoring' }] as const) {
       const detector = guarded(settings);
       detector.setAccessLists(lists);
-      const decide = (name: string, client: string) => told(detector.decide(question(name), NOW, client));
+      const decide = (name: string, client: string) =>
+        verdictText(detector.decide(question(name), NOW, client));
       expect(decide('h2', '192.0.2.1')).toBe('dropped accessList');
       expect(decide('h1', '192.0.2.7')).toBe('passed accessList');
       expect(decide('h1', '198.51.100.1')).toBe('dropped accessList');
       expect(decide('x.dyn', '192.0.2.1')).toBe('dropped accessList');
       const tcp = { address: '::ffff:192.0.2.1', client: '192.0.2.1' };
-      expect(told(detector.decideOverTcp(question('h2'), tcp, NOW))).toBe('dropped accessList');
+      expect(verdictText(detector.decideOverTcp(question('h2'), tcp, NOW))).toBe('dropped accessList');
     }
   });
 
@@ -180,8 +181,10 @@ describe('access lists', () => {
     const detector = guarded({});
     detector.setAccessLists(lists);
     for (let i = 0; i < 5000; i++) {
-      expect(told(detector.decide(question(`x${i}`), NOW, '192.0.2.7'))).toBe('passed accessList');
-      expect(told(detector.decide(question(`x${i}.dyn`), NOW, '198.51.100.1'))).toBe('passed accessList');
+      expect(verdictText(detector.decide(question(`x${i}`), NOW, '192.0.2.7'))).toBe('passed accessList');
+      expect(verdictText(detector.decide(question(`x${i}.dyn`), NOW, '198.51.100.1'))).toBe(
+        'passed accessList',
+      );
     }
     detector.tick(NOW + 1000);
     expect(detector.attack).toBe(false);
@@ -207,7 +210,9 @@ describe('unknown names over TCP', () => {
     expect(Array.from({ length: 20 }, (_, i) => passed(i + 2)).reduce((a, b) => a + b)).toBe(350);
     expect(detector.tokens(NOW)).toBe(500);
     // A repeated name may use the reserve.
-    expect(told(detector.decideOverTcp(question(`x${asked - 1}`), client(30), NOW))).toBe('paid unknownName');
+    expect(verdictText(detector.decideOverTcp(question(`x${asked - 1}`), client(30), NOW))).toBe(
+      'paid unknownName',
+    );
     expect(detector.attack).toBe(true);
   });
 

@@ -38,7 +38,7 @@ export {
   verdictOf,
 } from './verdict.ts';
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
-export { type NoticedBy, noticedBy } from './zones/alarms.ts';
+export { type DetectedBy, detectedBy } from './zones/alarms.ts';
 export { ZONE_BYTES } from './zones/sharedZone.ts';
 export type { Zone } from './zones/zone.ts';
 export type { Thresholds, ZoneThresholds } from './zoneThresholds.ts';

@@ -235,9 +235,9 @@ describe('a seed', () => {
     const detector = guard([]);
     for (const zone of [ZONE, OTHER]) detector.expectSeed(zone);
     const many = Array.from({ length: 2500 }, (_, n) => `m${n}.${ZONE}`);
-    expect(seed(detector, ZONE, many).noRoom).toBe(500);
+    expect(seed(detector, ZONE, many).skipped).toBe(500);
     expect(detector.zones.get(ZONE)?.byRate).toBe(true);
-    expect(seed(detector, OTHER, names(OTHER)).noRoom).toBe(0);
+    expect(seed(detector, OTHER, names(OTHER)).skipped).toBe(0);
     expect(knownOf(detector, names(OTHER))).toHaveLength(300);
     expect(detector.zones.get(OTHER)?.byRate).toBe(false);
     seed(detector, ZONE, many.slice(0, 500));

@@ -70,7 +70,7 @@ function* traffic(seconds: number, perSecond: number) {
 
 /** Runs the traffic, and counts the verdicts in the form of a replay. */
 function run(detector: AttackDetector, seconds: number, perSecond: number): ReplayResult {
-  const counted = { paying: 0, refused: 0, knownRefused: 0, clientLimited: 0 };
+  const counted = { paying: 0, limited: 0, knownLimited: 0, clientLimited: 0 };
   let ticked = 0;
   for (const { timeMs, question, client, second } of traffic(seconds, perSecond)) {
     for (; ticked < second; ticked++) detector.tick(NOW + (ticked + 1) * SECOND_MS);
@@ -83,8 +83,8 @@ function run(detector: AttackDetector, seconds: number, perSecond: number): Repl
     }
     if (outcome !== 'passed') counted.paying++;
     if (outcome !== 'dropped') continue;
-    counted.refused++;
-    if (isKnown) counted.knownRefused++;
+    counted.limited++;
+    if (isKnown) counted.knownLimited++;
   }
   return counted;
 }
@@ -110,7 +110,7 @@ it.each([
   for (const sensitivities of ALL) {
     const other = run(guard({ ...RULE, ...sensitivities }), seconds, perSecond);
     expect(again.replay(sensitivities), JSON.stringify(sensitivities)).toEqual(other);
-    seen.add(other.refused);
+    seen.add(other.limited);
   }
   // The results must differ between sensitivities for the comparison to be meaningful.
   expect(seen.size).toBeGreaterThan(3);
@@ -124,12 +124,12 @@ it('the replay of a sampled flood is accurate to some percent', () => {
   expect(decisions.samples.length).toBeLessThan(6_000);
   const again = new PolicyReplay(recorded, decisions);
   for (const sensitivities of ALL.filter(({ rate_sensitivity }) => rate_sensitivity === 'medium')) {
-    const told = again.replay(sensitivities);
+    const reported = again.replay(sensitivities);
     const real = run(guard({ ...RULE, ...sensitivities }), seconds, perSecond);
-    for (const member of ['paying', 'refused', 'knownRefused'] as const)
+    for (const member of ['paying', 'limited', 'knownLimited'] as const)
       expect(
-        Math.abs(told[member] - real[member]),
-        `${member} ${JSON.stringify([sensitivities, told, real])}`,
+        Math.abs(reported[member] - real[member]),
+        `${member} ${JSON.stringify([sensitivities, reported, real])}`,
       ).toBeLessThan(0.1 * real[member] + 1500);
   }
 });

@@ -24,9 +24,9 @@ export interface ReplayResult {
   /** Queries that needed a rate-limit token. */
   readonly paying: number;
   /** Queries that needed a token but found the bucket empty. */
-  readonly refused: number;
-  /** Queries for known names among `refused`. */
-  readonly knownRefused: number;
+  readonly limited: number;
+  /** Queries for known names among `limited`. */
+  readonly knownLimited: number;
   /** Queries that needed no rate-limit token but exceeded the limit of one client or of all new clients. */
   readonly clientLimited: number;
 }
@@ -53,7 +53,7 @@ export class PolicyReplay {
     const purse = new ReplayBuckets(this.#detector, { sensitivities, size, sinceMs, recent: this.#recent });
     const clients = new ClientLimit(level > profileLevel.low ? size.ratePerSecond : undefined);
     const newClients = fullBucket(size, sinceMs);
-    const counted = { paying: 0, refused: 0, knownRefused: 0, clientLimited: 0 };
+    const counted = { paying: 0, limited: 0, knownLimited: 0, clientLimited: 0 };
     for (const sample of samples) {
       const reason = reasonIn(sample, level);
       if (reason === 'none') {
@@ -64,10 +64,10 @@ export class PolicyReplay {
           above + (isLimited ? within - newClients.takeUpTo(within, sample.timeMs) : 0);
         continue;
       }
-      const refused = sample.weight - purse.pay(sample, reason);
+      const limited = sample.weight - purse.pay(sample, reason);
       counted.paying += sample.weight;
-      counted.refused += refused;
-      if (isKnownIn(sample)) counted.knownRefused += refused;
+      counted.limited += limited;
+      if (isKnownIn(sample)) counted.knownLimited += limited;
     }
     return counted;
   }

@@ -272,7 +272,7 @@ export class QueryPolicy {
     if (paid) return PAID[reason];
     if (reason === 'zoneRate') zone.countRefusedByRate();
     if (!this.mayDrop(zone, reason, nowMs)) return WOULD_DROP[reason];
-    return REFUSED[this.flags.refuseWith][reason];
+    return REFUSED[this.flags.limitAction][reason];
   }
 
   #pay(question: Question, reason: PayReason, nowMs: number): boolean {

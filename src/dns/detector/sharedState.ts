@@ -96,11 +96,11 @@ export class PolicyFlags {
     Atomics.store(this.#words, MAY_DROP, ['never', 'underAttack', 'always'].indexOf(when));
   }
 
-  get refuseWith(): 'drop' | 'truncate' {
+  get limitAction(): 'drop' | 'truncate' {
     return Atomics.load(this.#words, TRUNCATE) === 0 ? 'drop' : 'truncate';
   }
 
-  set refuseWith(what: 'drop' | 'truncate') {
+  set limitAction(what: 'drop' | 'truncate') {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
   }
 

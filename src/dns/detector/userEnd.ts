@@ -4,7 +4,7 @@ import { AnswerKind, rcodeOf } from '../protocol/index.ts';
 export const UserEnd = {
   /** A server answered with NOERROR or NXDOMAIN. */
   answered: 0,
-  /** The guard dropped, truncated or refused the query, or dropped or truncated its answer. */
+  /** The guard dropped, truncated or limited the query, or dropped or truncated its answer. */
   limited: 1,
   /** The query timed out, could not be sent, or was answered with another response code. */
   unanswered: 2,

@@ -18,7 +18,7 @@ export interface SeedResult {
   /** Names added for this zone, including empty non-terminals. */
   readonly names: number;
   /** Names that did not fit into the profile. */
-  readonly noRoom: number;
+  readonly skipped: number;
 }
 
 /** Types that clients query for any name, even if the name has no such record. */
@@ -55,7 +55,7 @@ export class ZoneSeed {
   /** Subtrees in which every name exists (wildcards and delegations), found by this seed. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
-  #noRoom = 0;
+  #skipped = 0;
 
   constructor({ zone }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
     this.#detector = detector;
@@ -83,7 +83,7 @@ export class ZoneSeed {
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;
     this.#zone?.seed.end();
     if (this.#zone !== undefined) this.#detector.noteSeeded(this.#zone);
-    return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
+    return { zone: this.#zoneName, names: this.#names, skipped: this.#skipped };
   }
 
   #addName(owner: Uint8Array, types: number): boolean {
@@ -93,7 +93,7 @@ export class ZoneSeed {
     const isNew = profile.find(question.hashHigh, question.hashLow) < 0;
     const added = profile.seed(question, types, this.#seed);
     if (added) this.#onName?.(owner);
-    if (!added) this.#noRoom++;
+    if (!added) this.#skipped++;
     else if (isNew) this.#names++;
     return isNew;
   }

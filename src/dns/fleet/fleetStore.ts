@@ -51,7 +51,7 @@ export interface FleetStore {
   /** Reports that a guard is running. Returns the run and start time stored before under this id. */
   heartbeat(
     self: MemberIdentity,
-    told: InstanceReport,
+    report: InstanceReport,
   ): Promise<{ readonly run: string; readonly startedOn: string } | undefined>;
   resumeFrom(self: MemberIdentity): Promise<ReportCursor>;
   putMinutes(self: MemberIdentity, records: readonly MinuteRecord[]): Promise<void>;

@@ -36,7 +36,7 @@ export class FleetReporter {
   #isFailing = false;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #forgotAtMs: number;
-  #toldAtMs: number;
+  #completeAtMs: number;
   #timer: NodeJS.Timeout | undefined;
   #reporting: Promise<void> | undefined;
 
@@ -45,7 +45,7 @@ export class FleetReporter {
     this.#attacks = new AttackReporter(dependencies);
     this.#now = dependencies.now ?? Date.now;
     this.#forgotAtMs = this.#now();
-    this.#toldAtMs = this.#now();
+    this.#completeAtMs = this.#now();
   }
 
   start(): void {
@@ -60,7 +60,7 @@ export class FleetReporter {
 
   /** Seconds since the last complete report. */
   get lagSeconds(): number {
-    return Math.max(0, (this.#now() - this.#toldAtMs) / 1000);
+    return Math.max(0, (this.#now() - this.#completeAtMs) / 1000);
   }
 
   onMinutesStored(records: readonly MinuteRecord[]): void {
@@ -163,7 +163,7 @@ export class FleetReporter {
   }
 
   #succeeded(): void {
-    this.#toldAtMs = this.#now();
+    this.#completeAtMs = this.#now();
     if (!this.#isFailing) return;
     this.#isFailing = false;
     this.#dependencies.log.info({}, 'reporting counts to PostgreSQL again');

@@ -116,7 +116,7 @@ describe('replay', () => {
     expect(result).toMatchObject({ queries: 4351, answers: 4351, unreadable: 0 });
     expect(result.outcomes['dropped']).toBeGreaterThan(2200);
     expect(result.attackSeconds).toBeGreaterThan(0);
-    const refused = [...result.existingRefused.keys()];
+    const refused = [...result.existingLimited.keys()];
     expect(refused.length).toBeGreaterThan(30);
     expect(refused.filter((name) => !name.startsWith('rare'))).toEqual([]);
   });

@@ -25,7 +25,7 @@ export interface ReplayResult {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
   /** Limited queries by name, for names that an answer in the recording proves to exist. */
-  readonly existingRefused: ReadonlyMap<string, number>;
+  readonly existingLimited: ReadonlyMap<string, number>;
 }
 
 const TICK_MS = 1000;
@@ -59,7 +59,7 @@ const NOTHING: ReplayResult = {
   attackSeconds: 0,
   outcomes: {},
   reasons: {},
-  existingRefused: new Map(),
+  existingLimited: new Map(),
 };
 
 class Replay {
@@ -129,7 +129,7 @@ class Replay {
       attackSeconds: this.#attackSeconds,
       outcomes: this.#outcomes,
       reasons: this.#reasons,
-      existingRefused: new Map([...this.#refused].filter(([name]) => this.#existing.has(name))),
+      existingLimited: new Map([...this.#refused].filter(([name]) => this.#existing.has(name))),
     };
   }
 }

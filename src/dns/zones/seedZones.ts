@@ -150,9 +150,9 @@ class ZoneSeeder {
         const seeded = await this.#seed(onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
         log.info({ ...seeded, seconds }, 'zone seeded');
-        if (seeded.noRoom > 0)
+        if (seeded.skipped > 0)
           log.warn(
-            { zone: seeded.zone, names: seeded.names, noRoom: seeded.noRoom },
+            { zone: seeded.zone, names: seeded.names, skipped: seeded.skipped },
             'profile full: some names of the zone are unknown, and the zone is judged by rate; raise dns.maxNames',
           );
         onSeeded?.();

@@ -122,7 +122,7 @@ export class GatewayMetrics {
       registers,
     });
     this.#headsBack = new Counter({
-      name: 'floodgate_upstream_head_went_back_total',
+      name: 'floodgate_upstream_head_regressions_total',
       help: 'Number of times that the combined head of all nodes moved back.',
       labelNames: ['network'],
       registers,

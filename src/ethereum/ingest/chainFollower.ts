@@ -203,9 +203,9 @@ export class ChainFollower {
   }
 
   async finalNumber(): Promise<number> {
-    const told =
+    const reported =
       finalNumber(this.#finality, this.#heads ?? {}) ??
       (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
-    return Math.max(told, (await this.#dependencies.store.finalizedNumber()) ?? -1);
+    return Math.max(reported, (await this.#dependencies.store.finalizedNumber()) ?? -1);
   }
 }

@@ -17,7 +17,7 @@ interface Call {
 /**
  * HTTP side of a node with scripted responses and faults, for behaviour that no real node can produce in a unit test.
  */
-class ToldNode {
+class ReportedNode {
   head = 10;
   finalized: number | undefined;
   fork = 'a';
@@ -127,8 +127,8 @@ describe('PooledSource', () => {
     for (const stop of stops.splice(0)) await stop();
   });
 
-  async function sourceOf(count: number, prepare: (...nodes: ToldNode[]) => void = () => undefined) {
-    const nodes = await Promise.all(Array.from({ length: count }, () => new ToldNode().start()));
+  async function sourceOf(count: number, prepare: (...nodes: ReportedNode[]) => void = () => undefined) {
+    const nodes = await Promise.all(Array.from({ length: count }, () => new ReportedNode().start()));
     prepare(...nodes);
     const log: string[] = [];
     const nameOf = (host: string) => `n${nodes.findIndex(({ url }) => url.endsWith(host))}`;
@@ -153,7 +153,7 @@ describe('PooledSource', () => {
       nowMs: () => nowMs,
     });
     const poll = () => Promise.all(pool.nodes.map((node) => pool.refresh(node)));
-    return { nodes: nodes as [ToldNode, ToldNode, ...ToldNode[]], log, source, poll }; // callers request at least two
+    return { nodes: nodes as [ReportedNode, ReportedNode, ...ReportedNode[]], log, source, poll }; // callers request at least two
   }
 
   const down = /cannot be reached or closed the connection/;

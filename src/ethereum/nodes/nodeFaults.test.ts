@@ -26,7 +26,7 @@ const hex = (number: number): string => `0x${number.toString(16)}`;
 const hashOf = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
 
 /** A node with scripted faults that no real node can produce on demand: false results, broken connections, silence. */
-class ToldClient extends NodeClient {
+class ReportedClient extends NodeClient {
   head = 10;
   isAway = false;
   asked = 0;
@@ -50,18 +50,18 @@ class ToldClient extends NodeClient {
 
   async #bodyOf(body: string, timeoutMs: number): ReturnType<() => PendingResponse['body']> {
     if (this.isAway) throw notSent(new NodeError('unreachable', 'away'));
-    const told = (text: string) => ({ kind: 'whole' as const, bytes: Buffer.from(text), status: 200 });
+    const reported = (text: string) => ({ kind: 'whole' as const, bytes: Buffer.from(text), status: 200 });
     const { needs } = JSON.parse(body) as { needs: number }; // this test wrote it
-    if (needs > this.head) return told('{"id":1,"error":{"code":-32000,"message":"header not found"}}');
+    if (needs > this.head) return reported('{"id":1,"error":{"code":-32000,"message":"header not found"}}');
     const deed = this.deeds(body);
     if (deed === 'late') await pause(LATE_MS);
     if (deed === 'internal' || deed === 'late')
-      return told('{"id":1,"error":{"code":-32603,"message":"oops"}}');
+      return reported('{"id":1,"error":{"code":-32603,"message":"oops"}}');
     if (deed === 'cut') throw new NodeError('unreachable', 'broke off');
     if (deed === 'status') throw new NodeError('refused', 'HTTP status 502');
-    if (deed === 'garbage') return told('<html>');
-    if (deed === 'false') return told('{"jsonrpc":"2.0","id":1,"result":"false"}');
-    if (deed === 'answers') return told('{"jsonrpc":"2.0","id":1,"result":"true"}');
+    if (deed === 'garbage') return reported('<html>');
+    if (deed === 'false') return reported('{"jsonrpc":"2.0","id":1,"result":"false"}');
+    if (deed === 'answers') return reported('{"jsonrpc":"2.0","id":1,"result":"true"}');
     await pause(timeoutMs);
     throw new NodeError('timeout', 'silent');
   }
@@ -90,7 +90,7 @@ describe('nodes with faults', () => {
   });
 
   async function poolOf(count: number, nodeWaitMs = 0, limits: NodeLimits = {}) {
-    const clients: ToldClient[] = [];
+    const clients: ReportedClient[] = [];
     const quarantined: string[] = [];
     const ignored = () => undefined;
     const pool = new NodePool(
@@ -110,7 +110,7 @@ describe('nodes with faults', () => {
           headWentBack: ignored,
         },
         connect({ url }, budget) {
-          const client = new ToldClient(url, budget);
+          const client = new ReportedClient(url, budget);
           clients.push(client);
           return client;
         },

@@ -74,7 +74,7 @@ export class WebSocketHeads implements Heads {
     const socket = new this.#WebSocket(this.#url);
     this.#socket = socket;
     socket.onopen = () => socket.send(SUBSCRIBE);
-    socket.onmessage = ({ data }: { readonly data: unknown }) => this.#told(data);
+    socket.onmessage = ({ data }: { readonly data: unknown }) => this.#reported(data);
     // If a connection cannot be opened, Node 22 fires only `error`. Other implementations fire `close`, too.
     const lost = (): void => {
       if (this.#socket !== socket) return;
@@ -87,7 +87,7 @@ export class WebSocketHeads implements Heads {
   }
 
   /** Handles a new head, or the response to the subscription, which triggers a read of missed blocks. */
-  #told(message: unknown): void {
+  #reported(message: unknown): void {
     this.#reconnectMs = RECONNECT_MS;
     this.#indexWaitMs = FIRST_INDEX_WAIT_MS;
     this.#head = numberIn(message) ?? this.#head;

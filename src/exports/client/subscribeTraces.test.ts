@@ -112,7 +112,7 @@ const rpcError = (code: number): Error => new FloodgateRpcError({ code, message:
 
 /** Follows the chain for 60 heads, then until it stops changing. Returns the yielded traces. */
 async function followed(chain: ChangingChain, random: Random, fromBlock?: number): Promise<LiveTrace[]> {
-  const told: LiveTrace[] = [];
+  const reported: LiveTrace[] = [];
   const end = new AbortController();
   let heads = 0;
   const dependencies: SubscribeDependencies = {
@@ -131,22 +131,22 @@ async function followed(chain: ChangingChain, random: Random, fromBlock?: number
   try {
     const wanted = { address: '0x', ...(fromBlock !== undefined && { fromBlock }) } as const;
     for await (const trace of subscribeTraces(wanted, { signal: end.signal }, dependencies)) {
-      told.push(trace);
+      reported.push(trace);
       if (random.chance(0.1)) chain.change();
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;
   }
-  return told;
+  return reported;
 }
 
 /**
  * Returns the traces that were not removed. Fails if a trace is yielded twice, removed before it was yielded, or out of
  * order.
  */
-function standing(told: readonly LiveTrace[]): Trace[] {
+function standing(reported: readonly LiveTrace[]): Trace[] {
   const stands: Trace[] = [];
-  for (const { removed, ...trace } of told) {
+  for (const { removed, ...trace } of reported) {
     const newest = stands.at(-1);
     if (removed) {
       expect(newest).toEqual(trace);
@@ -168,14 +168,14 @@ describe('a subscription', () => {
     for (const seed of SEEDS) {
       const random = new Random(seed);
       const chain = new ChangingChain(random);
-      const told = await followed(chain, random, 0).catch((error: unknown) => {
+      const reported = await followed(chain, random, 0).catch((error: unknown) => {
         // The first read can fail: errors are thrown until the subscription has started.
         if (error instanceof Error && error.message === 'no connection') return undefined;
         throw error;
       });
-      if (told === undefined) continue;
-      expect(standing(told), `seed ${seed}`).toEqual(chain.traces);
-      removed += told.filter((trace) => trace.removed).length;
+      if (reported === undefined) continue;
+      expect(standing(reported), `seed ${seed}`).toEqual(chain.traces);
+      removed += reported.filter((trace) => trace.removed).length;
     }
     expect(removed).toBeGreaterThan(SEEDS.length);
   });
@@ -185,10 +185,10 @@ describe('a subscription', () => {
       const random = new Random(seed);
       const chain = new ChangingChain(random);
       const fromBlock = chain.head + 1 + random.below(5);
-      const told = await followed(chain, random, fromBlock).catch(() => undefined);
-      if (told === undefined) continue;
+      const reported = await followed(chain, random, fromBlock).catch(() => undefined);
+      if (reported === undefined) continue;
       const later = chain.traces.filter(({ blockNumber }) => blockNumber >= fromBlock);
-      expect(standing(told), `seed ${seed}`).toEqual(later);
+      expect(standing(reported), `seed ${seed}`).toEqual(later);
     }
   });
 
@@ -205,8 +205,8 @@ describe('a subscription', () => {
       const chain = new ChangingChain(random);
       const { head } = chain;
       const hash = chain.blocks[head]?.hash;
-      const told = await followed(chain, random).catch(() => []);
-      for (const { blockNumber, blockHash } of told) {
+      const reported = await followed(chain, random).catch(() => []);
+      for (const { blockNumber, blockHash } of reported) {
         expect(blockNumber).toBeGreaterThanOrEqual(head);
         // The head can change before the subscription reads it.
         if (blockNumber === head) expect(blockHash).not.toBe(hash);
@@ -252,12 +252,12 @@ describe('a subscription', () => {
         pages = page([]);
       },
     );
-    const told: [number, boolean][] = [];
+    const reported: [number, boolean][] = [];
     const error = await (async () => {
-      for await (const { blockNumber, removed } of traces) told.push([blockNumber, removed]);
+      for await (const { blockNumber, removed } of traces) reported.push([blockNumber, removed]);
     })().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ReplacedTooDeepError);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [1, false],
       [2, false],
       [1_000, false],

@@ -8,12 +8,12 @@ import { LineFile, type LineFileOptions } from './lineFile.ts';
 
 let folder: string;
 let path: string;
-let told: Array<{ lines: number; reason: string }>;
+let reported: Array<{ lines: number; reason: string }>;
 let open: LineFile[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'floodgate-access-'));
   path = join(folder, 'access.log');
-  told = [];
+  reported = [];
   open = [];
 });
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function opened(options: Partial<LineFileOptions> = {}): Promise<LineFile> {
-  const warn = (fields: object): void => void told.push(fields as { lines: number; reason: string }); // the fields that LineFile logs
+  const warn = (fields: object): void => void reported.push(fields as { lines: number; reason: string }); // the fields that LineFile logs
   const file = await LineFile.open({ path, ...options }, { info: warn, warn, error: warn });
   open.push(file);
   return file;
@@ -63,7 +63,7 @@ describe('LineFile', () => {
     expect(file.dropped).toBe(3);
     await file.close();
     expect(written()).toBe('1234\n1234\n');
-    expect(told.reduce((sum, { lines }) => sum + lines, 0)).toBe(3);
+    expect(reported.reduce((sum, { lines }) => sum + lines, 0)).toBe(3);
   });
 
   it('drops lines and recovers if the disk is full', async () => {
@@ -72,7 +72,7 @@ describe('LineFile', () => {
     await until('they are dropped', () => file.dropped === 3);
     file.write('line\n');
     await until('one more is dropped', () => file.dropped === 4);
-    expect(told).toEqual([{ lines: 3, reason: 'ENOSPC' }]);
+    expect(reported).toEqual([{ lines: 3, reason: 'ENOSPC' }]);
   });
 
   it('rejects a path that cannot be opened', async () => {

@@ -42,7 +42,7 @@ async function alertsTo(urls: readonly string[], options: Partial<AlertsOptions>
   open.push(alerts);
   return alerts;
 }
-const told = (name: string): boolean => lines.some((line) => line.startsWith(name));
+const reported = (name: string): boolean => lines.some((line) => line.startsWith(name));
 const condition = (subject: string) => ({
   key: `test/${subject}`,
   kind: 'test',
@@ -78,7 +78,7 @@ describe('alerts', () => {
       (await registry.metrics()).includes('floodgate_alerts_waiting 0'),
     );
     expect(lines.filter((line) => line.startsWith('alert delivery failed'))).toHaveLength(1);
-    expect(told('alert delivery recovered')).toBe(true);
+    expect(reported('alert delivery recovered')).toBe(true);
     expect(lines.join()).not.toContain('secret');
     expect(await registry.metrics()).toContain('deliveries_total{webhook="webhook-1",outcome="failed"} 2');
   });
@@ -90,7 +90,7 @@ describe('alerts', () => {
     await until('the reachable webhook has received it', async () =>
       (await registry.metrics()).includes('{webhook="webhook-2",outcome="delivered"} 1'),
     );
-    await until('it failed', () => told('alert delivery failed'));
+    await until('it failed', () => reported('alert delivery failed'));
     await before.stop();
     expect(readFileSync(join(folder, 'alerts.json'), 'utf8')).not.toMatch(/http|secret/);
     const after = await alertsTo([FAILS, here.url]);
@@ -142,7 +142,7 @@ describe('alerts', () => {
     const receiver = await receiverOf();
     writeFileSync(join(folder, 'alerts.json'), '{"format":1,"open":[');
     const alerts = await alertsTo([receiver.url]);
-    expect(told('stored alerts unreadable')).toBe(true);
+    expect(reported('stored alerts unreadable')).toBe(true);
     expect(readFileSync(join(folder, 'alerts.json.unreadable'), 'utf8')).toContain('format');
     alerts.begin(condition('a'));
     await until('it arrives', () => receiver.requests.length === 1);
@@ -150,7 +150,7 @@ describe('alerts', () => {
     const elsewhere = await alertsTo([receiver.url], { folder: join(folder, 'file', 'alerts') });
     elsewhere.begin(condition('b'));
     await until('it arrives', () => receiver.requests.length === 2);
-    expect(told('cannot store alerts')).toBe(true);
+    expect(reported('cannot store alerts')).toBe(true);
   });
 
   it('for a webhook that is no longer configured are dropped', async () => {

@@ -5,25 +5,25 @@ const HOLD_MS = 100;
 
 function held(...openBefore: string[]) {
   const open = new Set(openBefore);
-  const told: string[] = [];
+  const reported: string[] = [];
   const conditions = new ConditionDebouncer(
     { holdMs: HOLD_MS },
     {
       openKeys: (prefix) => [...open].filter((key) => key.startsWith(prefix)),
       begin({ key }) {
         open.add(key);
-        told.push(`begin ${key}`);
+        reported.push(`begin ${key}`);
       },
       end(key) {
         open.delete(key);
-        told.push(`end ${key}`);
+        reported.push(`end ${key}`);
       },
     },
   );
   const look = (nowMs: number, ...keys: string[]): string[] => {
     const holding = keys.map((key) => ({ key, kind: 'k', subject: 's', text: 't' }));
     conditions.observe('n/', holding, nowMs);
-    return told.splice(0);
+    return reported.splice(0);
   };
   return { look, conditions };
 }

@@ -20,9 +20,9 @@ export class ConditionDebouncer {
   /** End of each firing condition that is no longer true. */
   readonly #clearSince = new Map<string, number>();
 
-  constructor({ holdMs }: DebouncerOptions, told: AlertSink) {
+  constructor({ holdMs }: DebouncerOptions, reported: AlertSink) {
     this.#holdMs = holdMs;
-    this.#sink = told;
+    this.#sink = reported;
   }
 
   /** `conditions` are all that are true now and whose keys start with `prefix`. */

@@ -88,7 +88,7 @@ describe.skipIf(!hasOpenssl)(`a listener that requires client certificates${with
       },
       {
         routes: async (server) => {
-          for (const route of routes) server.get(route, async () => 'told');
+          for (const route of routes) server.get(route, async () => 'reported');
         },
         paths: routes,
         errorBody: (status, _url, message) => `${status} ${message}`,
@@ -123,7 +123,8 @@ describe.skipIf(!hasOpenssl)(`a listener that requires client certificates${with
 
   it('answers all requests of clients with a certificate of its CA', async () => {
     const socket = await open(operator);
-    for (const path of ['/metrics', '/client/v4']) expect(await get(socket, path)).toMatch(/ 200 OK.*told$/s);
+    for (const path of ['/metrics', '/client/v4'])
+      expect(await get(socket, path)).toMatch(/ 200 OK.*reported$/s);
   });
 
   it.each([
@@ -145,7 +146,7 @@ describe.skipIf(!hasOpenssl)(`a listener that requires client certificates${with
       expect(answer).toContain(why);
     }
     for (const path of ['/healthz', '/readyz'])
-      expect(await get(await open(options()), path)).toMatch(/ 200 OK.*told$/s);
+      expect(await get(await open(options()), path)).toMatch(/ 200 OK.*reported$/s);
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(

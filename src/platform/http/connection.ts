@@ -40,7 +40,7 @@ export class Connection {
     else this.#order.onMalformed(close);
   }
 
-  toldUnreadable(status: number): void {
+  reportedUnreadable(status: number): void {
     this.#isUnreadable = true;
     this.#countAnswer(status);
   }

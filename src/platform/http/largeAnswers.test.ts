@@ -45,14 +45,14 @@ describe('a connection whose client reads large answers slowly', () => {
     const clients = Array.from({ length: CLIENTS }, (_, n) => {
       const random = new Random(SEED + n);
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-      const told: string[] = [];
+      const reported: string[] = [];
       let [sent, answered, left, head] = [0, 0, 0, ''];
       const ask = (): void => {
         const isRejected = random.chance(0.5);
         const bytes = random.chance(isRejected ? 0.1 : 0.7) ? 1 + random.below(LARGE.length) : 20;
         const path = `/${isRejected ? 429 : 200}/${bytes}/${random.chance(0.5) ? 'atOnce' : 'after'}`;
         const body = 'b'.repeat(random.pick(BODY_BYTES));
-        told.push(`${path} ${body.length}`);
+        reported.push(`${path} ${body.length}`);
         sent++;
         socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
       };
@@ -60,7 +60,7 @@ describe('a connection whose client reads large answers slowly', () => {
         while (sent < REQUESTS && (sent === answered || random.chance(0.3))) ask();
       };
       socket.on('connect', goOn);
-      socket.on('error', (error) => told.push(String(error)));
+      socket.on('error', (error) => reported.push(String(error)));
       socket.on('data', (data) => {
         for (let at = 0; at < data.length; ) {
           if (left === 0) {
@@ -78,13 +78,13 @@ describe('a connection whose client reads large answers slowly', () => {
         }
         goOn();
       });
-      return { socket, told, answered: () => answered };
+      return { socket, reported, answered: () => answered };
     });
     const waiting = () => clients.filter(({ answered }) => answered() < REQUESTS);
     await until('all are answered', () => waiting().length === 0).catch((error: unknown) => {
       const [first] = waiting();
       throw new Error(
-        `${waiting().length} clients wait, the first after ${first?.answered()} responses: ${first?.told.join(', ')}`,
+        `${waiting().length} clients wait, the first after ${first?.answered()} responses: ${first?.reported.join(', ')}`,
         {
           cause: error,
         },

@@ -37,7 +37,7 @@ function answer(error: ClientError, { socket, connection, bodyOf }: Answering): 
   const status = STATUSES[error.code ?? ''] ?? 400;
   const url = REQUEST_LINE.exec(error.rawPacket?.toString('latin1', 0, MAX_LINE_BYTES) ?? '')?.[1];
   const body = bodyOf(status, url);
-  connection.toldUnreadable(status);
+  connection.reportedUnreadable(status);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -82,11 +82,11 @@ export function watchTlsFiles(
   { log, clientCaChanged }: TlsWatcherOptions,
 ): void {
   let inUse = readTlsFiles(files);
-  let told: string | undefined;
+  let reported: string | undefined;
   const look = (): void => {
     try {
       const now = readTlsFiles(files);
-      told = undefined;
+      reported = undefined;
       const isSameCa = now.ca === undefined || inUse.ca === undefined || now.ca.equals(inUse.ca);
       if (now.cert.equals(inUse.cert) && now.key.equals(inUse.key) && isSameCa) return;
       if (server instanceof SecureServer) server.setSecureContext(now);
@@ -96,8 +96,8 @@ export function watchTlsFiles(
       if (!isSameCa) clientCaChanged?.();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason === told) return;
-      told = reason;
+      if (reason === reported) return;
+      reported = reason;
       log.error({ reason }, 'TLS certificate reload failed: the previous one stays in use');
     }
   };

@@ -28,9 +28,9 @@ interface FailedResponse {
 }
 
 export function failureOf({ status, envelope, request, attempt }: FailedResponse): ApiFailure {
-  const told = entriesOf(envelope).map(textOf).join('; ');
+  const reported = entriesOf(envelope).map(textOf).join('; ');
   const hint = hints[status];
-  const message = `${request}: HTTP ${status}${told && `: ${told}`}${hint === undefined ? '' : `. ${hint}`}`;
+  const message = `${request}: HTTP ${status}${reported && `: ${reported}`}${hint === undefined ? '' : `. ${hint}`}`;
   return new ApiFailure(message, { status, afterLostAnswer: attempt > 1 });
 }
 

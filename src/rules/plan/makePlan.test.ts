@@ -39,8 +39,8 @@ describe('a plan', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         const { updates, deletes, unchanged } = makePlan(current, wanted);
-        const told = [...updates.map(({ rule }) => rule), ...deletes, ...unchanged].map(({ id }) => id);
-        expect(told.sort()).toEqual(current.map(({ id }) => id).sort());
+        const reported = [...updates.map(({ rule }) => rule), ...deletes, ...unchanged].map(({ id }) => id);
+        expect(reported.sort()).toEqual(current.map(({ id }) => id).sort());
       }),
     );
   });

@@ -24,13 +24,13 @@ export function reconcileAttacks(open: readonly Attack[], alerts: AlertSink): vo
 const keyOf = ({ id }: Attack): string => `${ATTACK_KEYS}${id}`;
 
 function conditionOf(attack: Attack): Condition {
-  const { now, noticed_by, rule } = attack;
+  const { now, detected_by, rule } = attack;
   const inForce =
     rule === undefined
       ? 'No rule is in force: every query passes.'
       : `The rule in force is ${rule.id}, ${rule.mode}.`;
   const text =
-    `Attack on ${zonesOf(attack)}, noticed by ${noticed_by.replaceAll('_', ' ')}: ${now.queries} queries per second, ` +
+    `Attack on ${zonesOf(attack)}, detected by ${detected_by.replaceAll('_', ' ')}: ${now.queries} queries per second, ` +
     `${now.unknown_names} of them for unknown names, ${limitedText(now)}. ${inForce} ` +
     `\`floodgate dns attacks ${attack.id}\` shows details.`;
   return { key: keyOf(attack), kind: 'attack', subject: zonesOf(attack), text, details: detailsOf(attack) };
@@ -46,9 +46,9 @@ function endOf(attack: Attack): string {
 }
 
 /** Formats counts as `23500 limited` (dropped or truncated), plus queries that monitoring let pass, if any. */
-function limitedText({ refused, would_refuse }: Pick<Attack, 'refused' | 'would_refuse'>): string {
-  if (would_refuse === 0) return `${refused} limited`;
-  return `${refused} limited, ${would_refuse} that would be limited if the rule were enabled`;
+function limitedText({ limited, would_drop }: Pick<Attack, 'limited' | 'would_drop'>): string {
+  if (would_drop === 0) return `${limited} limited`;
+  return `${limited} limited, ${would_drop} that would be limited if the rule were enabled`;
 }
 
 function zonesOf({ zones, zone_count }: Attack): string {
@@ -60,18 +60,18 @@ function zonesOf({ zones, zone_count }: Attack): string {
 }
 
 function detailsOf(attack: Attack): Details {
-  const { id, zones, zone_count, noticed_by, rule, started_on, last_seen_on, now, peak } = attack;
-  const { queries, unknown_names, refused, would_refuse, known_names } = attack;
+  const { id, zones, zone_count, detected_by, rule, started_on, last_seen_on, now, peak } = attack;
+  const { queries, unknown_names, limited, would_drop, known_names } = attack;
   return {
     ...{
       attack: id,
       zones: zones.slice(0, MAX_ZONES_NAMED),
       zone_count,
-      noticed_by,
+      detected_by,
       started_on,
       last_seen_on,
     },
     ...(rule && { rule: rule.id, mode: rule.mode }),
-    ...{ now, peak, queries, unknown_names, refused, would_refuse, known_names },
+    ...{ now, peak, queries, unknown_names, limited, would_drop, known_names },
   };
 }

@@ -38,12 +38,12 @@ describe('an alert about a fault', () => {
     expect(of('drained')).toEqual([]);
     for (const health of ['unknown', 'failing', 'busy', 'quarantined', 'wrongChain'] as const)
       expect(of(health)).toMatchObject([{ kind: 'node_unhealthy', details: { health } }]);
-    const [told] = of('failing', 'ECONNREFUSED');
-    expect(told).toMatchObject({
+    const [reported] = of('failing', 'ECONNREFUSED');
+    expect(reported).toMatchObject({
       subject: 'mainnet/node-1',
       text: 'The node node-1 (node.example:8545) of mainnet fails to answer correctly: ECONNREFUSED.',
     });
-    expect(faultResolvedText(told?.key ?? '')).toMatch(/^The node mainnet\/node-1 is healthy again/);
+    expect(faultResolvedText(reported?.key ?? '')).toMatch(/^The node mainnet\/node-1 is healthy again/);
   });
 
   it('fires for blocks that no node can trace', () => {
@@ -75,12 +75,12 @@ describe('an alert about a fault', () => {
     const networks = new Map([
       ['mainnet', { nodes: [], notReady: 'the index is 9 blocks behind the node', unavailable: [] }],
     ]);
-    const told = faultConditions({ networks, storeProblem: 'No space left on device' });
-    expect(told).toMatchObject([
+    const reported = faultConditions({ networks, storeProblem: 'No space left on device' });
+    expect(reported).toMatchObject([
       { kind: 'store_unavailable', text: 'The store cannot be written: No space left on device.' },
       { kind: 'ingest_behind', subject: 'mainnet', text: expect.stringContaining('9 blocks behind') },
     ]);
-    expect(told.map(({ key }) => faultResolvedText(key))).toEqual([
+    expect(reported.map(({ key }) => faultResolvedText(key))).toEqual([
       'The store can be written again.',
       'The index of mainnet is up to date again.',
     ]);

@@ -77,7 +77,7 @@ export async function startDns(
     const reporter = fleet && new FleetReporter({ fleet, self, local: store, log: logger });
     telling.reporter = reporter;
     reporter?.start();
-    gaugesOf(registry)('floodgate_dns_untold_seconds', UNREPORTED_HELP, () => reporter?.lagSeconds ?? 0);
+    gaugesOf(registry)('floodgate_dns_unreported_seconds', UNREPORTED_HELP, () => reporter?.lagSeconds ?? 0);
     const { addresses } = guard.dataPlane;
     logger.info({ account, dns: addresses.map(textOf) }, message);
     return {

@@ -18,7 +18,7 @@ export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
   zones: zoneSourcesOf(dns),
   detector: {
     profile: { maxNames: dns.maxNames },
-    refuseWith: dns.refuseWith,
+    limitAction: dns.limitAction,
     learnForMinutes: dns.learnForMinutes,
     thresholds: thresholdsOf(dns.thresholds),
   },

@@ -48,12 +48,12 @@ it.each([
   ],
   [{ zones: ['a.test=axfr:192.0.2.1:53 with k'] }, /port is at most/],
 ])('zoneSourcesOf describes a wrong key without its secret: %j', (dns, wanted) => {
-  let told = '';
+  let reported = '';
   try {
     sourcesOf(dns);
   } catch (error) {
-    told = String(error);
+    reported = String(error);
   }
-  expect(told).toMatch(wanted);
-  expect(told).not.toContain(SECRET.slice(0, 10));
+  expect(reported).toMatch(wanted);
+  expect(reported).not.toContain(SECRET.slice(0, 10));
 });

@@ -10,7 +10,7 @@ export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Log
     const found = pool?.nodes.find(({ name }) => name === node);
     return pool && found && { pool, node: found, network };
   };
-  const told = (network: string, node: UpstreamNode, tokenId: string): void =>
+  const reported = (network: string, node: UpstreamNode, tokenId: string): void =>
     logger.warn(
       { network, node: node.name, health: node.health, token: tokenId },
       'operator drained or resumed an upstream',
@@ -33,7 +33,7 @@ export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Log
         if (found === undefined) return undefined;
         const { pool, node, network } = found;
         if (!pool.drain(node)) return `no other node of ${network} is healthy: the node stays in rotation`;
-        told(network, node, tokenId);
+        reported(network, node, tokenId);
         return { result: view(network, node) };
       },
     },
@@ -46,7 +46,7 @@ export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Log
         if (found === undefined) return undefined;
         const { pool, node, network } = found;
         inBackground('poll of a node', () => pool.resume(node));
-        told(network, node, tokenId);
+        reported(network, node, tokenId);
         return { result: view(network, node) };
       },
     },

@@ -53,7 +53,7 @@ export async function healthOf({
     limited: await sumByLabels(registry, 'floodgate_gateway_limited_total', ['limit']),
     http: {
       ...{ connections: connections ?? 0, unsent_bytes: unsentBytes ?? 0 },
-      connections_cut: await sumByLabels(registry, 'floodgate_http_connections_cut_total', ['reason']),
+      connections_closed: await sumByLabels(registry, 'floodgate_http_connections_closed_total', ['reason']),
     },
     stores: Object.entries(bytes).map(([store, size]) => ({ store, bytes: size })),
     ...(dns && { guard: { not_ready: dns.missing() ?? null, attacks: dns.attacks().length } }),

@@ -88,7 +88,7 @@ export class HealthHistory {
       ...(dns && {
         guard: {
           queries: Object.values(outcomes).reduce((sum, count) => sum + count, 0),
-          refused: (outcomes['dropped'] ?? 0) + (outcomes['truncated'] ?? 0),
+          limited: (outcomes['dropped'] ?? 0) + (outcomes['truncated'] ?? 0),
           attacks: dns.attacks().length,
         },
       }),

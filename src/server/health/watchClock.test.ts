@@ -10,9 +10,9 @@ afterEach(() => {
 });
 
 it('a clock jump in either direction is logged once, and slewing is not logged', () => {
-  const told: object[] = [];
+  const reported: object[] = [];
   const clocks = { wall: 1_000_000, monotonic: 5_000 };
-  const log = { ...QUIET, error: (fields: object) => void told.push(fields) };
+  const log = { ...QUIET, error: (fields: object) => void reported.push(fields) };
   const stop = watchClock(log, 0, { wallMs: () => clocks.wall, monotonicMs: () => clocks.monotonic });
   const pass = (wallMs: number) => {
     clocks.wall += wallMs;
@@ -22,11 +22,11 @@ it('a clock jump in either direction is logged once, and slewing is not logged',
   for (const wallMs of [1_000, 1_400, 600, 3_601_000, 1_000, -3_599_000, 1_000]) pass(wallMs);
   stop();
   pass(1_000_000);
-  expect(told).toEqual([{ jumpSeconds: 3600 }, { jumpSeconds: -3600 }]);
+  expect(reported).toEqual([{ jumpSeconds: 3600 }, { jumpSeconds: -3600 }]);
 });
 
 it('a clock behind the last change is logged at startup', () => {
-  const told: object[] = [];
-  watchClock({ ...QUIET, error: (fields: object) => void told.push(fields) }, 90)();
-  expect(told).toEqual([{ behindSeconds: 90 }]);
+  const reported: object[] = [];
+  watchClock({ ...QUIET, error: (fields: object) => void reported.push(fields) }, 90)();
+  expect(reported).toEqual([{ behindSeconds: 90 }]);
 });

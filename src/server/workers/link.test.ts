@@ -18,7 +18,7 @@ function linked() {
   return here;
 }
 
-it('gives what the other side answers, and errors that clients are told as they were', async () => {
+it('returns the result of the other side, and passes errors for clients unchanged', async () => {
   const link = linked();
   expect(await link.ask('add', [1, 2, 3])).toBe(6);
   await expect(link.ask('fail', new Error('plain'))).rejects.toThrow('plain');

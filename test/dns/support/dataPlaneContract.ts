@@ -75,10 +75,10 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
     it('answers known names while it drops unknown ones, and applies a changed rule', async () => {
       const all = await started([ZONE_NAME]);
       const { guard, rules } = all;
-      const refused = () => until('unknown names to be dropped', async () => (await round(all)) < ROUND / 2);
+      const limited = () => until('unknown names to be dropped', async () => (await round(all)) < ROUND / 2);
       const answered = () =>
         until('unknown names to be answered', async () => (await round(all)) > ROUND * 0.9);
-      await refused();
+      await limited();
       await until('the detector to report an attack', async () => {
         await round(all);
         return guard.detector.attack;
@@ -86,7 +86,7 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       rules.set({ ...RULE, mode: 'monitoring' });
       await answered();
       rules.set(RULE);
-      await refused();
+      await limited();
       rules.set();
       await answered();
     });
@@ -119,7 +119,7 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
         const [attack] = all.guard.attacks.open();
         return attack?.zones.includes(WILDCARD);
       });
-      expect(all.guard.attacks.open()[0]).toMatchObject({ noticed_by: 'zone_rate' });
+      expect(all.guard.attacks.open()[0]).toMatchObject({ detected_by: 'zone_rate' });
     });
 
     it('reports the cost of an attack for users, and its top names and networks', async () => {
@@ -127,13 +127,13 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       const attack = await until('the attack to be reported with samples', async () => {
         await round(all);
         const [known] = all.guard.attacks.open();
-        return known !== undefined && known.refused > ROUND && known.top.weight > 0 && known;
+        return known !== undefined && known.limited > ROUND && known.top.weight > 0 && known;
       });
       expect(attack).toMatchObject({ zones: [ZONE_NAME], state: 'active', rule: { id: RULE.id } });
       // Each round queries a known name and waits for its answer.
       const { asked } = attack.known_names;
       expect(asked).toBeGreaterThan(0);
-      expect(attack.known_names).toEqual({ asked, answered: asked, refused: 0, would_refuse: 0 });
+      expect(attack.known_names).toEqual({ asked, answered: asked, limited: 0, would_drop: 0 });
       expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
       expect(attack.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
       expect(attack.sampled_names[0]).toMatchObject({ type: 'A', network: '127.0.0.0/24' });

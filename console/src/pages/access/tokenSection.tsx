@@ -160,10 +160,10 @@ function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Colu
     {
       title: 'Requests',
       isNumber: true,
-      cell: ({ requests: { count, refused } }) => (
+      cell: ({ requests: { count, rejected } }) => (
         <span title="Since server start">
           {formatQuantity(count)}
-          {refused > 0 && <span class="look"> ▲ {formatQuantity(refused)} rejected</span>}
+          {rejected > 0 && <span class="look"> ▲ {formatQuantity(rejected)} rejected</span>}
         </span>
       ),
     },

@@ -96,12 +96,11 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
               </>
             )}{' '}
             ({formatDuration(attackDurationMs(attack))}).{' '}
-            <strong>{formatPercent(attack.refused_share)}</strong> of {formatNumber(attack.queries)} queries
+            <strong>{formatPercent(attack.limited_share)}</strong> of {formatNumber(attack.queries)} queries
             limited
-            {attack.would_refuse > 0 && (
+            {attack.would_drop > 0 && (
               <>
-                , <strong>{formatPercent(attack.would_refuse / attack.queries)}</strong> would have been
-                dropped
+                , <strong>{formatPercent(attack.would_drop / attack.queries)}</strong> would have been dropped
               </>
             )}
             . Users: <strong>{usersText(attack)}</strong>.
@@ -153,17 +152,17 @@ function Facts({ attack }: { readonly attack: Attack }) {
   const { now, peak, rule, known_names: known } = attack;
   const place = locationText(attack);
   const rows: readonly (readonly [string, string])[] = [
-    ['Detected by', detectionReasons[attack.noticed_by]],
+    ['Detected by', detectionReasons[attack.detected_by]],
     [
       'Queries/s',
       `${attack.state === 'active' ? `${formatNumber(now.queries)} now, ` : ''}peak ${formatNumber(peak.queries)}`,
     ],
     ['Queries for unknown names', `${formatNumber(attack.unknown_names)} of ${formatNumber(attack.queries)}`],
-    ['Limited', `${formatNumber(attack.refused)} dropped or truncated`],
-    ['Would have been dropped', formatNumber(attack.would_refuse)],
+    ['Limited', `${formatNumber(attack.limited)} dropped or truncated`],
+    ['Would have been dropped', formatNumber(attack.would_drop)],
     [
       'Known names',
-      `${formatNumber(known.asked)} queries, ${formatNumber(known.answered)} answered, ${formatNumber(known.refused)} limited`,
+      `${formatNumber(known.asked)} queries, ${formatNumber(known.answered)} answered, ${formatNumber(known.limited)} limited`,
     ],
     ['Zones', `${formatNumber(attack.zone_count)}: ${zonesText(attack, 20)}`],
     ...(place === undefined ? [] : [['Seen at', place] as const]),

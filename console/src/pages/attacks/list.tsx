@@ -58,7 +58,7 @@ const columns: readonly Column<AttackSummary>[] = [
   { title: 'Duration', isNumber: true, cell: (attack) => formatDuration(attackDurationMs(attack)) },
   { title: 'Peak queries/s', isNumber: true, cell: ({ peak }) => formatNumber(peak.queries) },
   { title: 'Queries', isNumber: true, cell: ({ queries }) => formatNumber(queries) },
-  { title: 'Limited', isNumber: true, cell: ({ refused_share }) => formatPercent(refused_share) },
+  { title: 'Limited', isNumber: true, cell: ({ limited_share }) => formatPercent(limited_share) },
   { title: 'Users', cell: (attack) => usersText(attack) },
 ];
 

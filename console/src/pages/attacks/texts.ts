@@ -29,12 +29,12 @@ type AttackOrigin = Pick<AttackSummary, 'instance' | 'region' | 'datacenter'>;
 export const guardsOf = (seen: readonly AttackOrigin[]): ReadonlySet<string> =>
   new Set(seen.flatMap(({ instance }) => instance ?? []));
 
-export const detectionReasons: Readonly<Record<AttackSummary['noticed_by'], string>> = {
+export const detectionReasons: Readonly<Record<AttackSummary['detected_by'], string>> = {
   unknown_rate: 'rate of unknown names above the alarm threshold',
   unknown_share: 'share of unknown names far above the baseline',
   nxdomain_share: 'share of NXDOMAIN far above the baseline',
   zone_rate: 'query rate above the rate limit of the zone',
-  known_refused: 'limited queries for known names, above their usual rates',
+  known_limited: 'limited queries for known names, above their usual rates',
   account_rate: 'rate of unknown names in all zones of the account',
   earlier_run: 'report of an earlier run',
 };
@@ -42,18 +42,18 @@ export const detectionReasons: Readonly<Record<AttackSummary['noticed_by'], stri
 export const attackDurationMs = ({ started_on, last_seen_on }: AttackSummary): number =>
   Date.parse(last_seen_on) - Date.parse(started_on);
 
-export const usersText = ({ known_names: { asked, answered, refused } }: AttackSummary): string =>
+export const usersText = ({ known_names: { asked, answered, limited } }: AttackSummary): string =>
   asked === 0
     ? 'no queries'
-    : `${formatPercent(answered / asked)} answered${refused > 0 ? `, ${formatNumber(refused)} limited` : ''}`;
+    : `${formatPercent(answered / asked)} answered${limited > 0 ? `, ${formatNumber(limited)} limited` : ''}`;
 
 /** Returns the heading of `top`, which samples limited queries and those that monitoring let pass. */
-export function topHeading({ refused, would_refuse }: Limits): string {
-  if (would_refuse === 0) return 'Limited most';
-  return refused === 0 ? 'Would be dropped most' : 'Limited most, or would be dropped';
+export function topHeading({ limited, would_drop }: Limits): string {
+  if (would_drop === 0) return 'Limited most';
+  return limited === 0 ? 'Would be dropped most' : 'Limited most, or would be dropped';
 }
 
-type Limits = Pick<AttackSummary, 'refused' | 'would_refuse'>;
+type Limits = Pick<AttackSummary, 'limited' | 'would_drop'>;
 
 /** Returns the share of the samples, from 0 to 1. */
 export const shareOf = ({ count }: HeavyHitter, weight: number): number =>
@@ -85,10 +85,10 @@ export function reportOf(attack: Attack): string {
     `  started       ${attack.started_on}`,
     `  ${attack.ended_on === undefined ? `active        last seen ${attack.last_seen_on}` : `ended         ${attack.ended_on}`}`,
     `  duration      ${formatDuration(attackDurationMs(attack))}`,
-    `  detected by   ${detectionReasons[attack.noticed_by]}`,
+    `  detected by   ${detectionReasons[attack.detected_by]}`,
     `  queries       ${formatNumber(attack.queries)}, ${formatNumber(attack.unknown_names)} of them for unknown names`,
     `  queries/s     ${attack.ended_on === undefined ? `${formatNumber(now.queries)} now, ` : ''}peak ${formatNumber(peak.queries)}`,
-    `  limited       ${formatNumber(attack.refused)} (${formatPercent(attack.refused_share)}); would be dropped: ${formatNumber(attack.would_refuse)}`,
+    `  limited       ${formatNumber(attack.limited)} (${formatPercent(attack.limited_share)}); would be dropped: ${formatNumber(attack.would_drop)}`,
     `  users         ${usersText(attack)}`,
     `  rule          ${rule === undefined ? 'none in force' : `${rule.id}, ${rule.mode}`}`,
     ...list(`Names: ${topHeading(attack).toLowerCase()}`, top.names),

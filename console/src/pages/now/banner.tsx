@@ -90,9 +90,9 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
 
 /** Shares of the last second's queries, from the counters of that second, independent of the current mode. */
 function Limited({ attack: { now, rule } }: { readonly attack: AttackSummary }) {
-  const { queries, refused, would_refuse: wouldDrop } = now;
+  const { queries, limited, would_drop: wouldDrop } = now;
   const shareOf = (count: number): string => formatPercent(queries === 0 ? 0 : Math.min(1, count / queries));
-  if (refused + wouldDrop === 0 && rule?.mode !== 'enabled' && rule?.mode !== 'monitoring')
+  if (limited + wouldDrop === 0 && rule?.mode !== 'enabled' && rule?.mode !== 'monitoring')
     return (
       <span class="piece">
         all of them passed: {rule === undefined ? 'no rule is in force.' : 'the rule is disabled.'}
@@ -101,15 +101,15 @@ function Limited({ attack: { now, rule } }: { readonly attack: AttackSummary }) 
   const showsWouldDrop = wouldDrop > 0 || rule?.mode === 'monitoring';
   return (
     <>
-      {(refused > 0 || !showsWouldDrop) && (
+      {(limited > 0 || !showsWouldDrop) && (
         <span class="piece">
-          <strong>{shareOf(refused)}</strong> of them limited{showsWouldDrop ? ',' : '.'}
+          <strong>{shareOf(limited)}</strong> of them limited{showsWouldDrop ? ',' : '.'}
         </span>
       )}{' '}
       {showsWouldDrop && (
         <span class="piece">
           <strong>{shareOf(wouldDrop)}</strong>
-          {refused > 0 ? '' : ' of them'} would be dropped{' '}
+          {limited > 0 ? '' : ' of them'} would be dropped{' '}
           {rule?.mode === 'monitoring' ? 'if the rule were enabled.' : 'if the guard had learned enough.'}
         </span>
       )}

@@ -74,7 +74,7 @@ function Explained({ name, type }: { readonly name: string; readonly type: strin
   if (id === undefined) return <p>→ passes: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;
   if (value?.result.explanation === undefined) return null;
-  return <ExplanationText told={value.result.explanation} />;
+  return <ExplanationText reported={value.result.explanation} />;
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -85,21 +85,22 @@ const WHY: Readonly<Record<string, string>> = {
   zoneRate: 'it has to pay a token of its zone, because the zone answers every name',
 };
 
-function ExplanationText({ told }: { readonly told: Explanation }) {
-  const zone = told.zone === '' ? 'in no known zone' : `in the zone ${told.zone}`;
+function ExplanationText({ reported }: { readonly reported: Explanation }) {
+  const zone = reported.zone === '' ? 'in no known zone' : `in the zone ${reported.zone}`;
   const extra = [
-    told.zone_attacked ? ', which is under attack' : '',
-    told.zone_judged_by_rate ? ', which is limited by its rate alone' : '',
-    told.zone_awaits_names ? ', whose names are still being read' : '',
+    reported.zone_attacked ? ', which is under attack' : '',
+    reported.zone_judged_by_rate ? ', which is limited by its rate alone' : '',
+    reported.zone_awaits_names ? ', whose names are still being read' : '',
   ].join('');
   return (
     <p>
       →{' '}
       <strong>
-        <UntrustedText text={`${told.name} ${told.type}`} />
+        <UntrustedText text={`${reported.name} ${reported.type}`} />
       </strong>{' '}
-      {told.verdict}: {WHY[told.reason] ?? told.reason}. It is{' '}
-      {told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}, <UntrustedText text={zone} />
+      {reported.verdict}: {WHY[reported.reason] ?? reported.reason}. It is{' '}
+      {reported.known ? `known, with ${reported.known_types.join(', ')}` : 'not known'},{' '}
+      <UntrustedText text={zone} />
       {extra}.
     </p>
   );

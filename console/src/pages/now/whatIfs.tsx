@@ -9,7 +9,7 @@ const REFRESH_MS = 5_000;
 
 type LevelCounts = Pick<
   WhatIf['profile_levels'][number],
-  'paying' | 'refused' | 'known_refused' | 'client_limited'
+  'paying' | 'limited' | 'known_limited' | 'client_limited'
 >;
 
 /** How other sensitivities would have treated the queries of the last minute. */
@@ -82,7 +82,7 @@ interface LevelProps {
 }
 
 function Level({ name, isNow, title, done }: LevelProps) {
-  const { paying, refused, known_refused: known, client_limited: limited } = done;
+  const { paying, limited, known_limited: known, client_limited: truncated } = done;
   return (
     <div title={title}>
       <dt>
@@ -91,20 +91,20 @@ function Level({ name, isNow, title, done }: LevelProps) {
       </dt>
       <dd>
         <span class="bar-place" aria-hidden="true">
-          <span style={{ width: `${(refused / Math.max(1, paying)) * 100}%` }} />
+          <span style={{ width: `${(limited / Math.max(1, paying)) * 100}%` }} />
         </span>
-        <span title={`${formatNumber(refused)} of ${formatNumber(paying)}`}>
+        <span title={`${formatNumber(limited)} of ${formatNumber(paying)}`}>
           {paying === 0
             ? 'no query has to pay'
-            : `limits ${formatPercent(refused / paying)} of ${formatNumber(paying)} that pay, known names: ${formatNumber(known)}`}
-          {limited > 0 && `, truncated: ${formatNumber(limited)}`}
+            : `limits ${formatPercent(limited / paying)} of ${formatNumber(paying)} that pay, known names: ${formatNumber(known)}`}
+          {truncated > 0 && `, truncated: ${formatNumber(truncated)}`}
         </span>
       </dd>
     </div>
   );
 }
 
-const NO_COUNTS: LevelCounts = { paying: 0, refused: 0, known_refused: 0, client_limited: 0 };
+const NO_COUNTS: LevelCounts = { paying: 0, limited: 0, known_limited: 0, client_limited: 0 };
 /** Placeholders that reserve space until the result is read. */
 const RATES = (['low', 'medium', 'high'] as const).map((sensitivity) => ({
   ...{ sensitivity, rate_per_second: 0, burst: 0 },

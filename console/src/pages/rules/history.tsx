@@ -76,10 +76,10 @@ interface DifferencesProps {
 
 function Differences({ before, after }: DifferencesProps) {
   const names = Object.keys(after ?? before ?? {}) as (keyof Rule)[]; // the members of a rule
-  const told = names.filter((name) => !HIDDEN_MEMBERS.has(name) && before?.[name] !== after?.[name]);
+  const reported = names.filter((name) => !HIDDEN_MEMBERS.has(name) && before?.[name] !== after?.[name]);
   return (
     <ul class="differences">
-      {told.map((name) => (
+      {reported.map((name) => (
         <li key={name}>
           <span class="quiet">{name}</span>{' '}
           {before !== undefined && (

@@ -82,8 +82,8 @@ const rowOf = (attack: AttackSummary): string[] => [
   zonesOf(attack, 1),
   String(attack.peak.queries),
   String(attack.queries),
-  `${attack.refused} (${percent(attack.refused_share)})`,
-  String(attack.would_refuse),
+  `${attack.limited} (${percent(attack.limited_share)})`,
+  String(attack.would_drop),
   `${attack.known_names.answered} of ${attack.known_names.asked}`,
   attack.id,
 ];
@@ -95,11 +95,11 @@ function formatAttack(attack: Attack): string {
     `Attack     ${attack.id}`,
     `Zones      ${zonesOf(attack, 10)}`,
     `Began      ${momentOf(attack.started_on)} UTC, ${attack.state === 'active' ? 'still active' : `lasted ${lastedOf(attack)}`}`,
-    `Noticed by ${attack.noticed_by}${locationOf(attack)}`,
+    `Noticed by ${attack.detected_by}${locationOf(attack)}`,
     `Rule       ${rule ? `${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}` : 'none: every query passed'}`,
-    `Peak       ${attack.peak.queries} queries/s, ${attack.peak.unknown_names}/s for unknown names, ${attack.peak.refused}/s limited, ${attack.peak.would_refuse}/s would drop`,
+    `Peak       ${attack.peak.queries} queries/s, ${attack.peak.unknown_names}/s for unknown names, ${attack.peak.limited}/s limited, ${attack.peak.would_drop}/s would drop`,
     `Queries    ${attack.queries}, ${limitedOf(attack)}`,
-    `Users      ${known.answered} of ${known.asked} queries for known names answered, ${known.refused} limited, ${known.would_refuse} would drop`,
+    `Users      ${known.answered} of ${known.asked} queries for known names answered, ${known.limited} limited, ${known.would_drop} would drop`,
     `Answers    ${codes.join(', ') || 'none'}`,
     ...listOf(mostLimited(attack), top.names, top.weight),
     ...listOf('Query types', top.types, top.weight),
@@ -114,13 +114,13 @@ function formatAttack(attack: Attack): string {
 }
 
 /** Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. Each query counts by the mode in force at its time. */
-export const limitedOf = ({ queries, refused, refused_share, would_refuse }: AttackSummary): string =>
-  `${refused} limited (${percent(refused_share)}), ${would_refuse} would drop (${percent(would_refuse / Math.max(1, queries))})`;
+export const limitedOf = ({ queries, limited, limited_share, would_drop }: AttackSummary): string =>
+  `${limited} limited (${percent(limited_share)}), ${would_drop} would drop (${percent(would_drop / Math.max(1, queries))})`;
 
 /** Heading of `top.names`, a sample of limited queries, or of those that monitoring would have dropped. */
-export function mostLimited({ refused, would_refuse }: AttackSummary): string {
-  if (would_refuse === 0) return 'Names limited most';
-  return refused === 0 ? 'Names that would drop most' : 'Names that were limited or would drop most';
+export function mostLimited({ limited, would_drop }: AttackSummary): string {
+  if (would_drop === 0) return 'Names limited most';
+  return limited === 0 ? 'Names that would drop most' : 'Names that were limited or would drop most';
 }
 
 /** Empty if there is a single guard. */

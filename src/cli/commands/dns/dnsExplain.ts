@@ -36,13 +36,13 @@ const WHY: Readonly<Record<string, string>> = {
   zoneRate: 'the query costs a token of its zone, because the zone answers for any name',
 };
 
-function formatExplanation(told: Explanation, rule: Rule): string {
-  const zone = told.zone === '' ? 'none that the guard knows' : told.zone;
+function formatExplanation(reported: Explanation, rule: Rule): string {
+  const zone = reported.zone === '' ? 'none that the guard knows' : reported.zone;
   return [
-    `${told.name} ${told.type}: ${told.verdict}`,
-    `  why    ${WHY[told.reason] ?? told.reason}`,
-    `  name   ${told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}`,
-    `  zone   ${zone}${told.zone_attacked ? ', under attack' : ''}${told.zone_judged_by_rate ? ', judged by rate alone' : ''}${told.zone_awaits_names ? ', names still being loaded' : ''}`,
+    `${reported.name} ${reported.type}: ${reported.verdict}`,
+    `  why    ${WHY[reported.reason] ?? reported.reason}`,
+    `  name   ${reported.known ? `known, with ${reported.known_types.join(', ')}` : 'not known'}`,
+    `  zone   ${zone}${reported.zone_attacked ? ', under attack' : ''}${reported.zone_judged_by_rate ? ', judged by rate alone' : ''}${reported.zone_awaits_names ? ', names still being loaded' : ''}`,
     `  rule   ${rule.id}, ${rule.mode}, profile sensitivity ${rule.profile_sensitivity}`,
   ].join('\n');
 }

@@ -49,8 +49,8 @@ export function registerDnsReplay(dns: Command): void {
     .option('--json', 'print a JSON object')
     .action(async (file: string, options: ReplayOptions) => {
       const result = await replayFile(file, options);
-      const existingRefused = Object.fromEntries(result.existingRefused);
-      await print(options.json ? JSON.stringify({ ...result, existingRefused }) : formatReplay(result));
+      const existingLimited = Object.fromEntries(result.existingLimited);
+      await print(options.json ? JSON.stringify({ ...result, existingLimited }) : formatReplay(result));
     });
 }
 
@@ -103,7 +103,7 @@ async function seed(detector: AttackDetector, text: string): Promise<void> {
 
 function formatReplay(result: ReplayResult): string {
   const count = (outcome: string) => result.outcomes[outcome] ?? 0;
-  const names = [...result.existingRefused].sort(([, one], [, other]) => other - one);
+  const names = [...result.existingLimited].sort(([, one], [, other]) => other - one);
   const shown = names.slice(0, MAX_NAMES_SHOWN).map(([name, queries]) => `  ${name}  ${queries}`);
   const more = names.length > MAX_NAMES_SHOWN ? [`  and ${names.length - MAX_NAMES_SHOWN} more`] : [];
   return [

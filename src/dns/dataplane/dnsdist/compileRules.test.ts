@@ -24,7 +24,7 @@ const STATE: DnsdistState = {
   rule: RULE,
   typeCombinations: [],
   busyNames: [],
-  refuseWith: 'drop',
+  limitAction: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
   attackedZones: [],
   alarm: { zones: [], perSecond: 0 },
@@ -53,7 +53,7 @@ describe('the compiled dnsdist rules', () => {
 
   it('only count in monitoring mode, and answer TC=1 if configured', () => {
     expect(rules({ rule: { ...RULE, mode: 'monitoring' } }).at(-1)).toContain('wouldDrop');
-    expect(rules({ refuseWith: 'truncate' }).at(-1)).toContain('truncated');
+    expect(rules({ limitAction: 'truncate' }).at(-1)).toContain('truncated');
   });
 
   it('redirect clients above their rate to TCP, after all other rules', () => {

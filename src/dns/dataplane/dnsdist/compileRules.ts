@@ -33,7 +33,7 @@ export interface DnsdistState {
   /** Type sets of known names, as bits. From sensitivity `high` on, they reveal queries for an unknown type. */
   readonly typeCombinations: readonly number[];
   readonly busyNames: readonly string[];
-  readonly refuseWith: 'drop' | 'truncate';
+  readonly limitAction: 'drop' | 'truncate';
   /** Maximum UDP queries per second of one client; 0 means no limit. */
   readonly clientRatePerSecond: number;
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
@@ -136,11 +136,11 @@ const paying = (reason: Reason, selectors: readonly RuleExpression[]): string =>
   rule('floodgate-pays', setTag(TAG.pays, reason), all(selectors));
 
 function refusing(
-  { refuseWith }: DnsdistState,
+  { limitAction }: DnsdistState,
   { mode }: Rule,
 ): (selectors: readonly RuleExpression[]) => string {
   const refused: Outcome =
-    mode !== 'enabled' ? 'wouldDrop' : refuseWith === 'truncate' ? 'truncated' : 'dropped';
+    mode !== 'enabled' ? 'wouldDrop' : limitAction === 'truncate' ? 'truncated' : 'dropped';
   return (selectors) => rule('floodgate-refuses', setTag(TAG.refused, refused), all(selectors));
 }
 

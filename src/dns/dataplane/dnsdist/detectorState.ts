@@ -18,7 +18,7 @@ export function dnsdistStateOf(
     // As in the embedded data plane, clients are not limited before a threshold is derived from traffic.
     clientRatePerSecond: detector.ready && detector.history.isLearned ? detector.clientRatePerSecond : 0,
     rule: detector.rule,
-    refuseWith: detector.options.refuseWith,
+    limitAction: detector.options.limitAction,
     bucket: detector.bucketSize(),
     attackedZones: judgedByNames.filter((zone) => zone.attacked(nowMs)).map(({ name }) => name),
     alarm: {

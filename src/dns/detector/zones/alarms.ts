@@ -91,26 +91,26 @@ export interface UnknownAnswers {
 /**
  * Criterion that detected an attack. `unknown_rate`, `unknown_share`: rate of unknown names, or their share of the
  * queries. `nxdomain_share`: NXDOMAIN share of the answers. `zone_rate`: the zone exceeded its rate limit.
- * `account_rate`: unknown names over all zones. `earlier_run`: reported before a restart. `known_refused`: limited
+ * `account_rate`: unknown names over all zones. `earlier_run`: reported before a restart. `known_limited`: limited
  * queries for known names, which only cause a report.
  */
-export const noticedBy = [
+export const detectedBy = [
   'unknown_rate',
   'unknown_share',
   'nxdomain_share',
   'zone_rate',
   'account_rate',
   'earlier_run',
-  'known_refused',
+  'known_limited',
 ] as const;
-export type NoticedBy = (typeof noticedBy)[number];
+export type DetectedBy = (typeof detectedBy)[number];
 
 /** Returns the criterion by which the counts indicate an attack, or undefined. */
 export function attackCriterion(
   { seconds, queries, unknown, answers, nxdomains }: ZoneCounts,
   { perSecond, share, attackPerSecond }: Alarms,
   { usual, unknownAnswers }: { readonly usual: Baselines; readonly unknownAnswers: UnknownAnswers },
-): NoticedBy | undefined {
+): DetectedBy | undefined {
   if (unknown >= attackPerSecond * seconds) return 'unknown_rate';
   const isRush =
     unknownAnswers.answers >= MIN_ANSWERS && unknownAnswers.positives > unknownAnswers.answers * MOSTLY;

@@ -4,7 +4,7 @@ import type { ZoneCounts } from './baselines.ts';
 import type { Refusals } from './sharedZone.ts';
 
 const KINDS = AnswerKind.badVersion + 1;
-const NO_REFUSALS = { refused: 0, wouldRefuse: 0, knownWouldRefuse: 0 };
+const NO_REFUSALS = { limited: 0, wouldDrop: 0, knownWouldDrop: 0 };
 const NO_USERS: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
 
 /** Counts of an attacked zone since the previous `take`. */
@@ -36,9 +36,9 @@ export class AttackCounts {
   noteSecond({ seconds, queries, unknown }: ZoneCounts, refusals: Refusals, users: UserQueries): void {
     const before = this.#refusals;
     this.#refusals = {
-      refused: before.refused + refusals.refused,
-      wouldRefuse: before.wouldRefuse + refusals.wouldRefuse,
-      knownWouldRefuse: before.knownWouldRefuse + refusals.knownWouldRefuse,
+      limited: before.limited + refusals.limited,
+      wouldDrop: before.wouldDrop + refusals.wouldDrop,
+      knownWouldDrop: before.knownWouldDrop + refusals.knownWouldDrop,
     };
     this.#users = {
       answered: this.#users.answered + users.answered,

@@ -32,12 +32,12 @@ const USERS = 24;
 /** Bytes per zone: two cache lines, so that threads that count queries of different zones do not contend. */
 export const ZONE_BYTES = 128;
 
-/** Limited queries. `refused`: dropped or truncated. `wouldRefuse`: passed because the rule only monitors. */
+/** Limited queries. `limited`: dropped or truncated. `wouldDrop`: passed because the rule only monitors. */
 export interface Refusals {
-  readonly refused: number;
-  readonly wouldRefuse: number;
-  /** Queries for known names among `wouldRefuse`. */
-  readonly knownWouldRefuse: number;
+  readonly limited: number;
+  readonly wouldDrop: number;
+  /** Queries for known names among `wouldDrop`. */
+  readonly knownWouldDrop: number;
   /** Limited queries for known names that are evidence of an attack. */
   readonly beyondUsual: number;
 }
@@ -156,9 +156,9 @@ export class SharedZone {
 
   takeRefusals(): Refusals {
     return {
-      refused: Atomics.exchange(this.#words, REFUSED, 0),
-      wouldRefuse: Atomics.exchange(this.#words, WOULD_REFUSE, 0),
-      knownWouldRefuse: Atomics.exchange(this.#words, KNOWN_WOULD_REFUSE, 0),
+      limited: Atomics.exchange(this.#words, REFUSED, 0),
+      wouldDrop: Atomics.exchange(this.#words, WOULD_REFUSE, 0),
+      knownWouldDrop: Atomics.exchange(this.#words, KNOWN_WOULD_REFUSE, 0),
       beyondUsual: Atomics.exchange(this.#words, BEYOND_USUAL, 0),
     };
   }

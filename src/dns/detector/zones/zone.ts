@@ -11,10 +11,10 @@ import {
   type Alarms,
   alarmsOf,
   attackCriterion,
+  type DetectedBy,
   floodPerSecond,
   isWatched,
   NO_ALARMS,
-  type NoticedBy,
   type ZoneLimits,
 } from './alarms.ts';
 import { AttackCounts } from './attackCounts.ts';
@@ -58,7 +58,7 @@ export class Zone {
   readonly attackCounts = new AttackCounts();
   boundlessBy = '';
   attackedSinceMs = 0;
-  noticedBy: NoticedBy = 'unknown_rate';
+  detectedBy: DetectedBy = 'unknown_rate';
   // Answers in the current second.
   answers = 0;
   nxdomains = 0;
@@ -171,8 +171,8 @@ export class Zone {
     return this.attacked(nowMs) || nowMs < this.#refusedUntilMs;
   }
 
-  #noteRefused(nowMs: number, by: NoticedBy): void {
-    if (!this.isReported(nowMs)) this.noticedBy = by;
+  #noteRefused(nowMs: number, by: DetectedBy): void {
+    if (!this.isReported(nowMs)) this.detectedBy = by;
     this.#refusedUntilMs = nowMs + ATTACK_HOLD_MS;
   }
 
@@ -185,10 +185,10 @@ export class Zone {
   }
 
   /** Marks the zone as attacked until ATTACK_HOLD_MS have passed without a sign of an attack. */
-  markAttacked(nowMs: number, by: NoticedBy = 'unknown_rate'): void {
+  markAttacked(nowMs: number, by: DetectedBy = 'unknown_rate'): void {
     if (nowMs >= this.#attackUntilMs) {
       this.attackedSinceMs = nowMs;
-      this.noticedBy = by;
+      this.detectedBy = by;
     }
     this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
     this.shared.setAttackedUntil(this.#attackUntilMs);
@@ -233,7 +233,7 @@ export class Zone {
     if (by !== undefined) this.markAttacked(nowMs, by);
     // A zone above its rate limit is not treated as attacked, because it would learn nothing and remain limited.
     if (refusedByRate > 0) this.#noteRefused(nowMs, 'zone_rate');
-    if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs, 'known_refused');
+    if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs, 'known_limited');
     const attacked = this.attacked(nowMs);
     if (this.isReported(nowMs)) this.attackCounts.noteSecond(counts, refusals, users);
     if (queries > 0) this.#learn(counts, attacked);
@@ -308,7 +308,7 @@ export class Zone {
     return { seconds, queries, unknown, answers, nxdomains };
   }
 
-  #looksAttacked(counts: ZoneCounts): NoticedBy | undefined {
+  #looksAttacked(counts: ZoneCounts): DetectedBy | undefined {
     const unknownAnswers = { answers: this.unknownAnswers, positives: this.unknownPositives };
     return attackCriterion(counts, this.#alarms(), { usual: this.usual, unknownAnswers });
   }

@@ -1,7 +1,7 @@
 /** Attacks in LMDB, keyed by start time, so that a page is read without scanning all attacks. */
 import type { Database, RootDatabase } from 'lmdb';
 import type { StoreFile } from '../../../platform/storeFile/index.ts';
-import { type Attack, type AttackQuery, type AttackStore, upgradeStoredAttack } from '../../attacks/index.ts';
+import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 
 type Key = [startedMs: number, id: string];
 
@@ -69,8 +69,7 @@ export class LmdbAttacks implements AttackStore {
   }
 
   #read(key: Key): Attack | undefined {
-    const stored = this.#attacks.get(key);
-    return stored && upgradeStoredAttack(stored);
+    return this.#attacks.get(key);
   }
 
   #put(attack: Attack): void {

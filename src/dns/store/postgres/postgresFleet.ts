@@ -6,7 +6,7 @@ import {
   type MinutesQuery,
   RETENTION_MINUTES,
 } from '../../analytics/index.ts';
-import { type Attack, RETENTION_DAYS, upgradeStoredAttack } from '../../attacks/index.ts';
+import { type Attack, RETENTION_DAYS } from '../../attacks/index.ts';
 import {
   type FleetAttackQuery,
   type FleetStore,
@@ -34,12 +34,12 @@ export class PostgresFleet implements FleetStore {
     this.#database = database;
   }
 
-  async heartbeat({ id, run, account, place }: MemberIdentity, told: InstanceReport) {
-    const text = JSON.stringify({ ...place, ...told });
-    const [before] = await this.#database.query<{ run: string; told: InstanceReport }>(sql.HEARTBEAT, [
+  async heartbeat({ id, run, account, place }: MemberIdentity, report: InstanceReport) {
+    const text = JSON.stringify({ ...place, ...report });
+    const [before] = await this.#database.query<{ run: string; report: InstanceReport }>(sql.HEARTBEAT, [
       ...[id, account, run, text],
     ]);
-    return before && { run: before.run, startedOn: before.told.started_on };
+    return before && { run: before.run, startedOn: before.report.started_on };
   }
 
   async resumeFrom({ id, account }: MemberIdentity): Promise<ReportCursor> {
@@ -77,8 +77,8 @@ export class PostgresFleet implements FleetStore {
 
   async instances(account: string): Promise<Instance[]> {
     const rows = await this.#database.query<InstanceRow>(sql.INSTANCES, [account, MAX_INSTANCES]);
-    return rows.map(({ id, told, last_seen, is_up }) => {
-      const { region, datacenter, version, data_plane, started_on, rule, rule_since } = told;
+    return rows.map(({ id, report, last_seen, is_up }) => {
+      const { region, datacenter, version, data_plane, started_on, rule, rule_since } = report;
       return {
         ...{ id, ...placeOf({ region, datacenter }), version, data_plane, started_on },
         ...(rule && { rule }),
@@ -125,7 +125,7 @@ export class PostgresFleet implements FleetStore {
 
 interface InstanceRow {
   readonly id: string;
-  readonly told: InstanceReport & GuardLocation;
+  readonly report: InstanceReport & GuardLocation;
   readonly last_seen: Date;
   readonly is_up: boolean;
 }
@@ -154,7 +154,7 @@ const placeOf = ({ region, datacenter }: PlaceColumns): GuardLocation => ({
 });
 
 const placedAttack = (row: AttackRow): GuardAttack => ({
-  attack: upgradeStoredAttack(row.attack),
+  attack: row.attack,
   place: placeOf(row),
   instance: row.instance,
 });

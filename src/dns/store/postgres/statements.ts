@@ -1,11 +1,11 @@
 /** SQL of the fleet store. Each constant is one atomic statement with parameters $1, $2, … */
 
 /** `before` reads the snapshot from the statement's start, so it returns the row that is overwritten. */
-export const HEARTBEAT = `WITH before AS (SELECT run, told FROM floodgate.instances WHERE id = $1),
-  written AS (INSERT INTO floodgate.instances (id, account, run, told, last_seen) VALUES ($1, $2, $3, $4, clock_timestamp())
-    ON CONFLICT (id) DO UPDATE SET account = excluded.account, run = excluded.run, told = excluded.told,
+export const HEARTBEAT = `WITH before AS (SELECT run, report FROM floodgate.instances WHERE id = $1),
+  written AS (INSERT INTO floodgate.instances (id, account, run, report, last_seen) VALUES ($1, $2, $3, $4, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE SET account = excluded.account, run = excluded.run, report = excluded.report,
       last_seen = excluded.last_seen)
-  SELECT run, told FROM before`;
+  SELECT run, report FROM before`;
 
 export const RESUME = `SELECT
   (SELECT max(minute) FROM floodgate.minutes WHERE instance = $1 AND account = $2) AS minute,
@@ -34,7 +34,7 @@ export const FORGET_INSTANCES = `DELETE FROM floodgate.instances WHERE last_seen
   OR id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY account ORDER BY last_seen DESC) AS place
     FROM floodgate.instances) AS ranked WHERE place > $2)`;
 
-export const INSTANCES = `SELECT id, told, last_seen, last_seen > clock_timestamp() - interval '30 seconds' AS is_up
+export const INSTANCES = `SELECT id, report, last_seen, last_seen > clock_timestamp() - interval '30 seconds' AS is_up
   FROM floodgate.instances WHERE account = $1 ORDER BY last_seen DESC, id LIMIT $2`;
 
 const AT_PLACE = (region: string, datacenter: string): string =>

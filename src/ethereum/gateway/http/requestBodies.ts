@@ -91,8 +91,8 @@ const malformed = (coding: Coding): RequestBody => ({
 
 /** Reads a body of at most `maxBytes`. If Content-Length is larger, rejects the body before reading any of it. */
 function readWhole({ request, response }: Exchange, maxBytes: number, done: Done): void {
-  const told = Number(request.headers['content-length'] ?? 0);
-  if (told > maxBytes) return done(tooLarge(maxBytes, told));
+  const reported = Number(request.headers['content-length'] ?? 0);
+  if (reported > maxBytes) return done(tooLarge(maxBytes, reported));
   if (request.complete) {
     // A pipelined body is already buffered, because it was parsed while the earlier request was handled.
     const bytes: Buffer = request.read() ?? EMPTY;

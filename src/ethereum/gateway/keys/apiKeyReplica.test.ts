@@ -33,9 +33,9 @@ it('a worker that has not received keys yet rejects all clients, without declari
 it('a new worker receives all keys, and requires none if no key ever existed', () => {
   const records = database();
   const begin = (): SharedKeys => {
-    const told = new ApiKeyReplica();
-    told.apply(sent(new ApiKeyPublisher(records).changes()));
-    return new SharedKeys(told);
+    const reported = new ApiKeyReplica();
+    reported.apply(sent(new ApiKeyPublisher(records).changes()));
+    return new SharedKeys(reported);
   };
   expect(begin().isEmpty()).toBe(true);
   records.set(new Map(Array.from({ length: 10_000 }, (_, i) => [`hash-${i}`, key(`id-${i}`)])));
@@ -49,28 +49,29 @@ it('a new worker receives all keys, and requires none if no key ever existed', (
 
 it('workers have the keys of the database, whenever they started, and receive only changes', () => {
   const keys = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record({ id: fc.nat(3) }));
-  const steps = fc.array(fc.record({ keys, begins: fc.boolean(), isTold: fc.boolean() }));
+  const steps = fc.array(fc.record({ keys, begins: fc.boolean(), isReported: fc.boolean() }));
   fc.assert(
     fc.property(steps, (taken) => {
       const records = database();
-      const workers: { teller: ApiKeyPublisher; told: ApiKeyReplica }[] = [];
-      const tell = ({ teller, told }: (typeof workers)[number]) => told.apply(sent(teller.changes()));
-      for (const { keys: now, begins, isTold } of taken) {
+      const workers: { publisher: ApiKeyPublisher; reported: ApiKeyReplica }[] = [];
+      const tell = ({ publisher, reported }: (typeof workers)[number]) =>
+        reported.apply(sent(publisher.changes()));
+      for (const { keys: now, begins, isReported } of taken) {
         records.set(new Map(Object.entries(now)));
         if (begins) {
-          const worker = { teller: new ApiKeyPublisher(records), told: new ApiKeyReplica() };
+          const worker = { publisher: new ApiKeyPublisher(records), reported: new ApiKeyReplica() };
           tell(worker);
           workers.push(worker);
         }
-        if (!isTold) continue;
+        if (!isReported) continue;
         workers.forEach(tell);
-        for (const { told } of workers) expect(told.all()).toEqual(records.all());
+        for (const { reported } of workers) expect(reported.all()).toEqual(records.all());
       }
-      for (const { teller } of workers) {
-        teller.changes();
+      for (const { publisher } of workers) {
+        publisher.changes();
         records.set(new Map([...records.all()]).set('new', { id: 4 }));
-        expect([...teller.changes().changed]).toEqual([['new', { id: 4 }]]);
-        expect(teller.changes().changed.size).toBe(0);
+        expect([...publisher.changes().changed]).toEqual([['new', { id: 4 }]]);
+        expect(publisher.changes().changed.size).toBe(0);
       }
     }),
   );
@@ -81,10 +82,10 @@ it('keys are valid for five minutes after they were compared with the database, 
   const clock = (): number => nowMs;
   const records = database();
   records.set(new Map([['a', key('aaaa0001')]]));
-  const teller = new ApiKeyPublisher(records, clock);
-  const told = new ApiKeyReplica(clock);
-  const keys = new SharedKeys(told);
-  told.apply(sent(teller.changes()));
+  const publisher = new ApiKeyPublisher(records, clock);
+  const reported = new ApiKeyReplica(clock);
+  const keys = new SharedKeys(reported);
+  reported.apply(sent(publisher.changes()));
   nowMs += 4 * MINUTE_MS;
   expect(keys.find('a')).toEqual(key('aaaa0001'));
   // The first process hangs and sends nothing.
@@ -92,32 +93,33 @@ it('keys are valid for five minutes after they were compared with the database, 
   expect(() => keys.find('a')).toThrow(KeysUnavailableError);
   // The database is unavailable, as the first process reports. A worker that starts now receives the age of the keys.
   records.ageMs = 6 * MINUTE_MS;
-  told.apply(sent(teller.changes()));
+  reported.apply(sent(publisher.changes()));
   const begun = new ApiKeyReplica(clock);
   begun.apply(sent(new ApiKeyPublisher(records, clock).changes()));
-  for (const one of [told, begun]) expect(() => new SharedKeys(one).find('a')).toThrow(KeysUnavailableError);
+  for (const one of [reported, begun])
+    expect(() => new SharedKeys(one).find('a')).toThrow(KeysUnavailableError);
   expect(keys.isEmpty()).toBe(false);
   // Message that was sent in time but is read late.
   records.ageMs = 0;
-  const late = sent(teller.changes());
+  const late = sent(publisher.changes());
   nowMs += 6 * MINUTE_MS;
-  told.apply(late);
+  reported.apply(late);
   expect(() => keys.find('a')).toThrow(KeysUnavailableError);
-  told.apply(sent(teller.changes()));
+  reported.apply(sent(publisher.changes()));
   expect(keys.find('a')).toEqual(key('aaaa0001'));
 });
 
 it('the age of keys is measured with the clock of the machine', () => {
-  const told = new ApiKeyReplica();
-  told.apply(new ApiKeyPublisher({ ...database(), ageMs: 3 * MINUTE_MS }).changes());
-  expect(told.ageMs).toBeGreaterThanOrEqual(3 * MINUTE_MS - 1);
-  expect(told.ageMs).toBeLessThan(4 * MINUTE_MS);
+  const reported = new ApiKeyReplica();
+  reported.apply(new ApiKeyPublisher({ ...database(), ageMs: 3 * MINUTE_MS }).changes());
+  expect(reported.ageMs).toBeGreaterThanOrEqual(3 * MINUTE_MS - 1);
+  expect(reported.ageMs).toBeLessThan(4 * MINUTE_MS);
 });
 
 it('a worker cannot change keys', async () => {
-  const told = new ApiKeyReplica();
-  told.apply(sent(new ApiKeyPublisher(database()).changes()));
-  await expect(new SharedKeys(told).add('a', key('aaaa0001'))).rejects.toThrow(
+  const reported = new ApiKeyReplica();
+  reported.apply(sent(new ApiKeyPublisher(database()).changes()));
+  await expect(new SharedKeys(reported).add('a', key('aaaa0001'))).rejects.toThrow(
     'only the first process changes API keys',
   );
 });

@@ -145,8 +145,8 @@ export class CachedRelay {
     const { pool } = this.#network;
     if (response.kind !== 'result') return;
     if (pool.isSingle) {
-      const told = headIn(this.#row, params, response.value);
-      if (told !== undefined && told < (pool.heads.latest?.number ?? 0)) await pool.refresh(node);
+      const reported = headIn(this.#row, params, response.value);
+      if (reported !== undefined && reported < (pool.heads.latest?.number ?? 0)) await pool.refresh(node);
       return;
     }
     const number = foundIn(this.#row, response.value);

@@ -17,7 +17,7 @@ export function checkReceipt(receipt: Readonly<Record<string, unknown>>, asked: 
       );
   if (typeof logsBloom !== 'string') return;
   const { bits, isWhole } = bloomOf(list);
-  const told = Buffer.from(logsBloom.slice(2), 'hex');
-  if (isWhole ? !bits.equals(told) : !isWithin(bits, told))
+  const reported = Buffer.from(logsBloom.slice(2), 'hex');
+  if (isWhole ? !bits.equals(reported) : !isWithin(bits, reported))
     throw new InvalidResponseError(`the logs in the receipt of ${asked} do not match its bloom filter`);
 }

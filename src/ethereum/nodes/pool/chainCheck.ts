@@ -67,12 +67,12 @@ export class ChainCheck {
     const isAnyWrong = nodes.some(({ health }) => health === 'wrongChain');
     const isAnyRight = nodes.some(({ health, chain }) => health !== 'wrongChain' && chain !== undefined);
     if (!isAnyWrong || !isAnyRight) return;
-    const told = nodes.flatMap(({ client, chain }) =>
+    const reported = nodes.flatMap(({ client, chain }) =>
       chain === undefined ? [] : `${client.host} is on ${describeChain(chain)}`,
     );
     const indexed = this.#indexed && `; the index has ${describeChain(this.#indexed)}`;
     throw new ChainMismatchError(
-      `the upstream nodes are on different chains: ${told.join(', ')}${indexed ?? ''}. All nodes of a network must be on one chain`,
+      `the upstream nodes are on different chains: ${reported.join(', ')}${indexed ?? ''}. All nodes of a network must be on one chain`,
     );
   }
 

@@ -108,7 +108,7 @@ export class NetworkHeads {
     } else if (this.#isTakenBack(claims, head) || nowMs - this.#reachedAtMs > HOLD_MS) {
       this.#set(best);
     }
-    this.#noteTellers(credible);
+    this.#notePublishers(credible);
     // A lagging node does not move `safe` back, but a chain that went back does.
     const safe = lowest(credible, 'safe', this.#latest);
     if (safe !== undefined && safe.number >= (this.#safe?.number ?? 0)) this.#safe = safe;
@@ -128,7 +128,7 @@ export class NetworkHeads {
     );
   }
 
-  #noteTellers(claims: readonly Claim[]): void {
+  #notePublishers(claims: readonly Claim[]): void {
     for (const { node, heads } of claims)
       if (heads.latest.number >= (this.#latest?.number ?? 0)) this.#reporters.add(node);
   }

@@ -201,7 +201,8 @@ export class NodePool {
     this.#chain.adopt(chain);
     for (const [i, state] of nodes.entries()) this.nodes[i]?.adopt(state);
     this.heads.adopt(heads);
-    for (const { heads: told } of nodes) if (told !== undefined) this.heads.nodeReached(told.latest.number);
+    for (const { heads: reported } of nodes)
+      if (reported !== undefined) this.heads.nodeReached(reported.latest.number);
     if (this.isAnyHealthy) this.#wait.nodeRecovered();
   }
 

@@ -44,9 +44,9 @@ interface TypeSums {
 
 /** Returns the summary of an address. `state` must cover the whole range, newest first. */
 export async function summarize(parts: Parts, address: Address, state: WideState): Promise<HistorySummary> {
-  const { range, missing, missingUpTo: told = range.fromBlock } = state;
+  const { range, missing, missingUpTo: reported = range.fromBlock } = state;
   const sums = isEmpty(range) ? undefined : await readSums(parts, address, state);
-  const lowest = Math.max(told, sums === undefined || sums.cut < 0 ? told : sums.cut + 1);
+  const lowest = Math.max(reported, sums === undefined || sums.cut < 0 ? reported : sums.cut + 1);
   const summed: BlockRange | undefined =
     lowest > range.toBlock ? undefined : { fromBlock: lowest, toBlock: range.toBlock };
   const of = <T>(zero: T, add: (sum: T, row: TypeSums, side: 'from' | 'to') => T) => ({
@@ -83,12 +83,12 @@ function readSums({ clickHouse, tables }: Parts, address: Address, state: WideSt
     CROSS JOIN (SELECT groupArray((type, froms, tos, paidHigh, paidLow, receivedHigh, receivedLow)) AS types FROM (
       SELECT toUInt8(${TYPE}) AS type, countIf(${isFrom}) AS froms, countIf(${isTo}) AS tos,
         ${sumOf(isFrom, 'paid')}, ${sumOf(isTo, 'received')}
-      FROM ${rows} AND number >= {told:UInt32}
+      FROM ${rows} AND number >= {reported:UInt32}
         AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut})) GROUP BY type)) AS t
     CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
   const parameters = {
     ...rangeParameters(state),
-    ...{ address: address.slice(2), told: state.missingUpTo ?? state.range.fromBlock },
+    ...{ address: address.slice(2), reported: state.missingUpTo ?? state.range.fromBlock },
   };
   return clickHouse.row(
     { columns: 'lowest, highest, n, cut, cuts, types, counts', from, parameters },

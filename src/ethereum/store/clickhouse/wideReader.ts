@@ -61,13 +61,14 @@ export class WideReader {
     const isCut = missing.length > (maxMissing ?? 0);
     if (isCut) missing.pop();
     const last = missing.at(-1);
-    const told = !isCut || last === undefined ? undefined : order === 'asc' ? last.toBlock : last.fromBlock;
+    const reported =
+      !isCut || last === undefined ? undefined : order === 'asc' ? last.toBlock : last.fromBlock;
     const from = cursor === undefined ? range : upTo(range, cursor.blockNumber, opposite(order));
     const bounded =
       order === 'asc'
         ? upTo(from, from.fromBlock + maxBlocks - 1, order)
         : upTo(from, from.toBlock - maxBlocks + 1, order);
-    const within = told === undefined || query.isWhole ? bounded : upTo(bounded, told, order);
+    const within = reported === undefined || query.isWhole ? bounded : upTo(bounded, reported, order);
     const isBounded = within.fromBlock !== from.fromBlock || within.toBlock !== from.toBlock;
     const { fromBlock: first, toBlock: end } = within;
     return {
@@ -76,7 +77,7 @@ export class WideReader {
       missing: (order === 'asc' ? missing : missing.reverse())
         .map((gap) => (isBounded ? upTo(gap, order === 'asc' ? end : first, order) : gap))
         .filter((gap) => !isEmpty(gap)),
-      missingUpTo: isBounded ? (order === 'asc' ? end : first) : told,
+      missingUpTo: isBounded ? (order === 'asc' ? end : first) : reported,
       searchRange: within,
       attempts: isEmpty(within)
         ? attemptsOf([])

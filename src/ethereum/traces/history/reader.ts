@@ -64,7 +64,7 @@ export interface HistoryReader {
     segments: { readonly first: number; readonly last: number },
     work: WorkBudget,
   ): Iterable<SegmentCounts>;
-  /** Returns the first `max` missing ranges of blocks. If there are more, `toldUpTo` is the last block covered. */
+  /** Returns the first `max` missing ranges of blocks. If there are more, `reportedUpTo` is the last block covered. */
   missing(range: BlockRange, order: Order, max: number): Missing;
 }
 

@@ -26,14 +26,14 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   const { ranges, coveredUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
   const terms = termsOf([query.address]);
   const search: Search<readonly PostingTerm[]> = { terms, direction: 'either', order: 'desc', range };
-  const told = { ...search, range: { ...range, fromBlock: coveredUpTo } };
+  const reported = { ...search, range: { ...range, fromBlock: coveredUpTo } };
   const lastBlock = endOf(reader, search, 'desc');
   return {
     range,
     firstBlock: lastBlock === undefined ? undefined : endOf(reader, search, 'asc'),
     lastBlock,
-    counts: countTypes(reader, told),
-    value: sumValues(reader, told),
+    counts: countTypes(reader, reported),
+    value: sumValues(reader, reported),
     missing: ranges,
   };
 }

@@ -62,7 +62,7 @@ async function serve(limits: { maxBytes: number; sendTimeoutMs?: number; path?: 
     server.close();
   });
   const cuts = async (reason: string): Promise<number> => {
-    const { values } = (await metrics.getSingleMetric('floodgate_http_connections_cut_total')?.get()) ?? {
+    const { values } = (await metrics.getSingleMetric('floodgate_http_connections_closed_total')?.get()) ?? {
       values: [],
     };
     return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;

@@ -50,7 +50,7 @@ export class Readers {
     this.budget = new Budget({ perClient: Math.floor(maxBytes / 2), total: maxBytes });
     this.#connections = new Connections(metrics);
     this.#cuts = new Counter({
-      name: 'floodgate_http_connections_cut_total',
+      name: 'floodgate_http_connections_closed_total',
       help: 'Connections closed because the client received nothing (timeout), or too little while memory or places were scarce (memory, place).',
       labelNames: ['reason'],
       registers: [metrics],

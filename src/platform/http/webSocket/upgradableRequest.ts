@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { CountedRequest } from '../unfinished/countedRequest.ts';
 
-const TOLD = Symbol('upgrade');
+const REPORTED = Symbol('upgrade');
 const WEB_SOCKET = 'websocket';
 
 /**
@@ -9,15 +9,15 @@ const WEB_SOCKET = 'websocket';
  * Java's client offers with each first request) are ignored, and the request is answered as HTTP/1.1.
  */
 export class UpgradableRequest extends CountedRequest {
-  declare [TOLD]: boolean | undefined;
+  declare [REPORTED]: boolean | undefined;
 
   /** Set by node's parser from the headers and read by node's server. */
   get upgrade(): boolean {
-    return this[TOLD] === true && isForWebSocket(this);
+    return this[REPORTED] === true && isForWebSocket(this);
   }
 
-  set upgrade(told: boolean) {
-    this[TOLD] = told;
+  set upgrade(reported: boolean) {
+    this[REPORTED] = reported;
   }
 }
 

@@ -153,7 +153,10 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Token: tokenSchema,
   CurrentToken: currentTokenSchema,
   AnalyticsAnswer: success({
-    result: Type.Object({}, { description: 'See docs/reference/dns-attacks.md, section "What can be seen".' }),
+    result: Type.Object(
+      {},
+      { description: 'See docs/reference/dns-attacks.md, section "What can be seen".' },
+    ),
   }),
   ...guardSchemas,
   ...healthSchemas,

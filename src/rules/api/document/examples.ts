@@ -33,12 +33,12 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   };
   const attack = {
     ...{ id: EXAMPLE_ATTACK_ID, state: 'ended', zones: ['example.com'], zone_count: 1 },
-    ...{ noticed_by: 'unknown_rate', rule: attackRule },
+    ...{ detected_by: 'unknown_rate', rule: attackRule },
     ...{ started_on: EXAMPLE_MOMENT, last_seen_on: EXAMPLE_MOMENT, ended_on: EXAMPLE_MOMENT },
-    now: { queries: 0, unknown_names: 0, refused: 0, would_refuse: 0 },
-    peak: { queries: 20400, unknown_names: 20000, refused: 19900, would_refuse: 0 },
-    ...{ queries: 24400, unknown_names: 24100, refused: 23600, would_refuse: 0, refused_share: 0.967 },
-    known_names: { asked: 300, answered: 300, refused: 0, would_refuse: 0 },
+    now: { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 },
+    peak: { queries: 20400, unknown_names: 20000, limited: 19900, would_drop: 0 },
+    ...{ queries: 24400, unknown_names: 24100, limited: 23600, would_drop: 0, limited_share: 0.967 },
+    known_names: { asked: 300, answered: 300, limited: 0, would_drop: 0 },
   };
   const heavy = (value: string) => ({ value, count: 23600, error: 0 });
   const attackWhole = {
@@ -71,17 +71,17 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
       passed: [300, 310],
       allowed: [0, 0],
       paid: [0, 100],
-      refused: [0, 19_900],
-      would_refuse: [0, 0],
+      limited: [0, 19_900],
+      would_drop: [0, 0],
     },
     ...{ paying: [0, 20_000], paying_known: [0, 0], bucket_per_second: [100, 100], attack: [0, 1] },
   };
   const level = (sensitivity: string, factor: number) => ({
     ...{ sensitivity, rate_per_second: 100 * factor, burst: 500 * factor },
-    ...{ paying: 20_000, refused: 20_000 - 600 * factor, known_refused: 0, client_limited: 0 },
+    ...{ paying: 20_000, limited: 20_000 - 600 * factor, known_limited: 0, client_limited: 0 },
   });
-  const profileLevel = (profile_sensitivity: string, paying: number, known_refused: number) => ({
-    ...{ profile_sensitivity, paying, refused: paying - 600, known_refused, client_limited: 0 },
+  const profileLevel = (profile_sensitivity: string, paying: number, known_limited: number) => ({
+    ...{ profile_sensitivity, paying, limited: paying - 600, known_limited, client_limited: 0 },
   });
   const whatIf = {
     ...{ rule: attackRule, seconds: 2, queries: 20_610, recorded: 1024 },

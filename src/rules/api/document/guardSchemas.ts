@@ -25,7 +25,7 @@ const summary = {
     description: 'Attacked zones, at most 100. An empty string means names outside all known zones.',
   }),
   zone_count: Type.Integer({ minimum: 0 }),
-  noticed_by: Type.Enum(
+  detected_by: Type.Enum(
     [
       'unknown_rate',
       'unknown_share',
@@ -33,7 +33,7 @@ const summary = {
       'zone_rate',
       'account_rate',
       'earlier_run',
-      'known_refused',
+      'known_limited',
     ],
     { type: 'string' },
   ),
@@ -45,15 +45,15 @@ const summary = {
   peak: ref('AttackRates'),
   queries: count('Queries in the attacked zones during the attack.'),
   unknown_names: count(),
-  refused: count(),
-  would_refuse: count('Queries that an enabled rule would have dropped or truncated.'),
-  refused_share: Type.Number({ minimum: 0, maximum: 1 }),
+  limited: count(),
+  would_drop: count('Queries that an enabled rule would have dropped or truncated.'),
+  limited_share: Type.Number({ minimum: 0, maximum: 1 }),
   known_names: Type.Object(
     {
       asked: count(),
       answered: count(),
-      refused: count('Dropped or truncated.'),
-      would_refuse: count(
+      limited: count('Dropped or truncated.'),
+      would_drop: count(
         'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
       ),
     },
@@ -67,8 +67,8 @@ const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECO
 /** Simulated effect of a rule. */
 const done = {
   paying: count('Queries that would have needed a token.'),
-  refused: count('Queries that would have found no token; a part of `paying`.'),
-  known_refused: count('Queries for known names that would have found no token; a part of `refused`.'),
+  limited: count('Queries that would have found no token; a part of `paying`.'),
+  known_limited: count('Queries for known names that would have found no token; a part of `limited`.'),
   client_limited: count(
     'Queries above the rate limit of their client that need no token; truncated, so that the client retries over TCP.',
   ),
@@ -91,8 +91,8 @@ export const guardSchemas = {
     {
       queries: count(),
       unknown_names: count(),
-      refused: count('Dropped or truncated.'),
-      would_refuse: count(
+      limited: count('Dropped or truncated.'),
+      would_drop: count(
         'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
       ),
     },
@@ -160,8 +160,8 @@ export const guardSchemas = {
       passed: series('Queries that passed without a token.'),
       allowed: series('Queries that an access list allowed; a part of `passed`.'),
       paid: series('Queries that passed with a token.'),
-      refused: series('Queries that were dropped or truncated.'),
-      would_refuse: series('Queries that an enabled rule would have dropped or truncated.'),
+      limited: series('Queries that were dropped or truncated.'),
+      would_drop: series('Queries that an enabled rule would have dropped or truncated.'),
       paying: series('Queries that needed a token.'),
       paying_known: series('Queries for known names that needed a token.'),
       bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),

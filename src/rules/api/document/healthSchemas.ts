@@ -74,7 +74,7 @@ export const healthSchemas = {
         Type.Object(
           {
             queries: count('Queries over UDP.'),
-            refused: count(),
+            limited: count(),
             attacks: count('Attacks active at the end of the minute.'),
           },
           closed,
@@ -97,7 +97,7 @@ export const healthSchemas = {
         {
           connections: count(),
           unsent_bytes: count('Memory of responses in preparation or not yet received by clients.'),
-          connections_cut: counts('Connections closed since startup, by reason.'),
+          connections_closed: counts('Connections closed since startup, by reason.'),
         },
         closed,
       ),
@@ -143,7 +143,7 @@ export const exampleHealth = {
     },
   ],
   limited: { in_flight: 0 },
-  http: { connections: 12, unsent_bytes: 0, connections_cut: { timeout: 0, memory: 0, place: 0 } },
+  http: { connections: 12, unsent_bytes: 0, connections_closed: { timeout: 0, memory: 0, place: 0 } },
   stores: [{ store: 'rules', bytes: 65_536 }],
 };
 

@@ -25,7 +25,7 @@ const members = {
   requests: Type.Object(
     {
       count: Type.Integer({ minimum: 0, description: 'Requests since the server started.' }),
-      refused: Type.Integer({ minimum: 0, description: 'Requests that were rejected.' }),
+      rejected: Type.Integer({ minimum: 0, description: 'Requests that were rejected.' }),
     },
     closed,
   ),
@@ -48,5 +48,5 @@ export const exampleApiToken = {
   ...{ accounts: ['0123abcd'], permissions: ['dns_protection:read'] },
   ...{ created_on: '2026-11-20T22:10:38.762503+00:00', created_by: 'configured' },
   expires_on: '2099-01-31T00:00:00.000000+00:00',
-  requests: { count: 12, refused: 0 },
+  requests: { count: 12, rejected: 0 },
 };

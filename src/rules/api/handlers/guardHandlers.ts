@@ -59,15 +59,15 @@ export function guardHandlers(guard: GuardReports): GuardHandlers {
     },
 
     async rates(request) {
-      const told = request.accountId === guard.accountId ? guard.rates() : undefined;
-      if (told === undefined) throw notFound(request);
-      return { body: successEnvelope(told) };
+      const reported = request.accountId === guard.accountId ? guard.rates() : undefined;
+      if (reported === undefined) throw notFound(request);
+      return { body: successEnvelope(reported) };
     },
 
     async whatIf(request) {
-      const told = request.accountId === guard.accountId ? await guard.whatIf() : undefined;
-      if (told === undefined) throw notFound(request);
-      return { body: successEnvelope(told) };
+      const reported = request.accountId === guard.accountId ? await guard.whatIf() : undefined;
+      if (reported === undefined) throw notFound(request);
+      return { body: successEnvelope(reported) };
     },
 
     async attacks(request) {

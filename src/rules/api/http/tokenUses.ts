@@ -7,15 +7,15 @@ const MAX_COUNTED = 10_000;
 export interface RequestsOfToken {
   readonly count: number;
   /** Rejected requests: not allowed, above the rate limit, or with an expired or revoked token. Included in `count`. */
-  readonly refused: number;
+  readonly rejected: number;
 }
 
-const NONE: RequestsOfToken = { count: 0, refused: 0 };
+const NONE: RequestsOfToken = { count: 0, rejected: 0 };
 
 /** Counts the requests of each token and records its last use. */
 export class TokenUses {
   readonly #last: LastUsedTracker;
-  readonly #requests = new Map<string, { count: number; refused: number }>();
+  readonly #requests = new Map<string, { count: number; rejected: number }>();
 
   constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
     this.#last = new LastUsedTracker({ timestampOf: timestampOfMillis }, tokens);
@@ -31,13 +31,13 @@ export class TokenUses {
     const requests = this.#countedOf(id);
     if (!requests) return;
     requests.count++;
-    requests.refused++;
+    requests.rejected++;
   }
 
   /** Counts a request as rejected after `countValid` counted it. */
   countForbidden(id: string): void {
     const requests = this.#requests.get(id);
-    if (requests) requests.refused++;
+    if (requests) requests.rejected++;
   }
 
   lastUses(): Promise<ReadonlyMap<string, string>> {
@@ -45,18 +45,18 @@ export class TokenUses {
   }
 
   requestsOf(id: string): RequestsOfToken {
-    const { count, refused } = this.#requests.get(id) ?? NONE;
-    return { count, refused };
+    const { count, rejected } = this.#requests.get(id) ?? NONE;
+    return { count, rejected };
   }
 
   stop(): Promise<void> {
     return this.#last.stop();
   }
 
-  #countedOf(id: string): { count: number; refused: number } | undefined {
+  #countedOf(id: string): { count: number; rejected: number } | undefined {
     const known = this.#requests.get(id);
     if (known !== undefined || this.#requests.size >= MAX_COUNTED) return known;
-    const made = { count: 0, refused: 0 };
+    const made = { count: 0, rejected: 0 };
     this.#requests.set(id, made);
     return made;
   }

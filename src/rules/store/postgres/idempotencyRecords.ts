@@ -42,7 +42,7 @@ export class IdempotencyRecords {
   ): Promise<CreatedRule | undefined> {
     const [first] = await transaction.read(
       queries
-        .selectFrom('first_answers')
+        .selectFrom('idempotency_keys')
         .selectAll()
         .where('account', '=', account)
         .where('key', '=', key)
@@ -69,15 +69,15 @@ export class IdempotencyRecords {
     };
     await transaction.writeUnaudited(
       queries
-        .insertInto('first_answers')
+        .insertInto('idempotency_keys')
         .values({ account, key, ...answer })
         .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet(answer)),
     );
   }
 }
 
-const CLEAR = `DELETE FROM floodgate.first_answers WHERE at IN (
-  SELECT at FROM floodgate.first_answers
+const CLEAR = `DELETE FROM floodgate.idempotency_keys WHERE at IN (
+  SELECT at FROM floodgate.idempotency_keys
   WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)
   ORDER BY at LIMIT $4)`;
 

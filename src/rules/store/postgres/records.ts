@@ -9,8 +9,8 @@ const CHANGED = 'SELECT hash, changed_at, key FROM floodgate.gateway_keys WHERE 
 const STORED = 'SELECT key FROM floodgate.gateway_keys WHERE hash = $1';
 const WRITE = `INSERT INTO floodgate.gateway_keys (hash, changed_at, key) VALUES ($1, $2, $3)
   ON CONFLICT (hash) DO UPDATE SET changed_at = excluded.changed_at, key = excluded.key`;
-const TELL = `WITH told AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
-  UPDATE floodgate.clock SET moment = $1, keys_changed_at = $1 FROM told`;
+const TELL = `WITH reported AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
+  UPDATE floodgate.clock SET moment = $1, keys_changed_at = $1 FROM reported`;
 
 interface Row {
   readonly hash: string;

@@ -33,8 +33,8 @@ const TABLES: Readonly<Record<TableName, { readonly select: string; readonly ins
   },
   firstAnswers: {
     select: `json_build_array(account, key) AS key, json_build_object('at', at, 'wallClock', wall_clock,
-      'fingerprint', fingerprint, 'rule', rule, 'overrides', overrides) AS value FROM floodgate.first_answers`,
-    insert: `INSERT INTO floodgate.first_answers SELECT key->>0, key->>1, (value->>'at')::bigint,
+      'fingerprint', fingerprint, 'rule', rule, 'overrides', overrides) AS value FROM floodgate.idempotency_keys`,
+    insert: `INSERT INTO floodgate.idempotency_keys SELECT key->>0, key->>1, (value->>'at')::bigint,
       (value->>'wallClock')::bigint, value->>'fingerprint', value->'rule', value->'overrides' FROM records`,
   },
   audit: {

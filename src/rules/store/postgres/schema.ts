@@ -35,7 +35,7 @@ const TABLES = `
     at bigint PRIMARY KEY, account text COLLATE "C", rule text COLLATE "C", entry json NOT NULL);
   CREATE INDEX ON floodgate.audit (account, at);
   CREATE INDEX ON floodgate.audit (rule, at);
-  CREATE TABLE floodgate.first_answers (
+  CREATE TABLE floodgate.idempotency_keys (
     account text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, at bigint NOT NULL UNIQUE,
     wall_clock bigint NOT NULL, fingerprint text COLLATE "C" NOT NULL, rule json NOT NULL, overrides json NOT NULL,
     PRIMARY KEY (account, key));
@@ -44,7 +44,7 @@ const TABLES = `
   CREATE INDEX ON floodgate.gateway_keys (changed_at);
   CREATE TABLE floodgate.instances (
     id text COLLATE "C" PRIMARY KEY, account text COLLATE "C" NOT NULL, run text COLLATE "C" NOT NULL,
-    told json NOT NULL, last_seen timestamptz NOT NULL);
+    report json NOT NULL, last_seen timestamptz NOT NULL);
   CREATE INDEX ON floodgate.instances (account, last_seen);
   CREATE TABLE floodgate.minutes (
     account text COLLATE "C" NOT NULL, rule text COLLATE "C" NOT NULL, minute bigint NOT NULL,

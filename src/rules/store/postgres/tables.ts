@@ -57,7 +57,7 @@ export interface Tables {
     readonly rule: string | null;
     readonly entry: Json<AuditEntry>;
   };
-  readonly first_answers: {
+  readonly idempotency_keys: {
     readonly account: string;
     /** SHA-256 of the retry key. */
     readonly key: string;

@@ -19,8 +19,8 @@ const FINISH = `WITH
       SELECT * FROM unnest($5::text[], $6::bigint[], $7::bigint[])
       ON CONFLICT (account) DO UPDATE SET rules_changed_at = greatest(a.rules_changed_at, excluded.rules_changed_at),
         lists_changed_at = greatest(a.lists_changed_at, excluded.lists_changed_at)),
-    told AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
-  UPDATE floodgate.clock SET moment = $8, tokens_changed_at = $9, behind_since = $10 FROM told`;
+    reported AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
+  UPDATE floodgate.clock SET moment = $8, tokens_changed_at = $9, behind_since = $10 FROM reported`;
 
 interface Clock {
   readonly moment: Micros;

@@ -24,7 +24,7 @@ it('an exception while a packet is handled drops that packet only and is reporte
     packet[2] = 0x80;
     server.send(packet, port, address);
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   let throwing = false;
   const orThrow = <T>(value: T): T => {
     if (throwing) throw new Error('unexpected fault');
@@ -50,7 +50,7 @@ it('an exception while a packet is handled drops that packet only and is reporte
         },
       },
       onAnswer: () => orThrow(undefined),
-      onFault: (fault) => told.push(fault),
+      onFault: (fault) => reported.push(fault),
     },
   );
   ends.push(() => relay.close());
@@ -75,8 +75,8 @@ it('an exception while a packet is handled drops that packet only and is reporte
   ask(QueryType.A);
   const [answer] = await once(client, 'message');
   expect(answer.readUInt16BE(0)).toBe(7);
-  expect([relay.faults(), told.length]).toEqual([2, 1]);
-  expect(told[0]).toMatch(/unexpected fault\n +at /);
+  expect([relay.faults(), reported.length]).toEqual([2, 1]);
+  expect(reported[0]).toMatch(/unexpected fault\n +at /);
 });
 
 it('the outcome of each user query is counted: answered, dropped, not sent, or unanswered', async () => {

@@ -81,11 +81,11 @@ export class HeadFeed {
     if (this.#isRunning) return;
     this.#isRunning = true;
     for (let head = this.#next(); head !== undefined; head = this.#next()) {
-      const isTold = await this.#follow(head).then(
+      const isReported = await this.#follow(head).then(
         () => true,
         () => false,
       );
-      if (!isTold) await this.#pause();
+      if (!isReported) await this.#pause();
     }
     this.#isRunning = false;
   }

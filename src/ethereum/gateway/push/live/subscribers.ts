@@ -82,18 +82,18 @@ export class Subscribers<T extends PushItem> {
 
   /** Sends a block's items, and keeps those that were received. Skips `undefined`. Yields after each step. */
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
-    const told: T[] = [];
+    const reported: T[] = [];
     let bytes = 0;
     for (const item of items) {
       yield;
       if (item === undefined || !(yield* this.#push(item, moment, false))) continue;
       bytes += item.text.length;
       // If the items of one block exceed the limit, none are kept, because `#forget` removes this block too.
-      if (bytes <= this.#rememberedBytes) told.push(item);
-      else told.length = 0;
+      if (bytes <= this.#rememberedBytes) reported.push(item);
+      else reported.length = 0;
     }
     if (bytes === 0 || this.size === 0) return;
-    this.#sent.push({ blockNumber, moment, items: told, bytes });
+    this.#sent.push({ blockNumber, moment, items: reported, bytes });
     this.#bytes += bytes;
     this.#forget(blockNumber);
   }
@@ -101,13 +101,13 @@ export class Subscribers<T extends PushItem> {
   /** Sends the items of this and all later blocks again, marked as removed. The item sent last comes first. */
   *sendRemoved(fromBlock: number): Generator<void> {
     for (
-      let told = this.#sent.at(-1);
-      told !== undefined && told.blockNumber >= fromBlock;
-      told = this.#sent.at(-1)
+      let reported = this.#sent.at(-1);
+      reported !== undefined && reported.blockNumber >= fromBlock;
+      reported = this.#sent.at(-1)
     ) {
       this.#sent.pop();
-      this.#bytes -= told.bytes;
-      for (const item of [...told.items].reverse()) yield* this.#push(item, told.moment, true);
+      this.#bytes -= reported.bytes;
+      for (const item of [...reported.items].reverse()) yield* this.#push(item, reported.moment, true);
     }
     if (this.#forgotten === undefined || this.#forgotten.blockNumber < fromBlock) return;
     this.missed(this.#forgotten.moment);
@@ -122,18 +122,18 @@ export class Subscribers<T extends PushItem> {
   /** Sends an item to its subscribers. Returns true if at least one subscriber received it. */
   *#push(item: T, moment: number, removed: boolean): Generator<void, boolean> {
     const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
-    let isTold = false;
+    let isReported = false;
     for (const [i, key] of item.keys.entries())
       for (const subscriber of this.#byKey.get(key) ?? []) {
         const { keys, matches, sink, since } = subscriber;
         const isDone = i > 0 && item.keys.slice(0, i).some((before) => keys.has(before));
         if (!isDone && since <= moment && matches(item)) {
           sink.push(text);
-          isTold = true;
+          isReported = true;
         }
         yield;
       }
-    return isTold;
+    return isReported;
   }
 
   #forget(newest: number): void {

@@ -33,10 +33,10 @@ function blocks(random: Random, first: number, count: number): IndexedBlock[] {
 }
 
 function listener() {
-  const told: { blockNumber: number; removed: boolean }[] = [];
-  const heard = { told, missed: 0 };
+  const reported: { blockNumber: number; removed: boolean }[] = [];
+  const heard = { reported, missed: 0 };
   const sink = {
-    push: (text: string): void => void told.push(JSON.parse(text)),
+    push: (text: string): void => void reported.push(JSON.parse(text)),
     missed: (): void => void heard.missed++,
   };
   return { heard, sink };
@@ -79,12 +79,12 @@ describe('TraceFeed', () => {
     feed.indexChanged({ blocks: [first, indexUnavailable(header, 'oversized')] });
     feed.indexChanged({ undoFrom: number, blocks: [] });
     const notice = { blockNumber: number, blockHash: hash, unavailable: 'oversized' };
-    await until('the removal is sent', () => other.heard.told.length === 2);
-    expect(other.heard.told).toEqual([
+    await until('the removal is sent', () => other.heard.reported.length === 2);
+    expect(other.heard.reported).toEqual([
       { ...notice, removed: false },
       { ...notice, removed: true },
     ]);
-    expect(one.heard.told.slice(-2)).toEqual(other.heard.told);
+    expect(one.heard.reported.slice(-2)).toEqual(other.heard.reported);
     expect([one.heard.missed, other.heard.missed]).toEqual([0, 0]);
   });
 
@@ -104,7 +104,7 @@ describe('TraceFeed', () => {
     feed.add(WANTED, third.sink);
     expect(asked).toEqual([true, false, true]);
     feed.indexChanged({ blocks: blocks(random, 9, 10) });
-    await until('the traces are sent', () => third.heard.told.length > 0);
+    await until('the traces are sent', () => third.heard.reported.length > 0);
     expect(third.heard.missed).toBe(0);
   });
 
@@ -119,7 +119,7 @@ describe('TraceFeed', () => {
     await atOnce(subscribers.send({ blockNumber: 2, moment: subscribers.moment() }, [item]));
     await atOnce(subscribers.sendRemoved(2));
     expect(
-      [early, late].map(({ heard }) => [heard.told.map(({ removed }) => removed), heard.missed]),
+      [early, late].map(({ heard }) => [heard.reported.map(({ removed }) => removed), heard.missed]),
     ).toEqual([
       [[false, false, true], 0],
       [[false, true], 0],

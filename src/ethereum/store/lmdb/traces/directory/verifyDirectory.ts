@@ -46,20 +46,20 @@ export function verifyDirectory(
   for (const [name, positions] of expected) {
     const [side = '', term = ''] = name.split(' ');
     if (side === 'transaction') continue;
-    let told = 0;
+    let reported = 0;
     let kept: Uint32Array | undefined;
     reader.directory.visitRun(
       { first: segment, last: segment, level },
       { term, work: new WorkBudget() },
       (part) => {
-        for (const count of sideOf(part.counts, side)) told += count;
+        for (const count of sideOf(part.counts, side)) reported += count;
         kept = part.positions(side === 'from' ? 'from' : 'to');
       },
     );
     const isSame = kept?.every((position, i) => position === positions[i]) ?? true;
-    if (told === positions.length && isSame) continue;
+    if (reported === positions.length && isSame) continue;
     problems.push(
-      `the directory has ${told} of the ${positions.length} traces of ${term} as ${side} in segment ${segment}`,
+      `the directory has ${reported} of the ${positions.length} traces of ${term} as ${side} in segment ${segment}`,
     );
     return;
   }
