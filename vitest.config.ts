@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { HANG_MS } from './test/support/hang.ts';
 
-/** Beyond what the waits in a test take to give up: they say what they waited for. */
+/** Longer than the waits in tests, whose errors name the awaited event. */
 const TIMEOUTS = { testTimeout: 2 * HANG_MS, hookTimeout: 2 * HANG_MS };
 
 export default defineConfig({
@@ -11,9 +11,9 @@ export default defineConfig({
     expect: { poll: { timeout: HANG_MS } },
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/endWithVitest.ts'],
-    // No test leaves anything to the next: a worker loads the modules once, a third less of the units' processor time.
+    // Tests restore global state, so a worker loads the modules once. This saves a third of the time of the unit tests.
     isolate: false,
-    // Most tests wait for a server, or for a limit of its time, most of the time.
+    // Most tests spend their time waiting for a server or a timeout.
     maxWorkers: 2 * availableParallelism(),
     reporters: ['default', './test/support/closingLine.ts'],
     projects: [
