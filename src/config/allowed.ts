@@ -8,7 +8,6 @@ interface Constraints {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly maxItems?: number;
-  readonly pattern?: string;
 }
 
 export function allowed(schema: TSchema & OptionNotes): string {
@@ -25,10 +24,8 @@ export function allowed(schema: TSchema & OptionNotes): string {
   return 'see docs/reference/configuration.md';
 }
 
+/** An option with a pattern has an `allowed` text. */
 function allowedText(limits: Constraints): string {
-  if (limits.pattern === '^https?://') return 'a URL that starts with http:// or https://';
-  if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))
-    return `1 to ${limits.maxLength} letters, digits, _ and -`;
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;
   return 'a text that is not empty';

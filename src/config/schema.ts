@@ -84,6 +84,7 @@ const Spans = Type.Object(
     endpoint: Type.Optional(
       Type.String({
         pattern: '^https?://',
+        allowed: 'a URL that starts with http:// or https://',
         isAddress: true,
         standardVariable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
         description:
@@ -524,6 +525,7 @@ const Dns = Type.Object(
         minLength: 1,
         maxLength: 32,
         pattern: '^[A-Za-z0-9_-]+$',
+        allowed: '1 to 32 letters, digits, _ and -',
         description: 'Account whose rules the DNS guard enforces. Default: no guard.',
       }),
     ),
