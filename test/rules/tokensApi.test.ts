@@ -132,7 +132,7 @@ describe('a token with tokens:write', () => {
     await expect.poll(async () => (await create(body, late.value)).status, { timeout: HANG_MS }).toBe(401);
     const shown = (await call(server, { path: `${TOKENS}/${late.id}` })).json.result;
     expect(shown).toMatchObject({ status: 'expired' });
-    expect(shown.requests.refused).toBeGreaterThan(0);
+    expect(shown.requests.rejected).toBeGreaterThan(0);
   });
 
   it('is revoked with a message that lists the tokens it created, because they stay valid', async () => {
