@@ -57,7 +57,7 @@ describe('the metrics of the gateway', () => {
       'upstream_failures',
       'upstream_hedges',
       'upstream_invalid_responses',
-      'upstream_head_went_back',
+      'upstream_head_regressions',
     ])
       expect(text).toContain(`# TYPE floodgate_${name}_total counter`);
   });

@@ -220,7 +220,7 @@ describe('a token created over the API', () => {
     await call(server, { path: rulesPath('a'), token: value });
     await call(server, { path: rulesPath('c'), token: value });
     const used = await shown();
-    expect(used.requests).toEqual({ count: 2, refused: 1 });
+    expect(used.requests).toEqual({ count: 2, rejected: 1 });
     expect(Date.parse(used.last_used_on)).toBeGreaterThanOrEqual(before - 1);
   });
 
