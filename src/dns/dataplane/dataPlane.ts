@@ -27,8 +27,8 @@ export interface DataPlane {
   /** Called every second, after the detector has updated its zones. */
   tick(nowMs: number): void;
   /**
-   * Returns the number of times each verdict was applied, if not all packets reach the detector. Default: the
-   * detector's counters.
+   * Only for a data plane in which some packets do not reach the detector: returns how many times each verdict was
+   * applied. Without this method, the counters of the detector are used.
    */
   verdicts?(): Float64Array;
   /** Returns the samples since the last call. Samples are collected only if `detector.samplesLimited` is true. */

@@ -6,7 +6,7 @@ interface Waiting {
   readonly unlessAnswered: UserEnd;
 }
 
-/** User queries (for known names) that wait for an answer, if queries and answers arrive separately. */
+/** User queries (for known names) that wait for an answer. Used where queries and answers arrive separately. */
 export class PendingUserQueries {
   readonly #waiting = new Map<string, Waiting>();
   readonly #max: number;

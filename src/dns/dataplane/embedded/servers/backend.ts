@@ -25,7 +25,9 @@ import { HealthStatus, ServerHealth } from './serverHealth.ts';
 /** Receives each accepted answer and the ticket (sequence number) of its query. */
 export type OnAnswer = (answer: Buffer, backend: Backend, ticket: number) => void;
 
-/** Sends a query to another server after SERVFAIL (`servfail`) or a timeout. Returns false if that was not possible. */
+/**
+ * Retries a query with another server if it is late or got SERVFAIL (`servfail`). Returns false if none is available.
+ */
 export type RetryElsewhere = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
 
 export interface BackendOptions {
@@ -161,7 +163,7 @@ export class Backend {
       this.#probeUnanswered();
     }
     this.#probeTicket = 0;
-    // The only server is probed only while it is not known to be good.
+    // If there is only one server, it is probed only while it is not known to be good.
     if (!this.allowsRetries && this.up && !this.#isSuspect) return;
     const { packet, question } = this.#probe;
     const probe = Buffer.from(packet);
@@ -290,7 +292,8 @@ export class Backend {
   }
 
   /**
-   * Compares the questions. An error answer may omit the question; server, port and transaction ID must then suffice.
+   * Returns true if the answer repeats the question of the query. An error answer may omit the question; then the
+   * matching server, port and transaction ID must suffice.
    */
   #isAnswerTo(ticket: number, answer: Buffer): boolean {
     if (readQuestionSection(answer, this.#key, this.question) === ReadResult.ok)

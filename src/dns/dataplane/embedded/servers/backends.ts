@@ -1,6 +1,7 @@
 /**
- * The DNS servers to which queries are forwarded. Each query goes to a random server among those with the best status,
- * so clients cannot choose one. Queries that are late or answered SERVFAIL are retried with another server.
+ * The DNS servers to which queries are forwarded. Each query goes to a random server among those with the best
+ * status, so clients cannot choose the server. Queries that are late or answered SERVFAIL are retried with another
+ * server.
  */
 import type { Question } from '../../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../../index.ts';
@@ -13,8 +14,8 @@ import { compareAll, HealthStatus, TRIAL_SHARE } from './serverHealth.ts';
 const SWEEP_MS = 50;
 const SWEEPS_PER_PROBE = 10;
 /**
- * Fraction of the answer timeout after which a query is retried with another server. Clients retry after 0.5 to 1 s,
- * and should have that server's answer by then.
+ * Fraction of the answer timeout after which a query is retried with another server. Clients retry after 0.5 to 1 s;
+ * the answer of the other server should arrive before that.
  */
 const LATE_SHARE = 0.25;
 
@@ -29,7 +30,7 @@ export class Backends {
   readonly all: readonly Backend[];
   readonly #budget = new RetryBudget();
   readonly #sweeps: NodeJS.Timeout;
-  /** Next ticket of each server at the last sweeps. Queries sent before the oldest of these sweeps are late. */
+  /** Next ticket of each server at each of the last sweeps. Queries sent before the oldest of them are late. */
   readonly #sentBefore: number[][] = [];
   readonly #sweepsToBeLate: number;
   readonly #sweepsPerProbe: number;
@@ -92,7 +93,7 @@ export class Backends {
     return [first, ...others.sort((one, other) => one.status - other.status)].map(({ address }) => address);
   }
 
-  /** Finds late queries. Every half second, it also probes the servers and compares their health. */
+  /** Finds late queries. About twice per second, it also probes the servers and compares their health. */
   sweep(nowMs: number): void {
     this.#sweep++;
     const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];

@@ -1,6 +1,6 @@
 /**
- * Fixed-size ring buffer of one server's pending queries in sending order. All have the same timeout, so the oldest is
- * at the tail. A full ring evicts it, so memory is bounded.
+ * Fixed-size ring buffer of one server's pending queries in sending order. All queries have the same timeout, so the
+ * query at the tail expires first. A full ring evicts that query, so memory is bounded.
  */
 import type { RemoteInfo } from 'node:dgram';
 import type { Question } from '../../../protocol/index.ts';
@@ -10,11 +10,11 @@ export const RING_SIZE = 65_536;
 
 export type Client = Pick<RemoteInfo, 'address' | 'port'>;
 
-/** Copy of a pending query at another server. The first valid answer completes both. */
+/** Copy of a pending query that was sent to another server. The first valid answer completes both queries. */
 export interface Counterpart {
   readonly inFlight: InFlight;
   readonly ticket: number;
-  /** SERVFAIL answer of the other server. It is sent to the client if this server does not answer. */
+  /** SERVFAIL answer from the other server. It is sent to the client if this server does not answer. */
   readonly servfail?: Buffer | undefined;
 }
 
@@ -31,7 +31,8 @@ export class InFlight {
   /** Value of `QueryPolicy.userZone` for each query. */
   readonly #userZone = new Uint16Array(RING_SIZE);
   /**
-   * Ticket (sequence number from 1) of each slot's query, or 0 if free. It tells successive queries in a slot apart.
+   * For each slot, the ticket of its query, or 0 if the slot is free. Tickets are sequence numbers from 1. They
+   * distinguish the queries that use a slot one after the other.
    */
   readonly #ticket = new Float64Array(RING_SIZE);
   /** Query packets kept for a retry with another server, until answered or retried. */
@@ -45,7 +46,7 @@ export class InFlight {
   #waiting = 0;
   readonly #onUnanswered: (userZone: number) => void;
 
-  /** `onUnanswered` receives the `userZone` of each expired or evicted query that is not pending elsewhere. */
+  /** `onUnanswered` receives the `userZone` of an expired or evicted query unless another server may answer it. */
   constructor(onUnanswered: (userZone: number) => void = () => undefined) {
     this.#onUnanswered = onUnanswered;
   }
@@ -169,7 +170,7 @@ export class InFlight {
     }
   }
 
-  /** Returns the number of removed queries, which were sent before `beforeMs`. */
+  /** Removes the queries that were sent before `beforeMs`, and returns their number. */
   expire(beforeMs: number): number {
     let expired = 0;
     this.#tail = Math.max(this.#tail, this.#head - RING_SIZE);

@@ -1,6 +1,6 @@
 /**
- * Health of one server, from probes and a comparison with the other servers. Clients cannot make one server look worse,
- * because they cannot choose a server, so a name that no server answers affects all equally. No I/O.
+ * Health of one server, from probes and a comparison with the other servers. Clients cannot make one server look
+ * worse: they cannot choose a server, so queries that no server answers affect all servers equally. No I/O.
  */
 
 /** Health status, best first. Queries are sent to the servers that share the best current status. */
@@ -9,17 +9,20 @@ export type HealthStatus = (typeof HealthStatus)[keyof typeof HealthStatus];
 
 export type ProbeResult = 'good' | 'failing' | 'silent';
 
-/** Consecutive bad probes that take a server out of use. One may be a lost packet or a pause to load zones. */
+/** Consecutive bad probes that take a server out of use. One bad probe may be a lost packet or a zone reload. */
 const PROBES_TO_LEAVE = 2;
 const PROBES_TO_RETURN = 2;
 /** Consecutive ICMP port unreachable messages that take a server out of use. */
 const REFUSALS_TO_LEAVE = 20;
-/** At this number of answers, the counters are halved: few enough to follow changes, enough to average out noise. */
+/**
+ * The counters are halved at this number of answers: small enough to follow changes, large enough to average out
+ * noise.
+ */
 const MAX_COUNTED_ANSWERS = 256;
 const MIN_COUNTED_ANSWERS = 32;
 /**
- * A server is `worse` if its share of bad answers exceeds the best share by WORSE_BY, which users notice, and by SIGMAS
- * standard deviations, which rules out chance.
+ * A server is `worse` if its share of bad answers exceeds that of the best server by WORSE_BY, which users notice,
+ * and by SIGMAS standard deviations, which rules out chance.
  */
 const WORSE_BY = 0.2;
 const AS_GOOD_BY = 0.1;

@@ -1,6 +1,6 @@
 /** Splits a DNS over TCP stream (RFC 1035, 4.2.2) into messages, in a fixed amount of memory. */
 
-/** Bytes per message for the callback: header, longest question, and owner and type of the first record. */
+/** Bytes of each message that the callback receives: header, longest question, owner and type of the first record. */
 const HEAD_BYTES = 640;
 const LENGTH_BYTES = 2;
 
@@ -12,7 +12,7 @@ export class AnswerHeads {
   #length = 0;
   #lengthBytes = 0;
 
-  /** `onHead` receives up to 640 bytes of each complete message. The buffer is reused afterwards. */
+  /** Calls `onHead` with at most 640 bytes of each complete message. The buffer is reused after the call. */
   constructor(onHead: (head: Uint8Array) => void) {
     this.#onHead = onHead;
   }
@@ -21,7 +21,7 @@ export class AnswerHeads {
     return this.#lengthBytes > 0;
   }
 
-  /** Returns the offset after the last message that ends in the chunk, or 0 if none ends in it. */
+  /** Returns the offset after the last message that ends in the chunk, or 0 if no message ends in the chunk. */
   push(chunk: Uint8Array): number {
     let lastEnd = 0;
     for (let at = 0; at < chunk.length; ) {

@@ -1,6 +1,6 @@
 /**
- * TCP connections by client, in the order in which they became idle or busy. For a new connection, the table selects
- * the one that must close. A busy connection keeps its slot until its queries are answered.
+ * TCP connections by client, in the order in which they became idle or busy. When a new connection needs a slot, the
+ * table selects the connection that must close. A busy connection keeps its slot until its queries are answered.
  */
 
 export interface SlotHolder {
@@ -9,7 +9,7 @@ export interface SlotHolder {
 }
 
 interface ClientEntry<T> {
-  /** Connections and their sequence numbers, ordered by the last change. */
+  /** Connections in the order in which they became idle or busy. The value is the sequence number of that change. */
   readonly idle: Map<T, number>;
   readonly busy: Map<T, number>;
 }
@@ -54,7 +54,7 @@ export class ConnectionTable<T extends SlotHolder> {
     return entry !== undefined && (entry.idle.has(connection) || entry.busy.has(connection));
   }
 
-  /** Makes a connection the newest of the client's idle or busy connections. */
+  /** Records that a connection is now idle or busy: moves it to the end of its client's idle or busy connections. */
   touch(connection: T, isBusy: boolean): void {
     const entry = this.#clients.get(connection.client);
     if (entry === undefined || !(entry.idle.has(connection) || entry.busy.has(connection))) return;
@@ -65,7 +65,7 @@ export class ConnectionTable<T extends SlotHolder> {
     (isBusy ? entry.busy : entry.idle).set(connection, this.#moment++);
   }
 
-  /** Moves a busy connection to the end after a request to close it, so that the next request goes to another one. */
+  /** Moves a busy connection that was asked to close to the end, so that another connection is asked next. */
   moveToEnd(connection: T): void {
     const busy = this.#clients.get(connection.client)?.busy;
     if (busy?.delete(connection)) busy.set(connection, this.#moment++);
@@ -76,8 +76,9 @@ export class ConnectionTable<T extends SlotHolder> {
   }
 
   /**
-   * Returns the connection to close in favour of another client: the longest idle one among the clients with the most
-   * connections, which must be more than `moreThan`. Undefined if no client qualifies.
+   * Returns the connection to close in favour of another client. Considers only clients that have an idle connection
+   * and more than `moreThan` connections. Of those with the most connections, selects the connection that is idle
+   * longest.
    */
   longestIdle(moreThan: number): T | undefined {
     return this.#firstOfLargest(({ idle }) => idle, moreThan);

@@ -4,8 +4,8 @@ import { HEADER_BYTES, MAX_QUERY_BYTES } from '../../../protocol/index.ts';
 const LENGTH_BYTES = 2;
 
 /**
- * Receives each message with its length prefix. An oversized message is cut to its header; `length` is the original
- * one.
+ * Receives each message with its length prefix. An oversized message is cut to its header; `length` is then still the
+ * length of the whole message.
  */
 export type OnMessage = (framed: Buffer, length: number) => void;
 

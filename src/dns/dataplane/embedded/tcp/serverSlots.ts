@@ -1,12 +1,12 @@
 /**
- * Limits TCP connections to the DNS servers. A client connection keeps its slot while it waits for answers, and then
- * until another client connection needs the slot.
+ * Limits the number of TCP connections to the DNS servers. Each of them occupies a slot. A client connection keeps
+ * its slot while it waits for answers, and then until another client connection needs the slot.
  */
 import { ConnectionTable, type SlotHolder } from './connectionTable.ts';
 
 /**
- * Maximum number of connections to the DNS servers. NSD closes connections that were idle for 200 ms when more than
- * half of its limit (100) are in use. BIND allows 150.
+ * Maximum number of connections to the DNS servers. NSD allows 100; when more than half of them are in use, it closes
+ * connections that were idle for 200 ms. BIND allows 150.
  */
 const MAX_SERVER_CONNECTIONS = 48;
 
@@ -60,7 +60,9 @@ export class ServerSlots<T extends ServerSlotUser> {
     connection.onSlotGranted();
   }
 
-  /** Removes the waiting connection to serve next: the longest waiting one of the client with the fewest slots. */
+  /**
+   * Removes and returns the next connection to get a slot: the longest waiting one of the client with fewest slots.
+   */
   #next(): T | undefined {
     let found: Set<T> | undefined;
     let fewest = Number.POSITIVE_INFINITY;

@@ -7,11 +7,11 @@ import type { ConnectionTable, SlotHolder } from './connectionTable.ts';
 export interface SlotLimits {
   readonly capacity: number;
   readonly perClient: number;
-  /** Slots to keep free, because a busy connection needs a moment to close when asked. */
+  /** Slots to keep free, because a busy connection that was asked to close still needs some time to close. */
   readonly reserved: number;
 }
 
-/** Maximum number of client connections, far more than needed. Each uses some tens of kilobytes. */
+/** Maximum number of client connections, far more than legitimate clients need. Each uses some tens of kilobytes. */
 const MAX_CONNECTIONS = 1000;
 /** Maximum number of connections per client, a tenth of all slots. Applies even if all other slots are free. */
 const MAX_CONNECTIONS_PER_CLIENT = 100;
@@ -19,7 +19,7 @@ const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIO
 
 export type Admission<T> =
   | { readonly admitted: false }
-  /** `replaced` must close for the new one: now if idle, otherwise when its queries are answered. */
+  /** `replaced` must close to make room: now if it is idle, otherwise when its queries are answered. */
   | { readonly admitted: true; readonly replaced: T | undefined };
 
 export function admit<T extends SlotHolder>(
@@ -33,8 +33,8 @@ export function admit<T extends SlotHolder>(
   if (held >= share) return inPlaceOf(table.longestIdleOf(client));
   if (free <= 0) return inPlaceOf(table.longestIdle(0));
   if (free > reserved) return { admitted: true, replaced: undefined };
-  // A client may replace only a connection of a client that keeps at least as many. A client without any may replace
-  // any.
+  // A client may replace a connection of another client only if that client still has at least as many connections
+  // afterwards. A client without connections may replace any connection.
   const moreThan = held === 0 ? 0 : held + 1;
   return { admitted: true, replaced: table.longestIdle(moreThan) ?? table.longestBusy(moreThan) };
 }

@@ -1,5 +1,5 @@
 /**
- * DNS over TCP connection of one client (RFC 7766). The guard itself answers invalid messages, limited queries, and
+ * DNS over TCP connection from one client (RFC 7766). The guard itself answers invalid messages, limited queries, and
  * forbidden zone transfers. Other queries go to a DNS server, whose answers are returned unchanged.
  */
 import type { Socket } from 'node:net';
@@ -19,19 +19,22 @@ const FIRST_QUERY_MS = 2000;
 const MESSAGE_MS = 2000;
 /** Idle timeout. RFC 7766, 6.2.3 recommends a few seconds. */
 const IDLE_MS = 10_000;
-/** Time in which a server must answer, about as long as clients wait. */
+/** Maximum time without data from the server while queries are unanswered. Clients wait about as long. */
 const ANSWER_MS = 5000;
-/** Time to deliver all pending answers after the server slot was requested. Legitimate clients need far less. */
+/** Time to deliver all pending answers after a request to release the server slot. Most clients need far less. */
 const SLOT_RELEASE_MS = 1000;
-/** Maximum time for which a client may read none of its pending answers. */
+/** Maximum time for which a client may leave all of its pending answers unread. */
 const STALL_MS = 5000;
 /** Idle timeout of a zone transfer, which may pause while the server loads the zone or a slow link is full. */
 const TRANSFER_QUIET_MS = 30_000;
-/** Time after closing to deliver the last answers and wait for the client to close. */
+/** Time that the client has to close its side after the guard has closed its own. Unsent answers extend the time. */
 const LINGER_MS = 2000;
 /** Maximum number of unanswered queries per connection. At this number, the guard stops reading from the client. */
 export const MAX_PIPELINED = 100;
-/** Unsent answer bytes above which the guard stops reading from both sides. One chunk of 64 KB may exceed it. */
+/**
+ * The guard stops reading from both client and server above this number of unsent bytes. One 64 KB chunk may exceed
+ * it.
+ */
 export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
 
@@ -58,7 +61,7 @@ export interface TcpShared {
 export interface AcceptedSocket {
   readonly socket: Socket;
   readonly address: string;
-  /** Identity of the client for limits: its address or its network. */
+  /** Client to which limits apply: its IPv4 address or its IPv6 /64 network. */
   readonly client: string;
 }
 
@@ -81,7 +84,7 @@ export class TcpConnection implements ServerSlotUser {
   #hasEnded = false;
   #hasAsked = false;
   #queriesLeft: number;
-  /** Requests to fulfil when all queries are answered: close (`#givesWay`), or release the slot (`#givesPlaceBack`). */
+  /** What to do when all queries are answered: close (`#givesWay`), or release the slot (`#givesPlaceBack`). */
   #givesWay = false;
   #givesPlaceBack = false;
   #askedBackMs = 0;
@@ -126,7 +129,8 @@ export class TcpConnection implements ServerSlotUser {
   /** Closes the connection in favour of another client: now if idle, otherwise when its queries are answered. */
   closeWhenIdle(): void {
     if (!this.isBusy) return this.reset('gave_way');
-    // Reading continues during a zone transfer, because its end is known only from the client.
+    // The guard keeps reading during a zone transfer, because only the client shows, by closing, that the transfer is
+    // complete.
     if (this.isTransferring) return;
     this.#givesWay = true;
     this.#regulate();
@@ -166,7 +170,8 @@ export class TcpConnection implements ServerSlotUser {
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
     else if (this.#queries.isMidMessage && since(this.#messageMs) > MESSAGE_MS) this.reset('slow_query');
     else if (this.isTransferring) {
-      // A zone transfer has no end marker. After the client has closed its side, only a short idle timeout applies.
+      // The guard does not look for the end of a zone transfer. After the client has closed its side, a short idle
+      // timeout applies.
       const quietMs = this.#hasEnded ? LINGER_MS : TRANSFER_QUIET_MS;
       if (since(Math.max(this.#activeMs, this.#serverMs, this.#flushedMs)) > quietMs)
         this.finish(this.#hasEnded ? 'client' : 'idle');
@@ -258,7 +263,8 @@ export class TcpConnection implements ServerSlotUser {
   }
 
   /**
-   * Forwards a query, or answers REFUSED if it is limited: the client address is verified, and a retry would cost more.
+   * Forwards a query, or answers REFUSED if the query is limited. TCP has verified the client address, so the answer
+   * reaches no third party; without an answer the client would retry, which costs more.
    */
   #decide(framed: Buffer): void {
     if (this.#shared.passes(question, this)) this.#forward(framed);
@@ -297,7 +303,7 @@ export class TcpConnection implements ServerSlotUser {
       );
       this.#localResponses = [];
     } else this.#send(chunk);
-    // The server sent more answers than there were queries, so they can no longer be matched.
+    // The server sent more answers than there were queries, so further answers cannot be matched to queries.
     if (this.#unanswered < 0) return this.finish('no_answer');
     if (!this.isBusy && !this.#answers?.isMidMessage) this.#becomeIdle();
     this.#regulate();

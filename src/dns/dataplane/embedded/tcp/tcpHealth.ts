@@ -1,4 +1,4 @@
-/** Health of the DNS servers over TCP, measured by probes. A single server is not probed: it has no alternative. */
+/** Health of the DNS servers over TCP, measured by probes. A single server has no alternative and is not probed. */
 
 import { connect, type Socket } from 'node:net';
 import { inBackground } from '../../../../platform/background/index.ts';
@@ -26,7 +26,7 @@ export class TcpHealth {
     this.#timer.unref();
   }
 
-  /** Returns the servers in the given order, but with those first that are healthy over TCP. */
+  /** Returns the servers in the given order, except that the servers that are healthy over TCP come first. */
   inOrder(servers: readonly DnsServer[]): DnsServer[] {
     const rank = (server: DnsServer): number => (this.answers(server) ? 0 : 1);
     return [...servers].sort((one, other) => rank(one) - rank(other));

@@ -1,4 +1,4 @@
-/** DNS over TCP for all listen addresses, which share one set of client slots and one set of server slots. */
+/** Serves DNS over TCP on all listen addresses, with common limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
 import { FIRST_NOT_FORWARDED, UserEnd, type Verdict } from '../../../detector/index.ts';
@@ -20,9 +20,11 @@ export interface TcpDecision {
 }
 
 const SWEEP_MS = 250;
-/** Maximum number of concurrent zone transfers: half of the server slots, so that queries get the other half. */
+/**
+ * Maximum number of concurrent zone transfers: half of the server connections, so that queries get the other half.
+ */
 const MAX_TRANSFERS = 24;
-/** A query on a closed connection counts as unanswered after this wait, the default answer timeout over UDP. */
+/** If a connection closes, its queries older than this count as unanswered. Equals the default timeout over UDP. */
 const LEAST_WAIT_MS = 2000;
 
 export interface TcpRelayOptions {
