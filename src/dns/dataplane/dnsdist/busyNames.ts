@@ -1,12 +1,12 @@
 /**
- * Known names that dnstap shows to be queried more often than usual. At sensitivity `very_high`, each query for such a
- * name needs a rate-limit token until one minute after the name last exceeded its usual rate.
+ * Known names that, as dnstap shows, are queried more often than usual. At sensitivity `very_high`, each query for
+ * such a name needs a rate-limit token until one minute after the name last exceeded its usual rate.
  */
 import { nameToText } from '../../protocol/index.ts';
 
-/** Hold time of a name in the set. Without it, the set would change often, and each change replaces all rules. */
+/** Time for which a name stays in the set. If names left at once, each change would replace all rules too often. */
 const HOLD_MS = 60_000;
-/** Bounds the size of the console command. A flood of more names is not a flood of single names. */
+/** Maximum number of names, to bound the size of the console command. A flood of single names uses fewer. */
 const MAX_NAMES = 256;
 
 export class BusyNames {

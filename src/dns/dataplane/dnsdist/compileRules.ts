@@ -30,7 +30,7 @@ export interface DnsdistState {
   /** Networks and names whose queries are allowed or denied before any other rule is evaluated. */
   readonly accessLists: AccessLists;
   readonly rule: Rule | undefined;
-  /** Type sets of known names, as bits. From sensitivity `high` on, they reveal queries for an unknown type. */
+  /** Sets of query types of known names, as bits. From sensitivity `high` on, they reveal queries for other types. */
   readonly typeCombinations: readonly number[];
   readonly busyNames: readonly string[];
   readonly limitAction: 'drop' | 'truncate';
@@ -40,8 +40,8 @@ export interface DnsdistState {
   /** Zones under attack. At sensitivity `low`, their queries for unknown names need rate-limit tokens. */
   readonly attackedZones: readonly string[];
   /**
-   * Lowest rate of queries for unknown names that may be an attack. At sensitivity `low`, queries above it need a
-   * rate-limit token.
+   * Lowest rate of queries for unknown names that may be an attack. At sensitivity `low`, queries above this rate
+   * need a rate-limit token.
    */
   readonly alarm: { readonly zones: readonly string[]; readonly perSecond: number };
   /** Zones whose seeding is not complete, so their names do not count as unknown yet. */
@@ -53,7 +53,9 @@ export interface DnsdistState {
   }[];
 }
 
-/** Maximum number of type sets to match, at about 25 ns each per query. Rarer sets count as "known with every type". */
+/**
+ * Maximum number of type sets in the rules, at about 25 ns per set and query. Names with rarer sets allow every type.
+ */
 export const MAX_TYPE_COMBINATIONS = 64;
 /** Owners of token buckets that do not belong to a zone. Neither is a valid zone name. */
 const THE_ACCOUNT = '';
@@ -171,11 +173,11 @@ function unknownTypes({ typeCombinations, unseededZones }: DnsdistState): string
   return [paying('unknownType', [notPaying, ...notIn(unseededZones), oneOf(combinations)])];
 }
 
-/** Selects names that are known with exactly these types, queried with another type. Empty if all types are known. */
+/** Selects queries for names that are known with exactly these types, but not with the queried one. May be empty. */
 function unknownTypeOf(types: number): RuleExpression[] {
   const isOther = haveOtherTypes(types);
-  // The shared bit means that all types without their own bit are known. Only types with their own bit can then be
-  // unknown: those whose bit is not set.
+  // If the shared bit is set, all types without a bit of their own are known. Then only types that have their own bit
+  // can be unknown: those whose bit is not set.
   const listed = TYPES_WITH_BIT.filter(([, bit]) => ((types & bit) !== 0) !== isOther).map(([type]) =>
     ofType(type),
   );

@@ -12,13 +12,13 @@ export interface DnsdistConfiguration {
   readonly key: string;
   readonly dnstap: ServerAddress;
   readonly transfersAllow: readonly Network[];
-  /** Folder for known names and rules. dnsdist reads it if it starts while Floodgate is down. */
+  /** Folder for known names and rules. dnsdist reads it when it starts, so it has rules even without Floodgate. */
   readonly folder?: string | undefined;
 }
 
 /** Socket buffer size for bursts. With the default size, dnsdist lost legitimate queries during a measured flood. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Query limit per TCP connection, a workaround for CVE-2025-30193 (no limit). */
+/** Query limit per TCP connection. dnsdist has none by default, and is then vulnerable to CVE-2025-30193. */
 const MAX_TCP_QUERIES = 50;
 /** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that a burst is not dropped. */
 const TAP_OPTIONS =

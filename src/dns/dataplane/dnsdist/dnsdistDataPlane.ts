@@ -52,7 +52,7 @@ export interface DnsdistOptions {
 
 /** Minimum time between two writes of the names file during seeding, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Interval, in ticks of one second, between removals of forgotten names. Checking every name is slow. */
+/** Interval, in ticks of one second, between removals of names that the profile forgot. A removal is slow. */
 const FORGET_EVERY_TICKS = 3600;
 /** A user query counts as unanswered after this time. Longer than dnsdist's default UDP server timeout (2 s). */
 const USER_WAIT_MS = 3000;
@@ -62,7 +62,7 @@ const FAULT = 'dnstap frame dropped because of a bug in Floodgate; please report
 
 /** Controls any number of dnsdist nodes. An unreachable node receives the complete state when it is reachable again. */
 export class DnsdistDataPlane implements DataPlane {
-  /** Empty: dnsdist serves DNS on its own addresses. */
+  /** Empty, because dnsdist serves DNS on its own addresses. */
   readonly addresses = [];
   readonly #options: DnsdistOptions;
   readonly #context: DataPlaneContext;
@@ -78,7 +78,7 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #users: PendingUserQueries;
   readonly #publishing = new SerialQueue();
   #isStarted = false;
-  /** Zones in the names file at startup. dnsdist already limits by these names, so they stay valid until reseeded. */
+  /** Zones in the names file at startup. dnsdist already limits by their names, so they need not be seeded again. */
   #publishedZones: ReadonlySet<string> = new Set();
   /** Zones whose seeding is not complete. A zone leaves this list when a file with its names is written. */
   #unseededZones: readonly string[] = [];
@@ -218,9 +218,9 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   /**
-   * Returns true if the known names may be published. dnsdist limits names that are not in the file, so the first set
-   * must be complete. It is incomplete early in the learning phase and after loss of the file, because the profile
-   * stores only hashes.
+   * Returns true if the known names may be published. dnsdist limits names that are not in the file, so the first
+   * file must be complete. Early in the learning phase, and after the file was lost, names are missing, because the
+   * profile stores only hashes.
    */
   #mayPublish(): boolean {
     const { ready, profile } = this.#context.detector;

@@ -105,7 +105,7 @@ const MESSAGE = {
   responseMessage: 14,
 } as const;
 
-/** Returns the client query or response in a dnstap frame, or undefined if it has another kind or is malformed. */
+/** Returns the client query or response in a dnstap frame. Undefined if the frame is of another kind or malformed. */
 export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
   if (!(message instanceof Uint8Array)) return undefined;

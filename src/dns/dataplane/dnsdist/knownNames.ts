@@ -1,6 +1,6 @@
 /**
- * Known names in full with their query types, because dnsdist needs them and the profile stores only hashes. A name is
- * removed when the profile forgets it. The published file survives restarts, because the next run loads it.
+ * Known names and their query types. dnsdist needs the names themselves, but the profile stores only hashes. A name
+ * is removed when the profile forgets it. The published file survives restarts, because the next run loads it.
  */
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import type { AttackDetector } from '../../detector/index.ts';
@@ -18,7 +18,7 @@ export class KnownNames {
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
-  /** Modification time of the file. dnsdist reloads it only if this time, in whole seconds, has increased. */
+  /** Modification time of the file. dnsdist reloads the file only if this time, in whole seconds, has increased. */
   #changedSecond = 0;
 
   constructor(detector: AttackDetector, file: string) {
@@ -69,8 +69,8 @@ export class KnownNames {
   }
 
   /**
-   * Loads the names file of an earlier run. Names that the profile lacks, because they were learned after its last
-   * save, are added to it with their age reset. A missing file counts as empty.
+   * Loads the names file of an earlier run. Names that were learned after the profile was last saved are missing from
+   * the profile; they are added to it with their age reset. A missing file counts as empty.
    */
   async load(): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
@@ -143,7 +143,7 @@ export const typesText = (types: number): string => types.toString(16).padStart(
 
 const TYPES_CHARACTERS = 4;
 const TYPES_TEXT = /^[0-9a-f]{4}$/;
-/** Types of entries in older files, which contain no types: known with every type. */
+/** Types of an entry without types, in files of older versions: the name counts as known with every type. */
 const ALL_TYPES = 0xffff;
 
 function typesOf(value: Uint8Array): number {

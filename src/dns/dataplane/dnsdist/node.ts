@@ -5,7 +5,7 @@ import { ConsoleError, type DnsdistConsole } from './console.ts';
 
 /** Timeout of one attempt to send rules. It is short, so that a recovered node gets them soon. */
 const ATTEMPT_MS = 1000;
-/** Limit of a logged reason. A Lua error of dnsdist is one line, and the stack trace after it does not help. */
+/** Maximum length of a logged reason. A Lua error of dnsdist is one line; the stack trace after it does not help. */
 const MAX_REASON_CHARACTERS = 300;
 
 /** Thrown if dnsdist is reachable but returned an error instead of running the command. */
@@ -99,6 +99,6 @@ export class DnsdistNode {
   }
 }
 
-/** Makes dnsdist skip a command that it has already applied. Any output other than the mark is an error. */
+/** Makes dnsdist skip a command that was already applied. dnsdist must return `mark`; other output is an error. */
 const skipIfApplied = (command: string, mark: string): string =>
   `if floodgateInForce~="${mark}" then ${command} floodgateInForce="${mark}" end return floodgateInForce`;

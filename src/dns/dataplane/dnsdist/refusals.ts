@@ -1,6 +1,6 @@
 /**
- * dnsdist rules that reject queries under every protection rule. Like the embedded data plane, they reject opcodes
- * other than QUERY, messages without exactly one question, and zone transfers that are not allowed.
+ * dnsdist rules that reject queries whichever protection rule is in force. Like the embedded data plane, they reject
+ * opcodes other than QUERY, messages without exactly one question, and zone transfers that are not allowed.
  */
 import { type Network, networkText } from '../../../platform/addresses/index.ts';
 import { QueryType } from '../../protocol/index.ts';

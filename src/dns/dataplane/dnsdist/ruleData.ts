@@ -1,6 +1,6 @@
 /**
- * dnsdist rules as data for `rulesLoader.ts`: one rule per line, words separated by spaces. Strings are hexadecimal
- * digits, so that a name cannot become code.
+ * dnsdist rules as data for `rulesLoader.ts`: each line is a rule, and spaces separate its words. Strings are written
+ * as hexadecimal digits, so that a name cannot become code.
  */
 import { NAMES_NEEDED, RULES_HEAD } from './rulesLoader.ts';
 
@@ -25,8 +25,8 @@ export const inZones = (zones: readonly string[]): RuleExpression =>
   `zones ${list(zones.map((zone) => hex(zone === '' ? '.' : zone)))}`;
 export const amongNames = (names: readonly string[]): RuleExpression => `names ${list(names.map(hex))}`;
 /**
- * Matches if this owner's token bucket is empty; otherwise the query consumes a token. A bucket keeps its tokens when
- * rules are updated, unless its rate or burst changes.
+ * Matches if the token bucket of `owner` (such as a zone) is empty; otherwise the query consumes a token. A bucket
+ * keeps its tokens when rules are updated, unless its rate or burst changes.
  */
 export const beyond = (owner: string, ratePerSecond: number, burst: number): RuleExpression =>
   `beyond ${hex(owner)} ${bounded(ratePerSecond)} ${bounded(burst)}`;
@@ -39,7 +39,7 @@ export const clientBeyond = (ratePerSecond: number, burst: number): RuleExpressi
   `client ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
 export const setTag = (name: string, value: string): RuleExpression => `tag ${hex(name)} ${hex(value)}`;
-/** Sets the tag to the published file's value for the queried name. Does nothing if the name is missing. */
+/** Sets the tag to the value of the queried name in the published file. Does nothing if the file lacks the name. */
 export const lookUp = (tag: string): RuleExpression => `lookup ${hex(tag)}`;
 
 export const rule = (name: string, action: RuleExpression, selector: RuleExpression): string =>

@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 
-/** File with the last rules. dnsdist loads this file if it starts while Floodgate is down. */
+/** File with the last rules. dnsdist loads this file when it starts, so that it has rules even without Floodgate. */
 export class RulesFile {
   readonly #file: string;
   #written = '';

@@ -7,7 +7,7 @@ import { outcomes, reasons } from '../../detector/index.ts';
 
 /** First line of the rule data. The loader rejects data of another format version. */
 export const RULES_HEAD = 'floodgate rules 2';
-/** Separates rules for all queries from those that need published names and apply only to UDP queries. */
+/** Line between the rules for all queries and the rules that need published names and apply only to UDP queries. */
 export const NAMES_NEEDED = 'names';
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
@@ -17,7 +17,7 @@ export const TAG = {
   refused: 'floodgate-refused',
   types: 'floodgate-types',
 } as const;
-/** Maximum size of the rule data. 4096 zones with the maximum number of busy names need a fifth of it. */
+/** Maximum size of the rule data. 4096 zones with the maximum number of busy names need a fifth of this size. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Nesting limit, because dnsdist evaluates selectors recursively. No generated rule reaches it. */
 const MAX_DEPTH = 6;
@@ -26,7 +26,7 @@ const MAX_DEPTH = 6;
 export const verdictName = (outcome: string, reason: string): string => `floodgate-${outcome}-${reason}`;
 const paying = reasons.filter((reason) => reason !== 'none');
 
-/** Lua code of a final rule. Its selector object is reused in updates, so that its counter continues. */
+/** Lua code of a final rule. Updates of the rules reuse the selector object, so that the rule's counter continues. */
 const counted = (selector: string, action: string, name: string): string =>
   `{"${name}",function() return ${selector} end,${action}}`;
 const tag = (name: string, value?: string): string =>

@@ -10,7 +10,7 @@ const verdicts = new Map(
   ),
 );
 
-/** Timeout for reading a node's counters: at most one tick, because the next rules wait for it. */
+/** Timeout for reading a node's counters: at most one tick, because the next rules are sent only after the read. */
 const TIMEOUT_MS = 1000;
 
 /** Parses the output of `showRules`: number, name, matches and text of one rule per line. */
@@ -57,7 +57,7 @@ export class DnsdistVerdicts {
     this.#nodes = consoles.map((console) => ({ console, verdicts: new NodeVerdicts(this.total) }));
   }
 
-  /** Counts of an unreachable node are added when it is reachable again. */
+  /** Adds the counts since the last read. Those of an unreachable node are added when it is reachable again. */
   read(): Promise<void> {
     this.#reading ??= this.#readAll().catch(failureReporter('counters of dnsdist'));
     return this.#reading;

@@ -23,7 +23,7 @@ export interface EmbeddedOptions {
   readonly servers: readonly DnsServer[];
   /** Name for the SOA query of health probes. Default: the root. */
   readonly probeName?: string | undefined;
-  /** Maximum rate of equal UDP answers to one client network. Default, and 0 per second: no limit. */
+  /** Maximum rate of equal UDP answers to one client network. By default, or at 0 per second, there is no limit. */
   readonly responseRateLimit?: ResponseRateLimitOptions;
   /** Time in which a server must answer, in milliseconds. */
   readonly timeoutMs?: number;
@@ -81,7 +81,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.servers ?? [];
   }
 
-  /** UDP receiver threads; empty if the main thread receives. */
+  /** UDP receiver threads. Empty if the main thread itself receives the queries. */
   get threads(): ThreadedUdpRelay['workers'] {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
   }
@@ -190,7 +190,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return udp;
   }
 
-  /** A connection may stay open if its server answers over TCP, or if no server does. */
+  /** Returns true if connections to this server may stay open: it answers over TCP, or no server does. */
   #isInUse(server: DnsServer): boolean {
     return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }

@@ -12,9 +12,9 @@ export interface Listener {
   readonly udp: UdpAddresses;
 }
 
-/** Ports to try if the configured port is 0: a free TCP port may be in use for UDP. */
+/** Number of ports to try if the configured port is 0, because a free TCP port may be in use for UDP. */
 const PORT_ATTEMPTS = 20;
-/** Accept queue size, at least the number of connection slots, so that a burst of clients is not rejected. */
+/** Accept queue size, at least the maximum number of connections, so that a burst of clients is not rejected. */
 const BACKLOG = 1024;
 
 /**
@@ -31,7 +31,7 @@ export async function listenAt(
     try {
       tcp.listen({ port, host, backlog: BACKLOG });
       await once(tcp, 'listening');
-      // A TCP connection was not accepted, e.g. for lack of file descriptors. Others continue.
+      // One TCP connection was not accepted, e.g. for lack of file descriptors. Other connections continue.
       tcp.on('error', (error) =>
         log.warn({ reason: error.message }, 'cannot accept a DNS over TCP connection'),
       );

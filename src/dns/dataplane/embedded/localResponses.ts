@@ -1,4 +1,4 @@
-/** Answers that the guard generates in place of the query packet, so that a flood allocates no memory. */
+/** Answers that the guard itself generates. They overwrite the query packet, so that a flood allocates no memory. */
 import { HEADER_BYTES, ReadResult } from '../../protocol/index.ts';
 
 const RESPONSE = 0x80;
@@ -11,7 +11,7 @@ export const RCODE_SERVFAIL = 2;
 const RCODE_NOTIMP = 4;
 const RCODE_REFUSED = 5;
 
-/** Overwrites an irregular query packet with an error answer. Returns the length of the answer. */
+/** Overwrites an invalid or forbidden query packet with an error answer. Returns the length of the answer. */
 export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
   // Only zone transfers that are not allowed arrive here.
   if (result === ReadResult.transfer) return refuse(packet, questionEnd);

@@ -1,7 +1,7 @@
 /**
  * Response rate limiting as in BIND, NSD and Knot: limits equal answers to one client network. All threads share two
- * rows of counters, indexed by a secret hash. Answers that collide in both rows share a limit; the client then retries
- * over TCP.
+ * rows of counters. A keyed hash selects one counter per row for an answer; the lower value counts. Answers that
+ * share both counters share a limit, so some clients may have to retry over TCP.
  */
 import {
   expandName,
@@ -76,8 +76,8 @@ export class ResponseRateLimit {
 }
 
 /**
- * Returns a hash of name and type for positive answers, of the zone for NXDOMAIN and NODATA, of the delegation point
- * for referrals, and of the response code for errors.
+ * Returns a number that is the same for equal answers: it depends on name and type of a positive answer, on the zone
+ * of NXDOMAIN and NODATA, on the delegation point of a referral, and on the response code of an error.
  */
 function identityOf(answer: Uint8Array, question: Question, key: HashKey): number {
   const rcode = rcodeOf(answer);

@@ -9,7 +9,7 @@ import { groupsOf } from '../../../../platform/addresses/index.ts';
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
-/** Maximum number of addresses per wildcard, because each needs sockets in every thread. Above it, list addresses. */
+/** Maximum addresses per wildcard, because each needs sockets in every thread. With more, the user must list them. */
 export const MAX_HOST_ADDRESSES = 256;
 
 /** Returns true for 0.0.0.0 and ::, in any notation. */
@@ -17,8 +17,8 @@ export const isWildcard = (host: string): boolean =>
   isIPv6(host) ? groupsOf(host).every((group) => group === '0') : host === '0.0.0.0';
 
 /**
- * Only IPv4 addresses for 0.0.0.0; all for ::, which serves both families. Skips link-local addresses, because each is
- * valid on one interface only.
+ * Returns only the IPv4 addresses for 0.0.0.0, but all addresses for ::, which serves both families. Skips link-local
+ * addresses, because each is valid on one interface only.
  */
 export function hostAddresses(wildcard: string, interfaces: Interfaces = networkInterfaces()): string[] {
   const addresses = Object.values(interfaces).flatMap((all = []) =>

@@ -1,13 +1,13 @@
-/** Queue of answers that a receiver thread sends to the detector in batches. Limits the unacknowledged batches. */
+/** Queue of answers that a receiver thread sends to the detector in batches. Few batches may be unacknowledged. */
 import type { AskedName } from '../../../detector/index.ts';
 
 const WORDS = 6;
 /** Flag added to the kind of an answer if an access list allowed the query. */
 const ALLOWED = 0x100;
 const PER_BATCH = 256;
-/** Maximum wait in an incomplete batch, which delays other threads. No timer runs while no answers arrive. */
+/** Maximum time that an answer waits in a batch, so that all threads soon know it. Without answers, no timer runs. */
 const FLUSH_MS = 20;
-/** Unacknowledged batches (16,384 answers) above which the detector is too busy and answers are discarded. */
+/** At this number of unacknowledged batches (16,384 answers), the detector is too busy, and answers are discarded. */
 const MAX_UNHEARD_BATCHES = 64;
 
 /** A learned answer: question, zone, kind (`AnswerKind`) and client network. */

@@ -38,7 +38,7 @@ export interface LocalUdpRelayDependencies {
 
 /**
  * Sockets per thread on a shared port. The kernel assigns each client to one socket. More sockets spread a flood more
- * evenly over the threads, and each has its own receive buffer for bursts.
+ * evenly over the threads, and each socket has its own receive buffer for bursts.
  */
 export const SOCKETS_PER_THREAD = 4;
 
@@ -118,8 +118,8 @@ export class LocalUdpRelay implements UdpRelay {
       await closeAll(frontends);
       throw error;
     }
-    // Closes the sockets of an earlier attempt to listen: their port was free in this thread, but in use in another
-    // one.
+    // Closes the sockets of an earlier attempt to listen, which succeeded in this thread but failed in another one,
+    // in which the port was in use.
     await closeAll(this.#frontends.get(number) ?? []);
     this.#frontends.set(number, frontends);
     this.#listenAddresses.listen(number, { host, port });

@@ -1,4 +1,4 @@
-/** Replaces dns.lookup() in sockets with IP addresses only, which saves an event-loop tick. */
+/** Replaces dns.lookup() for sockets that use only IP addresses. This saves an event-loop tick. */
 export const noLookup = (
   host: string,
   _options: unknown,

@@ -1,5 +1,6 @@
 /**
- * Messages between the main thread and its receiver threads: learned answers, counters, listen addresses; no packets.
+ * Messages between the main thread and its receiver threads, such as learned answers, counters and listen addresses.
+ * Packets are not passed between threads.
  */
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';

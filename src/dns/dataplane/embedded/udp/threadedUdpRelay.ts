@@ -1,4 +1,4 @@
-/** UDP relay with several threads on the same ports and one detector. Exited threads are restarted. */
+/** UDP relay with several threads on the same ports and one detector. A thread that exits is restarted. */
 
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
@@ -270,7 +270,7 @@ async function stopThread(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Returns the sum of the counters of exited threads. The pending queries of these threads are lost. */
+/** Returns the sums of counters of several threads. The status of the servers in the result is a placeholder. */
 function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   const packets = readResultNames.map((_, result) =>
     all.reduce((total, counts) => total + (counts.packets[result] ?? 0), 0),
@@ -291,7 +291,7 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   };
 }
 
-/** Returns the summed counters of one server. The status fields are placeholders that the caller overwrites. */
+/** Returns the summed counters of one server. `inFlight` and the status fields are placeholders. */
 function sumOfStates(address: DnsServer, states: readonly ServerState[]): ServerState {
   const sum = (key: 'answered' | 'timedOut' | 'mismatched' | 'retried') =>
     states.reduce((total, state) => total + state[key], 0);

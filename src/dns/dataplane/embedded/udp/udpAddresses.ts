@@ -15,7 +15,9 @@ export interface UdpAddressesDependencies {
 
 const MAX_FRONTENDS = 65_536;
 
-/** Frontend numbers for all listeners. A number is reused as late as possible, because answers may be pending. */
+/**
+ * Frontend numbers for all listeners. A number is reused as late as possible, because old answers may still use it.
+ */
 export class FrontendNumbers {
   readonly #taken = new Set<number>();
   #next = 0;
@@ -106,7 +108,7 @@ export class UdpAddresses {
         this.#failed.delete(host);
         log.info({ address: host }, 'serving DNS on a new address of the host');
       } catch (error) {
-        // A new IPv6 address is unusable for a moment (duplicate address detection).
+        // A new IPv6 address cannot be used until duplicate address detection ends. The next check tries again.
         if (!this.#failed.has(host))
           log.warn({ address: host, reason: String(error) }, 'cannot serve DNS on an address of the host');
         this.#failed.add(host);

@@ -17,7 +17,7 @@ import { noLookup } from './noLookup.ts';
 
 /** Socket buffer size, enough for about 0.1 s of a full flood. The kernel drops packets beyond it. */
 const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
-/** Maximum wait in the receive buffer of a saturated thread. A later answer would be too late for the client. */
+/** Maximum time that a packet waits in the receive buffer of a saturated thread. A later answer would be useless. */
 const MAX_QUEUE_SECONDS = 0.25;
 /** Buffer size per queued query. Linux doubles it and charges at least 768 bytes per query. */
 const QUEUED_QUERY_BYTES = 512;
@@ -102,8 +102,9 @@ export class UdpFrontend {
   }
 
   /**
-   * Adapts the size of the receive buffer, which determines how long packets wait in a saturated thread: packets of a
-   * quarter of a second if saturated, otherwise the maximum, for bursts. Called every second.
+   * Sets the size of the receive buffer. In a saturated thread, the size limits how long packets wait: the buffer
+   * then holds the packets of a quarter of a second. Otherwise it has its maximum size, for bursts. Called every
+   * second.
    */
   adjustReceiveBuffer(isSaturated: boolean): void {
     const packets = this.read.reduce((total, count) => total + count, 0);

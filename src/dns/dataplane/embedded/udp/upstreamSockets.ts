@@ -1,4 +1,4 @@
-/** UDP sockets to one DNS server, on random ports. One is replaced per second. A lost route is retried later. */
+/** UDP sockets to one DNS server, on random ports. Every second, one is replaced, or missing ones are opened. */
 
 import { createSocket, type Socket } from 'node:dgram';
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
@@ -11,8 +11,8 @@ const SOCKETS = 16;
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const IDS = 65_536;
 /**
- * Maximum delay, in ticks of one second, before sockets are reopened; short, to use a restored route soon. It doubles
- * after each failure.
+ * Maximum delay, in ticks of one second, before sockets are opened again. The delay doubles after each failure, but
+ * stays short, so that a restored route is used soon.
  */
 const MAX_WAIT_TICKS = 4;
 
@@ -86,8 +86,8 @@ export class UpstreamSockets {
   }
 
   /**
-   * Adds a socket, or replaces the one at `place`. False if the server is unreachable; existing sockets stay.
-   * Connecting a UDP socket only consults the routing table and sends nothing.
+   * Adds a socket, or replaces the one at `place`. Returns false, and keeps the existing sockets, if the server is
+   * unreachable. Connecting a UDP socket only consults the routing table and sends nothing.
    */
   #open(place?: number): Promise<boolean> {
     const { host, port } = this.#options.address;
