@@ -4,7 +4,7 @@
  */
 import { nameToText } from '../../protocol/index.ts';
 
-/** Time for which a name stays in the set. If names left at once, each change would replace all rules too often. */
+/** Time that a name stays in the set. Without it, the set would change often, and each change replaces all rules. */
 const HOLD_MS = 60_000;
 /** Maximum number of names, to bound the size of the console command. A flood of single names uses fewer. */
 const MAX_NAMES = 256;

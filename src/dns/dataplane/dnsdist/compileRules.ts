@@ -54,7 +54,8 @@ export interface DnsdistState {
 }
 
 /**
- * Maximum number of type sets in the rules, at about 25 ns per set and query. Names with rarer sets allow every type.
+ * Maximum number of type sets in the rules. Each set costs about 25 ns per query. Names with rarer sets count as
+ * known with every type.
  */
 export const MAX_TYPE_COMBINATIONS = 64;
 /** Owners of token buckets that do not belong to a zone. Neither is a valid zone name. */
@@ -173,7 +174,7 @@ function unknownTypes({ typeCombinations, unseededZones }: DnsdistState): string
   return [paying('unknownType', [notPaying, ...notIn(unseededZones), oneOf(combinations)])];
 }
 
-/** Selects queries for names that are known with exactly these types, but not with the queried one. May be empty. */
+/** Selects queries for a name known with exactly these types, but with another type. Empty if all types are known. */
 function unknownTypeOf(types: number): RuleExpression[] {
   const isOther = haveOtherTypes(types);
   // If the shared bit is set, all types without a bit of their own are known. Then only types that have their own bit

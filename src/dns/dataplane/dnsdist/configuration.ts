@@ -18,7 +18,7 @@ export interface DnsdistConfiguration {
 
 /** Socket buffer size for bursts. With the default size, dnsdist lost legitimate queries during a measured flood. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Query limit per TCP connection. dnsdist has none by default, and is then vulnerable to CVE-2025-30193. */
+/** Query limit per TCP connection. Without one, old versions of dnsdist are vulnerable to CVE-2025-30193. */
 const MAX_TCP_QUERIES = 50;
 /** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that a burst is not dropped. */
 const TAP_OPTIONS =

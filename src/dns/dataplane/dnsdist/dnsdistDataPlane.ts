@@ -52,7 +52,7 @@ export interface DnsdistOptions {
 
 /** Minimum time between two writes of the names file during seeding, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Interval, in ticks of one second, between removals of names that the profile forgot. A removal is slow. */
+/** Interval, in ticks of one second, between removals of names that the profile forgot. The check is slow. */
 const FORGET_EVERY_TICKS = 3600;
 /** A user query counts as unanswered after this time. Longer than dnsdist's default UDP server timeout (2 s). */
 const USER_WAIT_MS = 3000;
@@ -78,7 +78,7 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #users: PendingUserQueries;
   readonly #publishing = new SerialQueue();
   #isStarted = false;
-  /** Zones in the names file at startup. dnsdist already limits by their names, so they need not be seeded again. */
+  /** Zones in the names file at startup. dnsdist already limits by their names, so they do not count as unseeded. */
   #publishedZones: ReadonlySet<string> = new Set();
   /** Zones whose seeding is not complete. A zone leaves this list when a file with its names is written. */
   #unseededZones: readonly string[] = [];

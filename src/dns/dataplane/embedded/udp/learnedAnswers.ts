@@ -1,4 +1,4 @@
-/** Queue of answers that a receiver thread sends to the detector in batches. Few batches may be unacknowledged. */
+/** Queue in which a receiver thread batches answers for the detector. Limits the number of unacknowledged batches. */
 import type { AskedName } from '../../../detector/index.ts';
 
 const WORDS = 6;
