@@ -1,5 +1,6 @@
 /**
- * Builds answers without dns-packet, which decodes labels as UTF-8, because the question must be copied byte for byte.
+ * Builds answers. It does not use dns-packet, because dns-packet decodes labels as UTF-8, but the question must be
+ * copied byte for byte.
  */
 import { HEADER_BYTES, nameToText, Question, ReadResult, readQuery, readUint16 } from '../protocol/index.ts';
 import type { Lookup, ZoneData, ZoneRecord } from './zoneData.ts';
@@ -13,14 +14,14 @@ const FLAG = {
   recursionDesired: 0x0100,
 } as const;
 const OPT_TYPE = 41;
-/** UDP answer sizes: 512 without EDNS (RFC 1035, 4.2.1); 1232 with it, never fragmented (DNS flag day 2020). */
+/** Maximum UDP answer sizes: 512 without EDNS (RFC 1035, 4.2.1), and 1232 with EDNS (DNS flag day 2020). */
 const PLAIN_UDP_BYTES = 512;
 const EDNS_UDP_BYTES = 1232;
 const TCP_BYTES = 0xffff;
 const OPT = Uint8Array.of(0, 0, OPT_TYPE, EDNS_UDP_BYTES >> 8, EDNS_UDP_BYTES & 0xff, 0, 0, 0, 0, 0, 0);
 const POINTER_TO_QUESTION = Uint8Array.of(0xc0, HEADER_BYTES);
 
-/** Answers a query from `zones`. Undefined if it must not be answered. `tcp` lifts the UDP size limit. */
+/** Answers a query from `zones`. Undefined if the query gets no answer. `tcp` lifts the UDP size limit. */
 export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: boolean): Uint8Array | undefined {
   const question = new Question();
   const result = readQuery(query, NO_KEY, question);
@@ -75,7 +76,7 @@ function header(
   return bytes;
 }
 
-/** The owner of an answer record is the queried name, because the zone file's may be a wildcard or differ in case. */
+/** The owner of an answer record is the queried name. The name in the file may be a wildcard or differ in case. */
 function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   const fixed = new Uint8Array(10);
   const view = new DataView(fixed.buffer);

@@ -12,7 +12,7 @@ export interface AuthorityServer {
 
 const LENGTH_BYTES = 2;
 const TCP_IDLE_MS = 10_000;
-/** Ports to try if the configured port is 0: a free TCP port may be in use for UDP. */
+/** Number of ports to try if the configured port is 0, because a free TCP port may be in use for UDP. */
 const PORT_ATTEMPTS = 20;
 
 /** Serves zones over UDP and TCP on one port. Port 0 picks a free port. For `npm start` and tests. */

@@ -1,4 +1,4 @@
-/** A zone in memory and its lookup: exact names, wildcards, empty non-terminals, delegations. */
+/** A zone in memory. Lookups handle exact names, wildcards, empty non-terminals and delegations. */
 import { nameToText, nameToWire, QueryType, typeNumber } from '../protocol/index.ts';
 import { MasterFileError, readMasterFile, recordData } from '../zones/index.ts';
 
@@ -45,7 +45,7 @@ export class ZoneData {
     this.#soa = soa;
   }
 
-  /** The name must have the form that `nameToText` returns. */
+  /** Looks up a name that has the form that `nameToText` returns. */
   lookup(name: string, type: number): Lookup {
     if (!this.#contains(name)) return REFUSED;
     const delegation = this.#delegationOf(name);
@@ -87,7 +87,7 @@ export class ZoneData {
     return found;
   }
 
-  /** Records of the wildcard directly below the name's closest existing ancestor. No other one applies (RFC 4592). */
+  /** Records of the wildcard directly below the closest existing ancestor. No other wildcard applies (RFC 4592). */
   #wildcardFor(name: string): Map<number, ZoneRecord[]> | undefined {
     let encloser = name;
     while (encloser !== this.name && !this.#names.has(encloser)) encloser = parent(encloser);

@@ -18,7 +18,7 @@ const MAX_NAME_BYTES = 255;
 
 const Rcode = { FORMERR: 1, SERVFAIL: 2, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
 
-/** Returns the response code in the header. It is the lower four bits of an extended response code. */
+/** Returns the response code in the header, which is the lower four bits of an extended response code. */
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
@@ -28,9 +28,9 @@ export const AnswerKind = {
   /** The message contains answer records, or a referral to the servers of another zone. */
   records: 0,
   nxdomain: 3,
-  /** NODATA: the name exists without this type, but only in zones that return NXDOMAIN for nonexistent names. */
+  /** NODATA: the name exists, but has no record of the type. Some zones return NODATA for nonexistent names too. */
   noData: 16,
-  /** NODATA with an NSEC record that lists no record types, which means that the name does not exist (RFC 9824). */
+  /** NODATA with an NSEC record that lists only RRSIG, NSEC and NXNAME: the name does not exist (RFC 9824). */
   denial: 17,
   /** TC=1 without records, as sent by servers with rate limits. Does not show whether the name exists. */
   truncated: 18,
@@ -70,8 +70,8 @@ export function answerKind(packet: Uint8Array, questionEnd: number): number {
 }
 
 /**
- * Returns the extended response code of a message without records other than an OPT record at `at`. Undefined if it has
- * other records or the OPT record is malformed.
+ * Returns the extended response code of a message without records other than an OPT record at `at`. Undefined if
+ * there are other records, or the OPT record is malformed.
  */
 function extendedRcode(packet: Uint8Array, at: number): number | undefined {
   if (readUint16(packet, 6) !== 0 || readUint16(packet, 8) !== 0) return undefined;
@@ -87,7 +87,7 @@ const BARE_ERRORS: ReadonlySet<number | undefined> = new Set(Object.values(Rcode
 
 /**
  * Returns true for an error response without question and without records other than OPT. NSD refuses unknown classes
- * this way. The caller must match it to a query by server, port and transaction ID.
+ * this way. The caller must match the response to a query by server, port and transaction ID.
  */
 export const isBareError = (packet: Uint8Array): boolean =>
   packet.length >= HEADER_BYTES &&
@@ -110,8 +110,8 @@ function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * Parses the question of a DNS answer, of which only the first bytes are needed. Returns false for packets that are not
- * answers, are malformed, or answer a zone transfer, from which the guard does not learn.
+ * Parses the question of a DNS answer. `packet` may contain only the first bytes. Returns false for packets that are
+ * not answers, are malformed, or answer a zone transfer, from which the guard does not learn.
  */
 export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question): boolean =>
   isResponse(packet) &&
@@ -120,7 +120,7 @@ export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question)
 
 /**
  * Returns the zone of a negative answer, in wire form: the owner of the SOA record that must be the first authority
- * record. Undefined if there is none, if the message has answer records, or if it is malformed.
+ * record. Undefined if the first one is not SOA, or the message has answer records or is malformed.
  */
 export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Array | undefined {
   const answers = readUint16(packet, 6);
@@ -131,7 +131,7 @@ export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Arra
   return expandName(packet, questionEnd);
 }
 
-/** Returns the offset after a name that may end in a compression pointer, or 0 if it exceeds the packet. */
+/** Returns the offset after a name that may end in a compression pointer, or 0 if the name exceeds the packet. */
 export function skipName(packet: Uint8Array, start: number): number {
   for (let at = start; at < packet.length; ) {
     const size = packet[at] ?? 0;

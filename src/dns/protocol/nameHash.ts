@@ -1,9 +1,9 @@
 /**
- * Keyed, case-insensitive 64-bit hash of a domain name in two 32-bit lanes. Labels are hashed from right to left, so
- * one pass yields the hash of every suffix, by which the zone is found.
+ * Keyed, case-insensitive 64-bit hash of a domain name, computed as two 32-bit halves (lanes). Labels are hashed from
+ * right to left, so that one pass yields the hash of every suffix. These hashes are used to find the zone.
  */
 
-/** Hash key of two unsigned 32-bit words, stored with the profile because its hashes are valid only with this key. */
+/** Hash key of two unsigned 32-bit words, stored with the profile, because the hashes there depend on the key. */
 export interface HashKey {
   readonly high: number;
   readonly low: number;
@@ -40,7 +40,7 @@ const CASE_BIT = 0x20;
 export const lowerCase = (byte: number): number =>
   byte >= UPPER_A && byte <= UPPER_Z ? byte | CASE_BIT : byte;
 
-/** Returns the hash of a client's network, /24 for IPv4 and /56 for IPv6. It is computed from the address as text. */
+/** Returns the hash of a client's network, /24 for IPv4 and /56 for IPv6. The input is the text of the address. */
 export const networkHash = (address: string): number => {
   const end = address.includes(':') ? ipv6NetworkEnd(address) : address.lastIndexOf('.');
   let hash = 0x811c9dc5;
@@ -54,7 +54,7 @@ const ipv6NetworkEnd = (address: string): number => {
   for (let i = 0; i < address.length; i++) {
     if (address[i] !== ':') continue;
     if (++groups === 4) return address[i - 2] === ':' ? i - 1 : i - 2;
-    // `::` abbreviates groups that are zero. They are the rest of the prefix.
+    // `::` stands for groups of zeros, which are then the rest of the prefix.
     if (address[i + 1] === ':') return i;
   }
   return address.length;

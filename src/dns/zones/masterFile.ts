@@ -1,6 +1,6 @@
 /**
- * Parses zone files (RFC 1035, 5). Records of unknown types are split into words, so that any zone can seed a profile.
- * $INCLUDE and $GENERATE are rejected.
+ * Parses zone files (RFC 1035, 5). The data of any record is only split into words, whatever its type, so that the
+ * names of any zone can be added to a profile. $INCLUDE and $GENERATE are rejected.
  */
 import { nameToWire, typeNumber } from '../protocol/index.ts';
 
@@ -31,7 +31,7 @@ interface Entry {
 }
 
 const DEFAULT_TTL_SECONDS = 3600;
-/** Record types that the guard does not treat individually, listed to tell a type from a TTL. */
+/** Types that `typeNumber` may not know. The parser must recognise them, to tell the type of a record from a TTL. */
 const TYPE_WORD =
   /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;

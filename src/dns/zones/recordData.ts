@@ -83,7 +83,7 @@ const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
 /** Fields of the record data by type number, not by name, because a file may contain `TYPE1` instead of `A`. */
 const PARTS_OF = new Map(PARTS.map(([type, parts]) => [typeNumber(type), parts]));
 
-/** Parses `\# LENGTH HEX…`, allowed for any type (RFC 3597, 5). A known type's data must have its format. */
+/** Parses `\# LENGTH HEX…`, allowed for any type (RFC 3597, 5). Data of a known type must have that type's format. */
 function genericData({ data, type, line }: MasterRecord): Uint8Array {
   const [, length = '', ...words] = data;
   const hex = words.join('');

@@ -18,11 +18,11 @@ export type ZoneSource =
   | { readonly name: string; readonly file: string }
   | { readonly name: string; readonly transferFrom: ServerAddress; readonly key?: TsigKey | undefined };
 
-/** Interval between checks for changes: a `stat` of the zone's file, or one small query to the operator's server. */
+/** Interval between checks for changes. A check is a `stat` of the zone's file, or one small query to its server. */
 const CHECK_MS = 2000;
 /** Maximum interval of the checks. The interval doubles with each consecutive failure. */
 const MAX_CHECK_MS = 16_000;
-/** A zone without data for this time releases its slot to the next zone. Later data is still accepted. */
+/** If no data of a zone arrives for this time, the next zone gets its slot. Later data is still accepted. */
 const STALL_MS = 1000;
 
 export interface ZoneSeeding {
@@ -31,7 +31,7 @@ export interface ZoneSeeding {
   /** Returns the zones whose names are not known yet, in the order of the configuration. */
   missing(): readonly UnseededZone[];
   readonly busy: boolean;
-  /** Resolves after one attempt to read every zone. `missing` then has the failed zones and the reasons. */
+  /** Resolves after one attempt to read every zone. `missing` then returns the failed zones and the reasons. */
   readonly tried: Promise<void>;
   /** Aborts all work. Nothing is added to the profile afterwards. */
   stop(): void;
@@ -198,7 +198,7 @@ class ZoneSeeder {
   }
 }
 
-/** Server of a zone transfer. Reads are limited per server, and all files count as one server. */
+/** Returns the server for which a read of the zone counts in `ZoneSlots`. All files count as one server. */
 const serverOf = (source: ZoneSource): string =>
   'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
 

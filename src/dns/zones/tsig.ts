@@ -4,7 +4,7 @@ import { nameToWire, rcodeOf, readUint16 } from '../protocol/index.ts';
 import type { TsigKey } from './tsigKey.ts';
 import { CLASS_ANY, readTsig, TSIG_TYPE, type TsigRecord } from './tsigRecord.ts';
 
-/** Maximum clock difference of client and server (RFC 8945, 10). Clocks of hosts that use NTP differ by less. */
+/** Maximum clock difference between client and server (RFC 8945, 10). Clocks of hosts that use NTP differ by less. */
 const FUDGE_SECONDS = 300;
 /** Maximum number of unsigned messages between two signed ones (RFC 8945, 5.3.1). */
 const MAX_UNSIGNED = 99;
@@ -52,8 +52,8 @@ export class TsigSession {
   }
 
   /**
-   * Returns the messages that this message verifies: none if it is unsigned, because a later signature covers it.
-   * Throws if a signature is invalid or missing.
+   * Returns the messages that the signature of `message` verifies: `message` and the unsigned ones before it. Returns
+   * none if `message` is unsigned, because a later signature covers it. Throws if a signature is invalid or missing.
    */
   verify(message: Buffer, nowMs: number): readonly Buffer[] {
     const tsig = readTsig(message);

@@ -1,4 +1,4 @@
-/** Parses the TSIG record of a DNS message (RFC 8945, 4.2). It must be the last additional record. */
+/** Parses the TSIG record of a DNS message (RFC 8945, 4.2). The record must be the last additional record. */
 import { expandName, HEADER_BYTES, nameToText, readUint16, skipName } from '../protocol/index.ts';
 
 export const TSIG_TYPE = 250;

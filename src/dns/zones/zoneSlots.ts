@@ -1,6 +1,6 @@
 /**
- * Limits the zones read at the same time, in total and per server. A caller releases its slot early if the server
- * stalls, so that it does not delay zones of other servers.
+ * Limits how many zones are read at the same time, in total and per server. If a server stalls, the caller releases
+ * its slot early, so that zones of other servers need not wait.
  */
 
 /** Maximum number of slots in total, as in BIND (`transfers-in`). */
@@ -21,7 +21,7 @@ export class ZoneSlots {
   readonly #waiting: Waiting[] = [];
   #inAll = 0;
 
-  /** Resolves when a zone of this server may be read. The result releases the slot. */
+  /** Resolves when a zone of this server may be read. The result is the function that releases the slot. */
   async take(server: string): Promise<Release> {
     if (!this.#hasFreeSlot(server))
       await new Promise<void>((resolve) => {

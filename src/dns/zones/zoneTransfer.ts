@@ -23,8 +23,8 @@ import type { TsigKey } from './tsigKey.ts';
 /** Maximum time without data during a transfer. */
 const IDLE_MS = 10_000;
 /**
- * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. Also stops servers that
- * send single bytes.
+ * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. It also stops servers
+ * that send single bytes to avoid the idle timeout.
  */
 const MAX_TRANSFER_MS = 30 * 60_000;
 /** Maximum duration of a query for the serial number. Its answer is small. */
