@@ -93,7 +93,7 @@ export class Backends {
     return [first, ...others.sort((one, other) => one.status - other.status)].map(({ address }) => address);
   }
 
-  /** Finds late queries. About twice per second, it also probes the servers and compares their health. */
+  /** Finds late queries. At most twice per second, it also probes the servers and compares their health. */
   sweep(nowMs: number): void {
     this.#sweep++;
     const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];
