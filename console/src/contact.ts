@@ -1,13 +1,13 @@
 /** Detects that the server stopped sending, so that a page can mark its content as unknown. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 
-/** The server sends a message each second. After this time without one the state is unknown. */
+/** The server sends a message each second. After this time without a message, pages show the state as unknown. */
 export const CONTACT_MS = 3_000;
 
 export interface Contact {
   /** Time of the last contact if that is longer ago than the limit; undefined while the server is in contact. */
   readonly lostSince: ReadonlySignal<Date | undefined>;
-  /** Records a sign of life. Only news ends a loss of contact, because a heartbeat does not contain the state. */
+  /** Records that the server sent data. Only a message (`isNews`) ends a loss of contact, a heartbeat does not. */
   note(isNews: boolean): void;
   stop(): void;
 }

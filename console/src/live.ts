@@ -23,27 +23,27 @@ export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 export const connection = signal<Connection>('off');
 /** The newest message; undefined before the first one. Kept while reconnecting. */
 export const live = signal<LiveMessage | undefined>();
-/** Components that read only these rarely changing signals are not rendered each second. */
+/** These signals rarely change. A component that reads them, but not `live`, is not rendered each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
-/** Changes every `ms` by the server's clock. Before the first message 0, as NaN would rerun dependent effects. */
+/** Counts periods of `ms` by the server's clock. Is 0 before the first message, because NaN would rerun effects. */
 export const refreshPeriod = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
 const contact = signal<Contact | undefined>();
 /** Time of the last message if the stream is silent too long. The displayed state may then be outdated. */
 export const unknownSince = computed(() => contact.value?.lostSince.value);
-/** Reason of the server for rejecting the stream with 429: too many streams. */
+/** The server's message if it rejected the stream with 429, because too many streams are open. */
 export const streamRejection = signal<string | undefined>();
 /** `performance.now()` at the newest message. */
 export const lastMessageMs = signal(0);
 /**
- * ETag of all rules, which are read again when it changes. List responses set it too, because a list may contain a rule
- * that was created and deleted between two messages.
+ * ETag of the list of rules. When it changes, pages read the rules again. Responses with the list set it too;
+ * otherwise a rule that was created and deleted between two messages would stay on the page.
  */
 export const rulesVersion = signal('');
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
-/** The stream sends a message each second. After this time without one the connection is closed and opened again. */
+/** The stream sends a message each second. After this time without a message, the page opens a new connection. */
 const SILENCE_MS = 6_000;
 
 effect(() => {

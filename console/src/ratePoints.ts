@@ -11,7 +11,7 @@ export interface Point {
   readonly paid: number;
   /** Dropped or truncated. */
   readonly limited: number;
-  /** Passed by a rule in monitoring mode, which would drop it if enabled. */
+  /** Passed because the rule only monitors; would be dropped if the rule were enabled. */
   readonly wouldDrop: number;
   /** Refill rate of the token bucket, in tokens/s; null without a rule in force. */
   readonly bucket: number | null;
@@ -19,7 +19,7 @@ export interface Point {
   readonly attack: boolean;
 }
 
-/** Returns one point per second. Each second counts limited and would-drop queries under its own mode. */
+/** Returns one point per second. Whether a query is limited or would drop depends on the mode at its time. */
 export function pointsOfRates(rates: Schemas['GuardRates'], threshold: number | null): Point[] {
   const { until, passed, allowed, paid, limited, would_drop, bucket_per_second, attack } = rates;
   const first = Math.floor(Date.parse(until) / 1000) - passed.length;

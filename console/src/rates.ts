@@ -13,7 +13,7 @@ export const points = signal<readonly Point[]>([]);
 let before: LiveMessage | undefined;
 
 effect(() => {
-  // Read again after each interruption, to fill the gap.
+  // After each interruption of the live stream, read the record again to fill the gap.
   if (!isGuarded.value || connection.value !== 'live') return;
   void fill();
 });
@@ -31,7 +31,7 @@ async function fill(): Promise<void> {
   const older = pointsOfRates(answer.value.result, threshold);
   const end = Math.floor(Date.parse(answer.value.result.until) / 1000);
   const first = end - older.length;
-  // Keep the points from before a restart of the server, because its record is lost.
+  // Keep older points: a restarted server has no record of the time before.
   const seen = points.peek();
   points.value = [
     ...seen.filter(({ at }) => at < first),

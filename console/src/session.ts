@@ -31,7 +31,7 @@ export const accountQuery = computed(() =>
     : `account=${encodeURIComponent(chosenAccount.value)}`,
 );
 
-/** Whether a guard of the account runs here. Known after sign-in, before the first live message. */
+/** Whether this server runs a guard of the selected account. Known after sign-in, before the first live message. */
 export const isGuarded = computed(() => session.value?.guarded === account.value);
 
 export function chooseAccount(id: string): void {

@@ -7,7 +7,7 @@ export type ApiToken = Schemas['ApiToken'];
 export type ApiTokenCreation = Schemas['ApiTokenCreation'];
 export type GatewayKey = Schemas['GatewayKey'];
 export type GatewayKeyCreation = Schemas['GatewayKeyCreation'];
-/** The only response that contains the secret of a created token or key. */
+/** A created token or key with its secret (`value`). Only the response to the creation contains the secret. */
 export type WithSecret<T> = T & { readonly value: string };
 
 /** Lists are read in pages of 1,000 entries, up to 10,000 entries. */
@@ -28,7 +28,7 @@ async function all<T>(path: string): Promise<Outcome<readonly T[]>> {
 export const listTokens = (): Promise<Outcome<readonly ApiToken[]>> => all('/user/tokens');
 export const listKeys = (): Promise<Outcome<readonly GatewayKey[]>> => all('/gateway/keys');
 
-/** Returns a creation request. Retries with the same body and `retryKey` create nothing again. */
+/** Returns a request that creates a token or key. A retry with the same body and `retryKey` creates no second one. */
 const creation = (path: string, body: object, retryKey: string): ApiRequest => ({
   method: 'POST',
   path,
@@ -52,7 +52,7 @@ export const revokeToken = (id: string): Promise<Outcome<ApiResponse<ApiToken>>>
 export const revokeKey = (id: string): Promise<Outcome<ApiResponse<GatewayKey>>> =>
   call({ method: 'DELETE', path: `/gateway/keys/${encodeURIComponent(id)}` });
 
-/** 32 random hex digits. `crypto.randomUUID` requires a secure context. */
+/** Returns 32 random hex digits. Does not use `crypto.randomUUID`, because that requires a secure context (HTTPS). */
 export function newRetryKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

@@ -83,7 +83,7 @@ function urlOf({ base, path, query = {} }: ApiRequest): string {
   return `${base ?? API}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
-/** Returns the call as a curl command, with the token as a variable. */
+/** Returns the call as a curl command, in which a shell variable replaces the token. */
 export const curlOf = (request: ApiRequest): string =>
   curlCommand(
     {
@@ -95,7 +95,7 @@ export const curlOf = (request: ApiRequest): string =>
     'FLOODGATE_TOKEN',
   );
 
-/** Ends the session if the server rejects its token with 401. */
+/** Ends the session if the server rejects the token of the session with 401. */
 function signOutOn401(failure: Failure, { token }: ApiRequest): Failure {
   if (failure.status === 401 && token === undefined) tokenRejection.value = failure;
   return failure;

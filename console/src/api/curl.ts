@@ -13,7 +13,7 @@ export function curlCommand({ method, url, headers, body }: HttpRequest, secret:
   const { authorization, ...others } = headers;
   return [
     'curl',
-    // curl chooses GET without a body, and POST with one.
+    // Without -X, curl sends GET if there is no body, and POST if there is one.
     ...(method === (body === undefined ? 'GET' : 'POST') ? [] : ['-X', method]),
     quote(new URL(url, location.href).href),
     ...(authorization === undefined ? [] : [`-H "Authorization: Bearer $${secret}"`]),

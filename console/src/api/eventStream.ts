@@ -3,10 +3,10 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Limit of the buffer. A longer message ends the stream. */
+/** Maximum length of the buffered text. A longer message ends the stream. */
 const MAX_CHARACTERS = 4_000_000;
 
-/** Yields Server-Sent Events with lines that end with \n, as Floodgate's do. Calls `onBytes` for every chunk. */
+/** Yields the Server-Sent Events of a body. Lines must end with \n, as Floodgate's do. Calls `onBytes` per chunk. */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,

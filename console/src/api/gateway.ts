@@ -8,7 +8,7 @@ import type { Schemas } from './types.ts';
 export const gateway = signal<Schemas['Gateway'] | undefined>();
 export const gatewayFailure = signal<Failure | undefined>();
 
-/** Read once per sign-in, because the networks are fixed at server start. */
+/** Reads the gateway once per sign-in. Its networks do not change while the server runs. */
 effect(() => {
   gateway.value = undefined;
   gatewayFailure.value = undefined;

@@ -6,7 +6,7 @@ import { type Failure, unreachableFailure } from './failure.ts';
 
 const STORED = 'floodgate.key';
 
-/** API key for the gateway, if the user entered one. Remembered as long as the token. */
+/** API key for the gateway, if the user entered one. The tab stores it if the user chose to stay signed in. */
 export const gatewayKey = signal<string | undefined>(sessionStorage.getItem(STORED) ?? undefined);
 
 export function storeGatewayKey(key: string | undefined): void {
@@ -150,7 +150,7 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
   ],
 ];
 
-/** Returns the call as a curl command, with the key as a variable if one is sent. */
+/** Returns the call as a curl command. If the call sends an API key, a shell variable replaces the key. */
 export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
   curlCommand(
     {

@@ -16,7 +16,7 @@ export interface Page {
   readonly title: string;
   /** Letter that opens the page after `g`. */
   readonly key: string;
-  /** Permission that the page requires; hidden without it. Undefined: the page requires none. */
+  /** Permission without which the page is hidden. Undefined if the page requires none. */
   readonly permission: string | undefined;
   readonly orPermission?: string;
   readonly component: ComponentType;

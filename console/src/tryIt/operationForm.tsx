@@ -75,7 +75,7 @@ export function OperationForm({ operation, endpoint }: OperationFormProps) {
   );
 }
 
-/** Moves the focus from the link that opened the form, so that keyboards and screen readers continue here. */
+/** Takes the focus from the link that opened the form, so that keyboards and screen readers continue here. */
 function Heading({ text }: { readonly text: string }) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -89,7 +89,7 @@ function Heading({ text }: { readonly text: string }) {
   );
 }
 
-/** Renders its text after it is opened, because schemas of traces are long. */
+/** Renders the text only when the user opens the element, because schemas of traces are long. */
 function Folded({ title, value }: { readonly title: string; readonly value: unknown }) {
   const isOpen = useSignal(false);
   return (

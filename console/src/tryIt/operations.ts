@@ -3,7 +3,7 @@
 export type Form = 'choice' | 'flag' | 'number' | 'text' | 'list' | 'json';
 
 export interface Field {
-  /** Empty for a body that is one JSON text. */
+  /** Empty if the field is the whole body, as JSON. */
   readonly name: string;
   readonly location: 'path' | 'query' | 'header' | 'body' | 'param';
   readonly description: string;
@@ -11,7 +11,7 @@ export interface Field {
   readonly form: Form;
   readonly choices: readonly string[];
   readonly initialText: string;
-  /** Allowed strings of a path field. Others could address another resource. */
+  /** Allowed texts of a field in the path. Other texts could address another resource. */
   readonly allowed?: { readonly pattern: RegExp; readonly words: string };
 }
 
@@ -105,7 +105,7 @@ export function restOperations({ paths, components }: Omit<OpenApi, 'info'>, acc
       const responses = Object.entries(operation.responses ?? {});
       return {
         ...{ kind: 'rest', id, group: tags[0] ?? 'rest', summary, path },
-        // The document marks names as Markdown code.
+        // The OpenAPI document marks names as Markdown code, which the form does not render.
         description: description.replaceAll('`', ''),
         method: method.toUpperCase(),
         fields: [
@@ -168,7 +168,7 @@ function patternOf({ pattern, format }: Schema): RegExp {
   return pattern === undefined ? SEGMENT : new RegExp(pattern);
 }
 
-/** Returns a field for each member of a flat object, or one field for a body of another shape. */
+/** Returns one field per member if the schema lists properties, otherwise one field for the whole body. */
 function bodyFields(schema: Schema, example: unknown): Field[] {
   if (schema.properties === undefined)
     return [
@@ -201,7 +201,7 @@ function formOf(schema: Schema): Form {
 
 const choicesOf = ({ enum: values = [] }: Schema): readonly string[] => values.map(String);
 
-/** Returns a value as the content of its field. Undefined becomes an empty string. */
+/** Returns a value as the text of its form field. Undefined becomes an empty text. */
 function textOf(value: unknown, form: Form): string {
   if (value === undefined) return '';
   if (form === 'list' && Array.isArray(value)) return value.join(', ');

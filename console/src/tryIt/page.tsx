@@ -17,7 +17,7 @@ if (app === null || documentUrl === undefined)
   throw new Error('the page has no #app or no service-desc link');
 
 const isRpc = documentUrl.endsWith('/openrpc.json');
-/** Both documents are served directly below the URL that they describe. */
+/** Base URL of the API. The OpenAPI and OpenRPC documents are served directly below it. */
 const url = new URL('.', documentUrl).href.replace(/\/$/, '');
 
 const secret = signal('');

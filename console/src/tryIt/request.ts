@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly variable: SecretVariable;
 }
 
-/** Texts of a form, by {@link fieldKey}. */
+/** Texts of the fields of a form, by {@link fieldKey}. */
 export type Values = Readonly<Record<string, string>>;
 
 export interface Fault {
@@ -71,7 +71,7 @@ function problemOf({ isRequired, allowed }: Field, text: string, value: unknown)
   return `is ${JSON.stringify(text)}; allowed: ${allowed.words}`;
 }
 
-/** Parses the content of a field. Throws `SyntaxError` if it should be JSON and is not. */
+/** Parses the text of a field. Throws `SyntaxError` if the text must be JSON and is not. */
 function parseText({ form, location }: Field, text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
@@ -120,7 +120,7 @@ function restRequest({ method = 'GET', path = '' }: Operation, fields: readonly 
   };
 }
 
-/** Builds a JSON-RPC request with parameters by position. Omits empty ones at the end; others are null. */
+/** Builds a JSON-RPC request with parameters by position. Omits empty parameters at the end; others become null. */
 function rpcRequest({ id: method }: Operation, fields: readonly FilledField[]): RequestParts {
   const last = fields.findLastIndex(({ value }) => value !== undefined);
   const params = fields.slice(0, last + 1).map(({ value }) => value ?? null);

@@ -14,7 +14,7 @@ const SHOWN = [
   ...['etag', 'floodgate-stale', 'idempotent-replayed', 'ratelimit', 'retry-after', 'www-authenticate'],
   ...['allow', 'x-floodgate-cache', 'x-floodgate-upstream', 'x-request-id', 'x-should-retry'],
 ];
-/** Limit of displayed text, because browsers need minutes to render megabytes. */
+/** Maximum length of displayed text, because browsers need minutes to render megabytes. */
 const MAX_CHARACTERS = 200_000;
 
 export async function send({ url, ...request }: HttpRequest): Promise<SentResponse> {
@@ -36,7 +36,7 @@ export async function send({ url, ...request }: HttpRequest): Promise<SentRespon
   }
 }
 
-/** Indents JSON, and cuts text above 200,000 characters. */
+/** Indents JSON. Cuts text of more than 200,000 characters, and does not indent it. */
 export function shownText(text: string): string {
   const omitted = text.length - MAX_CHARACTERS;
   if (omitted > 0) return `${text.slice(0, MAX_CHARACTERS)}\n… ${omitted} more characters`;

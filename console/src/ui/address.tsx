@@ -3,7 +3,7 @@ import { Copy } from './copy.tsx';
 const SHOWN_CHARACTERS = 6;
 const CELLS = 6;
 
-/** Address or hash, shortened in the middle. Focus and copying show all of it. The mark visualises its digits. */
+/** Address or hash, shortened in the middle. On focus the whole value is shown; the copy button copies all of it. */
 export function Address({ value, copies = true }: { readonly value: string; readonly copies?: boolean }) {
   const isHex = /^0x[0-9a-fA-F]{16,64}$/.test(value);
   const short = isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value;
@@ -20,7 +20,7 @@ export function Address({ value, copies = true }: { readonly value: string; read
   );
 }
 
-/** Six bars that visualise a value: the first six digits are the heights, the next two the colour. */
+/** Six bars by which users recognise a value. The first six digits set the heights, the next two the colour. */
 function Mark({ hex }: { readonly hex: string }) {
   const hue = Number.parseInt(hex.slice(CELLS, CELLS + 2), 16) % 12;
   return (

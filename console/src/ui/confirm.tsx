@@ -6,11 +6,11 @@ import { UntrustedText } from './untrustedText.tsx';
 export interface Question {
   /** Question that names the object: `Delete the rule for lax?` */
   readonly title: string;
-  /** Consequence: `Queries there fall back to the rule for WNAM.` */
+  /** Consequence of the action: `Queries there fall back to the rule for WNAM.` */
   readonly text: string;
   readonly action: string;
   readonly isHarmful?: boolean;
-  /** Object name, which the user must type if the action cannot be undone. */
+  /** Name of the object. If set, the user must type it to confirm. */
   readonly typed?: string;
 }
 

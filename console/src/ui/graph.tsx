@@ -18,13 +18,13 @@ export interface GraphProps {
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Times with a highlighted background: during an attack. */
+  /** Per time: whether its background is highlighted, as during an attack. */
   readonly isShaded?: readonly boolean[];
-  /** Length of the time axis, which ends with the last value. Default: all values. */
+  /** Length of the time axis, which ends at the last value. By default the axis contains all values. */
   readonly spanSeconds?: number;
 }
 
-/** The value axis grows immediately, and shrinks after this time with smaller values. */
+/** The value axis grows at once. It shrinks only when all values have been smaller for this time. */
 const SHRINK_AFTER_MS = 60_000;
 const MIN_TOP = 10;
 /** Half the width of a label such as `22:10:30`, which may be at the end of the axis. */
@@ -133,7 +133,7 @@ class Plot {
     const stroke = () => this.#colour(colour);
     if (form === 'line')
       return { stroke, width: 1.5, dash: [6, 4], points: { show: false }, spanGaps: false };
-    // No stroke, because it would draw an area of height zero as a red line.
+    // An area has no outline (stroke): an area of height zero would appear as a coloured line.
     return { stroke, fill: stroke, width: 0, points: { show: false }, spanGaps: false };
   }
 
@@ -201,7 +201,7 @@ function clock(seconds: number): string {
   return date.getSeconds() === 0 ? text : `${text}:${two(date.getSeconds())}`;
 }
 
-/** Smallest of 1, 2, 3, 4, 5, 6 and 8 times a power of ten that is at least `value`. */
+/** Returns the smallest number that is at least `value` and is 1, 2, 3, 4, 5, 6 or 8 times a power of ten. */
 function roundUpNicely(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * power >= value) ?? 10) * power;

@@ -14,7 +14,7 @@ export interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** Whether to highlight a row, such as the rule in force. */
   readonly isMarked?: (row: Row) => boolean;
-  /** Hides other rows but keeps them in the DOM, because rendering hundreds of rows delays a key press. */
+  /** Rows without a match are hidden, but stay in the DOM: rendering hundreds of rows would delay a key press. */
   readonly isMatch?: (row: Row) => boolean;
 }
 

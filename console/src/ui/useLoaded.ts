@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
 
 export interface Loaded<T> {
-  /** Last value. Kept during the next read, and if that fails. */
+  /** The last value that was read. It stays while the next read runs, and if that read fails. */
   readonly value: T | undefined;
   readonly failure: Failure | undefined;
 }
 
 /**
- * Reads immediately, and again when a value of `on` changes. Drops results that a later read overtook. Does not read
- * while `isHeld`, for example while the object is being deleted; reads afterwards.
+ * Reads at once, and again when a value of `on` changes. Ignores the result of a read if a later read has begun. Does
+ * not read while `isHeld`, for example while the object is being deleted; reads again after that.
  */
 export function useLoaded<T>(
   read: () => Promise<Outcome<T>>,
@@ -28,7 +28,7 @@ export function useLoaded<T>(
         ? { value: loaded.peek().value, failure: outcome.failure }
         : { value: outcome.value, failure: undefined };
   };
-  // `on` lists the dependencies of `read`.
+  // `on` contains everything that `read` depends on, so `read` itself is not listed.
   useEffect(() => {
     if (!isHeld) void again();
     return () => {

@@ -14,7 +14,7 @@ interface Known {
   readonly keys: readonly GatewayKey[] | undefined;
 }
 
-/** `3 tokens are valid, 1 expires within a week. The gateway is open: no key was ever created.` */
+/** `3 tokens are valid, 1 of them for less than a week. The gateway is open: no key was ever created.` */
 export function accessHeadline({ hasServersToken, tokens, keys }: Known, nowMs: number): string {
   const parts = [
     ...(tokens ? [hasServersToken ? tokenSentence(tokens, nowMs) : validOf(tokens, 'token', nowMs)] : []),

@@ -19,7 +19,7 @@ interface TokenFormProps {
   readonly made: (token: WithSecret<ApiToken>) => void;
 }
 
-/** Creates a token. Offers only permissions and accounts that the own token may grant. */
+/** Form for a new token. Offers only permissions of the user's own token, and all accounts only if it has them. */
 export function TokenForm({ close, made }: TokenFormProps) {
   const expiresOn = session.value?.expiresOn;
   const label = useSignal('');
@@ -48,7 +48,7 @@ export function TokenForm({ close, made }: TokenFormProps) {
       ) as ApiTokenCreation['permissions'],
       ...(days.value !== '' && { expires_on: expiryAfterDays(days.value, Date.now()) }),
     };
-    // Retries with equal choices send the stored body, because a new expiry would not match the retry key.
+    // A retry with equal choices sends the stored body. A body with a later expiry would not match the retry key.
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
     const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
     sent.set(chosen, asked);

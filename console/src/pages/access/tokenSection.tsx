@@ -118,7 +118,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
   );
 }
 
-/** Whether the server accepts the revocation. A token cannot revoke a token with more accounts or permissions. */
+/** Whether the user's own token may revoke `token`. This requires all accounts and permissions of `token`. */
 function isWithin(token: ApiToken): boolean {
   const accounts: 'all' | readonly string[] = session.value?.accounts ?? [];
   const isOfAccounts =

@@ -22,7 +22,7 @@ interface Row {
   readonly bucket: number | null;
 }
 
-/** Shows seconds if the attack began here in the last ten minutes, otherwise minutes of the rule in force then. */
+/** Shows rates per second if the attack began at this guard less than ten minutes ago, otherwise means per minute. */
 export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const beganS = Date.parse(attack.started_on) / 1000;
   const seconds = points.value;

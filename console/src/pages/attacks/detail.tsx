@@ -30,7 +30,7 @@ const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
 const turn = computed(() => refreshPeriod(REFRESH_MS));
-/** Refresh period for an attack at another guard. */
+/** Changes when it is time to read an attack at another guard again. */
 const remoteRefresh = computed(() => refreshPeriod(FLEET_MS));
 
 export function AttackDetail({ id }: { readonly id: string }) {

@@ -26,7 +26,7 @@ const SPANS = [
 ] as const;
 const ZONES_NAMED = 2;
 
-/** Ids of this guard's attacks. The list is read again when one begins or ends. */
+/** Ids of the active attacks at this guard. The list is read again when an attack begins or ends. */
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
 
 /** Changes as often as other guards report their attacks. */

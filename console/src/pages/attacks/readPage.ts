@@ -9,7 +9,7 @@ export const FLEET_MS = 10_000;
 
 export type AttackPage = ApiResponse<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
 
-/** Reads a page of attacks. `isOfFleet`: several guards are running, or reported attacks of this page. */
+/** Reads a page of attacks. `isOfFleet` is true if several guards are running, or reported attacks of the page. */
 export async function readPage(query: AttackQuery): Promise<Outcome<AttackPage>> {
   const [attacks, fleet] = await Promise.all([listAttacks(query), readFleet()]);
   if ('failure' in attacks) return attacks;

@@ -17,7 +17,7 @@ export function zonesText(
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
-/** Location of the guard that reported the attack, `AMS, WEUR`, or else its id; undefined without a guard. */
+/** Location of the guard that reported the attack (`AMS, WEUR`), or the guard's id; undefined if neither is known. */
 export function locationText({ instance, region, datacenter }: AttackOrigin): string | undefined {
   const named = [datacenter, region].filter((name) => name !== undefined);
   if (named.length > 0) return named.join(', ');
@@ -47,7 +47,7 @@ export const usersText = ({ known_names: { asked, answered, limited } }: AttackS
     ? 'no queries'
     : `${formatPercent(answered / asked)} answered${limited > 0 ? `, ${formatNumber(limited)} limited` : ''}`;
 
-/** Returns the heading of `top`, which samples limited queries and those that monitoring let pass. */
+/** Returns the heading of `top`, a sample of the queries that were limited and of those that would be dropped. */
 export function topHeading({ limited, would_drop }: Limits): string {
   if (would_drop === 0) return 'Limited most';
   return limited === 0 ? 'Would be dropped most' : 'Limited most, or would be dropped';
@@ -55,7 +55,7 @@ export function topHeading({ limited, would_drop }: Limits): string {
 
 type Limits = Pick<AttackSummary, 'limited' | 'would_drop'>;
 
-/** Returns the share of the samples, from 0 to 1. */
+/** Returns the share of an item in the total `weight`, from 0 to 1. */
 export const shareOf = ({ count }: HeavyHitter, weight: number): number =>
   weight === 0 ? 0 : Math.min(1, count / weight);
 

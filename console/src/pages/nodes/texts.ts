@@ -35,7 +35,7 @@ export const HEALTH: Readonly<Record<NodeHealth['health'], Words>> = {
   },
 };
 
-/** Lag in blocks that is not reported: nodes differ by one or two blocks. */
+/** A lag up to this number of blocks is not reported, because nodes usually differ by one or two blocks. */
 const NORMAL_LAG = 3;
 
 interface State {

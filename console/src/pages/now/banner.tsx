@@ -88,7 +88,7 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
   );
 }
 
-/** Shares of the last second's queries, from the counters of that second, independent of the current mode. */
+/** Shows shares of the last second's queries. They are from counters, so a change of mode does not alter them. */
 function Limited({ attack: { now, rule } }: { readonly attack: AttackSummary }) {
   const { queries, limited, would_drop: wouldDrop } = now;
   const shareOf = (count: number): string => formatPercent(queries === 0 ? 0 : Math.min(1, count / queries));

@@ -12,7 +12,7 @@ type LevelCounts = Pick<
   'paying' | 'limited' | 'known_limited' | 'client_limited'
 >;
 
-/** How other sensitivities would have treated the queries of the last minute. */
+/** Shows how other sensitivities would have treated the queries of the last minute. */
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   const turn = refreshPeriod(REFRESH_MS);

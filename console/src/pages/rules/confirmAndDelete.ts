@@ -7,8 +7,8 @@ import { settingsOf } from './settings.tsx';
 import { fallbackOf, scopeText } from './texts.ts';
 
 /**
- * Asks for the rule's name, deletes the version that was shown, and offers to create it again. `isDeleting` stays true
- * after success, because the page is left, and becomes false after a failure.
+ * Asks for the rule's name, deletes the rule if it did not change since it was read, and offers to create it again.
+ * `isDeleting` becomes false after a failure. It stays true after success, because the user then leaves the page.
  */
 export async function confirmAndDelete(tagged: TaggedRule, isDeleting: Signal<boolean>): Promise<void> {
   const { rule } = tagged;

@@ -48,7 +48,7 @@ export function RuleCreationForm() {
     isBusy.value = false;
     if ('failure' in outcome) {
       failure.value = outcome.failure;
-      // A corrected rule needs a new key. Without a response, or after a 5xx, the rule may exist, so the key is kept.
+      // After a 4xx the corrected rule needs a new key. After a 5xx or no response the rule may exist: keep the key.
       if (outcome.failure.status !== undefined && outcome.failure.status < 500)
         key.value = crypto.randomUUID();
       return;

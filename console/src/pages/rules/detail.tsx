@@ -18,7 +18,7 @@ import { settingNames, settingTitles } from './settings.tsx';
 import { scopeText } from './texts.ts';
 
 export function RuleDetail({ id }: { readonly id: string }) {
-  // The live stream may report the deletion before the response arrives.
+  // A rule that is being deleted is not read again: the live stream may report the deletion before the response.
   const isDeleting = useSignal(false);
   const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
   const { value: tagged, failure } = loaded.value;
@@ -77,7 +77,7 @@ export function RuleDetail({ id }: { readonly id: string }) {
 
 function InForceTag({ rule }: { readonly rule: Rule }) {
   if (!isGuarded.value) return null;
-  // The rule in force is known later, so this reserves space for the tag.
+  // The page learns the rule in force later than this rule. Until then, a hidden tag reserves the space.
   return <span class={rule.id === ruleInForceId.value ? 'tag' : 'tag away'}>in force here</span>;
 }
 

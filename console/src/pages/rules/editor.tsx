@@ -21,7 +21,7 @@ export interface EditorProps {
   readonly reload: () => void;
 }
 
-/** Edits the version at the start. After another client's change it shows both versions, and keeps the draft. */
+/** Form that edits a rule. If another client changes the rule, the form keeps the draft and shows both versions. */
 export function Editor({ tagged, reload }: EditorProps) {
   const base = useSignal(tagged);
   const draft = useSignal(settingsOf(tagged.rule));
@@ -36,7 +36,7 @@ export function Editor({ tagged, reload }: EditorProps) {
     draft.value = settings;
     failure.value = undefined;
   };
-  // A form without changes shows the newest version.
+  // A form in which the user changed nothing shows the newest version.
   useEffect(() => {
     if (!isChanged) begin(tagged);
   }, [tagged.etag]);

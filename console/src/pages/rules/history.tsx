@@ -14,7 +14,7 @@ const ACTIONS: Readonly<Record<RuleChange['action'], string>> = {
   'rule.update': 'changed',
   'rule.delete': 'deleted',
 };
-/** Hidden because they differ in every change. */
+/** Not shown, because the server sets these members, not the author of the change. */
 const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
 
 /** Changes of a rule with time and author, newest first. */

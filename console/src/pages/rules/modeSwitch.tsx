@@ -8,7 +8,7 @@ import { type Mode, modeEffects, modes } from './texts.ts';
 
 export interface ModeSwitchProps {
   readonly id: string;
-  /** The rule as it was read last. A click changes this version or fails. */
+  /** The rule as it was read last; undefined before that. */
   readonly tagged: TaggedRule | undefined;
   /** Mode in force, which may be known before the rule is read. */
   readonly mode: Mode;

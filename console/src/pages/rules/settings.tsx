@@ -71,7 +71,7 @@ export function SettingsFields({ value, change }: SettingsFieldsProps) {
             <select
               name={name}
               value={value[name]}
-              // The value is one of the options.
+              // The cast is safe, because the value is one of the options below.
               onChange={({ currentTarget }) => change({ ...value, [name]: currentTarget.value } as Settings)}
             >
               {LEVELS[name].map((level) => (

@@ -17,7 +17,7 @@ const RANK = { datacenter: 0, region: 1, global: 2 } as const;
 const targetOf = ({ scope, name }: Rule): string =>
   scope === 'global' ? scope : `${scope} ${name.toLowerCase()}`;
 
-/** Most specific scope first, then by name. Of rules with the same scope and name, the effective one is first. */
+/** Sorts by scope, most specific first, then by name. Of rules with equal scope and name, the newest is first. */
 export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
   rules.toSorted(
     (one, other) =>
@@ -39,7 +39,7 @@ export function supersededIn(rules: readonly Rule[]): ReadonlySet<string> {
   return superseded;
 }
 
-/** Returns a sentence about the rule that applies after this one is deleted. */
+/** Returns a sentence about the rule that applies after `rule` is deleted. */
 export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
   const others = rules.filter(({ id }) => id !== rule.id);
   const same = bySpecificity(others).find((other) => targetOf(other) === targetOf(rule));

@@ -12,7 +12,7 @@ interface SummaryData {
   readonly creation: CreateTrace | undefined;
 }
 
-/** Summary of an address and its history. Reserves its space until it is read. */
+/** Shows a summary of an address and its history. Until it is read, an empty line reserves the space. */
 export function AddressSummaryLine({
   address,
   network,

@@ -1,4 +1,4 @@
-/** Times of blocks, which traces do not contain. Each is read once from the nodes, in batches. */
+/** Times of blocks. Traces do not contain them, so they are read from the nodes, in batches, and kept. */
 import { signal } from '@preact/signals';
 import { rpcBatch } from '../../api/rpc.ts';
 import type { BlockHeader } from './types.ts';

@@ -18,7 +18,7 @@ const oneOf = <T extends string>(values: readonly T[], text: string | null): T |
 const yesNo = (text: string | null): boolean | undefined =>
   text === 'yes' ? true : text === 'no' ? false : undefined;
 
-/** Returns the filter of a query. Ignores unknown members, so that links from later versions still work. */
+/** Returns the filter in a URL query. Ignores unknown parameters, so that links from later versions still work. */
 export function filterOf(query: URLSearchParams): Filter {
   const direction = oneOf(DIRECTIONS, query.get('direction'));
   const types = (query.get('types') ?? '').split(',').flatMap((text) => oneOf(TYPES, text) ?? []);
@@ -35,7 +35,7 @@ export function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-/** Returns the query with one member set, or deleted if the value is empty. */
+/** Returns the URL query with one parameter set, or deleted if the value is empty. */
 export function withMember(query: URLSearchParams, name: string, value: string): string {
   const changed = new URLSearchParams(query);
   if (value === '') changed.delete(name);

@@ -7,9 +7,9 @@ import { keyOfTrace } from './frames/describe.ts';
 import type { AddressTracesPage, PushedTrace, Trace } from './types.ts';
 
 const PAGE_TRACES = 50;
-/** Maximum number of consecutive empty pages per request of the user. A filter may match nothing in many pages. */
+/** One click reads pages until one contains a trace, but at most this many: a rare filter leaves many pages empty. */
 const MAX_EMPTY_PAGES = 10;
-/** Maximum number of waiting traces. The oldest waiting traces are dropped beyond it. */
+/** Maximum number of new traces that wait to be shown. If there are more, the oldest of them are dropped. */
 const MAX_WAITING = 1_000;
 
 export type Range = readonly [number, number];
@@ -51,7 +51,7 @@ export class AddressHistory {
     await this.more();
   }
 
-  /** The call that returns the first page, for copying. */
+  /** The call for the first page, which the user can copy. */
   get call(): RpcCall {
     return {
       network: this.#network,

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { gatewayKey, storeGatewayKey } from '../../api/rpc.ts';
 import { TextInput } from '../../ui/textInput.tsx';
 
-/** Asks for the API key if the gateway requires one. Remembered as long as the token. */
+/** Asks for the API key that the gateway requires. The tab stores it if the user chose to stay signed in. */
 export function KeyForm() {
   const text = useSignal('');
   if (gatewayKey.value !== undefined)

@@ -45,7 +45,7 @@ export function BlockLink({ block, network }: OfNetwork & { readonly block: numb
   return <Link to={linkTo({ kind: 'block', id: String(block) }, network)}>{formatQuantity(block)}</Link>;
 }
 
-/** Time of a block. Reserves its space until it is read. */
+/** Time of a block. Until the time is read, an empty element reserves the space. */
 export function BlockTime({ block, network }: OfNetwork & { readonly block: number }) {
   const at = blockTimes.value.get(timeKey(network, block));
   return <span class="when">{at ? <Time at={at} form="clock" /> : at === null ? '?' : ''}</span>;

@@ -4,7 +4,7 @@ import { rpc } from '../../api/rpc.ts';
 import { subscribe } from '../../api/subscription.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
-/** Returns whether the block of a trace was replaced after it was read. Checked for each new block. */
+/** Returns whether the block of a trace was replaced after the trace was read. Checks this at each new head. */
 export function useReplaced(network: string, trace: Trace | undefined): boolean {
   const isReplaced = useSignal(false);
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useReplaced(network: string, trace: Trace | undefined): boolean 
     const end = subscribe(network, ['newHeads'], {
       pushed: () => void look(),
       state: (state) => {
-        // Heads were not delivered while the connection was lost.
+        // No heads arrived while the connection was lost, so the block may have been replaced meanwhile.
         if (state === 'open') void look();
       },
     });

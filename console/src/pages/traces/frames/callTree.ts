@@ -1,11 +1,11 @@
-/** The frames of a transaction as a tree, and its visible rows. Without DOM. */
+/** The frames of a transaction as a tree, and the visible rows of the tree. Does not use the DOM. */
 
 import type { Trace } from '../types.ts';
 import { failureOfTrace } from './describe.ts';
 
 /** Frames below this depth are folded initially. */
 const OPEN_LEVELS = 3;
-/** Children of a frame that are shown initially, and that each request for more adds. */
+/** Number of children of a frame that are shown initially. Each click on "Show more" adds as many. */
 const SHOWN_CHILDREN = 20;
 
 export interface Frame {
@@ -14,7 +14,7 @@ export interface Frame {
   readonly depth: number;
   readonly trace: Trace;
   readonly children: Frame[];
-  /** Whether a failed frame above reverted this one. */
+  /** Whether a frame above failed and thereby reverted this frame. */
   readonly isUndone: boolean;
 }
 
@@ -92,7 +92,7 @@ export function showMore(folding: Folding, { path }: Frame): Folding {
   return { ...folding, shown };
 }
 
-/** Counts the frames below a frame, and how many of them failed themselves. */
+/** Counts the frames below a frame, and those of them that have an error of their own. */
 export function countBelow({ children }: Frame): { readonly frames: number; readonly failed: number } {
   let frames = 0;
   let failed = 0;

@@ -119,5 +119,5 @@ function TreeRow({ row, root, network, wanted, chosen, folding, active, toggle, 
   );
 }
 
-/** Limited, because each row shows its level as a number. */
+/** Rows below this level are not indented further. Each row also shows its level as a number. */
 const MAX_INDENT = 12;

@@ -31,11 +31,11 @@ export function partiesOf(trace: Trace): {
   }
 }
 
-/** Value in the frame, in wei, whether it moved or not. */
+/** Returns the value that the frame states, in wei, even if the value did not move. */
 export const valueIn = (trace: Trace): bigint =>
   BigInt(trace.type === 'suicide' ? trace.action.balance : trace.action.value);
 
-/** Why the value did not move; undefined if it moved. `isUndone`: a frame above failed. */
+/** Returns why the value did not move; undefined if it moved. `isUndone` means that a frame above failed. */
 export function whyNotMoved(trace: Trace, isUndone = false): string | undefined {
   if (trace.type === 'call' && trace.action.callType === 'delegatecall')
     return 'a delegatecall repeats the value of its caller';

@@ -1,7 +1,7 @@
 const ERROR_STRING = '08c379a0';
 const PANIC = '4e487b71';
 const WORD = 64;
-/** Limit of a decoded reason, because its length is up to the contract. */
+/** Maximum length of a decoded reason, because the contract chooses the length. */
 const MAX_CHARACTERS = 1_000;
 
 /** Panic codes of Solidity, as documented. */
