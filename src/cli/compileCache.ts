@@ -1,4 +1,4 @@
-/** Enables V8's compile cache on Node 22 and later. Import it before the modules to be cached. */
+/** Enables V8's compile cache on Node 22 and later. Import this module before the modules that are to be cached. */
 import { mkdirSync, statSync } from 'node:fs';
 import Module from 'node:module';
 import { homedir } from 'node:os';

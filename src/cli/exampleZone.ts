@@ -22,7 +22,7 @@ export interface ExampleZone {
   readonly file: string;
 }
 
-/** Serves a small zone on a free port of 127.0.0.1. The guard is seeded from its zone file. */
+/** Serves a small zone on a free port of 127.0.0.1. The guard reads the known names from the zone file. */
 export async function serveExampleZone(dataDir: string): Promise<ExampleZone> {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, `${EXAMPLE_ZONE}.zone`);

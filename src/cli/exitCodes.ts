@@ -10,7 +10,7 @@ export const EXIT_CODES = {
   interrupted: 130,
 } as const;
 
-/** For docs/reference/commands.md. */
+/** Meanings of the exit codes, as printed in docs/reference/commands.md. */
 const MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string>> = {
   done: 'Success. A server was stopped normally; `status`: the server is ready; `verify`: no store is damaged; `doctor`: every node can be indexed from',
   failed:

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** About 10,000 lines for a slow reader. */
+/** Maximum size of the buffer for a slow reader: about 10,000 lines. */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 
 /** Called with the number of dropped lines as soon as lines can be written again. */
@@ -8,7 +8,7 @@ export type DroppedLinesListener = (lines: number) => void;
 
 /**
  * Writes log lines to a pipe without blocking, so that a reader that stalls or closes the pipe does not stop the
- * server. Lines beyond the buffer are dropped, counted and reported later.
+ * server. Lines that exceed the buffer are dropped. The number of dropped lines is reported later.
  */
 export class LogWriter {
   readonly #stream: Writable;

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 
 type Register = (program: Command) => void;
 
-/** In the order of the help. Each command loads only its own modules, which halves the run time of a small one. */
+/** Commands in the order of the help. A command loads only its own modules, which halves a short run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, () => Promise<Register>>([
   ['start', async () => (await import('./commands/start.ts')).registerStart],
   ['dev', async () => (await import('./commands/dev.ts')).registerDev],
@@ -34,8 +34,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
 ]);
 
 /**
- * Returns the command line for a first word: with that command only, without commands for the version, and with all
- * commands for help, an unknown word or no word.
+ * Returns the command line for its first word. If the word is a command, it has only this command. For `--version` it
+ * has no commands. For help, an unknown word or no word it has all commands.
  */
 export async function programFor(word?: string): Promise<Command> {
   const program = emptyProgram();

@@ -4,8 +4,8 @@ import { exitBetweenCommits } from '../platform/exit/index.ts';
 import { EXIT_CODES } from './exitCodes.ts';
 
 /**
- * Resolves at the first SIGINT or SIGTERM. A later SIGINT ends the process immediately. A later SIGTERM is ignored:
- * `npm start` sends a second one after the one from its own parent.
+ * Resolves at the first SIGINT or SIGTERM. A later SIGINT ends the process immediately. A later SIGTERM is ignored,
+ * because `npm start` sends one after the SIGTERM from the parent of npm.
  */
 export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

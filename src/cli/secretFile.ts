@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ConfigError } from '../config/index.ts';
 
-/** Bounds reading from an endless device or pipe. Far more than a token or a thousand keys need. */
+/** Maximum size of a file, because the name may be that of an endless device. A thousand keys need far less. */
 const MAX_BYTES = 256 * 1024;
 
 /** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. Throws ConfigError. */

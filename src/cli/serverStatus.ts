@@ -34,7 +34,7 @@ export interface DnsStatus {
   readonly queries: Readonly<Record<string, number>>;
 }
 
-/** Combines the responses of `/readyz` and `/metrics`. An empty metrics text leaves only the readiness. */
+/** Combines the responses of `/readyz` and `/metrics`. If the metrics are empty, only the readiness is known. */
 export function statusOf(
   readiness: Pick<ServerStatus, 'ready' | 'roles' | 'checks'>,
   metricsText: string,

@@ -4,7 +4,7 @@ import { exampleRule } from '../rules/index.ts';
 import type { Server } from '../server/index.ts';
 import { EXAMPLE_ZONE } from './exampleZone.ts';
 
-/** Used in the printed examples; any other name works as well. */
+/** Account in the printed examples. Any other name works as well. */
 export const EXAMPLE_ACCOUNT = 'dev';
 
 export interface ExampleQuery {
@@ -14,7 +14,7 @@ export interface ExampleQuery {
   readonly toAddress: readonly string[];
 }
 
-/** Keeps the result of the example within one screen. */
+/** Number of traces in the example, small enough that the result fits on one screen. */
 const EXAMPLE_COUNT = 2;
 
 const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules';
@@ -24,8 +24,8 @@ interface WelcomeDetails {
   /** Single-use sign-in code, valid for ten minutes. Undefined without a console. */
   readonly code: string | undefined;
   /**
-   * Whether the example account has a rule. A newer rule with the same target would override it, so no create command
-   * is printed.
+   * Whether the example account has a rule. If so, no command to create a rule is printed, because the new rule would
+   * override a rule with the same scope.
    */
   readonly hasRules: boolean;
 }

@@ -45,7 +45,7 @@ export function registerRestore(program: Command): void {
   });
 }
 
-/** `floodgate verify`: checks all stores. Servers may open a copied store only after it passed. */
+/** `floodgate verify`: checks all stores. A server opens a copied store only after the store has passed the check. */
 export function registerVerify(program: Command): void {
   const command = program
     .command('verify')
@@ -79,7 +79,7 @@ async function verifyInProcess(folder: string, store: string): Promise<void> {
   await print(JSON.stringify(problems));
 }
 
-/** Uses a child process, because reading a torn LMDB file may crash it. */
+/** Checks a store in a child process, because reading a torn LMDB file may crash the process. */
 async function verifyInChild(folder: string, store: string): Promise<readonly string[]> {
   const args = ['verify', '--in-process', folder, '--store', store];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
@@ -88,5 +88,5 @@ async function verifyInChild(folder: string, store: string): Promise<readonly st
   const [written, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (code !== 0)
     return [`reading it crashed the process (${signal ?? `exit code ${code}`}): the file is torn`];
-  return JSON.parse(written) as string[]; // printed by verifyHere
+  return JSON.parse(written) as string[]; // printed by verifyInProcess
 }

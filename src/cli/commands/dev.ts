@@ -14,15 +14,15 @@ import { OperatorError } from '../operatorError.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
-/** Settings for the development chain: a short poll interval, so that a new transaction is visible at once. */
 const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'], 'console.enabled': true };
+/** Defaults for the development chain. The poll interval is short, so that a new transaction is visible at once. */
 const DEV_DEFAULTS = {
   dataDir: 'floodgate-data/dev',
   'index.pollIntervalMs': 200,
   'index.from': 0,
   ...DEV_DNS,
 };
-/** Another chain needs another data folder. */
+/** Defaults for a node of the user. Its chain is not the development chain, so it needs another data folder. */
 const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream', ...DEV_DNS };
 
 const DEV_ROLES = ['all', 'rules', 'rules,guard'];
@@ -109,7 +109,7 @@ async function runUntil(
   }
 }
 
-/** Returns no chain if anvil is missing, and logs how to install it. */
+/** Starts the development chain. If anvil is missing, logs how to install it and returns no chain. */
 async function startChain(dataDir: string, logger: Logger): Promise<{ readonly chain?: DevelopmentChain }> {
   // Imported here so that other commands start without it.
   const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');
@@ -122,7 +122,7 @@ async function startChain(dataDir: string, logger: Logger): Promise<{ readonly c
   }
 }
 
-/** Puts the guard in front of the example zone and seeds it from the zone file. */
+/** Puts the guard in front of the example zone, and lets it read the known names from the zone file. */
 function withZone(config: Config, zone: ExampleZone | undefined): Config {
   if (zone === undefined) return config;
   const servers = [`${zone.server.host}:${zone.server.port}`];
@@ -133,7 +133,7 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
 function devToken(dataDir: string): string {
   const file = join(dataDir, 'api-token');
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  // The file may be empty after a power failure during the write below. A token that `apiToken` accepts is kept.
+  // The file may be empty after a power failure during the write below. A valid value of `apiToken` is kept.
   if (/^[\x21-\x7e]{16,256}$/.test(kept)) return kept;
   const token = `fg_${randomBytes(30).toString('base64url')}`;
   mkdirSync(dataDir, { recursive: true });

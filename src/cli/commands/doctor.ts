@@ -44,7 +44,7 @@ export function registerDoctor(program: Command): void {
   });
 }
 
-/** Returns the nodes of the flags, else the configured ones of one or all networks. Throws ConfigError. */
+/** Returns the nodes from the flags, otherwise the configured nodes of one network or of all. Throws ConfigError. */
 function nodesToLookAt(command: Command): ReadonlyArray<readonly [string, readonly string[]]> {
   const { network, upstream = [] } = command.opts<DoctorFlags>();
   const config = readConfig(command);

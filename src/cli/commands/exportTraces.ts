@@ -59,7 +59,7 @@ async function writeTraces(
     skipped: (blocks) =>
       process.stderr.write(`floodgate: skipped, because no node can trace them: ${namedBlocks(blocks)}\n`),
   });
-  // The first page shows whether the range is indexed, so the file is created only after it.
+  // Read the first page before the file is created, because this fails if the range is not indexed.
   const first = await pages.next();
   const pieces = Readable.from(await piecesOf(allOf(first, pages), format));
   if (out === undefined) await pipeline(pieces, process.stdout, { end: false });

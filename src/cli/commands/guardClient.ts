@@ -11,7 +11,7 @@ export interface GuardStatus extends DetectorStatus {
   readonly attacks: readonly AttackSummary[];
 }
 
-/** Throws `OperatorError` if the account has no guard. */
+/** Returns the status of the guard. Throws `OperatorError` if the server runs no guard for the account. */
 export async function guardStatus(client: RulesClient): Promise<GuardStatus> {
   const reported = await withGuard(client, () => client.guardStatus());
   if (typeof reported === 'object' && reported !== null && 'since_start' in reported && 'attacks' in reported)
@@ -28,7 +28,7 @@ export async function readAttacks(
   throw new OperatorError('The response is not from a Floodgate server; check the URL');
 }
 
-/** Throws `OperatorError` if the attack does not exist. */
+/** Returns an attack. Throws `OperatorError` if it does not exist. */
 export async function readAttack(client: RulesClient, id: string): Promise<Attack> {
   try {
     return (await client.attack(id)) as Attack; // the format of this server's version

@@ -114,7 +114,7 @@ async function rewound(dataDir: string, network: string, lastBlock: number): Pro
   return `Removed the blocks above ${lastBlock}, up to ${from}. The highest block of the index is now ${to ?? 'none'}.`;
 }
 
-/** Returns the named, else the configured nodes. May be empty, because an index can be copied without a node. */
+/** Returns the nodes from the flags, otherwise the configured nodes. May be empty: copying an index needs no node. */
 function upstreamOf(config: Config, network: string, named: readonly string[] = []): readonly string[] {
   return named.length > 0 || networksOf(config).has(network) ? nodesOf(config, network, named) : [];
 }

@@ -16,7 +16,7 @@ interface NodeView {
   readonly in_flight: number;
 }
 
-/** `floodgate nodes`: the Ethereum nodes of a running server. A drained node is used again after a restart. */
+/** `floodgate nodes`: manages the nodes of a running server. After a restart, the server uses drained nodes again. */
 export function registerNodes(program: Command): void {
   const group = program.command('nodes').description('manage the Ethereum nodes of a running server');
   addFlags(group.command('list').description('list the nodes with their health'))

@@ -71,7 +71,7 @@ interface ReloadAtHangupOptions {
   readonly logger: Logger;
 }
 
-/** Reloads the configuration at SIGHUP. Only with workers; otherwise SIGHUP ends the process, the default. */
+/** Reloads the configuration at SIGHUP. Not called without workers; SIGHUP then ends the process, as by default. */
 function reloadAtHangup(
   reload: (config: Config) => Promise<void>,
   { read, logger }: ReloadAtHangupOptions,

@@ -7,7 +7,7 @@ import { printable } from './rules/rulesTable.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420';
 const TIMEOUT_MS = 5_000;
-/** Enough for the metrics of hundreds of nodes and rules. */
+/** Maximum size of a response. Enough for the metrics of hundreds of nodes and rules. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** `floodgate status`: shows a running server on one screen, without a token. The exit code reports readiness. */

@@ -5,7 +5,7 @@ import { print } from '../output/print.ts';
 import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
 import { registerStoreCopy } from './storeCopy.ts';
 
-/** `floodgate store migrate|copy`: the PostgreSQL database of the rules. */
+/** `floodgate store migrate|copy`: creates the tables of the rules in PostgreSQL; copies a rules store. */
 export function registerStore(program: Command): void {
   const store = program.command('store').description('manage the PostgreSQL database of the rules');
   const migrate = store

@@ -1,4 +1,4 @@
-/** Resolves when the line was passed on, so that a slow reader slows down the writer. */
+/** Prints a line. Resolves when standard output has taken it, so that a slow reader slows down the writer. */
 export function print(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
 }
@@ -13,7 +13,7 @@ export function exitOnClosedPipe(): void {
 
 const MAX_FLUSH_MS = 1_000;
 
-/** Resolves when all output was passed on, or after MAX_FLUSH_MS if standard error is not read. */
+/** Resolves when all output is written, or after MAX_FLUSH_MS if nobody reads standard error. */
 export async function flushOutput(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   await new Promise<void>((resolve) => {

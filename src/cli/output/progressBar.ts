@@ -1,12 +1,12 @@
 import type { FillProgress } from '../../server/index.ts';
 
-/** Interval of drawing on a terminal, and of log lines elsewhere. */
+/** Interval at which a terminal is redrawn. Other outputs receive a line at the interval below. */
 const DRAW_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5_000;
 const MAX_BAR_COLUMNS = 24;
 /** Below this width no bar is drawn. */
 const MIN_BAR_COLUMNS = 6;
-/** Used if the terminal reports no width. */
+/** Width of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 
 /** Shows indexing progress: a bar on a terminal, plain lines elsewhere. */

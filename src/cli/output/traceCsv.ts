@@ -9,7 +9,7 @@ export function csvRow(trace: Trace): string {
   return COLUMNS.map((column) => quoted(String(row[column] ?? ''))).join(',');
 }
 
-/** Quotes a cell. Error texts may contain anything, so a cell that starts like a formula gets an apostrophe. */
+/** Quotes a cell. Adds an apostrophe to a formula, because spreadsheets run it and an error text may contain one. */
 function quoted(text: string): string {
   const safe = /^[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

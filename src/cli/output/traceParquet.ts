@@ -6,11 +6,11 @@ import { COLUMNS, rowOf, type TraceRow } from './traceRow.ts';
 
 type Column = (typeof COLUMNS)[number];
 
-/** A row group stays in memory until it is written. Larger groups make smaller files and faster reads. */
+/** Maximum size of a row group, which stays in memory until it is written. Larger groups make smaller files. */
 const MAX_GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated bytes of a row without its variable-length strings. */
 const ROW_BYTES = 600;
-/** Trace address elements per row group. The writer starts a page after 1 MiB of them (262,144), even within a row. */
+/** Maximum `traceAddress` elements per row group. After 262,144 (1 MiB) the writer begins a page, even in a row. */
 const MAX_GROUP_PATH_NUMBERS = 200_000;
 const MAX_INT64 = 2n ** 63n - 1n;
 

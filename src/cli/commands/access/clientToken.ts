@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../../operatorError.ts';
 
-/** The server does not read this variable. */
+/** Variable with the token of a client. The server does not read this variable. */
 const VARIABLE = 'FLOODGATE_TOKEN';
 export const TOKEN_FILE_VARIABLE = 'FLOODGATE_TOKEN_FILE';
 /** Deprecated: the server's own token with all permissions; see docs/guides/rules-as-code.md. */
@@ -15,8 +15,8 @@ interface FoundToken {
 
 /**
  * Returns the token from the named file, else from the variable, else, with a warning, from the deprecated variables.
- * The first source that is set decides even if it is empty, because the next one could belong to another user. Throws
- * `OperatorError`, whose message never contains the token.
+ * If the file or the variable is empty, the next source is not used, because its token could belong to another user.
+ * Throws `OperatorError`, whose message never contains the token.
  */
 export function readToken(file: string | undefined, environment: NodeJS.ProcessEnv = process.env): string {
   const { token, source } = findToken(file, environment);

@@ -36,7 +36,7 @@ interface ListOptions {
 
 const DEFAULT_PERMISSIONS: Permission[] = [...ordinaryPermissions];
 
-/** `floodgate token create|list|revoke`: opens the data folder directly, even while a server runs. */
+/** `floodgate token create|list|revoke`: opens the store of the rules directly, even while a server runs. */
 export function registerToken(program: Command): void {
   const token = program.command('token').description('create, list and revoke API tokens of the rules API');
 

@@ -6,14 +6,14 @@ import { openRules } from '../../../rules/store/index.ts';
 import { readConfig } from '../../configFlags.ts';
 import { requireStore } from '../../requireStore.ts';
 
-/** For commands that open the data folder directly, even while the server runs. */
+/** Adds the flags of commands that open the data folder directly, even while the server runs. */
 export function addDataDirFlags(command: Command): Command {
   return command
     .option('--data-dir <folder>', 'data folder of the server (FLOODGATE_DATA_DIR)')
     .option('--config <file>', 'configuration file of the server (FLOODGATE_CONFIG)');
 }
 
-/** For commands on rules and tokens, which may be in PostgreSQL. */
+/** Adds the flags of commands that read or change rules and tokens, which may be in PostgreSQL. */
 export function addRulesStoreFlags(command: Command): Command {
   const store = new Option(
     '--rules-store <url>',
@@ -38,7 +38,7 @@ export async function withStorage<T>(
   }
 }
 
-/** Returns the user of the operating system. */
+/** Returns the author of a change by this command: the user of the operating system. */
 export function commandActor(): Actor {
   return { by: `cli:${userName()}`, from: 'local' };
 }

@@ -113,17 +113,17 @@ function formatAttack(attack: Attack): string {
     .join('\n');
 }
 
-/** Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. Each query counts by the mode in force at its time. */
+/** Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. A query counts by the mode at the time of the query. */
 export const limitedOf = ({ queries, limited, limited_share, would_drop }: AttackSummary): string =>
   `${limited} limited (${percent(limited_share)}), ${would_drop} would drop (${percent(would_drop / Math.max(1, queries))})`;
 
-/** Heading of `top.names`, a sample of limited queries, or of those that monitoring would have dropped. */
+/** Returns the heading of `top.names`, a sample of the queries that were limited or would be dropped. */
 export function mostLimited({ limited, would_drop }: AttackSummary): string {
   if (would_drop === 0) return 'Names limited most';
   return limited === 0 ? 'Names that would drop most' : 'Names that were limited or would drop most';
 }
 
-/** Empty if there is a single guard. */
+/** Returns where the attack was seen. Empty if there is a single guard. */
 function locationOf({ instance, region, datacenter }: Attack): string {
   const place = [region, datacenter].filter((part) => part !== undefined).join(' ');
   return instance === undefined ? '' : `, at ${place === '' ? instance : place}`;

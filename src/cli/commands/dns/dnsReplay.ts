@@ -19,7 +19,7 @@ interface ReplayOptions {
 }
 
 const MAX_NAMES_SHOWN = 20;
-/** Used for the replay only. Belongs to no account. */
+/** The rule that is simulated. It belongs to no account. */
 const REPLAY_RULE = {
   id: 'replay',
   scope: 'global',

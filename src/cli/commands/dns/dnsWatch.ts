@@ -51,7 +51,7 @@ export function registerDnsWatch(dns: Command): void {
     });
 }
 
-/** Returns the reason if the server does not answer yet. */
+/** Returns the state of the guard, or the reason why the server does not respond yet. */
 async function readSnapshot(
   client: RulesClient,
   { once }: WatchOptions,
@@ -66,7 +66,7 @@ async function readSnapshot(
   }
 }
 
-/** Whether a server does not respond, starts or stops. */
+/** Whether an error may disappear by itself: the server does not respond, is starting or is stopping. */
 const isTemporary = (error: unknown): error is ApiFailure =>
   error instanceof ApiFailure && (error.status === undefined ? error.afterLostResponse : error.status >= 500);
 

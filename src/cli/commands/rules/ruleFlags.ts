@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RuleField } from '../../../rules/index.ts';
 
-/** The other flags are explained by their values. */
+/** Descriptions of flags. The other flags need none, because their values explain them. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   scope: 'location that the rule applies to',
   name: 'name of the region or datacenter; a label for global',
@@ -31,7 +31,7 @@ export function flaggedFields(command: Command, fields: readonly RuleField[]): R
   );
 }
 
-/** Does not validate the value, because a newer server may have other limits. */
+/** Parses a value, but does not check its limits, because a newer server may have other limits. */
 function readValue(text: string, type: RuleField['schema']['type']): boolean | number {
   if (type === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true';

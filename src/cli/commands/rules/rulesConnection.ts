@@ -15,7 +15,7 @@ interface ConnectionOptions {
   readonly family: 'network' | 'magic';
 }
 
-/** Adds the flags for server, account and token file. Other users can see a process's flags, so the token has none. */
+/** Adds flags for server, account and token file. The token has no flag, because other users could see its value. */
 export function addConnectionFlags(command: Command): Command {
   return command
     .addOption(
