@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { OptionNotes } from './option.ts';
 
-/** Not exposed in typebox's types. */
+/** Limits of a schema, which the types of typebox do not declare. */
 interface Constraints {
   readonly minimum?: number;
   readonly maximum?: number;
@@ -24,7 +24,7 @@ export function allowed(schema: TSchema & OptionNotes): string {
   return 'see docs/reference/configuration.md';
 }
 
-/** An option with a pattern has an `allowed` text. */
+/** Describes the values of a text without a pattern. An option with a pattern has its own `allowed` text. */
 function allowedText(limits: Constraints): string {
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;

@@ -13,7 +13,7 @@ export interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. */
   readonly readFile?: (name: string) => string;
-  /** By option path: arrays for lists, otherwise strings. */
+  /** By option path: an array for a list, true for a flag without a value, otherwise a string. */
   readonly flags: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
   /** Overrides of the schema's defaults, by option path. */
   readonly defaults?: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ function* optionValues(
   if (flagged !== undefined) yield { text: flagged, from: flag };
 }
 
-/** Trims the text of a file. In lists, line breaks separate items like commas. */
+/** Trims the text of a file. In the text of a list, line breaks separate items, as commas do. */
 function textOf({ schema }: Option, content: string, from: string): string {
   const text = content.trim();
   if (text === '') throw new ConfigError(`the file named by ${from} is empty`);
@@ -161,7 +161,7 @@ function check(option: Option, value: unknown, source: string): unknown {
   throw new ConfigError(`${source} is ${shown}; allowed: ${allowed(option.schema)}`);
 }
 
-/** Hides all addresses except a plain host and port. */
+/** Hides each address that contains more than scheme, host and port. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (isTree(value))

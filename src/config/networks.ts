@@ -1,7 +1,7 @@
 import { ConfigError } from './configError.ts';
 import type { Config } from './schema.ts';
 
-/** Network of the top-level option `upstream`. */
+/** Name of the network to which the top-level option `upstream` belongs. */
 export const MAINNET = 'mainnet';
 
 export interface UpstreamConfig {
@@ -40,7 +40,7 @@ export function networksOf(config: Config): Map<string, NetworkConfig> {
 const withLimits = (upstream: Config['upstream'][number]): UpstreamConfig =>
   typeof upstream === 'string' ? { url: upstream } : upstream;
 
-/** Returns `named` (from flags), else the network's configured node URLs. Throws ConfigError if there are none. */
+/** Returns `named` (URLs from flags), otherwise the network's configured URLs. Throws ConfigError if none exist. */
 export function nodesOf(config: Config, network: string, named: readonly string[]): readonly string[] {
   // Flags override the configuration of any network.
   if (named.length > 0) {

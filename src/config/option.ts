@@ -7,7 +7,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 export interface Option {
   readonly path: string;
   readonly variable: string;
-  /** Names a file that contains the value. Defined for secrets and for URLs that may contain secrets. */
+  /** Variable that names a file with the value. Exists for secrets, and for URLs that may contain secrets. */
   readonly fileVariable?: string;
   readonly flag: string;
   readonly schema: TSchema & OptionNotes;
@@ -17,7 +17,7 @@ export interface Option {
 export interface OptionNotes {
   readonly description?: string;
   readonly default?: unknown;
-  /** For the help text. */
+  /** Unit of the value, for the help text. */
   readonly unit?: string;
   /** Never appears in a log or an error message. */
   readonly secret?: boolean;
@@ -25,7 +25,7 @@ export interface OptionNotes {
   readonly isAddress?: boolean;
   /** Can be set only in the file, because it is an object. */
   readonly fileOnly?: boolean;
-  /** Applies if none of Floodgate's variables is set. */
+  /** Variable of a standard, such as OpenTelemetry. Applies if no variable of Floodgate sets the option. */
   readonly standardVariable?: string;
   /** Replaces the derived text for the allowed values, if that would be hard to understand. */
   readonly allowed?: string;

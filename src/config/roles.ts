@@ -17,7 +17,7 @@ export function rolesOf(config: Config): readonly Role[] {
 
 interface Requirement {
   readonly role: Role;
-  /** Makes the option unnecessary on the same server. */
+  /** A server that also has this role does not need the option. */
   readonly unless?: Role;
   readonly option: string;
   readonly isSet: (config: Config) => boolean;

@@ -1,4 +1,4 @@
-/** Source of the file format, variables, flags, validation, defaults and documentation. Options are added here only. */
+/** All options. The file format, variables, flags, validation, defaults and documentation are derived from them. */
 import { type Static, Type } from 'typebox';
 
 /** Sampler names of OpenTelemetry. */
@@ -383,7 +383,7 @@ const Upstream = Type.Union(
       'a URL that starts with http:// or https://, or, in the file, url with callsPerSecond (5 to 1000000) and bytesPerSecond (65536 to 1000000000000)',
   },
 );
-/** Per network; far more than needed in practice. */
+/** Maximum number of nodes per network; far more than needed in practice. */
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
 

@@ -21,12 +21,12 @@ const NUMBERS = new Map(
   OPTIONS.filter(({ schema }) => Type.IsInteger(schema)).map((option) => [option.variable, option]),
 );
 
-/** Kubernetes sets these in each container for each Service whose name begins with floodgate. */
+/** Names of the variables that Kubernetes sets in each container for a Service whose name begins with floodgate. */
 const KUBERNETES =
   /^FLOODGATE(_[A-Z0-9]+)*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 const KUBERNETES_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
-/** Whether Kubernetes set a variable for a Service, although it has the name of an option. */
+/** Whether Kubernetes set a variable for a Service, although the variable has the name of an option. */
 export function isSetByKubernetes(variable: string, value: string): boolean {
   return NUMBERS.has(variable) && KUBERNETES_ADDRESS.test(value);
 }
