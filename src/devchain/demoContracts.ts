@@ -2,13 +2,13 @@
 
 export type Hex = `0x${string}`;
 
-/** Account 9 of anvil. It sends the first blocks, so contract addresses follow from its first three transactions. */
+/** Account 9 of anvil. Its first three transactions create the contracts below, and so determine their addresses. */
 export const DIRECTOR = '0xa0ee7a142d267c1f36714e4a8f75612f20a79720';
-/** Calls the address in the first word of its input, with the rest of the input and all the value that it received. */
+/** Contract that calls the address in the first word of its input, with the rest of the input and the value. */
 export const WALLET = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
-/** Creates a contract from its input (the init code) and returns the new address. */
+/** Contract that creates a contract from its input (the init code) and returns the new address. */
 export const FACTORY = '0xa15bb66138824a1c7167f5e85b957d04dd34e468';
-/** Delegates each call to the wallet's code. */
+/** Contract that delegates each call to the code of `WALLET`. */
 export const PROXY = '0xb19b36b1456e65e3a6d514d3f715f204bd59f431';
 /** An address without code or private key. */
 export const NOBODY = '0x00000000000000000000000000000000c0ffee00';

@@ -97,7 +97,7 @@ const SCENES: readonly (readonly Transaction[])[] = [
   ],
 ];
 
-/** Mines the next demo block and returns its number. Its content depends on the number alone, even after a restart. */
+/** Mines the next demo block and returns its number. The number alone determines the content of the block. */
 export async function mineDemoBlock(node: Node): Promise<number> {
   const number = Number(await node.call('eth_blockNumber')) + 1;
   const from = number <= DEMO_BLOCKS ? DIRECTOR : SENDERS[number % SENDERS.length];

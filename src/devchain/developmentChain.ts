@@ -6,9 +6,9 @@ import { DEMO_BLOCKS, mineDemoBlock } from './demoTraffic.ts';
 import { connect } from './node.ts';
 import { startAnvil } from './startAnvil.ts';
 
-/** Block interval of a young chain, short because its user is watching. */
+/** Block interval of a new chain. It is short, because the user is watching the chain. */
 const BLOCK_INTERVAL_MS = 2_000;
-/** After this block the chain uses Ethereum's block interval. */
+/** Number of blocks with the short interval. Later blocks have Ethereum's interval. */
 const YOUNG_BLOCKS = 300;
 const LATER_INTERVAL_MS = 12_000;
 /** Maximum height: anvil keeps every block in memory (25 kB each), and saving a long chain takes seconds. */

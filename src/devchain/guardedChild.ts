@@ -8,8 +8,8 @@ const GRACE_SECONDS = 5;
  * Guard script: a shell forks a watcher, then becomes the program (`exec`), so the child's pid is the program's pid and
  * process group id. The watcher reads a pipe (file descriptor 3) that only the parent keeps open. A line means that the
  * parent saw the program exit; end of file without a line means that the parent died, so the watcher kills the group.
- * The watcher belongs to the group, so the group id cannot be reused. It is not a child of the program, which may wait
- * for all its children.
+ * The watcher belongs to the group, so the group id cannot be reused. It is not a child of the program, because the
+ * program may wait for all of its children.
  */
 const GUARD = `( (
   trap '' INT HUP TERM

@@ -16,7 +16,7 @@ export interface Exit {
 
 export interface NodeProcess {
   readonly pid: number;
-  /** First capture group of `ready`. */
+  /** Text that the first capture group of `ready` matched. */
   readonly match: string;
   /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly exited: Promise<Exit>;
@@ -26,9 +26,9 @@ export interface NodeProcess {
 }
 
 /**
- * Runs a node that cannot outlive this process, and resolves when it prints a line that matches `ready`. Reads its
- * output as long as it runs, because a full pipe would block it. Throws Error with the node's last lines if it exits
- * earlier or `START_TIMEOUT_MS` passes.
+ * Runs a node that cannot outlive this process, and resolves when the node prints a line that matches `ready`. Reads
+ * its output until it exits, because a full pipe would block the node. Throws Error with the node's last lines if the
+ * node exits earlier or `START_TIMEOUT_MS` passes.
  */
 export async function startProcess(options: {
   readonly name: string;

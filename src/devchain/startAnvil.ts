@@ -6,14 +6,14 @@ import { connect } from './node.ts';
 import { type Exit, startProcess } from './nodeProcess.ts';
 import { keepState, notSaved } from './stateFile.ts';
 
-/** States (one per block) that anvil keeps, for reorganisations and historical calls. More would cost 1 MB each. */
+/** Number of states that anvil keeps, one per block, for reorganisations and historical calls. A state takes 1 MB. */
 export const KEPT_STATES = 128;
 const LISTENING = /^Listening on (\S+)$/;
 
 export interface AnvilOptions {
   /** File in which the chain is kept between runs. Default: the chain is lost when the process ends. */
   readonly statePath?: string;
-  /** Interval between blocks. Default: `evm_mine` mines a block. */
+  /** Interval between blocks. By default, a block is mined only at a call of `evm_mine`. */
   readonly blockTimeMs?: number;
   /** Port on loopback. Default: a free port. */
   readonly port?: number;
@@ -36,9 +36,10 @@ export interface Anvil {
 }
 
 /**
- * Starts anvil on a loopback port and resolves when it accepts requests. It cannot outlive this process. A chain with a
- * `statePath` is saved every half minute and on stop, and continued by the next start. A state that anvil cannot read
- * is moved aside (`fresh`). Throws NoAnvilError, or Error with anvil's last lines if it does not start.
+ * Starts anvil on a loopback port and resolves when anvil accepts requests. Anvil cannot outlive this process. With a
+ * `statePath`, the chain is saved every half minute and on stop, and the next start continues the chain. If anvil
+ * cannot read the state, the file is renamed and a new chain begins (`fresh`). Throws NoAnvilError, or Error with
+ * anvil's last lines if anvil does not start.
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const log = options.log ?? (() => {});

@@ -5,12 +5,12 @@ import { inBackground } from '../platform/background/index.ts';
 import { SerialQueue } from '../platform/serialQueue/index.ts';
 import type { Node } from './node.ts';
 
-/** Interval between saves. A kill loses at most 30 s, at one block per second less than the 64 non-final blocks. */
+/** Interval between saves. Even at one block per second, a kill loses fewer blocks than the 64 that are not final. */
 const SAVE_INTERVAL_MS = 30_000;
 /** Maximum share of time spent on saves, because anvil does nothing else while it saves, which can take seconds. */
 const SAVE_SHARE = 0.05;
 
-/** The method returns the whole state of the chain as hex of gzipped JSON; `anvil --load-state` reads that JSON. */
+/** This method returns the state of the whole chain as hex of gzipped JSON; `anvil --load-state` reads that JSON. */
 const DUMP_METHOD = 'anvil_dumpState';
 
 export interface StateKeeper {

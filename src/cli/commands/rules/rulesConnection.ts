@@ -15,7 +15,7 @@ interface ConnectionOptions {
   readonly family: 'network' | 'magic';
 }
 
-/** Adds flags for server, account and token file. The token has no flag, because other users could see its value. */
+/** Adds flags for server, account and token file. The token has no flag: other users can see a process's flags. */
 export function addConnectionFlags(command: Command): Command {
   return command
     .addOption(
