@@ -54,7 +54,7 @@ export type FloodgateActions = {
   subscribeTraces(wanted: TraceSubscription, options?: SubscribeOptions): AsyncGenerator<LiveTrace, never>;
 };
 
-/** Default for a client without a WebSocket. Equal to viem's default. */
+/** Default interval at which a client without a WebSocket polls. Equal to viem's default. */
 export const POLLING_INTERVAL_MS = 4_000;
 
 /** Maximum traces in one `trace_filter` result. */

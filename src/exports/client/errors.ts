@@ -39,7 +39,7 @@ export function resultIn(response: unknown): { readonly result: unknown } | unde
   return result === undefined ? undefined : { result };
 }
 
-/** Blocks between the last yielded one and the head are not indexed, so their traces would be lost. */
+/** Blocks between the last yielded block and the head are not indexed. A subscription would miss their traces. */
 export class MissingBlocksError extends Error {
   override readonly name = 'MissingBlocksError';
   /** First and last block of each range. */

@@ -23,9 +23,9 @@ export const polledHeads = (intervalMs: number): Heads => ({
   close: () => undefined,
 });
 
-/** Bounds the delay if the connection is dead but was not closed. */
+/** Maximum wait for a head. It bounds the delay if the connection is dead but was not closed. */
 const MAX_WAIT_MS = 15_000;
-/** First wait for the index to reach an announced head. It doubles, because the lag is milliseconds or seconds. */
+/** First wait for the index to reach an announced head. Each further wait is twice as long as the previous one. */
 const FIRST_INDEX_WAIT_MS = 100;
 const RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 30_000;
@@ -86,7 +86,7 @@ export class WebSocketHeads implements Heads {
     socket.onclose = lost;
   }
 
-  /** Handles a new head, or the response to the subscription, which triggers a read of missed blocks. */
+  /** Wakes the reader at a new head, and at the response to the subscription, so that it reads missed blocks. */
   #reported(message: unknown): void {
     this.#reconnectMs = RECONNECT_MS;
     this.#indexWaitMs = FIRST_INDEX_WAIT_MS;

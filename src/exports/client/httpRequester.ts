@@ -15,9 +15,9 @@ export interface HttpOptions {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_RETRIES = 3;
-/** Used without a Retry-After header. */
+/** Delay before a retry if the response has no Retry-After header. */
 const RETRY_MS = 1_000;
-/** The call fails without a retry if the gateway requests a longer delay. */
+/** Maximum delay before a retry. If the gateway requests a longer delay, the call fails without a retry. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
 const RETRIED = [429, 503];
@@ -55,7 +55,7 @@ async function attempt(
   return { response, retryAfterMs: RETRIED.includes(response.status) ? retryAfterIn(response) : undefined };
 }
 
-/** Milliseconds; undefined if the delay is too long. */
+/** Returns the delay before a retry in milliseconds; undefined if the gateway requests too long a delay. */
 function retryAfterIn({ headers }: Response): number | undefined {
   const said = headers.get('retry-after');
   if (said === null) return RETRY_MS;

@@ -26,8 +26,8 @@ export type {
 
 export interface FloodgateClientOptions extends HttpOptions {
   /**
-   * For `subscribeTraces`. Browsers and Node 22 have one; use the package `ws` on Node 20. Without one, the client
-   * polls every 4 seconds.
+   * WebSocket class for `subscribeTraces`. Default: the global class, which browsers and Node 22 have. On Node 20,
+   * use the package `ws`. Without a class, the client polls every 4 seconds.
    */
   readonly WebSocket?: WebSocketConstructor | undefined;
 }

@@ -6,11 +6,11 @@ import { YieldedBlocks } from './yieldedBlocks.ts';
 
 export interface TraceSubscription
   extends Omit<AddressTracesParams, 'fromBlock' | 'toBlock' | 'order' | 'limit' | 'cursor'> {
-  /** First block, from which existing traces are yielded. Default: only new traces. */
+  /** First block of which existing traces are yielded. By default, only new traces are yielded. */
   readonly fromBlock?: Quantity | undefined;
 }
 
-/** A new trace or, with `removed: true`, an earlier one that a reorg removed. */
+/** A new trace, or with `removed: true` an earlier trace that a reorg removed. */
 export type LiveTrace = Trace & { readonly removed: boolean };
 
 export interface SubscribeOptions extends CallOptions {
@@ -25,15 +25,15 @@ export interface SubscribeDependencies {
   readonly openHeads: () => Heads;
 }
 
-/** The gateway's maximum. */
+/** Traces per page: the maximum of the gateway. */
 const PAGE_SIZE = 200;
 
-/** Not retried: key missing or unknown (-32000), method not served (-32601). */
+/** Errors after which a retry is useless: key missing or unknown (-32000), method not served (-32601). */
 const FATAL_CODES = [-32000, -32601];
 
 /**
- * Yields each new trace exactly once and in order: reads the history from the last yielded block at each new head and
- * after a lost connection. If a reorg replaced that block, its traces are yielded with `removed: true`.
+ * Yields each new trace exactly once and in order. At each new head and after a lost connection, it reads the history
+ * from the last yielded block. If a reorg replaced that block, its traces are yielded with `removed: true`.
  */
 export async function* subscribeTraces(
   { fromBlock, ...wanted }: TraceSubscription,
@@ -70,7 +70,7 @@ type SubscriptionFilter = Omit<TraceSubscription, 'fromBlock'>;
 
 interface Start {
   readonly fromBlock: number;
-  /** Traces of this block are not new. */
+  /** Hash of a block whose traces are not yielded, because they existed before the subscription. */
   readonly knownHash: string | undefined;
   readonly toBlock: number;
 }
@@ -120,7 +120,7 @@ class SubscriptionReader {
     }
   }
 
-  /** Returns false if the newest yielded block was replaced. */
+  /** Yields the traces after the last yielded trace. Returns false if the newest yielded block was replaced. */
   async *#readFromNewest(signal: AbortSignal | undefined): AsyncGenerator<LiveTrace, boolean> {
     const { newest } = this.#known;
     const start = this.#start;
@@ -146,7 +146,7 @@ class SubscriptionReader {
     return toSkip === 0;
   }
 
-  /** Whether the index is below the end of a page's range. Throws MissingBlocksError for gaps below. */
+  /** Whether the index ends below the page's last block. Throws MissingBlocksError if lower blocks are missing. */
   #isBehind({ missing, range: { toBlock } }: AddressTracesPage): boolean {
     const last = missing.at(-1);
     const isBehind = last?.[1] === toBlock;

@@ -6,9 +6,9 @@ interface KnownBlock {
   readonly traces: Trace[];
 }
 
-/** Blocks below the newest one whose traces are kept, so that a reorg can remove them. */
+/** Traces of this number of newest blocks are kept, so that a reorg can yield them again as removed. */
 const REMEMBERED_BLOCKS = 256;
-/** Yielded traces kept in memory, at about 1 kB each. */
+/** Maximum number of yielded traces in memory, at about 1 kB each. */
 const REMEMBERED_TRACES = 50_000;
 
 /** Yielded traces of the newest blocks. */

@@ -38,7 +38,7 @@ export type TraceMethod = 'trace_block' | 'callTracer' | 'flatCallTracer';
 export interface NodeAnswers {
   /** Result of `eth_getBlockByHash` or `eth_getBlockByNumber`. The two tracers require full transaction objects. */
   readonly block: unknown;
-  /** Result of the call named by `method`. Do not reuse it: the returned traces share parts of it. */
+  /** Result of the call named by `method`. Do not use the result again: the returned traces share parts of it. */
   readonly traces: unknown;
   /**
    * Results of `eth_getUncleByBlockHashAndIndex`, in order. Required for mainnet and Sepolia blocks with uncles,
