@@ -13,7 +13,7 @@ try {
   const folder = join(own, 'compiled');
   if (enableCompileCache !== undefined) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Node's default is below the temporary folder, where another user could create the folder and plant code.
+    // Node's default folder is below the temporary folder, where another user could create it and plant code.
     if (isOnlyOurs(own) && isOnlyOurs(folder)) enableCompileCache(folder);
   }
 } catch {

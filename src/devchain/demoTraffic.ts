@@ -37,10 +37,10 @@ interface Transaction {
   readonly gas?: number;
 }
 
-/** Enough for every transaction below; thirty such transactions fit into a block. */
+/** Default gas limit: enough for every transaction below. Thirty such transactions fit into a block. */
 const GAS = 1_000_000;
 const TRANSFER_GAS = 21_000;
-/** More than the intrinsic gas of a transaction, less than the cost of a call. */
+/** Gas limit above the intrinsic gas of a transaction, but below the cost of a call: the gas runs out. */
 const TOO_LITTLE_GAS = 22_000;
 /** Precompiled contract (EIP-196) that fails on input that is not a point of its curve. */
 const CURVE_ADD = '0x0000000000000000000000000000000000000006';

@@ -42,7 +42,7 @@ export async function startDevelopmentChain(options: {
   const node = connect(anvil.url);
   let number = await mineDemoBlock(node);
   while (number < DEMO_BLOCKS) number = await mineDemoBlock(node);
-  // Save before the index reads the chain. Otherwise, after a kill, the index would not match a new chain.
+  // Save before the index reads the chain. After a kill, a new chain would begin, which the index would not match.
   if (anvil.fresh) await anvil.save();
 
   let stopping = false;

@@ -6,7 +6,7 @@ import { COLUMNS, rowOf, type TraceRow } from './traceRow.ts';
 
 type Column = (typeof COLUMNS)[number];
 
-/** Maximum size of a row group, which stays in memory until it is written. Larger groups make smaller files. */
+/** Maximum size of a row group, which is in memory until it is written. Larger groups make smaller, faster files. */
 const MAX_GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated bytes of a row without its variable-length strings. */
 const ROW_BYTES = 600;

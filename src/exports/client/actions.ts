@@ -62,7 +62,7 @@ const MAX_COUNT = 200;
 
 /** Adds the gateway's own methods to a client that makes calls, such as viem's: `client.extend(floodgateActions)`. */
 export const floodgateActions = (client: AnyRequester): FloodgateActions =>
-  // Safe, because a typed client still forwards any method and parameters.
+  // The cast is safe, because a typed client still forwards any method and parameters.
   actionsOf(client as Requester, () => polledHeads(client.pollingInterval ?? POLLING_INTERVAL_MS));
 
 export function actionsOf(requester: Requester, openHeads: () => Heads): FloodgateActions {

@@ -26,7 +26,7 @@ export class YieldedBlocks {
     return this.#hasEvicted;
   }
 
-  /** The trace must belong to the newest block or a higher one. */
+  /** Adds a yielded trace. It must belong to the newest block or a higher block. */
   add(trace: Trace): void {
     const { blockNumber: number, blockHash: hash } = trace;
     if (this.newest?.hash === hash) this.newest.traces.push(trace);

@@ -8,7 +8,7 @@ import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { locationText } from './texts.ts';
 
-/** Retention of the analytics per minute. Older attacks have no graph. */
+/** Time for which the server keeps analytics per minute. Older attacks have no graph. */
 const RETENTION_MS = 7 * 86_400_000;
 const MARGIN_MS = 5 * 60_000;
 const MINUTE_S = 60;

@@ -29,7 +29,7 @@ const ZONES_NAMED = 2;
 /** Ids of the active attacks at this guard. The list is read again when an attack begins or ends. */
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
 
-/** Changes as often as other guards report their attacks. */
+/** Changes at the interval at which other guards report their attacks. */
 const fleetTurn = computed(() => refreshPeriod(FLEET_MS));
 
 const placeColumn: Column<AttackSummary> = {

@@ -20,7 +20,7 @@ export function flagName(member: string): string {
   return `--${member.replaceAll('_', '-')}`;
 }
 
-/** Returns the values of the given flags by rule field. */
+/** Returns the values of the flags that the user gave, by rule field. */
 export function flaggedFields(command: Command, fields: readonly RuleField[]): Record<string, unknown> {
   const flags = command.opts<Readonly<Record<string, unknown>>>();
   return Object.fromEntries(

@@ -114,8 +114,8 @@ function progressOf(error: unknown, done: number, total: number): string {
 }
 
 /**
- * Aborts at the first SIGINT or SIGTERM, after the current change, so that the result can be reported. A second signal
- * ends the process at once.
+ * Returns a signal that is aborted at the first SIGINT or SIGTERM. The current change is finished first, so that its
+ * result can be reported. A second signal ends the process at once.
  */
 function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
