@@ -1,16 +1,17 @@
 /**
- * Pairs of name and query type that were answered once, and become known when they are queried again. Memory is fixed:
- * a new entry evicts the oldest of its set of four. An evicted name needs only one more query.
+ * Pairs of name and query type that were answered once. A pair becomes known when it is queried again. Memory is
+ * fixed: a new entry evicts the oldest entry of its set of four. A pair that was evicted needs one more query to
+ * become known.
  */
 
 const WAYS = 4;
-/** Words per entry: half of the hash (the other selects the set); then minute and client network (16 bits each). */
+/** Words per entry: half of the hash (the other half selects the set); minute and client network (16 bits each). */
 const WORDS_PER_ENTRY = 2;
-/** Number of sets, in 2 MiB. At 1,000 one-time names/s, entries last for more than four minutes. */
+/** Number of sets. They take 2 MiB. At 1,000 one-time names/s, an entry remains for more than four minutes. */
 const SETS = 65_536;
 /**
- * Minimum calendar minutes between two queries of one network that count as separate: one to two minutes in real time.
- * A retry of a resolver without an answer comes within about five seconds and does not count.
+ * Minimum difference between the clock minutes of two separate queries from one network: one to two minutes of real
+ * time. A resolver that gets no answer retries within about five seconds, which does not count as a separate query.
  */
 const ASKED_AGAIN_AFTER_MINUTES = 2;
 
@@ -22,8 +23,10 @@ export class Candidates {
   }
 
   /**
-   * Records an answered name. `first`: not recorded before. `again`: another network queried it, or the same network
-   * ASKED_AGAIN_AFTER_MINUTES later, so the name is now learned. `repeated`: neither.
+   * Records an answered pair of name and query type. Returns:
+   * - `first`: the pair was not recorded before.
+   * - `again`: another network queried the pair, or the same network ASKED_AGAIN_AFTER_MINUTES later: learn the name.
+   * - `repeated`: the same network queried the pair again too early.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   note(high: number, low: number, network: number, nowMinutes: number): 'first' | 'repeated' | 'again' {

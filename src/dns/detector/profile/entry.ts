@@ -1,7 +1,11 @@
 /**
- * Layout of a known name's first note (32 bits): query types (16) | day of the last answer (7) | seeded (1) | tenure,
- * or for a seeded name the seed's generation (3) | low bits of the zone number (5). Tenure is the number of days with
- * answers, on a logarithmic scale. The slot's mark stores the zone number's high bits. The second note counts queries
+ * Layout of the first note of a known name, from the highest of 32 bits:
+ * - query types (16 bits);
+ * - day of the last answer (7 bits);
+ * - whether the name is seeded (1 bit);
+ * - tenure, or the generation of a seeded name (3 bits);
+ * - low bits of the zone number (5 bits). The slot's mark stores the high bits.
+ * The tenure is the number of days with answers, on a logarithmic scale. The second note counts queries
  * (nameNotes.ts).
  */
 import type { NameTable } from './nameTable.ts';
@@ -14,7 +18,7 @@ const SEEDED = 1 << 8;
 const TENURE_SHIFT = 5;
 const TENURE_MASK = 7;
 
-/** A generation is the number of a zone's seed, modulo 8. Seeded names store it in the bits of the tenure. */
+/** A generation is how often a zone was seeded, modulo 8. A seeded name stores its generation instead of a tenure. */
 export const nextGeneration = (generation: number): number => (generation + 1) & TENURE_MASK;
 const ZONE_BITS = 5;
 const ZONE_MASK = 0x1f;
@@ -22,11 +26,11 @@ const ZONE_MASK = 0x1f;
 export interface Entry {
   /** Query types for which the name is known, as bits. */
   readonly types: number;
-  /** Day of the last answer, modulo 128. Only days with answers from the name's zone are counted. */
+  /** Day of the last answer, modulo 128: the number of days until then with answers from the name's zone. */
   readonly day: number;
   /** Whether the name is seeded, that is, listed in its zone's data. */
   readonly seeded: boolean;
-  /** Number of days with answers, on a logarithmic scale. For a seeded name, the generation of the seed. */
+  /** Number of days with answers, on a logarithmic scale. For a seeded name, the generation in which it was added. */
   readonly tenure: number;
   readonly zone: number;
 }
@@ -52,7 +56,7 @@ export const readEntry = (table: NameTable, slot: number): Entry => ({
   zone: zoneAt(table, slot),
 });
 
-/** Writes a name's entry. Other threads that read the entry at the same time use only the query types. */
+/** Writes a name's entry. This needs no lock, because other threads read only the query types of the entry. */
 export function writeEntry(table: NameTable, slot: number, entry: Entry): void {
   const { types, day, seeded, tenure, zone } = entry;
   table.setMark(slot, zone >>> ZONE_BITS);

@@ -1,6 +1,7 @@
 /**
- * Selects the name that a new name evicts from a full profile. Names known for longer are evicted later. A seeded name
- * is evicted only for another zone below its fair share, or if its own zone no longer lists it.
+ * Selects the name that a new name evicts from a full profile. Names known for longer are evicted later. A seeded
+ * name is evicted only by another seeded name: of a zone below its fair share, if the evicted name's zone is above
+ * it; or of the same zone, if the evicted name is of an earlier generation (entry.ts).
  */
 import { DAY_MASK, dayAt, isSeeded, tenureAt, zoneAt } from './entry.ts';
 import type { NameTable } from './nameTable.ts';
@@ -8,7 +9,7 @@ import type { ZoneDays } from './zoneDays.ts';
 
 /** Tenure after answers on three days. Queries from forged addresses cannot reach it in less time. */
 export const PROVEN_TENURE = 2;
-/** Slots examined for a name to evict, before adding a learned name and before adding a seeded name. */
+/** Numbers of slots that are examined to find a name to evict for a learned name, and for a seeded name. */
 const SAMPLE = 8;
 const SEED_SAMPLE = 64;
 /** Eviction rank of seeded names, above every learned name's rank. */
@@ -26,7 +27,7 @@ export interface ProfileParts {
 export interface Newcomer {
   readonly high: number;
   readonly zone: number;
-  /** The zone's fair share (names) and the seed's generation. Undefined: the name is learned, not seeded. */
+  /** Fair share of the zone, as a number of names, and generation of the new name. Undefined for a learned name. */
   readonly seed: { readonly fairShare: number; readonly generation: number } | undefined;
 }
 
@@ -63,12 +64,12 @@ function mayDisplace(parts: ProfileParts, { zone, seed }: Newcomer, slot: number
   }
   const isUnderShare = (counts[zone] ?? 0) < seed.fairShare;
   if (!isSeeded(table, slot)) return isUnderShare || tenure < PROVEN_TENURE;
-  // The zone may no longer list names of an earlier seed. If it does, this seed adds them again.
+  // The zone may no longer list a name of an earlier generation. If the zone does list it, the name is added again.
   if (other === zone) return tenure !== seed.generation;
   return isUnderShare && (counts[other] ?? 0) > seed.fairShare;
 }
 
-/** The name with the lowest rank is evicted first: fewest days with answers, then longest time without one. */
+/** The lowest rank is evicted first: names with answers on the fewest days, then those with the oldest answer. */
 function rankOf({ table, days }: ProfileParts, slot: number): number {
   if (isSeeded(table, slot)) return SEEDED_RANK;
   const silentDays = (days.of(zoneAt(table, slot)) - dayAt(table, slot)) & DAY_MASK;

@@ -3,7 +3,7 @@ import { typeBit } from '../../protocol/index.ts';
 import type { NameTable } from './nameTable.ts';
 import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';
 
-/** Second note: queries in this window (16 bits) | usual rate (8 bits) | window number modulo 256. */
+/** Second note: queries in one window (16 bits) | usual rate (8 bits) | number of this window modulo 256. */
 const MAX_COUNT = 0xffff;
 
 export const hasType = (names: NameTable, place: number, type: number): boolean =>

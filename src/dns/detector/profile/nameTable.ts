@@ -3,12 +3,12 @@
  * shared memory of fixed size. One thread inserts and deletes names, any thread looks them up.
  */
 
-/** Words per slot: two of name hash, two of data (first and second note). */
+/** Words per slot: two for the name's hash, and two for data (first and second note). */
 const WORDS_PER_SLOT = 4;
 const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
-/** After the slots: a version that is odd while names are moved, then one byte per slot (mark) that lookups ignore. */
+/** After the slots: a version, odd while names are moved; then one byte per slot (mark), which lookups ignore. */
 const VERSION_BYTES = 4;
-/** Maximum load. A name then takes 21.25 bytes; unknown names probe 13 slots (four cache lines) on average. */
+/** Maximum load. A name takes 21.25 bytes; lookups of unknown names probe 13 slots (four cache lines) on average. */
 const MAX_LOAD = 0.8;
 const TWO_TO_32 = 2 ** 32;
 
@@ -20,7 +20,7 @@ export class NameTable {
   readonly #marks: Uint8Array;
   #size = 0;
 
-  /** With another table's `memory`, the table is only for lookups: its `size` is not maintained. */
+  /** A table with the `memory` of another table is only for lookups, because its `size` is not updated. */
   constructor(capacity: number, memory = new SharedArrayBuffer(NameTable.bytesFor(capacity))) {
     this.capacity = capacity;
     this.slots = slotsFor(capacity);
@@ -65,7 +65,7 @@ export class NameTable {
     let slot = this.#home(high);
     while (this.isUsed(slot)) slot = this.#next(slot);
     const at = slot * WORDS_PER_SLOT;
-    // A thread that counted a query during a move may have written a note into this free slot.
+    // Clear the note, because a thread that counted a query during a move may have written to this free slot.
     this.#words[at + 3] = 0;
     // Write the second half of the hash last: only then can other threads find the name.
     this.#words[at] = high;

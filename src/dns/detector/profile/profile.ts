@@ -35,7 +35,7 @@ export interface ProfileOptions {
   readonly windowMs: number;
 }
 
-/** Takes 24 MB. A large hosting provider's clients query a million different names on a busy day. */
+/** These names take 24 MB. The clients of a large hosting provider query a million different names on a busy day. */
 export const DEFAULT_MAX_NAMES = 1_000_000;
 const DAY_MS = 24 * 3_600_000;
 /** One week, as at Cloudflare. A week includes all weekly patterns. */
@@ -44,8 +44,8 @@ const MINUTE_MS = 60_000;
 /** Days are stored modulo 128, so a longer window could not tell old days from new ones. */
 const MAX_WINDOW_MS = 90 * DAY_MS;
 /**
- * Calls of {@link Profile.sweep}, one per second, that examine the whole table. It must be examined within 42 minutes,
- * because stored window numbers then repeat and old query counts would seem current.
+ * Number of calls of {@link Profile.sweep}, one per second, that examine the whole table. They must take less than 42
+ * minutes: after this time, stored window numbers repeat, and old query counts would seem current.
  */
 const SWEEPS_PER_ROUND = 1200;
 /** Exclusive upper bound: a name's entry has 13 bits for the zone number. */
@@ -58,13 +58,13 @@ export type ProfileEntry = readonly [high: number, low: number, firstNote: numbe
 const MARK_SHIFT = 16;
 const USUAL_RATE = 0xff00;
 
-/** Returns whether a zone still lists the names seeded with this generation (seed number modulo 8). */
+/** Returns whether a zone still lists the names that were seeded in this generation (entry.ts). */
 export type SeedHolds = (zone: number, generation: number) => boolean;
 const NEVER: SeedHolds = () => false;
 
 type HashedName = Omit<AskedName, 'type'>;
 
-/** Zone number that lists a seeded name, and generation of the seed that added the name. */
+/** Number of the zone that lists a seeded name, and generation (entry.ts) in which the name was added. */
 export interface NameSeed {
   readonly zone: number;
   readonly generation: number;
@@ -72,16 +72,19 @@ export interface NameSeed {
 const NO_SEED: NameSeed = { zone: 0, generation: 0 };
 
 /**
- * Result of learning a pair of name and type. `known`: already before. `learned`: from now on. `first`: new candidate.
- * `repeated`: still a candidate.
+ * Result of learning a pair of name and query type:
+ * - `known`: the pair was already known.
+ * - `learned`: the pair is known from now on.
+ * - `first`: the pair is a new candidate.
+ * - `repeated`: the pair is not known yet.
  */
 export type Learning = 'known' | 'learned' | 'first' | 'repeated';
 
 export class Profile {
   readonly options: ProfileOptions;
-  /** Day counter of each zone. A name's age is measured in days of its zone. */
+  /** Number of days with answers from each zone. A name's age is measured in these days. */
   readonly days = new ZoneDays(ZONE_NUMBERS);
-  /** Zones that are or will be seeded. Each may fill an equal share of the profile. */
+  /** Number of zones that are or will be seeded. Each of them may fill an equal share of the profile. */
   seededZones = 1;
   /** Numbers of the zones whose seeded names did not all fit into the profile. */
   readonly incompleteZones = new Set<number>();
@@ -170,7 +173,7 @@ export class Profile {
     return this.#add(asked, bit, { zone, tenure: PROVEN_TENURE }) ? 'learned' : 'repeated';
   }
 
-  /** Adds a name that a zone lists, with its query types (bits), for as long as it is listed. Returns false if full. */
+  /** Adds a name and its types (bits) for as long as the zone lists it. Returns false if the profile is full. */
   seed({ hashHigh: high, hashLow: low }: HashedName, types: number, seed = NO_SEED): boolean {
     const { zone, generation } = seed;
     const table = this.#table;
@@ -195,8 +198,8 @@ export class Profile {
   }
 
   /**
-   * Deletes learned names without answers for `windowMs`. Seeded names that their zone no longer lists become learned.
-   * Examines one part of the table per call. Call every second.
+   * Deletes learned names without answers for `windowMs`. A seeded name that its zone no longer lists becomes a
+   * learned name. Examines one part of the table per call. Call every second.
    */
   sweep(nowMs: number, seedHolds: SeedHolds = NEVER): void {
     const table = this.#table;
@@ -205,7 +208,7 @@ export class Profile {
     for (let slot = this.#swept; slot < end; slot++) {
       while (table.isUsed(slot) && this.#isForgotten(slot, seedHolds)) this.#delete(slot);
       const note = table.secondNote(slot);
-      // Failure means that another thread counted a query at the same time, so the count is current.
+      // If this fails, another thread has counted a query at the same time, and the note is current.
       if (note !== 0 && (note & 0xff) !== window)
         table.replaceSecondNote(slot, note, (note & USUAL_RATE) | window);
     }
@@ -319,8 +322,8 @@ export class Profile {
 const candidateHash = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
 
 /**
- * Whether another day raises a name's tenure. The second and third day do; after that, each level takes twice as many
- * days as the previous one, on average.
+ * Whether one more day with answers raises a name's tenure. The second and third day do. After that, each level of
+ * tenure takes twice as many days as the previous one, on average.
  */
 function isTimeToGrow(tenure: number, draw: number): boolean {
   if (tenure < PROVEN_TENURE) return true;

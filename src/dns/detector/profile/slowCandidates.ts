@@ -1,15 +1,15 @@
 /**
- * Candidates in a zone under attack: they become known after answers on three days. Memory is fixed. A new name never
- * evicts a name that was answered on the same day.
+ * Pairs of name and query type that were answered while their zone was under attack. A pair becomes known after
+ * answers on three days. Memory is fixed. A new pair never evicts a pair that was answered on the same day.
  */
 
 const WAYS = 4;
 /**
- * Words per entry: half of the hash (the other selects the set); then days with answers and last such day (16 bits
- * each).
+ * Words per entry: half of the hash (the other half selects the set), then the number of days with answers and the
+ * last of these days (16 bits each).
  */
 const WORDS_PER_ENTRY = 2;
-/** Number of sets: 65,536 names in 512 KiB. */
+/** Number of sets. They contain 65,536 pairs in 512 KiB. */
 const SETS = 16_384;
 const DAYS_TO_PROVE = 3;
 /** After this many days without an answer, a name's day count starts again. */

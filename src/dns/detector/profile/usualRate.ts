@@ -1,11 +1,11 @@
-/** Usual rate of a name: queries in ten seconds, in one byte on a logarithmic scale. */
+/** Usual rate of a name: the number of queries in ten seconds, stored in one byte on a logarithmic scale. */
 
 /** Counting window: short enough to detect a flood, long enough for a few resolvers that refresh at the same time. */
 export const RATE_WINDOW_MS = 10_000;
 /** Steps per doubling of the rate. One step is 9 %, and 255 steps reach 3.9 billion. */
 const STEPS_PER_DOUBLING = 8;
 const MAX_STEP = 255;
-/** A name may be queried five times as often as usual, the ratio of burst to rate in thresholds. */
+/** A name may be queried five times as often as usual. In thresholds, the burst is five times the rate as well. */
 const USUAL_FACTOR = 5;
 /** Queries per ten-second window that are always allowed: five per second cannot flood a server. */
 const ALWAYS_ALLOWED_PER_WINDOW = 50;
@@ -21,7 +21,7 @@ export const limitOf = (step: number): number => limits[step] ?? Number.POSITIVE
 const stepOf = (count: number): number =>
   Math.min(MAX_STEP, Math.ceil(STEPS_PER_DOUBLING * Math.log2(Math.max(1, count))));
 
-/** First usual rates end at 100 queries/s. Otherwise a ten-second flood of an unused name would become usual. */
+/** Maximum first usual rate: 100 queries/s. Otherwise, a ten-second flood of an unused name would become usual. */
 const MAX_FIRST_STEP = stepOf(1000);
 /** Windows in which the usual rate grows by at most one step. Doubling takes at least 85 minutes. */
 const WINDOWS_PER_STEP = 64;

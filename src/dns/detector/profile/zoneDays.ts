@@ -3,7 +3,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export const calendarDay = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
 
-/** Number of days with answers, and calendar day of the last one. */
+/** Number of days with answers, and calendar day of the last answer. */
 export type StoredDays = readonly [count: number, lastDay: number];
 
 export class ZoneDays {

@@ -8,15 +8,15 @@ import type { Baselines, ZoneCounts } from './baselines.ts';
  */
 const FAR_SHARE = 0.3;
 /**
- * If a zone's usual share of unknown names or NXDOMAIN is higher, as in blocklists and reverse zones, only the rate is
- * checked because shares carry no information.
+ * In zones with a higher usual share of unknown names or NXDOMAIN, such as blocklists and reverse zones, only the
+ * rate is checked, because a high share is no sign of an attack.
  */
 const MOSTLY_UNKNOWN_SHARE = 0.6;
-/** Minimum unknown names, or limited queries for known names, per second for an alarm. Fewer harm no server. */
+/** Minimum per second, for an alarm, of unknown names or of limited queries for known names. Fewer harm no server. */
 export const ALARM_PER_SECOND = 100;
-/** Alarm factor over the usual rate of unknown names, for zones with many of them every day. */
+/** Unknown names raise an alarm at this multiple of their usual rate. Matters in zones with many every day. */
 const ALARM_FACTOR = 3;
-/** Factor over the usual peak of unknown names that is an attack, regardless of other criteria. */
+/** Unknown names at this multiple of their usual peak are an attack, regardless of other criteria. */
 const ATTACK_FACTOR = 20;
 /** Minimum unknown names per second for an attack by ATTACK_FACTOR. Matters only in quiet zones. */
 const MIN_ATTACK_PER_SECOND = 200;
@@ -89,10 +89,14 @@ export interface UnknownAnswers {
 }
 
 /**
- * Criterion that detected an attack. `unknown_rate`, `unknown_share`: rate of unknown names, or their share of the
- * queries. `nxdomain_share`: NXDOMAIN share of the answers. `zone_rate`: the zone exceeded its rate limit.
- * `account_rate`: unknown names over all zones. `earlier_run`: reported before a restart. `known_limited`: limited
- * queries for known names, which only cause a report.
+ * Criterion that detected an attack:
+ * - `unknown_rate`: rate of unknown names.
+ * - `unknown_share`: share of unknown names in the queries.
+ * - `nxdomain_share`: share of NXDOMAIN in the answers.
+ * - `zone_rate`: the zone exceeded its rate limit.
+ * - `account_rate`: rate of unknown names over all zones.
+ * - `earlier_run`: the attack was reported before a restart.
+ * - `known_limited`: limited queries for known names, which only cause a report.
  */
 export const detectedBy = [
   'unknown_rate',

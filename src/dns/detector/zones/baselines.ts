@@ -13,14 +13,14 @@ const USUAL_SHARE = 0.2;
 const PRIOR_PEAK_PER_SECOND = 50;
 const SECONDS_PER_MINUTE = 60;
 /**
- * Weight per minute of the old shares and busy rate. The time constant is 20 minutes, or five in zones with little
- * traffic so far.
+ * Weight that old shares and the old busy rate keep after a minute. The time constant is 20 minutes, or five minutes
+ * in zones with little traffic so far.
  */
 const SHARE_KEPT_BY_MINUTE = 1 - 1 / 20;
 const FRESH_SHARE_KEPT_BY_MINUTE = 1 - 1 / 5;
-/** Weight per minute of the old mean and peak of unknown names. The time constant is one hour. */
+/** Weight that the old mean and peak of unknown names keep after a minute. The time constant is one hour. */
 const KEPT_BY_MINUTE = 1 - 1 / 60;
-/** Maximum interval between two ticks that counts as observed. The machine may have slept for the rest. */
+/** Maximum part of an interval between two ticks that counts as observed. The machine may have slept for the rest. */
 const MAX_WATCHED_SECONDS = 600;
 /** Decay per minute of the peak of unknown names. The half-life is one day. */
 const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
@@ -33,11 +33,11 @@ const PEAK_FADE = 0.9999;
 const MAX_GROWTH = 2 ** (1 / 1440);
 /** Query rates up to this value may grow at any speed, because a zone's limit is never lower. */
 const FREE_PER_SECOND = 100;
-/** Busy rates up to this value may grow at any speed, because the alarm is three times the rate, but at least 100. */
+/** Busy rates up to this value may grow at any speed, because the alarm (three times the rate) is at least 100. */
 const FREE_UNKNOWN_PER_SECOND = 100 / 3;
-/** Peaks up to this value may grow at any speed, because the attack alarm is twenty times the peak, at least 200. */
+/** Peaks up to this value may grow at any speed, because the attack alarm (twenty times the peak) is at least 200. */
 const FREE_PEAK_PER_SECOND = 10;
-/** Seconds of traffic (one day) in which a new zone's rate may grow at any speed if it is judged by names. */
+/** Seconds of traffic (one day) in which a new zone's rate may grow at any speed, if the zone is judged by names. */
 const FREE_SECONDS = 24 * 60 * SECONDS_PER_MINUTE;
 
 /** Counts of a zone over `seconds`, which is one unless a tick was late. */
@@ -97,9 +97,9 @@ export class Baselines {
   }
 
   /**
-   * Learns shares and rates of unknown names. Seconds under attack raise the peak and busy rate by at most a factor of
-   * two per day, so that a zone whose genuine traffic has changed recovers. The caller omits attacks above the
-   * configured threshold.
+   * Learns shares and rates of unknown names, also under attack, so that a zone whose genuine traffic has changed
+   * recovers. Under attack, the peak and, in a zone with a baseline, the busy rate at most double per day. The caller
+   * omits attacks above the configured threshold.
    */
   learnUnknown(counts: ZoneCounts, attacked: boolean): void {
     const minute = this.#unknownMinute;

@@ -1,6 +1,6 @@
-/** Detects zones of one-time names, each queried only once. The profile cannot learn such names. */
+/** Detects zones with one-time names. Each such name is queried only once, so the profile cannot learn it. */
 
-/** Minimum share of positive answers that are for names not queried before. At most 20 % in ordinary zones. */
+/** Minimum share of positive answers that are for names not queried before. In ordinary zones, it is at most 20 %. */
 const ONCE_ONLY_SHARE = 0.5;
 const NOT_ONCE_ONLY_SHARE = 0.3;
 const MIN_ANSWERS = 1000;

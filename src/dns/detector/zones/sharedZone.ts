@@ -54,7 +54,7 @@ export class SharedZone {
     this.bucket = new TokenBucket(memory, offset + BUCKET_OFFSET);
   }
 
-  /** Counts a query. Returns true, to one thread per alarm, if unknown names in this second reach the alarm. */
+  /** Counts a query. Returns true, to one thread per alarm, if this second's unknown names reach the alarm. */
   count(unknown: boolean): boolean {
     Atomics.add(this.#words, QUERIES, 1);
     if (!unknown) return false;
@@ -64,8 +64,8 @@ export class SharedZone {
   }
 
   /**
-   * Doubles the number of unknown names for the next check, up to the number that is certainly an attack. Returns false
-   * if another thread has already set it.
+   * Doubles the number of unknown names at which {@link count} requests a check, but does not skip the number that is
+   * certainly an attack. Returns false if another thread has already changed the number.
    */
   #raiseAlarm(alarmAt: number): boolean {
     const attackAt = Atomics.load(this.#words, ATTACK_AT);

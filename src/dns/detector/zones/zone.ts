@@ -24,7 +24,7 @@ import { OneTimeNames } from './oneTimeNames.ts';
 import { SeedState } from './seedState.ts';
 import type { SharedZone } from './sharedZone.ts';
 
-/** An attack ends after this time without any sign of it. Floods pause and resume. */
+/** An attack ends when no sign of it was seen for this time. The time is long because floods pause and resume. */
 const ATTACK_HOLD_MS = 30_000;
 const SECOND_MS = 1000;
 /** Seconds of traffic (ten minutes) before zones with one-time names are detected. Until then, every name is new. */
@@ -71,8 +71,8 @@ export class Zone {
   #tickedMs = 0;
   #previousRun: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
   /**
-   * Initial or stored baseline of unknown names. Replaces the current baseline when a seed finishes, because counts of
-   * an unseeded zone are not comparable.
+   * Initial or stored baseline of unknown names. Replaces the current baseline when the zone is seeded, because
+   * counts of an unseeded zone are not comparable.
    */
   #usualUnknown: UsualUnknown;
 
@@ -89,7 +89,8 @@ export class Zone {
   }
 
   /**
-   * Whether every name below exists, as in a wildcard's parent or a delegation. Set by the seed of zone `boundlessBy`.
+   * Whether every name below the zone's name exists, because it is a delegation or the parent of a wildcard. Set when
+   * the zone `boundlessBy` is seeded.
    */
   get anyNameExists(): boolean {
     return this.#anyNameExists;
@@ -127,7 +128,7 @@ export class Zone {
     return this.#previousRun;
   }
 
-  /** No name counts as unknown until the seed finishes or the learning time without an attack has passed. */
+  /** No name counts as unknown until the zone is seeded or the learning time without an attack has passed. */
   awaitNames(): void {
     this.seed.expected = true;
     this.#updateAwaiting();
@@ -199,7 +200,7 @@ export class Zone {
     if (this.#knowsNames()) this.markAttacked(nowMs, 'account_rate');
   }
 
-  /** Counts an answer. `attacked`: NXDOMAIN and NODATA do not teach how the zone denies names. */
+  /** Counts an answer. If `attacked`, NXDOMAIN and NODATA answers do not teach how the zone denies names. */
   noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
     this.answers++;
