@@ -30,7 +30,7 @@ export interface DetectorOptions {
    * Action if the token bucket is empty. `drop`: no answer. `truncate`: TC=1, so that genuine clients retry over TCP.
    */
   readonly limitAction: 'drop' | 'truncate';
-  /** Minutes without an attack to observe before queries are dropped. Not required once a zone is seeded. */
+  /** Minutes without an attack that are observed before queries are dropped. Ignored once a zone is seeded. */
   readonly learnForMinutes: number;
   /** Thresholds set by the operator, which override learned values. */
   readonly thresholds: Thresholds;
@@ -51,9 +51,7 @@ const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
 const READY_UNDER_ATTACK_MINUTES = 3 * 1440;
 const SECONDS_PER_MINUTE = 60;
 const MS_PER_SECOND = 1000;
-/**
- * Maximum age of a stored profile whose zones still count as seeded. After a longer gap, their names may have changed.
- */
+/** Maximum age of a stored profile whose zones count as seeded. Later, names in these zones may have changed. */
 const MAX_SEED_AGE_MS = 24 * 3_600_000;
 
 type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
@@ -103,7 +101,7 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
   }
 
-  /** Queries per verdict since the start, over all threads. Indexed by verdict. */
+  /** Number of queries per verdict since the start, over all threads. Indexed by verdict. */
   get verdicts(): Float64Array {
     for (let verdict = 0; verdict < VERDICTS; verdict++)
       this.#verdicts[verdict] =
@@ -255,8 +253,8 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Like {@link learn}, with the zone's number. `isAllowed`: an access list allowed the query, so that only existing
-   * names are learned. The answer then affects no rate, share or attack.
+   * Like {@link learn}, with the zone's number. `isAllowed`: an access list allowed the query. Its answer then
+   * affects no rate, share or attack, and only teaches that the name exists.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnIn(
@@ -317,8 +315,8 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Announces that a zone will be seeded. Until the seed finishes, names seeded before a restart remain valid. Without
-   * such names, no name counts as unknown until the seed finishes or the zone was observed for `learnForMinutes`.
+   * Announces that a zone will be seeded. Until the seeding ends, names seeded before a restart remain valid. Without
+   * such names, no name counts as unknown until the seeding ends or the zone was observed for `learnForMinutes`.
    */
   expectSeed(name: string): void {
     const zone = this.zones.add(name);

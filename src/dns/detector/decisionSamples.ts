@@ -1,17 +1,19 @@
 /**
- * Samples decided queries, so that other sensitivities can be tried on them. A record contains why the query would need
- * a token at each profile sensitivity, and the inputs of the token buckets and the client limit. At high rates, queries
- * are recorded at random gaps; a record's weight is its gap. All threads write one ring buffer.
+ * Samples decided queries, so that other sensitivities can be tried on them. A record contains why the query would
+ * need a token at each profile sensitivity, and the inputs of the token buckets and the client limit. At high rates,
+ * queries are recorded at random intervals. A record's weight is the number of queries since the previous record. All
+ * threads write one ring buffer.
  */
 import { type Reason, reasons } from './verdict.ts';
 
-/** Maximum records per thread and second. Slightly exceeded in the second in which a flood starts. */
+/** Maximum records per thread and second. A flood may exceed the maximum slightly in its first second. */
 const PER_SECOND = 256;
-/** Size of the ring buffer: one minute of four busy threads. Must be a power of two. */
+/** Number of records in the ring buffer: one minute of four busy threads. Must be a power of two. */
 const SLOTS = 65_536;
 const TIME_MS = 0;
 /**
- * Bit field: token reason per profile sensitivity, whether the name is known, whether the client is new, zone number.
+ * Bit field: reason to need a token at each profile sensitivity, whether the name is known, whether the client is
+ * new, zone number.
  */
 const FACTS = 1;
 const HASH_HIGH = 2;
@@ -19,7 +21,7 @@ const HASH_LOW = 3;
 const CLIENT = 4;
 const WEIGHT = 5;
 const WORDS_PER_SLOT = 6;
-/** Word after the records: records ever written, modulo 2^32. */
+/** Index of the word after the records: number of records written since the start, modulo 2^32. */
 const RECORDED = SLOTS * WORDS_PER_SLOT;
 /** Size of the shared memory: 1.5 MiB. */
 export const DECISION_SAMPLES_BYTES = (RECORDED + 1) * 4;
@@ -42,7 +44,7 @@ export interface Decided {
   readonly client: number;
 }
 
-/** Packs a decision into a bit field. `reasonAt` returns the token reason at a numeric profile sensitivity. */
+/** Packs a decision into a bit field. `reasonAt` returns why the query needs a token at a {@link profileLevel}. */
 export function packFacts(
   reasonAt: (level: number) => Reason,
   { isKnown, isNewClient, zone }: { isKnown: boolean; isNewClient: boolean; zone: number },
@@ -69,7 +71,7 @@ export interface DecisionSample extends Decided {
 export interface RecordedDecisions {
   /** Recorded queries, in the order in which they were decided. */
   readonly samples: readonly DecisionSample[];
-  /** Time since which the samples are complete. Earlier ones were overwritten or not requested. */
+  /** Time since which the samples are complete. Earlier samples were overwritten or not requested. */
   readonly sinceMs: number;
 }
 
@@ -77,10 +79,10 @@ export interface RecordedDecisions {
 export class DecisionSamples {
   readonly #words: Int32Array;
   readonly #random: () => number;
-  /** Queries from the previous record to the next one, and how many of them are still to come. */
+  /** Number of queries from the previous record to the next one, and how many of these queries are still to come. */
   #gap = 1;
   #left = 1;
-  /** Mean queries per record. Doubles after every PER_SECOND records within a second. */
+  /** Mean number of queries per record. Doubles after every PER_SECOND records within a second. */
   #stride = 1;
   #secondEndsMs = 0;
   #inSecond = 0;

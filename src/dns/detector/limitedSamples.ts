@@ -1,6 +1,6 @@
 /**
- * Samples the queries limited since the previous `take` with equal probability: reservoir sampling (Vitter, algorithm
- * R, 1985). Memory is preallocated, so that no object is allocated per packet.
+ * Draws a sample, with equal probability, from the queries limited since the previous `take`: reservoir sampling
+ * (Vitter, algorithm R, 1985). Memory is preallocated, so that no object is allocated per packet.
  */
 import { HEADER_BYTES } from '../protocol/index.ts';
 
@@ -16,7 +16,7 @@ const SLOT_BYTES = CLIENT + MAX_CLIENT_BYTES;
 
 /** Sampled queries as transferred between threads. */
 export interface SampleBatch {
-  /** Limited queries from which the sample was drawn. */
+  /** Number of limited queries from which the sample was drawn. */
   readonly seen: number;
   readonly bytes: Uint8Array;
 }

@@ -1,5 +1,6 @@
 /**
- * Share of a bucket reserved for unknown names queried again: genuine new names are, a flood's random names are not.
+ * Share of a bucket that is reserved for unknown names that are queried again. Clients query a genuine new name
+ * again, but not the random names of a flood.
  */
 const RESERVED_SHARE = 0.2;
 

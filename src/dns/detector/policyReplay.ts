@@ -43,7 +43,8 @@ export class PolicyReplay {
   }
 
   /**
-   * Returns what an enabled rule would have limited. Assumes full token buckets at the start and a guard that may drop.
+   * Returns what an enabled rule would have limited. Assumes that the token buckets are full at the start, and that
+   * the guard may drop queries.
    */
   replay(sensitivities: Sensitivities): ReplayResult {
     const { samples, sinceMs } = this.#recorded;
@@ -93,7 +94,7 @@ class ReplayBuckets {
     this.#bucket = fullBucket(options.size, options.sinceMs);
   }
 
-  /** Takes tokens for a sample's queries. Returns how many of them got one. */
+  /** Takes tokens for the queries that a sample represents. Returns how many of these queries got a token. */
   pay(sample: DecisionSample, reason: Reason): number {
     const { hashHigh, hashLow, timeMs, weight } = sample;
     if (reason === 'zoneRate') {
@@ -122,7 +123,7 @@ function fullBucket({ ratePerSecond, burst }: Threshold, nowMs: number): TokenBu
   return bucket;
 }
 
-/** Queries per client and window. As in `HeavyClients`, clients count only after the total exceeds the limit. */
+/** Counts queries per client and window, as `HeavyClients` does: only once all clients together exceed the limit. */
 class ClientLimit {
   readonly #limit: number;
   readonly #counts = new Map<number, number>();
@@ -134,7 +135,7 @@ class ClientLimit {
     this.#limit = ratePerSecond === undefined ? Number.POSITIVE_INFINITY : clientLimit(ratePerSecond);
   }
 
-  /** Counts a sample's queries. Returns how many exceed the client's limit. */
+  /** Counts the queries that a sample represents. Returns how many of them exceed the client's limit. */
   above({ client, timeMs, weight }: DecisionSample): number {
     if (client === 0 || this.#limit === Number.POSITIVE_INFINITY) return 0;
     const window = Math.floor(timeMs / CLIENT_WINDOW_MS);

@@ -26,17 +26,18 @@ export interface LearnedZone {
   readonly seeded?: boolean;
   readonly attacked?: boolean;
   /**
-   * Zone whose data shows that every name exists in this zone (wildcard or delegation). Empty: not every name exists.
+   * Zone whose data shows that every name exists in this zone (by a wildcard or a delegation). Empty if not every
+   * name exists.
    */
   readonly boundlessBy?: string;
   readonly unknownPeakPerSecond?: number;
   readonly unknownBusyPerSecond?: number;
-  /** Finished seeds of the zone, modulo 8. */
+  /** Number of times that the zone was seeded, modulo 8. */
   readonly generation?: number;
   readonly deniesByNoData?: boolean;
   readonly nxdomains?: number;
   readonly noDatas?: number;
-  /** Days with answers from the zone, and calendar day of the last one. */
+  /** Number of days with answers from the zone, and calendar day of the last answer. */
   readonly days?: readonly [count: number, lastDay: number];
 }
 

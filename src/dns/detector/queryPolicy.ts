@@ -30,8 +30,8 @@ type PayReason = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClie
 const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
 const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
 /**
- * One in SLIP limited queries of new clients is answered with TC=1, like `slip` of response rate limiting. Others are
- * dropped, because sending an answer costs more than all other work on a query.
+ * Of the limited queries from new clients, one in SLIP is answered with TC=1, like `slip` of response rate limiting.
+ * The others are dropped, because sending an answer costs more than all other work on a query.
  */
 const SLIP = 8;
 const NEW_TRUNCATED = verdictOf('truncated', 'newClient');
@@ -142,8 +142,8 @@ export class QueryPolicy {
   }
 
   /**
-   * Whether a limited query for a known name is evidence of an attack. False until a threshold is learned or
-   * configured, and for the limit of one client, because a large resolver may exceed that limit permanently.
+   * Whether a limited query for a known name is evidence of an attack. Always false until a threshold is learned or
+   * configured. Also false for the limit of one client, because a large resolver may exceed it permanently.
    */
   #isBeyondUsual(verdict: Verdict): boolean {
     return this.flags.mayDrop === 'always' && reasonOf(verdict) !== 'clientRate';
@@ -233,8 +233,8 @@ export class QueryPolicy {
   }
 
   /**
-   * Whether a query without a token is dropped. Until the account's threshold is learned or configured, only zones
-   * under attack or above their own rate limit drop queries.
+   * Whether a query without a token is dropped. Until the account's threshold is learned or configured, queries are
+   * dropped only in zones that are under attack or above their own rate limit.
    */
   mayDrop(zone: SharedZone, reason: Reason, nowMs: number): boolean {
     const { mode, mayDrop } = this.flags;

@@ -1,6 +1,6 @@
 /**
- * Unknown names that were queried recently and needed a token. Random names are queried once, names in use repeatedly.
- * A newer name overwrites its slot; an overwritten name needs one more query.
+ * Unknown names that were queried recently and needed a token. The random names of a flood are queried once, names in
+ * use repeatedly. A newer name overwrites the name in its slot. An overwritten name must be queried once more.
  */
 
 /** Slots in 2 MiB. At 20,000 random names/s, a name is kept for 26 s on average, longer than clients retry. */
@@ -15,7 +15,7 @@ export class RecentNames {
     this.#tags = new Uint32Array(memory);
   }
 
-  /** Stores a name. Returns whether its slot already contained the name, so that the name is queried again. */
+  /** Stores a name. Returns true if its slot already contained the name: the name is queried again. */
   note(high: number, low: number): boolean {
     const place = low % SLOTS;
     const again = this.#tags[place] === high;

@@ -84,8 +84,10 @@ export class PolicyFlags {
   }
 
   /**
-   * When queries without a token may be dropped. `never`: the guard has not learned enough. `underAttack`: no threshold
-   * yet, so only in zones under attack. `always`: a threshold exists.
+   * When queries without a token may be dropped:
+   * - `never`: the guard has not learned enough.
+   * - `underAttack`: only in zones under attack or above their rate limit, because the account has no threshold yet.
+   * - `always`: a threshold exists.
    */
   get mayDrop(): 'never' | 'underAttack' | 'always' {
     const word = Atomics.load(this.#words, MAY_DROP);

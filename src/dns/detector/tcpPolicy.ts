@@ -1,6 +1,6 @@
 /**
- * Decides TCP queries. The client's address is proven, so each client has its own token bucket and cannot use up other
- * clients' tokens. A bucket separate from the UDP one also limits all TCP clients together.
+ * Decides TCP queries. TCP proves the client's address, so each client has its own token bucket and cannot use up the
+ * tokens of others. A bucket separate from the UDP one also limits all TCP clients together.
  */
 import type { Question } from '../protocol/index.ts';
 import { ClientRates } from './clients/clientRates.ts';
@@ -12,7 +12,8 @@ import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
 import { FIRST_NOT_FORWARDED, type Verdict, verdictOf } from './verdict.ts';
 
 /**
- * One client's share of the account's bucket size. Ten flooding clients can empty the TCP bucket, but not the UDP one.
+ * Share of the account's rate and burst for one client. Ten flooding clients can empty the TCP bucket, but not the
+ * UDP one.
  */
 const CLIENT_SHARE = 0.1;
 

@@ -14,11 +14,11 @@ const MINUTE_MS = 60_000;
 const PERCENTILE = 0.95;
 /** Cloudflare: "The burst threshold is calculated as five times the rate threshold." */
 export const BURST_FACTOR = 5;
-/** Minimum queries per second. Otherwise, one busy resolver would empty a quiet zone's token bucket. */
+/** Minimum rate in queries per second. With less, one busy resolver would empty a quiet zone's token bucket. */
 export const FLOOR_PER_SECOND = 100;
 /** Thresholds are recomputed every ten minutes, as at Cloudflare. */
 const RECOMPUTE_MS = 10 * MINUTE_MS;
-/** Minimum observed time of a sampled minute. The mean of half a minute is accurate enough. */
+/** A minute becomes a sample if at least this part was observed. The mean of half a minute is accurate enough. */
 const MIN_WATCHED_MS = MINUTE_MS / 2;
 
 export const FLOOR: Threshold = { ratePerSecond: FLOOR_PER_SECOND, burst: FLOOR_PER_SECOND * BURST_FACTOR };
@@ -64,7 +64,7 @@ export class RateHistory {
     return this.#computedMs !== Number.NEGATIVE_INFINITY;
   }
 
-  /** Observed minutes without an attack. */
+  /** Number of observed minutes without an attack. */
   get minutes(): number {
     let count = 0;
     for (const sample of this.#samples.values()) if (sample >= 0) count++;
@@ -103,8 +103,8 @@ export class RateHistory {
   }
 
   /**
-   * Ends the minute, which becomes a sample if at least half of it was observed: a minute in which the process did not
-   * run is unknown, not quiet.
+   * Ends the minute. It becomes a sample if at least half of it was observed. A minute in which the process did not
+   * run has an unknown rate, not a low one.
    */
   #closeMinute(minute: number, nowMs: number): void {
     const watchedMs = nowMs - this.#sinceMs;

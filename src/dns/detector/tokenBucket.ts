@@ -4,11 +4,11 @@
  */
 
 const MS_PER_SECOND = 1000;
-/** Tokens are counted in thousandths, so that whole tokens per second are whole units per millisecond. */
+/** Tokens are counted in thousandths (units), so that one token per second is one unit per millisecond. */
 const UNITS_PER_TOKEN = 1000;
 /**
- * Maximum burst, because more units would not fit into 32 bits. Equals five seconds at 400,000 queries/s, more than one
- * machine forwards.
+ * Maximum burst, because more units would not fit into 32 bits. This burst suffices for five seconds at 400,000
+ * queries/s, more than one machine forwards.
  */
 const MAX_BURST = 2_000_000;
 /** Maximum difference between two threads' clocks. A larger step back means that the clock was set back. */
@@ -32,7 +32,7 @@ export class TokenBucket {
     this.#size = new Float64Array(memory, offset, BUCKET_BYTES / 8);
   }
 
-  /** Changes rate and burst. Keeps existing tokens up to the new burst. Capacity added by a larger burst is full. */
+  /** Changes rate and burst. Keeps tokens up to the new burst. Adds as many tokens as the burst grows. */
   resize(ratePerSecond: number, burst: number, nowMs: number): void {
     const wanted = Math.min(MAX_BURST, burst);
     if (ratePerSecond === this.ratePerSecond && wanted === this.burst) return;

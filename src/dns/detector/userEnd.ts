@@ -1,4 +1,4 @@
-/** Outcomes of users' queries (for known names), counted by the data planes in the second in which the query ended. */
+/** Outcomes of users' queries (for known names). Data planes count a query in the second in which it ends. */
 import { AnswerKind, rcodeOf } from '../protocol/index.ts';
 
 export const UserEnd = {

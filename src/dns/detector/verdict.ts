@@ -1,16 +1,23 @@
 /** A verdict combines outcome and reason in one small number, so that no object is allocated per packet. */
 
 /**
- * `passed`: needed no token. `paid`: took a token. `wouldDrop`: exceeded a limit, but passed because the rule only
- * monitors or may not drop yet. `dropped`: gets no answer. `truncated`: answered with TC=1.
+ * Outcomes of a query:
+ * - `passed`: the query needed no token.
+ * - `paid`: the query took a token.
+ * - `wouldDrop`: the query exceeded a limit, but passed because the rule only monitors or may not drop yet.
+ * - `dropped`: the query gets no answer.
+ * - `truncated`: the query is answered with TC=1.
  */
 export const outcomes = ['passed', 'paid', 'wouldDrop', 'dropped', 'truncated'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * `unknownName`, `unknownType`, `aboveUsual`, `zoneRate`: the query needed a token. `clientRate`: the client exceeded
- * its limit. `newClient`: all new clients exceeded their joint limit. `accessList`: an access list decided before any
- * other check. `none`: none of these.
+ * Reasons of a verdict:
+ * - `none`: none of the following reasons.
+ * - `unknownName`, `unknownType`, `aboveUsual`, `zoneRate`: the query needed a token.
+ * - `clientRate`: the client exceeded its limit.
+ * - `accessList`: an access list decided before any other check.
+ * - `newClient`: all new clients together exceeded their limit.
  */
 export const reasons = [
   'none',
@@ -25,7 +32,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number];
 
 const REASON_BITS = 3;
-/** Exclusive upper bound of verdict numbers: the length of a table of counters. */
+/** Exclusive upper bound of verdict numbers, which is the length of an array with one counter per verdict. */
 export const VERDICTS = outcomes.length << REASON_BITS;
 
 /** Verdict on a query: `outcome * 8 + reason`, as indexes into `outcomes` and `reasons`. */

@@ -25,8 +25,8 @@ export interface SeedResult {
 const COMMON_TYPES =
   typeBit(QueryType.A) | typeBit(QueryType.AAAA) | typeBit(QueryType.HTTPS) | typeBit(QueryType.NS);
 /**
- * Types that do not make their owner a known name. Clients do not query NSEC3 owners, which are hashes. Owners of the
- * other types also have further records.
+ * Types whose owner does not become a known name. Clients do not query the owners of NSEC3 records, which are hashes.
+ * The owners of the other types also have records of further types.
  */
 const IGNORED_TYPES: ReadonlySet<number | undefined> = new Set([
   QueryType.RRSIG,
@@ -52,7 +52,7 @@ export class ZoneSeed {
   readonly #zoneName: string;
   readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
-  /** Subtrees in which every name exists (wildcards and delegations), found by this seed. */
+  /** Subtrees in which every name exists (wildcards and delegations), as found in the records added so far. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #skipped = 0;
@@ -77,7 +77,7 @@ export class ZoneSeed {
     this.#addEmptyNonTerminals(owner);
   }
 
-  /** Marks the zone as seeded. Subtrees without their wildcard or delegation are judged by names again. */
+  /** Marks the zone as seeded. Subtrees whose wildcard or delegation was removed are judged by names again. */
   finish(): SeedResult {
     for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;

@@ -1,7 +1,7 @@
 /**
- * Allowed and denied networks and names, checked before all other rules. The longest prefix or the deepest name
- * applies. New lists are written to the inactive half of the memory, which then becomes active, so that no thread sees
- * a mixture.
+ * Allowed and denied networks and names, checked before all other rules. Of several matching entries, the longest
+ * prefix or the deepest name applies. New lists are written to the inactive half of the memory, which then becomes
+ * active, so that no thread sees a mixture of old and new lists.
  */
 import type { Network } from '../../../platform/addresses/index.ts';
 import { type HashKey, nameToWire, type Question, questionOfWire, suffixHash } from '../../protocol/index.ts';

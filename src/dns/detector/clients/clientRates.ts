@@ -1,5 +1,6 @@
 /**
- * Token buckets of clients with a proven address. An idle bucket becomes full and may be deleted, so memory is bounded.
+ * Token buckets of clients with a proven address. Memory is bounded: the least recently used bucket is deleted. An
+ * idle bucket becomes full, so it does not differ from a new one.
  */
 
 const MS_PER_SECOND = 1000;

@@ -1,14 +1,14 @@
 /**
- * Finds the clients with the most queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, 2005) in sets
- * of eight counters, selected by a keyed hash. In a five-second window, a set with N queries has a counter for every
- * client with more than N/8. A new client takes over the set's smallest counter, but only its own queries since then
- * count against its limit. Two threads that update one shared counter at the same time may lose a query.
+ * Finds the clients with the most queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, 2005) in
+ * sets of eight counters, selected by a keyed hash. After N queries of a five-second window, a set has a counter for
+ * every client with more than N/8 queries. A new client takes over the set's smallest counter, but only the client's
+ * own queries since then count against the limit. Two threads that update one counter at once may lose a query.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { mix } from './mix.ts';
 
-/** Counting period. Bursts of genuine queries stay below the limit, and a flood is limited soon. */
+/** Counting period: long enough for bursts of genuine queries, and short enough to limit a flood soon. */
 export const CLIENT_WINDOW_MS = 5000;
 const MS_PER_SECOND = 1000;
 /** Maximum queries per client and window: the tokens that the account's bucket gains in one window. */
@@ -17,7 +17,7 @@ export const clientLimit = (ratePerSecond: number): number =>
 
 const SETS = 1024;
 const WAYS = 8;
-/** Words of a counter: client tag (hash), window number, this client's queries, count taken over. */
+/** Words of a counter: client tag (hash), window number, this client's queries, count of the previous client. */
 const TAG = 0;
 const WINDOW = WAYS;
 const OWN = 2 * WAYS;

@@ -1,7 +1,7 @@
 /**
  * Client networks (IPv4 /24, IPv6 /56) that query known names, in bounded memory: sets of eight slots, selected by a
- * keyed hash. A network is known after one hour. One that was seen within a day is never evicted; among the others of a
- * set, the least recently seen is evicted. The detector writes, all threads read.
+ * keyed hash. A network is known after one hour. A known network that was seen within a day is never evicted. Of the
+ * other networks of a set, the least recently seen is evicted. The detector writes, all threads read.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { Threshold } from '../thresholds.ts';
@@ -46,7 +46,7 @@ export class KnownClients {
   readonly #key: HashKey;
   /** Token bucket that limits the queries of all new clients together. */
   readonly #bucket: TokenBucket;
-  /** Usual rate of new clients, local to this thread. Detects a flood even while `#bucket` limits nothing. */
+  /** Usual rate of new clients, as this thread's token bucket. Detects a flood even if `#bucket` limits nothing. */
   readonly #usual = new TokenBucket(new SharedArrayBuffer(BUCKET_BYTES), 0);
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #sweptSet = 0;
@@ -140,7 +140,10 @@ export class KnownClients {
     }
   }
 
-  /** Counts a query of a new network. Returns false above their usual rate, and for LEARNING_PAUSE_MS afterwards. */
+  /**
+   * Counts a query from a network that is not known yet. Returns false while such networks together exceed their
+   * usual rate or their limit, and for LEARNING_PAUSE_MS after that.
+   */
   #mayLearn(nowMs: number): boolean {
     if (!this.#usual.take(nowMs) || this.#bucket.level(nowMs) < 1)
       this.#quietUntilMs = nowMs + LEARNING_PAUSE_MS;
@@ -161,7 +164,7 @@ export class KnownClients {
       place = at;
     }
     if (place < 0) return;
-    // Clear the tag first and write it last, so that no thread sees a network with another one's minutes.
+    // Clear the tag first and write it last, so that no thread sees a network with the minutes of another network.
     words[place + TAG] = 0;
     words[place + SEEN] = seen(minute & MINUTE_MASK, minute);
     words[place + TAG] = tag;
