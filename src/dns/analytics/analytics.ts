@@ -1,4 +1,4 @@
-/** Answers `GET …/rules/{rule_id}/analytics` with all guards' counts under a rule and this process's guard status. */
+/** Answers `GET …/rules/{rule_id}/analytics`: counts of all guards under a rule, and this process's guard status. */
 
 import { type GuardLocation, StoreUnavailable } from '../../rules/index.ts';
 import { type AttackDetector, type Explanation, explain } from '../detector/index.ts';
@@ -78,7 +78,7 @@ export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsP
     const asked = readAnalyticsQuery(query, nowMs);
     const own = guard?.account === account ? guard : undefined;
     const explanation = asked.name === undefined ? undefined : explainName(own, asked, nowMs);
-    // Read before the database: minutes reported during that read would otherwise be counted twice.
+    // Read this first. Otherwise, minutes that are reported while the database is read would be counted twice.
     const reportedUntil = reported?.reportedUntil() ?? Number.NEGATIVE_INFINITY;
     const isNotOurs = ({ instance, record }: GuardMinute): boolean =>
       instance !== own?.instance || record.minute < reportedUntil;
@@ -133,7 +133,7 @@ interface Span {
   readonly nowMs: number;
 }
 
-/** Returns stored minutes and the running one. Merges the part of the running minute that an earlier run stored. */
+/** Returns stored minutes and the running one. If an earlier run stored a part of the running minute, adds it. */
 function recordsOf(
   { store, stats }: LocalGuard,
   ruleId: string,

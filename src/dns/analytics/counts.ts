@@ -8,7 +8,7 @@ export interface Counts {
   readonly would_drop: number;
   readonly dropped: number;
   readonly truncated: number;
-  /** Queries that needed a rate-limit token, by reason and outcome: `{"unknownName": {"dropped": 7}}`. */
+  /** Queries with a reason other than `none`, by reason and outcome: `{"unknownName": {"dropped": 7}}`. */
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 

@@ -9,7 +9,7 @@ const MAX_LOCATIONS = 1000;
 export interface LocationCounts {
   readonly region?: string | undefined;
   readonly datacenter?: string | undefined;
-  /** Guards at this location that counted a query in the time span. */
+  /** Number of guards at this location that counted a query in the time span. */
   readonly instances: number;
   readonly totals: Counts;
 }

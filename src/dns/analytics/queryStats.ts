@@ -32,7 +32,7 @@ export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRe
 }
 
 export class QueryStats {
-  /** Queries by verdict since the start, by rule. */
+  /** Number of queries since the start, by rule id and then by verdict. */
   readonly totals = new Map<string, Float64Array>();
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;

@@ -13,8 +13,12 @@ export const KEPT_SECONDS = 600;
 const MS_PER_SECOND = 1000;
 
 /**
- * Time series. `allowed`: by an access list, part of `passed`. `paying`: needed a token. `paying_known`: for known
- * names.
+ * Time series of queries per second, except the last two:
+ * - `allowed`: queries that an access list allowed; included in `passed`.
+ * - `paying`: queries that needed a rate-limit token.
+ * - `paying_known`: queries for known names that needed a token.
+ * - `bucket_per_second`: rate of the token bucket.
+ * - `attack`: 1 during an attack, otherwise 0.
  */
 const MEMBERS = [
   'passed',
@@ -49,7 +53,7 @@ const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
   truncated: 'limited',
 };
 
-/** Reasons without payment: queries limited by an access list or by a client limit cannot pay a rate-limit token. */
+/** Reasons of queries that take no rate-limit token, because an access list or a client limit decided. */
 const REASONS_WITHOUT_PAYMENT: ReadonlySet<Reason> = new Set(['accessList', 'clientRate', 'newClient']);
 
 /** Series in which a query is counted, indexed by its verdict. */

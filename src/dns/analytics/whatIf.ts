@@ -21,10 +21,10 @@ const DEFAULT_SENSITIVITIES = {
 interface RuleEffect {
   /** Queries that needed a rate-limit token. */
   readonly paying: number;
-  /** Paying queries that found no rate-limit token; `known_limited`: those for known names. */
+  /** Queries that needed a token but found none. `known_limited`: those of them for known names. */
   readonly limited: number;
   readonly known_limited: number;
-  /** Queries that need no token but exceed the client limit; truncated, so that the client retries over TCP. */
+  /** Queries that needed no token but exceeded the limit of one client or of all new clients. */
   readonly client_limited: number;
 }
 
@@ -33,20 +33,20 @@ export interface WhatIfResult {
   readonly queries: number;
   /** Recorded samples, from which all other values are extrapolated. */
   readonly recorded: number;
-  /** Rate and burst sensitivity at the same level, with the rule's profile sensitivity. */
+  /** Effect of each level as both rate and burst sensitivity, with the rule's profile sensitivity. */
   readonly levels: readonly (RuleEffect & {
     readonly sensitivity: Sensitivity;
     readonly rate_per_second: number;
     readonly burst: number;
   })[];
-  /** Profile sensitivities, with the rule's rate and burst sensitivity. */
+  /** Effect of each profile sensitivity, with the rule's rate and burst sensitivity. */
   readonly profile_levels: readonly (RuleEffect & { readonly profile_sensitivity: ProfileSensitivity })[];
 }
 
 export interface WhatIfOptions {
   readonly watchedSeconds: number;
   readonly nowMs: number;
-  /** Awaited before each calculation of some milliseconds, so that other work runs first. */
+  /** Awaited before each calculation, which takes some milliseconds, so that other work runs first. */
   readonly pause: () => Promise<void>;
 }
 

@@ -11,8 +11,11 @@ export interface AttackRule {
 }
 
 /**
- * A change during an attack. `rule`: another rule. `peak`: a rate of at least twice the last reported peak. `zone`:
- * another attacked zone. `restart`: the guard restarted.
+ * A change during an attack:
+ * - `rule`: another rule came into force.
+ * - `peak`: a rate is at least twice the last reported peak.
+ * - `zone`: another zone is attacked.
+ * - `restart`: the guard restarted.
  */
 export interface AttackChange {
   readonly at: string;
@@ -28,7 +31,7 @@ export interface AttackRates {
   readonly unknown_names: number;
   /** Queries per second that were dropped or truncated. */
   readonly limited: number;
-  /** Queries per second that passed only because the rule monitors instead of limiting. */
+  /** Queries per second over a limit that passed because the rule only monitors or may not drop yet. */
   readonly would_drop: number;
 }
 
@@ -97,7 +100,7 @@ export const MAX_ZONES_NAMED = 100;
 /** Maximum number of values in each list of a reported attack. */
 const MAX_REPORTED = 20;
 
-/** Returns lists of at most MAX_REPORTED values. The stored lists are longer, to continue after a restart. */
+/** Shortens the lists to MAX_REPORTED values. The stored lists are longer, to continue counting after a restart. */
 export function reportedAttack(attack: Attack): Attack {
   const { names, types, networks, ...counts } = attack.top;
   const first = (list: readonly HeavyHitter[]) => list.slice(0, MAX_REPORTED);

@@ -1,6 +1,7 @@
 /**
- * Tracks attacks from second to second. A resumed attack is one attack. The attacks per day are bounded, so that ten
- * thousand short attacks cause neither as many records nor as many log lines. See docs/reference/dns-attacks.md.
+ * Tracks attacks from second to second. An attack that pauses and resumes is one attack. The number of attacks per
+ * day is bounded, so that ten thousand short attacks do not cause ten thousand records and log lines. See
+ * docs/reference/dns-attacks.md.
  */
 import { type AttackDetector, type SampleBatch, samplesIn, type Zone } from '../detector/index.ts';
 import { questionOfWire } from '../protocol/index.ts';
@@ -9,13 +10,13 @@ import { OpenAttack } from './openAttack.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** An attack ends after this time without an attack on its zone. A flood that resumes earlier continues it. */
+/** An attack ends when its zone was not attacked for this time. A flood that resumes earlier continues the attack. */
 export const HOLD_MS = 5 * MINUTE_MS;
 /** Maximum number of active attacks with one zone each. Further attacked zones are added to one joint attack. */
 export const MAX_OPEN = 16;
 /** Maximum number of new attacks within 24 hours. Further attacked zones are added to the joint attack. */
 export const MAX_PER_DAY = 100;
-/** The joint attack ends after this time without an attack on its zones: at most 24 joint attacks per day. */
+/** The joint attack ends when its zones were not attacked for this time. This allows 24 joint attacks per day. */
 const JOINT_HOLD_MS = 60 * MINUTE_MS;
 
 export interface AttackEvent {

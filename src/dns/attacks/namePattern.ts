@@ -1,6 +1,6 @@
 /**
- * Converts limited names to patterns: the known suffix as text, the labels before it as character class and length. A
- * million random names become one line, and an attacker controls only class and length.
+ * Converts limited names to patterns: the known suffix as text, and each label before the suffix as character class
+ * and length. A million random names become one pattern. An attacker controls only class and length.
  */
 import type { AttackDetector, Zone } from '../detector/index.ts';
 import { nameToText, type Question, questionOfWire } from '../protocol/index.ts';
@@ -23,7 +23,7 @@ export interface PatternParts {
   readonly zone: Pick<Zone, 'name'>;
 }
 
-/** Returns a pattern such as `[0-9a-z]{9-16}.www.example.com`, or the name if known. `question` is for that name. */
+/** Returns a pattern such as `[0-9a-z]{9-16}.www.example.com`, or the name if known. `question` asks for `name`. */
 export function namePattern(name: Uint8Array, question: Question, { detector, zone }: PatternParts): string {
   const offsets = labelOffsets(name);
   const zoneLabels = zone.name === '' ? 0 : zone.name.split('.').length;

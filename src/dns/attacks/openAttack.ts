@@ -89,7 +89,7 @@ export class OpenAttack {
     if (this.#zones.size < MAX_ZONES_NAMED) this.#zones.add(name);
   }
 
-  /** Adds an attacked zone's counts since the last call for the zone. */
+  /** Adds the counts of an attacked zone since the last call for this zone. */
   addCounts(zone: Zone, nowMs: number): void {
     const { seconds, queries, unknown, users, refusals, answers } = zone.attackCounts.take();
     const counted = this.#counted;
@@ -130,8 +130,8 @@ export class OpenAttack {
   }
 
   noteChange(change: Omit<AttackChange, 'at'>, nowMs: number): void {
-    // Replace the newest change if the list is full. The first changes show how the attack started, the last one its
-    // current state.
+    // Replace the newest change if the list is full. The first changes show how the attack started, and the last one
+    // shows the current state.
     if (this.#changes.length >= MAX_CHANGES) this.#changes.pop();
     this.#changes.push({ at: new Date(nowMs).toISOString(), ...change });
   }

@@ -1,7 +1,7 @@
 /**
  * Finds the most frequent values of a stream in bounded memory: Space-Saving (Metwally, Agrawal and El Abbadi, 2005).
- * With N as the total weight, every value above N / `capacity` has a counter. A count is never too low, and is too high
- * by at most its `error`.
+ * If all weights add up to N, every value with more than N / `capacity` has a counter. A count is never too low, and
+ * is too high by at most its `error`.
  */
 export interface HeavyHitter {
   readonly value: string;

@@ -1,6 +1,6 @@
 /**
- * Lock-free token bucket in shared memory, used by all threads. It gains `ratePerSecond` tokens per second, up to
- * `burst`. Each limited query takes one.
+ * Lock-free token bucket in shared memory, used by all threads. The bucket gains `ratePerSecond` tokens per second,
+ * up to `burst`. Each query that needs a token takes one.
  */
 
 const MS_PER_SECOND = 1000;

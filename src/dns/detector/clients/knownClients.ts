@@ -141,8 +141,8 @@ export class KnownClients {
   }
 
   /**
-   * Counts a query from a network that is not known yet. Returns false while such networks together exceed their
-   * usual rate or their limit, and for LEARNING_PAUSE_MS after that.
+   * Counts a query from a network that is not known yet. Returns false while such networks together exceed the usual
+   * rate or the limit of new clients, and for LEARNING_PAUSE_MS after that.
    */
   #mayLearn(nowMs: number): boolean {
     if (!this.#usual.take(nowMs) || this.#bucket.level(nowMs) < 1)

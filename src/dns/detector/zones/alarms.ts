@@ -14,7 +14,7 @@ const FAR_SHARE = 0.3;
 const MOSTLY_UNKNOWN_SHARE = 0.6;
 /** Minimum per second, for an alarm, of unknown names or of limited queries for known names. Fewer harm no server. */
 export const ALARM_PER_SECOND = 100;
-/** Unknown names raise an alarm at this multiple of their usual rate. Matters in zones with many every day. */
+/** Unknown names raise an alarm at this multiple of the usual rate. Matters in zones with many of them every day. */
 const ALARM_FACTOR = 3;
 /** Unknown names at this multiple of their usual peak are an attack, regardless of other criteria. */
 const ATTACK_FACTOR = 20;
@@ -37,7 +37,7 @@ export interface ZoneLimits {
   readonly learnForSeconds: number;
 }
 
-/** Alarm thresholds for unknown names. Infinite if unknown names carry no information in the zone. */
+/** Alarm thresholds for unknown names. Infinite if unknown names are no evidence of an attack in the zone. */
 export interface Alarms {
   /** Unknown names per second that may be an attack, depending on their share and on the answers. */
   readonly perSecond: number;

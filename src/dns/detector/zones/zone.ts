@@ -101,7 +101,7 @@ export class Zone {
     this.#updateByRate();
   }
 
-  /** Whether the zone is judged only by query rate, because its unknown names carry no information. */
+  /** Whether the zone is judged only by query rate, because its unknown names are no evidence of an attack. */
   get byRate(): boolean {
     return this.#anyNameExists || this.#onceOnly.is || this.seed.incomplete;
   }
@@ -157,7 +157,7 @@ export class Zone {
     return this.shared.bucket;
   }
 
-  /** Unknown names per second that may be an attack. Undefined while they carry no information. */
+  /** Unknown names per second that may be an attack. Undefined while they are no evidence of an attack. */
   get alarmPerSecond(): number | undefined {
     const { perSecond, share } = this.#alarms();
     return share === Number.POSITIVE_INFINITY ? undefined : perSecond;

@@ -3,7 +3,7 @@ import type { Question } from '../../protocol/index.ts';
 
 /** Maximum number of zones, including wildcard subtrees. Names of further zones count in the enclosing zone. */
 export const MAX_ZONES = 4096;
-/** Slots: four times the zones, so that looking up a suffix that is not a zone nearly always ends at the first slot. */
+/** Number of slots: four times the zones, so that a search for a suffix without a zone nearly always ends at once. */
 const SLOTS = 16_384;
 /** Words per slot: two of the zone name's hash, and the zone number. */
 const WORDS_PER_SLOT = 3;

@@ -1,4 +1,4 @@
-/** Finds the deepest known zone that contains a name, by the suffix hashes from parsing the question. */
+/** Finds the deepest known zone that contains a name, by the hashes of the name's suffixes in the parsed question. */
 
 import {
   type HashKey,
