@@ -1,4 +1,4 @@
-/** Controller: guard life cycle over any data plane, with the rule in force, zones, minutes and persistence. */
+/** Controller: runs a guard on any data plane. Applies the rule, seeds zones, stores counts and learned state. */
 
 export { type Guard, type GuardDependencies, type GuardOptions, startGuard } from './guard.ts';
 export { registerGuardMetrics } from './metrics.ts';

@@ -14,7 +14,7 @@ import {
 import type { AttackDetector, SampleBatch } from '../detector/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Interval for storing open attacks: a killed process loses at most this much. New attacks are stored at once. */
+/** Active attacks are stored this often, so a killed process loses little. New and ended ones are stored at once. */
 const SAVE_MS = 10_000;
 const FORGET_MS = 3_600_000;
 const MAX_ZONES_NAMED = 10;
@@ -31,7 +31,7 @@ export interface AttackTracker {
   open(): readonly Attack[];
   get(id: string): Attack | undefined;
   tick(nowMs: number, samples: readonly SampleBatch[]): void;
-  /** Stores the open attacks a last time; the next start continues them. */
+  /** Stores the active attacks a last time, so that the next start continues them. */
   stop(): Promise<void>;
 }
 

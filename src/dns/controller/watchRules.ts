@@ -27,7 +27,7 @@ export function watchRules(
     read: () => rules.list(),
     onChange: (listener) => rules.onChange(listener),
     apply(list) {
-      // Earlier verdicts belong to the old rule.
+      // Collect first, because the verdicts so far belong to the old rule.
       const nowMs = Date.now();
       stats.collect(nowMs);
       detector.setRule(effectiveRule(list, place), nowMs);

@@ -3,15 +3,15 @@ export interface WatchOptions<T> {
   readonly apply: (value: T) => void;
   /** Subscribes to changes. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
-  /** Called with the reason if a read fails; the last value stays in force. */
+  /** Called with the reason if a read fails. The last value then stays in force. */
   readonly failed: (reason: string) => void;
 }
 
 const RETRY_MS = 1000;
 
 /**
- * Applies a value now and after each change. Rejects if the first read fails; retries later failures after {@link
- * RETRY_MS} or at the next change. Returns a function that stops this.
+ * Applies a value now and after each change. Rejects if the first read fails. Retries later failures after {@link
+ * RETRY_MS} or at the next change. Returns a function that ends the watch.
  */
 export async function watchSource<T>({
   read,

@@ -3,14 +3,14 @@ import type { FleetStore, MemberIdentity } from './fleetStore.ts';
 import type { LocalRecords } from './localRecords.ts';
 
 const ATTACKS_PER_WRITE = 50;
-/** Maximum queued attack ids. Beyond it, all attacks since the oldest queued one are reported. */
+/** Maximum number of queued ids. Above it, all attacks since the start of the oldest queued one are reported. */
 const MAX_WAITING = 500;
 
 /** Reports changed attacks to the shared database. */
 export class AttackReporter {
   readonly #fleet: FleetStore;
   readonly #local: LocalRecords;
-  /** Start time in milliseconds by attack id. */
+  /** Start times, in milliseconds, of the attacks to report, by attack id. */
   readonly #waiting = new Map<string, number>();
 
   constructor({ fleet, local }: { readonly fleet: FleetStore; readonly local: LocalRecords }) {
@@ -22,7 +22,7 @@ export class AttackReporter {
     for (const { id, started_on } of attacks) this.#waiting.set(id, Date.parse(started_on));
   }
 
-  /** Reports queued attacks, oldest first, so that an interruption loses only the newest. */
+  /** Reports queued attacks, oldest first, so that only the newest ones are missing after an interruption. */
   async report(self: MemberIdentity): Promise<void> {
     if (this.#waiting.size > MAX_WAITING) return this.reportFrom(self, Math.min(...this.#waiting.values()));
     const ids = [...this.#waiting].sort(([, one], [, other]) => one - other).map(([id]) => id);

@@ -56,7 +56,7 @@ export class FleetMember {
     return new FleetMember(options, dependencies, identity);
   }
 
-  /** Takes a new id because another running guard uses a copy of this data folder. Earlier counts keep the old id. */
+  /** Takes a new id, as another running guard uses a copy of this data folder. Earlier counts keep the old id. */
   async renewIdentity(): Promise<void> {
     const { account } = this.#options;
     this.#identity = { id: randomUUID(), account, sinceMs: this.#now() };

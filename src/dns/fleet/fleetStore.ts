@@ -28,7 +28,7 @@ export interface Instance extends InstanceReport, GuardLocation {
   readonly is_up: boolean;
 }
 
-/** First minute and first attack start to report again. Undefined: nothing was reported yet. */
+/** Minute, and start time of attacks, from which to report again. Undefined: nothing was reported yet. */
 export interface ReportCursor {
   readonly minute: number | undefined;
   readonly attacksFromMs: number | undefined;
@@ -45,10 +45,11 @@ export interface FleetAttackQuery extends AttackQuery, GuardLocation {
 }
 
 /**
- * Shared database of all guards. Writes are idempotent: the key is guard and minute, or attack; the last write wins.
+ * Shared database of all guards. Writes are idempotent: a record replaces the stored one with the same guard, rule
+ * and minute, or with the same attack id.
  */
 export interface FleetStore {
-  /** Reports that a guard is running. Returns the run and start time stored before under this id. */
+  /** Reports that a guard is running. Returns run and start time of the previous heartbeat with this id. */
   heartbeat(
     self: MemberIdentity,
     report: InstanceReport,
@@ -68,8 +69,8 @@ export interface FleetStore {
   attack(account: string, id: string): Promise<GuardAttack | undefined>;
 }
 
-/** Retention of a guard after it was last seen. */
+/** Number of days for which a guard is kept after it was last seen. */
 export const INSTANCE_KEPT_DAYS = 7;
 export const MAX_INSTANCES = 1000;
-/** Minutes of about twenty guards in one week; reading them takes some seconds. */
+/** Maximum minutes per query: one week of about twenty guards. Reading them takes some seconds. */
 export const MAX_MINUTES_READ = 200_000;

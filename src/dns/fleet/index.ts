@@ -1,4 +1,4 @@
-/** Guards with a shared database, to which each reports its status and counts, and from which it reads the others'. */
+/** Guards that share a database: each guard reports its status and counts, and reads the reports of the others. */
 
 export { FleetMember } from './fleetMember.ts';
 export {

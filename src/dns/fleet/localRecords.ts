@@ -1,7 +1,7 @@
 import type { MinuteRecord } from '../analytics/index.ts';
 import type { Attack } from '../attacks/index.ts';
 
-/** Counts in the guard's own store. Unreported records are read from here, so they expire with it. */
+/** The guard's own store, from which records are reported. Records expire in it even if they were not reported. */
 export interface LocalRecords {
   /** Returns minutes in order, after (exclusive) a minute and rule id. */
   minutesAfter(after: readonly [minute: number, ruleId: string], limit: number): readonly MinuteRecord[];

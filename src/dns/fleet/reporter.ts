@@ -10,7 +10,7 @@ import type { LocalRecords } from './localRecords.ts';
 
 const MINUTE_MS = 60_000;
 const TICK_MS = 1000;
-/** Interval between reports: maximum age of the fleet's view of this guard. */
+/** Interval between reports. What others read about this guard is at most this old. */
 const REPORT_MS = 10_000;
 const FORGET_MS = 3_600_000;
 const MINUTES_PER_WRITE = 500;
@@ -53,7 +53,7 @@ export class FleetReporter {
     this.#tick();
   }
 
-  /** Minutes before this one are in the database completely. */
+  /** First minute that may not be completely in the database. All earlier minutes are. Undefined: unknown. */
   get reportedUntil(): number | undefined {
     return this.#minute;
   }
@@ -65,7 +65,7 @@ export class FleetReporter {
 
   onMinutesStored(records: readonly MinuteRecord[]): void {
     if (records.length === 0) return;
-    // A clock that was set back adds to minutes that were already reported.
+    // After the clock was set back, counts are added to minutes that were already reported.
     for (const { minute } of records)
       if (this.#minute !== undefined) this.#minute = Math.min(this.#minute, minute);
     this.#hasMinutes = true;
@@ -77,7 +77,7 @@ export class FleetReporter {
     inBackground('report to the fleet', () => this.report());
   }
 
-  /** Reports everything queued. Never rejects: the next report retries failures. */
+  /** Reports everything queued. Never rejects: after a failure, the next report includes what was not reported. */
   report(): Promise<void> {
     this.#reporting ??= this.#report()
       .then(
@@ -90,14 +90,14 @@ export class FleetReporter {
     return this.#reporting;
   }
 
-  /** Sends a last report; waits at most `maxMs`. */
+  /** Sends a last report, and waits at most `maxMs` for it. */
   async stop(maxMs: number): Promise<void> {
     clearInterval(this.#timer);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, maxMs);
     });
-    // A report in progress may have started before the last records were stored.
+    // Report again after a report in progress, which may have started before the last records were stored.
     await Promise.race([Promise.resolve(this.#reporting).then(() => this.report()), late]);
     clearTimeout(timer);
   }
@@ -127,7 +127,7 @@ export class FleetReporter {
     const other = await fleet.heartbeat(self.identity, self.report());
     const isShared = this.#isSeen && other !== undefined && other.run !== run;
     this.#isSeen = true;
-    // Two guards run on copies of one data folder: the one started last takes a new id.
+    // Two guards run on copies of one data folder. The guard that started last takes a new id.
     if (!isShared || `${other.startedOn} ${other.run}` > `${self.startedOn} ${run}`) return;
     log.warn({ instance: self.id }, 'another guard uses a copy of this data folder; taking a new id');
     await self.renewIdentity();
@@ -155,8 +155,8 @@ export class FleetReporter {
       if (last === undefined) return;
       await fleet.putMinutes(self.identity, records);
       after = [last.minute, last.ruleId];
-      // Report the last minute again with the next one, because a restart adds to it. If an older minute changed during
-      // the write, the next report covers it.
+      // Report the last minute again with the next one, because a restart may add counts to it. If an older minute
+      // changed during the write, `#minute` already is that minute.
       if (!this.#hasMinutes) this.#minute = last.minute;
       if (records.length < MINUTES_PER_WRITE) return;
     }
@@ -170,7 +170,7 @@ export class FleetReporter {
   }
 
   #failed(error: unknown): void {
-    // Writes may have been lost; query the database before the next report.
+    // Writes may have been lost. Ask the database before the next report what it contains.
     this.#minute = undefined;
     if (this.#isFailing) return;
     this.#isFailing = true;

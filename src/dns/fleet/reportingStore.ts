@@ -5,7 +5,7 @@ import type { FleetReporter } from './reporter.ts';
 /** Local store of a guard that also queues stored records for reporting. */
 export class ReportingStore implements QueryStatsStore, AttackStore {
   readonly #store: QueryStatsStore & AttackStore;
-  /** Undefined until the fleet starts; the reporter then finds earlier records. */
+  /** Undefined until the reporter starts, which then finds the records stored before. */
   reporter: Pick<FleetReporter, 'onMinutesStored' | 'onAttacksStored'> | undefined;
 
   constructor(store: QueryStatsStore & AttackStore) {

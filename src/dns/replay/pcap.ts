@@ -18,10 +18,13 @@ export class PcapError extends Error {
 
 const FILE_HEADER_BYTES = 24;
 const PACKET_HEADER_BYTES = 16;
-/** tcpdump's own limit; a larger length means a corrupt file or a wrong offset. */
+/** Maximum packet length of tcpdump. A larger length means that the file is corrupt or the offset is wrong. */
 const MAX_PACKET_BYTES = 262_144;
 const MAGIC = { microseconds: 0xa1b2c3d4, nanoseconds: 0xa1b23c4d, pcapng: 0x0a0d0d0a } as const;
-/** Bytes before the IP packet: BSD loopback, Ethernet, raw IP, Linux cooked v1, IPv4, IPv6, Linux cooked v2. */
+/**
+ * Bytes before the IP packet, by link type: BSD loopback (0), Ethernet (1), raw IP (101), Linux cooked v1 (113), IPv4
+ * (228), IPv6 (229), Linux cooked v2 (276).
+ */
 const LINK_HEADER_BYTES: Readonly<Record<number, number>> = {
   0: 4,
   1: 14,

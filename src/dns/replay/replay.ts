@@ -19,8 +19,8 @@ export interface ReplayResult {
   readonly seconds: number;
   readonly attackSeconds: number;
   /**
-   * Queries by outcome. `reasons` counts those that needed a token, by `outcome reason`. `wouldDrop` is not dropped
-   * because the guard has not learned enough yet.
+   * Number of queries by outcome. `reasons`: number of queries by outcome and reason, such as `dropped unknownName`,
+   * except `passed`. Outcome `wouldDrop`: not dropped, because the guard has not learned enough yet.
    */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
@@ -32,7 +32,7 @@ const TICK_MS = 1000;
 /** Maximum ticks after a gap in the recording. Ticks during silence have no effect. */
 const MAX_TICKS_AT_ONCE = 120;
 const NOERROR = 0;
-/** Maximum limited names, and existing names, kept for the comparison: a flood has millions. */
+/** Maximum number of limited names, and of existing names, that are kept to compare them. A flood has millions. */
 const MAX_NAMES_KEPT = 200_000;
 
 /** Replays a recording. `detectorAt` creates the detector for the start time. `port`: port of the DNS servers. */

@@ -9,7 +9,7 @@ export class LmdbAttacks implements AttackStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #attacks: Database<Attack, Key>;
-  /** Start time by attack id. */
+  /** Start times (milliseconds) by attack id. */
   readonly #ids: Database<number, string>;
   readonly #open: Database<true, string>;
 
@@ -50,7 +50,7 @@ export class LmdbAttacks implements AttackStore {
   }
 
   attacks({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, page, perPage }: AttackQuery) {
-    // Ten thousand keys at most in practice: few attacks start per day.
+    // In practice, there are at most ten thousand keys, because few attacks start per day.
     const keys = [...this.#attacks.getKeys({ start: [sinceMs, ''], end: [untilMs, ''] })].reverse();
     const first = (page - 1) * perPage;
     const result = keys.slice(first, first + perPage).flatMap((key) => this.#read(key) ?? []);

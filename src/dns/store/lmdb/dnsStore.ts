@@ -1,4 +1,4 @@
-/** The guard's LMDB environment: profile and baselines, minutes of a week, and attacks. */
+/** The guard's LMDB environment: profile and baselines, one week of counts by minute, and attacks. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.t
 import type { Identity, IdentityStore, LocalRecords } from '../../fleet/index.ts';
 import { LmdbAttacks } from './attacks.ts';
 
-/** 64 KiB per value: a million names need only 245 values, and copying one does not delay packets noticeably. */
+/** A value has 64 KiB. A million names need only 245 values, and copying one does not delay packets noticeably. */
 const ENTRIES_PER_CHUNK = 4096;
 const WORDS_PER_ENTRY = 4;
 const LEARNED_KEY = 'learned';
@@ -29,7 +29,7 @@ const SELF_KEY = 'self';
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 
-/** Root record of the profile. Names are written under a new generation; replacing this record activates them. */
+/** Root record of the profile. A save stores the names under a new number, and then activates them in this record. */
 interface Stored {
   readonly generation: number;
   readonly chunks: number;
@@ -93,7 +93,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     this.#file.assertInPlace();
     const old = this.#profile.get(LEARNED_KEY);
     const generation = (old?.generation ?? 0) + 1;
-    // Remove an interrupted save's chunks, because they would mix with the new ones.
+    // Remove the chunks of an interrupted save, because they would mix with the new chunks.
     await this.#removeGeneration(generation);
     const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {

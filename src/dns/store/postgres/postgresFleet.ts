@@ -23,7 +23,7 @@ import * as sql from './statements.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Rows per query: some milliseconds of work, after which the event loop runs other tasks. */
+/** Rows per query. Reading them takes some milliseconds, after which the event loop runs other tasks. */
 const MINUTES_PER_READ = 1_000;
 
 /** Fleet store in the PostgreSQL database of the rules; `src/rules/store/postgres/schema.ts` creates its tables. */

@@ -1,6 +1,6 @@
 /** SQL of the fleet store. Each constant is one atomic statement with parameters $1, $2, … */
 
-/** `before` reads the snapshot from the statement's start, so it returns the row that is overwritten. */
+/** `before` reads the database as it was when the statement started, so it returns the row that is overwritten. */
 export const HEARTBEAT = `WITH before AS (SELECT run, report FROM floodgate.instances WHERE id = $1),
   written AS (INSERT INTO floodgate.instances (id, account, run, report, last_seen) VALUES ($1, $2, $3, $4, clock_timestamp())
     ON CONFLICT (id) DO UPDATE SET account = excluded.account, run = excluded.run, report = excluded.report,
