@@ -112,7 +112,7 @@ export class AttackLog {
     attack.addCounts(zone, nowMs);
   }
 
-  /** Returns an attack from before a restart, a new one, or the joint attack if a limit is reached. */
+  /** Returns the zone's attack from before a restart, a new attack, or the joint attack if a limit is reached. */
   #attackFor(zone: Zone, nowMs: number): OpenAttack {
     for (const attack of this.#open.values()) if (attack.hasZone(zone.name)) return attack;
     this.#startTimes = this.#startTimes.filter((beganMs) => beganMs > nowMs - DAY_MS);

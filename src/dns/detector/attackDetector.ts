@@ -145,7 +145,7 @@ export class AttackDetector implements AnswerSink {
     return this.#policy.samplesLimited;
   }
 
-  /** Whether queries may be dropped: a zone was seeded, or traffic was observed for `learnForMinutes`. */
+  /** Whether queries may be dropped: a zone was seeded, or traffic was observed for long enough. */
   get ready(): boolean {
     return this.#ready;
   }

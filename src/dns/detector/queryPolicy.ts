@@ -93,7 +93,7 @@ export class QueryPolicy {
     this.#onAlarm = onAlarm;
   }
 
-  /** Decides a UDP query and counts the verdict. `client`: source address. Undefined: only name rules apply. */
+  /** Decides a UDP query and counts the verdict. `client`: source address; if undefined, only name rules apply. */
   decide(question: Question, nowMs: number, client?: string): Verdict {
     const verdict = this.accessVerdict(question, client) ?? this.#decideByName(question, nowMs, client);
     Atomics.add(this.#verdicts, verdict, 1);

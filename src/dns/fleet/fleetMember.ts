@@ -17,7 +17,7 @@ export interface FleetMemberDependencies {
   readonly now?: () => number;
 }
 
-/** Identity and status of this guard. The id lasts for the lifetime of the data folder. */
+/** Identity and status of this guard. The id is stored in the data folder and remains the same after a restart. */
 export class FleetMember {
   readonly #options: FleetMemberOptions;
   readonly #dependencies: FleetMemberDependencies;

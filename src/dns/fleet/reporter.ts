@@ -29,7 +29,7 @@ export class FleetReporter {
   readonly #dependencies: FleetReporterDependencies;
   readonly #now: () => number;
   readonly #attacks: AttackReporter;
-  /** First minute that may be unreported. Undefined: query the database. */
+  /** First minute that may be unreported. Undefined if the database must be queried to find this minute. */
   #minute: number | undefined;
   #hasMinutes = true;
   #isSeen = false;

@@ -29,7 +29,7 @@ export interface ReplayResult {
 }
 
 const TICK_MS = 1000;
-/** Maximum ticks after a gap in the recording. Ticks during silence have no effect. */
+/** Maximum number of ticks after a gap in the recording. Further ticks without queries have no effect. */
 const MAX_TICKS_AT_ONCE = 120;
 const NOERROR = 0;
 /** Maximum number of limited names, and of existing names, that are kept to compare them. A flood has millions. */

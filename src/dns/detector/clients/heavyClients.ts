@@ -41,8 +41,8 @@ export class HeavyClients {
   }
 
   /**
-   * Counts a query of any client. Returns true once this window's total exceeds `limit`. Before that, no single client
-   * can exceed `limit`, so the client's address need not be parsed.
+   * Counts a query from any client. Returns true once this window's total exceeds `limit`. Before that, no single
+   * client can exceed `limit`, so the client's address need not be parsed.
    */
   countAny(limit: number, nowMs: number): boolean {
     const words = this.#words;

@@ -9,9 +9,7 @@ import type { ZoneDays } from './zoneDays.ts';
 
 /** Tenure after answers on three days. Queries from forged addresses cannot reach it in less time. */
 export const PROVEN_TENURE = 2;
-/**
- * Slots that are examined to find a name to evict: before a learned name is added, and before a seeded name is added.
- */
+/** Slots examined to find a name to evict: before a learned name is added, and before a seeded name is added. */
 const SAMPLE = 8;
 const SEED_SAMPLE = 64;
 /** Eviction rank of seeded names, above every learned name's rank. */

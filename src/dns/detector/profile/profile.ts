@@ -318,7 +318,7 @@ export class Profile {
   }
 }
 
-/** Hash of a pair of name and query type. Pairs with the same name are stored at different locations. */
+/** Half of the hash of a pair of name and query type. The half differs between pairs with the same name. */
 const candidateHash = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
 
 /**

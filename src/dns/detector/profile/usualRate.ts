@@ -2,7 +2,7 @@
 
 /** Counting window: short enough to detect a flood, long enough for a few resolvers that refresh at the same time. */
 export const RATE_WINDOW_MS = 10_000;
-/** Steps per doubling of the rate. One step is 9 %, and 255 steps reach 3.9 billion. */
+/** Steps per doubling of the rate. One step is 9 %, and 255 steps reach 3.9 billion queries. */
 const STEPS_PER_DOUBLING = 8;
 const MAX_STEP = 255;
 /** A name may be queried five times as often as usual. In thresholds, the burst is five times the rate as well. */

@@ -22,7 +22,7 @@ export class OneTimeNames {
     if (first) this.first++;
   }
 
-  /** Decides again whether the zone serves one-time names, if enough answers were counted. */
+  /** Decides again whether the zone has one-time names, if enough answers were counted. */
   update(): void {
     if (this.answers > MEMORY) {
       this.answers /= 2;

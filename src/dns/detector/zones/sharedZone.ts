@@ -32,7 +32,7 @@ const USERS = 24;
 /** Bytes per zone: two cache lines, so that threads that count queries of different zones do not contend. */
 export const ZONE_BYTES = 128;
 
-/** Limited queries. `limited`: dropped or truncated. `wouldDrop`: passed because the rule only monitors. */
+/** Limited queries. `limited`: dropped or truncated. `wouldDrop`: passed, because the rule may not drop them. */
 export interface Refusals {
   readonly limited: number;
   readonly wouldDrop: number;
@@ -98,8 +98,10 @@ export class SharedZone {
   }
 
   /**
-   * Sets this second's alarms. `unknownNames`: number at which {@link count} requests a check. `share`: share of
-   * unknown names that is an attack. `attackAt`: number that is an attack regardless of the share.
+   * Sets this second's alarms:
+   * - `unknownNames`: number of unknown names at which {@link count} requests a check.
+   * - `share`: share of unknown names that is an attack.
+   * - `attackAt`: number of unknown names that is an attack, regardless of the share.
    */
   setAlarm(unknownNames: number, share: number, attackAt: number): void {
     Atomics.store(this.#words, ATTACK_AT, Math.min(NEVER, Math.ceil(attackAt)));

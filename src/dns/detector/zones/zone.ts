@@ -195,7 +195,7 @@ export class Zone {
     this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
-  /** Marks the zone as attacked with the account, unless its names are not known well enough. */
+  /** Marks the zone as attacked because the account is, unless the zone's names are not known well enough. */
   markAttackedWithAccount(nowMs: number): void {
     if (this.#knowsNames()) this.markAttacked(nowMs, 'account_rate');
   }
@@ -224,7 +224,7 @@ export class Zone {
     this.#onceOnly.note(first);
   }
 
-  /** Ends the second: evaluates the zone and, unless under attack, learns from the counts. */
+  /** Ends the second: evaluates the zone, and learns from the counts as far as an attack permits. */
   tick(nowMs: number): TickedZone {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
     const refusals = this.shared.takeRefusals();
