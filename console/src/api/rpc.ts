@@ -1,19 +1,25 @@
 /** JSON-RPC calls to the gateway of this server. Calls return a value or a failure; they never throw. */
-import { signal } from '@preact/signals';
-import { isRemembered } from '../session.ts';
+import { effect, signal } from '@preact/signals';
+import { isRemembered, session } from '../session.ts';
 import { curlCommand } from './curl.ts';
 import { type Failure, unreachableFailure } from './failure.ts';
 
 const STORED = 'floodgate.key';
 
-/** API key for the gateway, if the user entered one. The tab stores it if the user chose to stay signed in. */
+/** API key for the gateway, if the user entered one. Stored and forgotten together with the token of the session. */
 export const gatewayKey = signal<string | undefined>(sessionStorage.getItem(STORED) ?? undefined);
 
-export function storeGatewayKey(key: string | undefined): void {
-  gatewayKey.value = key;
+effect(() => {
+  const key = gatewayKey.value;
   if (key !== undefined && isRemembered.value) sessionStorage.setItem(STORED, key);
   else sessionStorage.removeItem(STORED);
-}
+});
+let wasSignedIn = false;
+effect(() => {
+  const isSignedIn = session.value !== undefined;
+  if (wasSignedIn && !isSignedIn) gatewayKey.value = undefined;
+  wasSignedIn = isSignedIn;
+});
 
 export interface RpcCall {
   readonly network: string;

@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { newRetryKey } from '../../api/access.ts';
 import { createRule, deleteRule, listRules, type TaggedRule } from '../../api/rules.ts';
 import { goTo } from '../../navigate.ts';
 import { confirm } from '../../ui/confirm.tsx';
@@ -32,7 +33,7 @@ export async function confirmAndDelete(tagged: TaggedRule, isDeleting: Signal<bo
   goTo('/rules');
   const { scope, name } = rule;
   showToast(`The rule for ${scopeText(rule)} was deleted.`, async () => {
-    const made = await createRule({ scope, name, ...settingsOf(rule) }, crypto.randomUUID());
+    const made = await createRule({ scope, name, ...settingsOf(rule) }, newRetryKey());
     if ('failure' in made) showToast(`Not restored. ${made.failure.what} ${made.failure.todo}`);
     else showToast(`The rule for ${scopeText(rule)} is restored, with a new id.`);
   });

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { newRetryKey } from '../../api/access.ts';
 import type { Failure } from '../../api/failure.ts';
 import { createRule } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
@@ -32,7 +33,7 @@ export function RuleCreationForm() {
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
   // Retries use the same key, so that a lost response does not lead to a second rule.
-  const key = useSignal(crypto.randomUUID());
+  const key = useSignal(newRetryKey());
   if (!may('dns_protection:write'))
     return (
       <EmptyState title="Your token does not allow creating rules">
@@ -49,8 +50,7 @@ export function RuleCreationForm() {
     if ('failure' in outcome) {
       failure.value = outcome.failure;
       // After a 4xx the corrected rule needs a new key. After a 5xx or no response the rule may exist: keep the key.
-      if (outcome.failure.status !== undefined && outcome.failure.status < 500)
-        key.value = crypto.randomUUID();
+      if (outcome.failure.status !== undefined && outcome.failure.status < 500) key.value = newRetryKey();
       return;
     }
     const { rule, messages } = outcome.value;

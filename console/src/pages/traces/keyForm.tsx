@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { gatewayKey, storeGatewayKey } from '../../api/rpc.ts';
+import { gatewayKey } from '../../api/rpc.ts';
 import { TextInput } from '../../ui/textInput.tsx';
 
 /** Asks for the API key that the gateway requires. The tab stores it if the user chose to stay signed in. */
@@ -9,7 +9,7 @@ export function KeyForm() {
     return (
       <p class="quiet">
         Calls use your API key.{' '}
-        <button type="button" class="plain-button" onClick={() => storeGatewayKey(undefined)}>
+        <button type="button" class="plain-button" onClick={forgetKey}>
           Use another key
         </button>
       </p>
@@ -19,7 +19,7 @@ export function KeyForm() {
       class="row"
       onSubmit={(event) => {
         event.preventDefault();
-        storeGatewayKey(text.value.trim());
+        gatewayKey.value = text.value.trim();
       }}
     >
       <label>
@@ -31,4 +31,8 @@ export function KeyForm() {
       </button>
     </form>
   );
+}
+
+function forgetKey(): void {
+  gatewayKey.value = undefined;
 }
