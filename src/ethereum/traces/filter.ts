@@ -6,7 +6,7 @@ export const MAX_RANGE_BLOCKS = 800;
 /** Maximum `count` of a trace_filter (docs/internals/decisions/gateway.md). */
 export const MAX_COUNT = 200;
 
-/** Condition if both address lists are given: both sides must match, or either. */
+/** For a filter with senders and recipients: `intersection` requires a match of both, `union` of at least one. */
 export type FilterMode = 'intersection' | 'union';
 
 /** A trace_filter with defaults applied, tags resolved and limits checked. */
@@ -14,9 +14,9 @@ export interface TraceFilter {
   /** Inclusive, like `toBlock`. */
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** Senders to match, any of them; empty for no restriction. */
+  /** A trace must have one of these senders; empty for any sender. */
   readonly fromAddresses: readonly Address[];
-  /** Recipients to match, any of them; empty for no restriction. */
+  /** A trace must have one of these recipients; empty for any recipient. */
   readonly toAddresses: readonly Address[];
   readonly mode: FilterMode;
   /** Number of matching traces to skip. */
@@ -25,7 +25,7 @@ export interface TraceFilter {
   readonly count: number;
   /** True if all matches are required: more than `count` matches cause a TooManyTracesError. */
   readonly wantsAll?: boolean | undefined;
-  /** Hash of the range's only block; another block at that height counts as missing. */
+  /** Hash of the only block of the range. If the index has another block at its height, the block is missing. */
   readonly blockHash?: Hash | undefined;
 }
 
@@ -40,7 +40,7 @@ export class TooManyTracesError extends Error {
   }
 }
 
-/** Returns the number of matches to search for: one above `count` if the filter must detect an excess. */
+/** Returns the number of matches to search for: one more than `count` if a match above `count` is an error. */
 export const searchLimit = ({ count, wantsAll }: TraceFilter): number =>
   wantsAll === true ? count + 1 : count;
 

@@ -47,9 +47,9 @@ export interface SegmentMatches {
 
 /**
  * Finds the traces that match a filter, in order. Work is proportional to the result and the number of addresses,
- * times the logarithm of the size of the range. If sender and recipient lists are both given and long, the matches
- * before `after` are walked too, four bytes each. Traces outside the result are never read. Throws
- * TooManyTracesError if the filter wants all matches and there are more than `count`.
+ * times the logarithm of the size of the range. If the filter has many senders and many recipients, the search also
+ * reads the positions (four bytes each) of the matches that `after` skips. Traces outside the result are never read.
+ * Throws TooManyTracesError if the filter wants all matches and there are more than `count`.
  *
  * Yields when the work budget of a time slice is used up. During a yield, blocks may be appended but not replaced.
  */
@@ -141,7 +141,7 @@ function* listsOf(
   return lists;
 }
 
-/** Without addresses every trace matches; the first one is found from the trace counts of the blocks. */
+/** Finds all traces of a range. The trace counts of its blocks show where the first trace of the result is. */
 function* findAll(
   counts: TraceCounts,
   range: Range & { readonly work: WorkBudget },

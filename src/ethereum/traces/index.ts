@@ -1,6 +1,6 @@
 /**
  * Traces: data model, filters, storage format and search.
- * No I/O here: `ingest` queries nodes through a port, and a storage engine persists bytes behind `TraceStore`.
+ * No I/O here: `ingest` calls nodes through an interface; a storage engine behind `TraceStore` persists the bytes.
  */
 
 export {

@@ -37,7 +37,7 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
   };
 }
 
-/** Prepares a block without traces for storage, because no node could return them. */
+/** Prepares a block for storage without its traces, because no node could return them. */
 export function indexUnavailable(header: BlockHeader, unavailable: TraceFailure): IndexedBlock {
   const { block, chunks, postings } = indexBlock(header, []);
   return { block: { ...block, unavailable }, chunks, postings };

@@ -8,7 +8,7 @@ export interface Parties {
 
 /**
  * Returns a trace's sender and recipient by the trace draft (docs/reference/trace-filter.md). A creation's `to` is the contract,
- * or null if it failed. A destruction goes from the contract to the refund address. A reward has no sender.
+ * or null if the creation failed. A destruction goes from the contract to the refund address. A reward has no sender.
  */
 export function partiesOf(trace: Trace): Parties {
   switch (trace.type) {

@@ -37,7 +37,7 @@ export type Side = 'from' | 'to' | 'transaction';
 /** Key of a posting list: address or first 20 bytes of a transaction hash, as `0x` and 40 lower-case hex digits. */
 export type PostingTerm = string;
 
-/** Index entries of one side of a block: position `i` belongs to term `i`. Positions in the block's segment ascend. */
+/** Postings of a block for one `Side`: position `i` belongs to term `i`. Positions are in the segment and ascend. */
 export interface Postings {
   readonly terms: readonly PostingTerm[];
   readonly positions: readonly number[];
@@ -54,7 +54,7 @@ export interface IndexedBlock {
 export interface IndexChange {
   /** Blocks from this number on are removed first (reorg). */
   readonly undoFrom?: number;
-  /** Blocks to add, ascending. Blocks already in the index are skipped, unless they gain their traces. */
+  /** Blocks to add, ascending. Blocks of the index are skipped, unless the index lacks the traces that are given. */
   readonly blocks: readonly IndexedBlock[];
   /** New highest final block. Blocks up to it are never removed, except by a change with `undoFinal`. */
   readonly finalizedNumber?: number;
@@ -63,18 +63,18 @@ export interface IndexChange {
 }
 
 /**
- * Storage engine of the trace index. An embedded engine returns results synchronously, so that `andThen` continues
+ * Storage engine of the trace index. An embedded engine returns results synchronously, so that `mapMaybe` continues
  * without a promise.
  *
  * Each read sees one consistent state: the last applied change. Two reads may see different states, because another
- * process may apply a change between them. Data of one chain must therefore come from a single read. `filter` and
- * `blockTraces` return undefined for a missing block, so that callers need no separate check. An engine that needs
- * several steps for a read uses a snapshot, or checks at the end for a change and retries.
+ * process may apply a change between them. Data that must be consistent must therefore come from a single read.
+ * `filter` and `blockTraces` return undefined for a missing block, so that callers need no separate check. An engine
+ * that needs several steps for a read uses a snapshot, or checks at the end for a change and retries.
  */
 export interface TraceStore {
-  /** Number of traces to collect for one change during bulk ingest. Default: the usual number. */
+  /** Number of traces to collect for one change during bulk ingest. Default: the number that `ingest` defines. */
   readonly tracesPerChange?: number | undefined;
-  /** Whether the engine could keep the newest blocks locally but has none; pass the head to `cacheNewest` then. */
+  /** True if the engine can keep the newest blocks locally but has none. Pass the head to `cacheNewest` then. */
   readonly needsNewest?: boolean;
   /** Local part with the newest blocks, which other processes of this machine may read; undefined if there is none. */
   readonly recentPart?: RecentPart | undefined;

@@ -5,14 +5,14 @@ import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.t
  * 16 bits per trace that the filters of a history evaluate without reading the trace:
  *
  *   bits 0 to 7   bit length of the transferred value; 0 for no transfer, 255 for 255 bits or more
- *   bits 8 to 10  kind, an index of TRACE_KINDS
+ *   bits 8 to 10  kind, as an index in TRACE_KINDS
  *   bit 11        internal frame: below the root of its transaction
  *   bit 12        failed, or inside a failed frame
  *   bit 13        reward; belongs to no transaction
  */
 export type TraceAttributes = number;
 
-/** Trace type, with the call type for calls. The first four are calls. */
+/** Kinds of traces: the call type of a call, otherwise the trace type. The first four are calls. */
 export const TRACE_KINDS = [
   'call',
   'callcode',
@@ -25,7 +25,7 @@ export const TRACE_KINDS = [
 export type TraceKind = (typeof TRACE_KINDS)[number];
 
 const CALL_KINDS = 4;
-/** First kind that is not a call; from here on, kinds are in the order of TRACE_TYPES. */
+/** Index in TRACE_KINDS of the first kind that is not a call. From here on, the order is that of TRACE_TYPES. */
 const KIND_OF_CREATE = CALL_KINDS;
 
 const MAX_VALUE_BITS = 255;
@@ -56,7 +56,7 @@ const value: Span = { start: 0, end: 0 };
 export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): Uint16Array {
   const attributes = new Uint16Array(traceCount);
   let at = 0;
-  // Traces are in depth-first order: deeper traces belong to the failed frame until one has its depth again.
+  // Traces are in depth-first order: the traces after a failed frame are inside it as long as they are deeper.
   let failedDepth = Number.POSITIVE_INFINITY;
   for (const chunk of chunks) {
     reader.bytes = chunk;
@@ -104,8 +104,8 @@ function kindOf(kindByte: number): number {
 }
 
 /**
- * Returns the bit length of the transferred value. A callcode transfers to its own account; a delegatecall repeats its
- * caller's value.
+ * Returns the bit length of the transferred value. It is 0 for a callcode, which transfers from an account to itself,
+ * and for a delegatecall, which only repeats the value of its parent frame.
  */
 function movedBits(kindByte: number, kind: number): number {
   if (kind !== 0 && kind < KIND_OF_CREATE) return 0;

@@ -1,10 +1,10 @@
-/** Initial buffer size; doubled when a chunk needs more. */
+/** Initial size of the buffer, which is doubled when a block needs more. */
 const INITIAL_BYTES = 64 * 1024;
 
-/** A larger buffer is released at the next reset. */
+/** Maximum size of a buffer that is kept for the next block. A reset releases a larger one. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Strings up to this length are decoded in JavaScript; the native call is slower for them. */
+/** Maximum length of a string that is decoded in JavaScript. For short strings, the native call is slower. */
 const MAX_DIGITS_HERE = 160;
 
 const DIGIT_VALUES = Uint8Array.from(
@@ -90,7 +90,7 @@ export class ByteWriter {
     this.hex(text);
   }
 
-  /** Writes a `0x` quantity, possibly with an odd number of digits. Zero has no bytes. */
+  /** Writes a `0x` quantity, possibly with an odd number of digits, with a length prefix. Zero has the length 0. */
   quantity(text: string): void {
     if (text === '0x0') return this.byte(0);
     if (text.length % 2 === 0) return this.data(text);

@@ -79,7 +79,7 @@ function encodeRecord(trace: Trace, transactionIndex: number, repeated: Repeated
   if (trace.type !== 'reward' && trace.error !== undefined) writer.text(JSON.stringify(trace.error));
 }
 
-/** Returns undefined if the record stores its input and output itself. */
+/** Returns the data chunks with a trace's input and output; undefined if the record itself contains both. */
 function sharedPayloads(trace: Trace, repeated: RepeatedData): SharedPayloads | undefined {
   const inputChunk = repeated.chunkOf(inputOf(trace));
   const outputChunk = repeated.chunkOf(outputOf(trace));

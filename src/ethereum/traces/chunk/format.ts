@@ -1,9 +1,9 @@
 /**
  * Binary format of stored traces: chunks of a few consecutive traces of one block.
  *
- * Chunks are small, so that reading one cold trace costs one short read. Block hash and transactions are stored once
- * per chunk. Chunks are not compressed here, because the engine compresses them. Hex data is stored as bytes and
- * converted to digits when a response is written.
+ * Chunks are small, so that a trace that is not cached costs one short read. Block hash and transactions are stored
+ * once per chunk. Chunks are not compressed here, because the storage engine compresses them. Hex data is stored as
+ * bytes and converted to digits when a response is written.
  *
  *   chunk   u8 traces, u8 transactions, 32 block hash, transactions x (32 hash, u32 position),
  *           traces x u32 offset of the record in the chunk, records
@@ -19,14 +19,14 @@
  *
  *   data chunk  u8 0, u8 0, 32 block hash, bytes
  *
- * In a record with HAS_SHARED the length of input (init) and output (code) is doubled. An odd number is a reference:
- * twice the number of the data chunk in the block, plus one.
+ * In a record with HAS_SHARED, the number before input (init) and output (code) is twice the length in bytes. An odd
+ * number refers to a data chunk instead: it is twice the number of the data chunk in the block, plus one.
  *
  * Integers without a given width are LEB128. Byte strings and quantities are prefixed with their length in bytes;
  * quantities are big-endian without leading zero bytes.
  */
 
-/** Traces per chunk. With 16 the database is 1/70 smaller, but a cold trace costs twice the bytes. */
+/** Traces per chunk. With 16, the database is 1/70 smaller, but an uncached trace costs twice the bytes to read. */
 export const TRACES_PER_CHUNK = 8;
 
 export const NO_TRANSACTION = 0xff;

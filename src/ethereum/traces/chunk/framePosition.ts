@@ -10,8 +10,8 @@ export interface FramePosition {
 const reader = new RecordReader();
 
 /**
- * Returns a negative number if the trace is before the position, 0 if equal. A block's traces are ordered by
- * transaction and then depth first, a frame before its children; rewards are last.
+ * Returns a negative number if the trace is before the position, 0 if the trace is at it, else a positive number. A
+ * block's traces are ordered by transaction and then depth first, a frame before its children; rewards are last.
  */
 export function compareToPosition(
   chunk: Uint8Array,

@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import { RecordReader, recordBounds, type Span } from './recordReader.ts';
 
-/** A frame of a transaction without input and output. */
+/** A frame of a transaction, without the frame's input and output. */
 export interface InternalFrame {
   readonly transactionHash: Hash;
   readonly traceAddress: readonly number[];

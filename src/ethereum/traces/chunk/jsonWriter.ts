@@ -1,9 +1,9 @@
-/** Initial buffer: fits 30 typical traces. A grown buffer is kept, because allocating costs more than writing. */
+/** Initial buffer size, for 30 typical traces. A grown buffer is kept, because allocating costs more than writing. */
 const INITIAL_BYTES = 32 * 1024;
-/** A larger buffer is released after its response. */
+/** Maximum size of a buffer that is kept. A larger one is released after its response. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Free bytes before the text, for the start of the JSON-RPC response. This avoids a copy. */
+/** Free bytes before the text, so that the start of the JSON-RPC response is added without a copy. */
 export const HEADROOM_BYTES = 256;
 /** Free bytes after the text, for the end of the JSON-RPC response. */
 export const TAILROOM_BYTES = 16;
@@ -17,7 +17,7 @@ const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
 const ZERO = 0x30;
 const LOWER_X = 0x78;
 
-/** Writes JSON as ASCII bytes without intermediate strings. Callers reserve capacity, then write unchecked. */
+/** Writes JSON as ASCII bytes without intermediate strings. Callers reserve capacity; writes do not check it. */
 export class JsonWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
@@ -77,7 +77,7 @@ export class JsonWriter {
     this.length = at;
   }
 
-  /** Writes a big-endian number without leading zero bytes as a JSON-RPC quantity: no leading zero digit. */
+  /** Writes a big-endian number, which has no leading zero bytes, as a JSON-RPC quantity (no leading zero digit). */
   quantity(source: Uint8Array, start: number, end: number): void {
     const bytes = this.#bytes;
     const first = start === end ? 0 : (source[start] ?? 0);

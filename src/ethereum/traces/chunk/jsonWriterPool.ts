@@ -1,6 +1,6 @@
 import { JsonWriter } from './jsonWriter.ts';
 
-/** Limit for the buffers of unused writers. Each response being sent uses one writer. */
+/** Maximum total size of the buffers of unused writers. Each response that is being sent uses one writer. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Pool of writers, last in first out: the memory used last is most likely in the CPU cache. */

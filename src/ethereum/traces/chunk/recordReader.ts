@@ -46,7 +46,7 @@ export class RecordReader {
     span.end = this.at;
   }
 
-  /** Sets `span` to input or output, and returns IN_RECORD or the number of its data chunk (with an empty `span`). */
+  /** Sets `span` to input or output and returns IN_RECORD, or empties `span` and returns a data chunk's number. */
   payload(span: Span, kind: number): number {
     const word = this.varint();
     const isShared = (kind & HAS_SHARED) !== 0 && word % 2 === 1;

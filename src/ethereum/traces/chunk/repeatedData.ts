@@ -3,7 +3,7 @@ import type { Data, Trace } from '../trace.ts';
 
 /** Minimum length of a string that is stored once per block: `0x` and the digits of 256 bytes. */
 export const MIN_SHARED_CHARS = 2 + 2 * 256;
-/** Digits that sharing must save, for 64 KiB of data. Compression handles smaller repetitions without a second read. */
+/** Minimum number of digits that sharing must save: 64 KiB of data. Compression handles less without a second read. */
 const MIN_SAVED_CHARS = 2 * 64 * 1024;
 
 /** Whether a string of this length that occurs `count` times in a block is stored in a data chunk. */
@@ -42,7 +42,7 @@ export class RepeatedData {
     }
   }
 
-  /** True if the block needs no data chunks, as most blocks do. */
+  /** True if the block needs no data chunks. Most blocks need none. */
   get isEmpty(): boolean {
     return this.#lengths.size === 0;
   }
@@ -51,7 +51,7 @@ export class RepeatedData {
     return this.#chunks;
   }
 
-  /** Returns the number of the data chunk for `data`; undefined if it is stored in the record. */
+  /** Returns the number of the data chunk for `data`; undefined if the record itself contains `data`. */
   chunkOf(data: Data | undefined): number | undefined {
     if (!this.#mayRepeat(data)) return undefined;
     const known = this.#known(data);
@@ -88,7 +88,7 @@ export function inputOf(trace: Trace): Data | undefined {
   return trace.type === 'create' ? trace.action.init : undefined;
 }
 
-/** Returns a call's output or a creation's deployed code. */
+/** Returns a call's output, or a creation's deployed code or revert data. */
 export function outputOf(trace: Trace): Data | undefined {
   if (trace.type === 'call') return trace.result?.output;
   const { result } = trace;

@@ -1,11 +1,11 @@
 import type { JsonWriter } from './jsonWriter.ts';
 
-/** Associativity of the cache; small, because a lookup checks each slot of a set. */
+/** Slots per set (associativity); few, because a lookup checks each slot of a set. */
 const WAYS = 4;
 /** Numbers per slot: the key and the start of its entry. */
 const NUMBERS_PER_PLACE = 2;
 const NUMBERS_PER_SET = NUMBERS_PER_PLACE * WAYS;
-/** Expected text bytes per entry, for sizing the table. A typical trace has 800. */
+/** Text bytes per entry for which the table is sized. A typical trace has 800, so some slots stay free. */
 const EXPECTED_TEXT_BYTES = 400;
 /** Maximum share of the cache that one entry may use; larger entries are not stored. */
 const MAX_PIECE_SHARE = 1 / 64;
@@ -13,7 +13,7 @@ const MAX_PIECE_SHARE = 1 / 64;
 const WORD_BYTES = 4;
 /** Result of `find` for an unknown key. */
 export const NOT_FOUND = -1;
-/** When the cache is full, `offer` stores one of this many entries. */
+/** When the cache is full, `offer` stores only one entry of this many. */
 const ADMISSION_INTERVAL = 2;
 /** Marks an empty slot; zero, so that fresh memory is an empty table. */
 const NO_KEY = 0;
@@ -24,8 +24,8 @@ const storedKey = (key: number): number => (key < 0 ? key : key + 1);
  * Cache of the JSON of recently used traces in one ring buffer; new entries overwrite the oldest. Memory use is
  * constant, and nothing is allocated on the garbage-collected heap.
  *
- * An entry contains the texts of consecutive traces, separated by commas, after the number of texts and the end
- * offset of each. A part of the sequence is therefore a single copy.
+ * An entry contains the number of texts, the end offset of each text, and the texts of consecutive traces, separated
+ * by commas. Several consecutive texts can therefore be copied at once.
  */
 export class TextCache {
   readonly #ring: Uint8Array;
@@ -54,7 +54,7 @@ export class TextCache {
     this.#clearedAt = this.#written;
   }
 
-  /** Returns the start of the entry for a key, for `writeAt`, or NOT_FOUND. */
+  /** Returns the start of a key's entry, which `writeAt` expects, or NOT_FOUND. */
   find(key: number): number {
     const places = this.#places;
     const set = this.#setOf(key);
@@ -64,7 +64,7 @@ export class TextCache {
     return NOT_FOUND;
   }
 
-  /** Writes texts of the entry at `start`. Returns false if it has been overwritten or has fewer texts. */
+  /** Writes texts `first` to `end` (exclusive) of an entry. Returns false if it was overwritten or is shorter. */
   // biome-ignore lint/complexity/useMaxParams: called for each trace or group of a response; avoids an allocation
   writeAt(json: JsonWriter, start: number, first: number, end: number): boolean {
     if (start === NOT_FOUND || this.#written - start > this.#ring.length) return false;
@@ -86,15 +86,15 @@ export class TextCache {
   }
 
   /**
-   * A full cache stores one of {@link ADMISSION_INTERVAL} entries. Otherwise a cyclic access pattern slightly larger
-   * than the cache would never hit, because each entry would be overwritten just before its next use.
+   * Stores an entry; if the cache is full, only one of {@link ADMISSION_INTERVAL} entries. If each was stored, cyclic
+   * reads of slightly more than the cache holds would never hit: each entry would be overwritten before its next use.
    */
   offer(key: number, text: Uint8Array, ends: Uint32Array): void {
     const isFull = this.#written - this.#clearedAt > this.#ring.length;
     if (!isFull || this.#offered++ % ADMISSION_INTERVAL === 0) this.put(key, text, ends);
   }
 
-  /** Stores texts in place of the key's entry or the oldest of the set. One separator byte lies between texts. */
+  /** Stores texts, separated by one byte. They replace the key's entry or, in a full set, the oldest entry. */
   put(key: number, text: Uint8Array, ends: Uint32Array): void {
     const headBytes = (1 + ends.length) * WORD_BYTES;
     const bytes = Math.ceil((headBytes + text.length) / WORD_BYTES) * WORD_BYTES;

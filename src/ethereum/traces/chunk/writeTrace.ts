@@ -17,7 +17,7 @@ import {
 import { ascii, type JsonWriter } from './jsonWriter.ts';
 import { IN_RECORD, RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts';
 
-/** Maximum length of a trace's keys and punctuation in JSON; the rest is two digits per stored byte. */
+/** Maximum JSON length of a trace's keys and punctuation. The values have two digits per stored byte. */
 const FIXED_TEXT_BYTES = 512;
 /** Maximum number of JSON bytes for one stored byte of an integer: its decimal digits and a comma. */
 const TEXT_BYTES_PER_STORED_BYTE = 6;
@@ -60,7 +60,7 @@ const TYPES = TRACE_TYPES.map((type) => ascii(`,"type":"${type}"}`));
 /** Returns data chunk `chunk` of block `blockNumber`. */
 export type ReadDataChunk = (blockNumber: number, chunk: number) => Uint8Array;
 
-/** Span of an input or output. */
+/** Input or output: a span of `source`, which is the chunk or a data chunk. */
 interface Payload extends Span {
   source: Uint8Array;
 }

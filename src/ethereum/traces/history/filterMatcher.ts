@@ -19,7 +19,7 @@ export class FilterMatcher {
   readonly isOpen: boolean;
   readonly #kinds: number;
   readonly #minBits: number;
-  /** Minimum value of a trace whose attributes do not decide. */
+  /** Minimum value that a trace must have if its attributes do not decide. */
   readonly #leastValue: bigint;
   readonly #internal: boolean | undefined;
   readonly #failed: boolean | undefined;

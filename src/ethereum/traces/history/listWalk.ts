@@ -23,7 +23,7 @@ class ListCursor {
   /** Number of remaining positions, including the current one. */
   #left: number;
 
-  /** Starts at the first position of the non-empty part from index `first` to `end`, in iteration order. */
+  /** Starts at the first position, in iteration order, of the part from `first` to `end`, which must not be empty. */
   constructor(listIndex: number, list: WalkedList, { first, end, step }: Part) {
     this.listIndex = listIndex;
     this.#list = list;

@@ -18,7 +18,7 @@ import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
 import { TraceMatcher } from './traceMatcher.ts';
 
-/** Maximum number of ranges of missing blocks in a page; the page ends at the last of them. */
+/** Maximum number of ranges of missing blocks that a page reports. If there are more, the page ends at the last. */
 export const MAX_MISSING_RANGES = 1_000;
 
 /** Takes traces of a segment. Returns the number taken: fewer if the page is full, but at least one for a new page. */
@@ -32,7 +32,7 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ac
   const range = resolvedRange(reader, query);
   const { order, cursor } = query;
   checkPlace(reader, cursor);
-  // Blocks that no earlier page covers; the cursor's own block is covered.
+  // Blocks that no earlier page covers. The page before this one covers the block of the cursor.
   const ahead = cursor === undefined ? range : rangeAfter(range, cursor, order);
   const missing = reader.missing(ahead, order, MAX_MISSING_RANGES);
   const bound = missing.coveredUpTo;
@@ -98,7 +98,7 @@ class PageWalk {
       position !== undefined && positions.length < this.#left;
       position = walk.position
     ) {
-      // Examine at least one, so that the next page makes progress.
+      // Examine at least one position, so that every page makes progress.
       if (looked++ > 0 && this.#work.isExhausted) break;
       this.#work.spend(1);
       last = position;

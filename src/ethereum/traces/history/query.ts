@@ -62,7 +62,7 @@ export interface HistoryPage {
   readonly range: BlockRange;
   /** Cursor of the next page; undefined on the last page. A page may be short or empty without being the last. */
   readonly next: HistoryPosition | undefined;
-  /** Blocks of the covered range that are missing or unavailable, ascending. */
+  /** Missing or unavailable blocks of the part of the range that this page covers, ascending. */
   readonly missing: readonly BlockRange[];
 }
 
@@ -124,7 +124,7 @@ export interface InternalTransactionsPage extends Omit<HistoryPage, 'range'> {
   readonly found: number;
 }
 
-/** Thrown if the cursor's block has been replaced: the previous page may belong to another chain. */
+/** Thrown if a reorg replaced the cursor's block: the previous page may contain traces of the replaced blocks. */
 export class BlockReplacedError extends Error {
   override readonly name = 'BlockReplacedError';
   readonly blockNumber: number;

@@ -4,13 +4,13 @@ import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
 import type { AddressSide, BlockRange, Direction, Order } from './query.ts';
 
-/** Work budget of one query, in list positions. The event loop is blocked for some milliseconds. */
+/** Work budget of one query, as a number of list positions read. It blocks the event loop for some milliseconds. */
 const MAX_WORK = 40_000;
 
 /** Terms of the posting lists to read; `all` for every trace. */
 export type Terms = readonly PostingTerm[] | 'all';
 
-/** Cost of reads, in units of one position. */
+/** Cost of reads; the unit is the cost of one list position. */
 export const COST = {
   /** Lookup of a posting list, whether it exists or not. */
   list: 30,
@@ -64,7 +64,7 @@ export interface HistoryReader {
     segments: { readonly first: number; readonly last: number },
     work: WorkBudget,
   ): Iterable<SegmentCounts>;
-  /** Returns the first `max` missing ranges of blocks. If there are more, `reportedUpTo` is the last block covered. */
+  /** Returns the first `max` missing ranges of blocks. If there are more, `coveredUpTo` is the last block covered. */
   missing(range: BlockRange, order: Order, max: number): Missing;
 }
 
@@ -74,10 +74,10 @@ export interface SegmentCounts {
   readonly counts: Readonly<Record<AddressSide, ArrayLike<number>>> | undefined;
 }
 
-/** All positions of a term on one side, ascending; or the term itself if they were not read yet and may not exist. */
+/** All positions of a list, ascending; or the term of the list, if it was not read yet and possibly does not exist. */
 export type FoundList = Uint32Array | PostingTerm;
 
-/** Lists by side that may exist in a segment; empty for a query of all traces. */
+/** Lists of senders and of recipients that may exist in a segment; empty if the query is for all traces. */
 export interface FoundSegment {
   readonly segment: number;
   readonly from: readonly FoundList[];

@@ -26,8 +26,8 @@ export interface SegmentLists {
 }
 
 /**
- * Returns the segments with a list of the search. When the work budget is used up, returns the segment to continue
- * with. This is never the first one, so that every query makes progress.
+ * Yields the segments that have a posting list for the search. When the work budget is used up, yields the segment to
+ * continue with. This is never the first segment, so that every query makes progress.
  */
 export function* listsOf(
   reader: HistoryReader,

@@ -38,7 +38,7 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   };
 }
 
-/** Work budget of one figure; two of them cost no more than a page. */
+/** Work budget of one figure. Both figures of a summary together cost no more than a history page. */
 const FIGURE_WORK = 15_000;
 
 function endOf(reader: HistoryReader, search: Search, order: Order): number | undefined {
@@ -153,7 +153,7 @@ class BlockSums<T> {
       const blockNumber = blockAt(segment, position);
       if (blockNumber !== block) {
         this.kept = { from: copy(sum.from), to: copy(sum.to) };
-        // Includes complete blocks only, and at least one, so that every query makes progress.
+        // Only complete blocks are included. At least one block is included, so that every query makes progress.
         if (this.#work.isExhausted && this.#hasBlock) {
           this.#lowest = blockNumber + 1;
           return false;

@@ -3,7 +3,7 @@ import { FilterMatcher } from './filterMatcher.ts';
 import type { HistoryFilter } from './query.ts';
 import { COST, type HistoryReader, type WorkBudget } from './reader.ts';
 
-/** Matches stored traces by their attributes. Reads a trace only if its value has as many bits as the minimum. */
+/** Matches stored traces by their attributes. Reads the value of a trace only if the attributes do not decide. */
 export class TraceMatcher {
   readonly #reader: HistoryReader;
   readonly #work: WorkBudget;

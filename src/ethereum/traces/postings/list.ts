@@ -1,6 +1,6 @@
 /**
- * Posting list: ascending positions of a segment's traces with one address on one side. Its pages have a fixed number
- * of positions, so any position costs a single read. An `after` of 100,000 is therefore as cheap as 0.
+ * Posting list: ascending positions of a segment's traces that have the same sender, recipient or transaction. Its
+ * pages have a fixed number of positions, so any position costs a single read. Skipping 100,000 costs no more than 0.
  */
 
 /** Positions per page. With its key a page fills half of a B-tree page (4,096 bytes), so no space is wasted. */
@@ -18,7 +18,7 @@ export interface Positions {
   at(index: number): number;
 }
 
-/** Upper bound of list ids. Ids of blocks are this value plus the block number; both kinds never occur in one list. */
+/** Posting lists have ids below this value; the list of a block's traces has this value plus the block number. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
 /** Members that are known before any further page is read. */

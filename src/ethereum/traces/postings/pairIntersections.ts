@@ -2,14 +2,15 @@ import type { WorkBudget } from '../history/reader.ts';
 import { listOf, type PostingList } from './list.ts';
 
 /**
- * If a list is more than this many times as long, it is searched for each position of the other; else both are walked.
+ * If one list is more than this many times as long as the other, it is searched for each position of the other.
+ * Otherwise both lists are read from start to end.
  */
 const SEARCHED_IF_LONGER_BY = 16;
 
-/** Overhead of an entry (keys, list, map), in positions. */
+/** Memory that an entry needs for its keys, list and map, as the number of positions that would fit into it. */
 const ENTRY_POSITIONS = 32;
 
-/** Positions compared in a linear merge at the cost of one position of a heap merge. */
+/** Number of positions that a linear merge compares at the cost of one position of a heap merge. */
 const POSITIONS_PER_WORK = 16;
 
 interface Pair {
@@ -17,13 +18,13 @@ interface Pair {
   /** Lengths of the two lists from which the pair was computed. */
   readonly fromLength: number;
   readonly toLength: number;
-  /** Position up to which the pair is complete: the smaller of the two lists' last positions. */
+  /** Position up to which the intersection is complete: the smaller of the two lists' last positions. */
   readonly upTo: number;
 }
 
 /**
- * Cache of intersections of a sender's and a recipient's list, because busy pairs are requested repeatedly. A search
- * can skip in an intersection, but must walk two separate lists.
+ * Cache of intersections of a sender's and a recipient's list, because busy pairs are requested repeatedly. In an
+ * intersection, a search can skip matches without reading them; in two separate lists it cannot.
  */
 export class PairIntersections {
   readonly #maxPositions: number;
@@ -44,7 +45,7 @@ export class PairIntersections {
     this.#keptPositions = 0;
   }
 
-  /** Returns the intersection of two lists. If they are older snapshots, it may contain positions after their ends. */
+  /** Returns the intersection of two lists. If they are older snapshots, it may contain positions added later. */
   of(from: PostingList, to: PostingList, work: WorkBudget): PostingList {
     const kept = this.#pairs.get(from.id)?.get(to.id);
     if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)

@@ -15,7 +15,7 @@ export interface PostingIterator {
   advance(): void;
 }
 
-/** Union of two sides; a position in both is reported from the first. */
+/** Union of the lists of senders and of recipients. A position that is in both is reported from the first. */
 export class UnionIterator implements PostingIterator {
   readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;
@@ -62,7 +62,7 @@ export class UnionIterator implements PostingIterator {
   }
 }
 
-/** Intersection of two sides. */
+/** Intersection of the lists of senders and the lists of recipients. */
 export class IntersectionIterator implements PostingIterator {
   readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;

@@ -1,8 +1,8 @@
 import { doubled, KeyTable, MAX_KEYS } from './keyTable.ts';
 
 /**
- * In-memory posting lists of the newest blocks of a segment. Adding a position costs a few numbers here; on disk it
- * would rewrite a page per list. The last positions can be removed again, for a reorg.
+ * In-memory posting lists of the newest blocks of a segment. Adding a position writes a few numbers here; on disk it
+ * would rewrite a page of the list. The last positions can be removed again, for a reorg.
  *
  * Entries form a linked list per posting list: each entry refers to the previous one, and the list to its last
  * entry. Lists are found by keys of equal byte length.

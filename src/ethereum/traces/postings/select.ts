@@ -20,9 +20,9 @@ export type Resumable<T> = Generator<undefined, T, undefined>;
 const SEARCH_WORK = 8;
 
 export interface Selected {
-  /** At most `count` ascending positions merged from several lists, or a part of a single list. */
+  /** At most `count` positions in ascending order: merged from several lists, or a part of a single list. */
   readonly positions: Merged | PartOfList;
-  /** Number of skipped matches; less than `after` if the segment has no more. */
+  /** Number of skipped matches; less than `after` if the segment has fewer matches. */
   readonly skipped: number;
 }
 
@@ -45,8 +45,8 @@ export interface PartOfList {
 }
 
 /**
- * Selects from one side's lists. They are disjoint, because a trace has one sender and one recipient. The number of
- * matches below a position is therefore a sum of list indexes, and skipping costs a few binary searches.
+ * Selects from lists of senders only, or of recipients only. Such lists are disjoint, because a trace has one sender
+ * and one recipient. The number of matches below a position is therefore the sum of its indexes in the lists.
  */
 export function* selectFromSide(
   lists: readonly PostingList[],
@@ -89,7 +89,7 @@ function* boundsOf(
   return { starts, ends };
 }
 
-/** Maximum number of address pairs that are intersected individually; beyond it, both sides are walked. */
+/** Maximum number of pairs (sender, recipient) that are intersected one by one. For more, all lists are read. */
 const MAX_PAIRS = 64;
 
 interface BothSides {
@@ -98,7 +98,7 @@ interface BothSides {
   readonly pairOf: (from: PostingList, to: PostingList) => PostingList;
 }
 
-/** Selects traces that match on both sides. For few address pairs, the pairs' intersections are disjoint lists. */
+/** Selects traces that match by sender and by recipient. The intersections of few pairs are used as disjoint lists. */
 export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const pairs = yield* pairsOf(sides, selection.work);
   if (pairs !== undefined) return yield* selectFromSide(pairs, selection);
@@ -108,7 +108,7 @@ export function* selectFromBothSides(sides: BothSides, selection: SegmentSelecti
   return yield* take(iterator, selection, 0);
 }
 
-/** Selects traces that match on either side. */
+/** Selects traces that match by sender or by recipient. */
 export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const { from, to } = sides;
   const { start, skipped } = yield* skipInUnion(sides, selection);
@@ -128,7 +128,7 @@ function* merged(
   return new MergeIterator({ lists, indexes: starts, ends, firstListIndex });
 }
 
-/** Returns undefined if there are more than {@link MAX_PAIRS}. */
+/** Returns the non-empty intersections of all pairs; undefined if there are more than {@link MAX_PAIRS} pairs. */
 function* pairsOf({ from, to, pairOf }: BothSides, work: WorkBudget): Resumable<PostingList[] | undefined> {
   if (from.length * to.length > MAX_PAIRS) return undefined;
   const pairs: PostingList[] = [];
@@ -151,7 +151,7 @@ function* skipInUnion(
   const fromStart = { start: selection.start, skipped: 0 };
   const pairs = selection.after === 0 ? undefined : yield* pairsOf(sides, selection.work);
   if (pairs === undefined) return fromStart;
-  // Positions on both sides are counted twice, so the pairs are subtracted.
+  // Positions in a sender's and a recipient's list are counted twice, so the intersections are subtracted.
   const once = [...sides.from, ...sides.to];
   const below = (position: number): number =>
     sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
