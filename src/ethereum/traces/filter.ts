@@ -25,7 +25,7 @@ export interface TraceFilter {
   readonly count: number;
   /** True if all matches are required: more than `count` matches cause a TooManyTracesError. */
   readonly wantsAll?: boolean | undefined;
-  /** Hash of the only block of the range. If the index has another block at its height, the block is missing. */
+  /** Hash of the range's only block. If the index has another block at its height, the block counts as missing. */
   readonly blockHash?: Hash | undefined;
 }
 

@@ -141,7 +141,7 @@ function* listsOf(
   return lists;
 }
 
-/** Finds all traces of a range. The trace counts of its blocks show where the first trace of the result is. */
+/** Finds all traces of a range, for a filter without addresses. The trace counts of the blocks locate the first. */
 function* findAll(
   counts: TraceCounts,
   range: Range & { readonly work: WorkBudget },

@@ -54,7 +54,7 @@ export interface IndexedBlock {
 export interface IndexChange {
   /** Blocks from this number on are removed first (reorg). */
   readonly undoFrom?: number;
-  /** Blocks to add, ascending. Blocks of the index are skipped, unless the index lacks the traces that are given. */
+  /** Blocks to add, ascending. A block that is already in the index is skipped, unless it adds missing traces. */
   readonly blocks: readonly IndexedBlock[];
   /** New highest final block. Blocks up to it are never removed, except by a change with `undoFinal`. */
   readonly finalizedNumber?: number;

@@ -3,7 +3,7 @@ import type { Data, Trace } from '../trace.ts';
 
 /** Minimum length of a string that is stored once per block: `0x` and the digits of 256 bytes. */
 export const MIN_SHARED_CHARS = 2 + 2 * 256;
-/** Minimum number of digits that sharing must save: 64 KiB of data. Compression handles less without a second read. */
+/** Minimum number of saved digits (64 KiB of data). Compression handles smaller repetitions without a second read. */
 const MIN_SAVED_CHARS = 2 * 64 * 1024;
 
 /** Whether a string of this length that occurs `count` times in a block is stored in a data chunk. */

@@ -86,7 +86,7 @@ export class TextCache {
   }
 
   /**
-   * Stores an entry; if the cache is full, only one of {@link ADMISSION_INTERVAL} entries. If each was stored, cyclic
+   * Stores an entry; if the cache is full, only one of {@link ADMISSION_INTERVAL} entries. If all were stored, cyclic
    * reads of slightly more than the cache holds would never hit: each entry would be overwritten before its next use.
    */
   offer(key: number, text: Uint8Array, ends: Uint32Array): void {

@@ -118,7 +118,7 @@ function proveNested(result: unknown): void {
       throw new TraceFormatError(place, member, { expected: 'a string', got: frame[member] });
 }
 
-/** Rejects an empty list: anvil answers `{}` for an unknown tracer. */
+/** Rejects a result that is not a list of frames or is empty. For an unknown tracer, the result of anvil is `{}`. */
 function proveFlat(result: unknown): void {
   const frames = asFrameList(result, { what: 'flatCallTracer result', index: -1 }, '');
   if (frames.length === 0)

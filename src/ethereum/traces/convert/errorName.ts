@@ -1,7 +1,7 @@
 import type { ParseContext } from './json/parseContext.ts';
 import { plain, TraceFormatError } from './json/traceFormatError.ts';
 
-/** Maximum length of an error text. Parity's longest name has 30; geth's wrapped errors stay below 100. */
+/** Maximum characters of an error text. Parity's longest name has 30; geth's wrapped errors have fewer than 100. */
 const MAX_ERROR_CHARS = 100;
 
 export const REVERTED = 'Reverted';
@@ -134,7 +134,7 @@ export function isPrecheckError(name: string | undefined): boolean {
   return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
 }
 
-/** Parity does not report why a precompiled contract failed; geth and Erigon do (`point is not on curve`). */
+/** Returns Parity's error name for a failed precompiled contract, without the reason that geth and Erigon report. */
 export function precompileErrorName(name: string): string {
   // A frame that reverts is not a precompiled contract: see isValuelessPrecompileCall.
   return name === OUT_OF_GAS || name === REVERTED || isPrecheckError(name) ? name : BUILT_IN_FAILED;

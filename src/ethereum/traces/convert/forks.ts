@@ -23,7 +23,7 @@ export type ForkStart = { readonly block: number } | { readonly timestamp: numbe
 export interface ForkSchedule {
   /** The newest started fork applies and includes all earlier ones, so earlier ones may be omitted. */
   readonly starts: Readonly<Partial<Record<Fork, ForkStart>>>;
-  /** False if the chain's rewards are unknown. Otherwise they follow the fork for mined blocks; others have none. */
+  /** False if the chain's rewards are unknown. If true, the fork sets those of mined blocks; others have none. */
   readonly minedRewards: boolean;
 }
 

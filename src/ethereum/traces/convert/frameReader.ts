@@ -141,8 +141,8 @@ export class FrameReader {
   }
 
   /**
-   * Returns a frame's result. A revert keeps it if the node sends one; other failures have none, even if geth sends
-   * `{}`.
+   * Returns a frame's result. A reverted frame has a result if the node sends one. Other failed frames have none,
+   * even if geth sends `{}`.
    */
   #result(members: Members, error: string | undefined): Members | null {
     const result = members['result'];

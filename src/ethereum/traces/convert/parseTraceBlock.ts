@@ -8,8 +8,8 @@ import { restoreDestroyed } from './geth/restoreDestroyed.ts';
 
 /**
  * Returns the canonical traces of a block from a `trace_block` result of Erigon, Nethermind, Besu, Reth, anvil,
- * OpenEthereum or Parity; docs/reference/nodes.md lists their differences. The traces share arrays with the result, so the
- * caller must not use it afterwards.
+ * OpenEthereum or Parity; docs/reference/nodes.md lists their differences. The traces share arrays with the result,
+ * so the caller must not use the result afterwards.
  *
  * @param answer the parsed `result`.
  * @throws TraceFormatError naming the trace and the member if the result is not a list of traces.
@@ -30,9 +30,9 @@ export function parseTraceBlock(answer: unknown): Trace[] {
 const PRECOMPILES = precompilesUnder('osaka');
 
 /**
- * Returns whether a precompiled contract executed a call without value. Before the contract's fork, the same call
- * reaches
- * an empty account, costs no gas and stays in the traces. Exception: empty modular exponentiation is free until Berlin.
+ * Returns whether a precompiled contract executed a call without value. Before the fork that adds the contract, the
+ * call reaches an empty account, uses no gas and stays in the traces. Exception: until Berlin, an empty modular
+ * exponentiation uses no gas either.
  */
 function ranPrecompile(trace: Trace): boolean {
   if (trace.type !== 'call' || !isValuelessPrecompileCall(trace, PRECOMPILES)) return false;

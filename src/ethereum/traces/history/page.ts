@@ -18,7 +18,7 @@ import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
 import { TraceMatcher } from './traceMatcher.ts';
 
-/** Maximum number of ranges of missing blocks that a page reports. If there are more, the page ends at the last. */
+/** Maximum number of ranges of missing blocks that a page reports. With more, it ends at the last reported range. */
 export const MAX_MISSING_RANGES = 1_000;
 
 /** Takes traces of a segment. Returns the number taken: fewer if the page is full, but at least one for a new page. */

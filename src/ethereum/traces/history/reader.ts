@@ -4,7 +4,7 @@ import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
 import type { AddressSide, BlockRange, Direction, Order } from './query.ts';
 
-/** Work budget of one query, as a number of list positions read. It blocks the event loop for some milliseconds. */
+/** Work budget of one query, as a number of list positions. All of it blocks the event loop for some milliseconds. */
 const MAX_WORK = 40_000;
 
 /** Terms of the posting lists to read; `all` for every trace. */
@@ -74,7 +74,7 @@ export interface SegmentCounts {
   readonly counts: Readonly<Record<AddressSide, ArrayLike<number>>> | undefined;
 }
 
-/** All positions of a list, ascending; or the term of the list, if it was not read yet and possibly does not exist. */
+/** Positions of a list, ascending, or the term of the list. The list was then not read yet, and may not exist. */
 export type FoundList = Uint32Array | PostingTerm;
 
 /** Lists of senders and of recipients that may exist in a segment; empty if the query is for all traces. */

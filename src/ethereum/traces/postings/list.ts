@@ -1,6 +1,7 @@
 /**
- * Posting list: ascending positions of a segment's traces that have the same sender, recipient or transaction. Its
- * pages have a fixed number of positions, so any position costs a single read. Skipping 100,000 costs no more than 0.
+ * Posting list: ascending positions of a segment's traces that contain one term, for example one address as sender.
+ * Its pages have a fixed number of positions, so any position costs a single read. An `after` of 100,000 (matches to
+ * skip) is therefore as cheap as 0.
  */
 
 /** Positions per page. With its key a page fills half of a B-tree page (4,096 bytes), so no space is wasted. */
@@ -18,7 +19,7 @@ export interface Positions {
   at(index: number): number;
 }
 
-/** Posting lists have ids below this value; the list of a block's traces has this value plus the block number. */
+/** Ids of posting lists are below this value. A list of all traces of a block has this value plus its number as id. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
 /** Members that are known before any further page is read. */

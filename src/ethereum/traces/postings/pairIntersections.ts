@@ -3,7 +3,7 @@ import { listOf, type PostingList } from './list.ts';
 
 /**
  * If one list is more than this many times as long as the other, it is searched for each position of the other.
- * Otherwise both lists are read from start to end.
+ * Otherwise both lists are walked in parallel.
  */
 const SEARCHED_IF_LONGER_BY = 16;
 

@@ -98,7 +98,7 @@ interface BothSides {
   readonly pairOf: (from: PostingList, to: PostingList) => PostingList;
 }
 
-/** Selects traces that match by sender and by recipient. The intersections of few pairs are used as disjoint lists. */
+/** Selects traces that match by sender and by recipient. If pairs are few, their intersections are disjoint lists. */
 export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const pairs = yield* pairsOf(sides, selection.work);
   if (pairs !== undefined) return yield* selectFromSide(pairs, selection);

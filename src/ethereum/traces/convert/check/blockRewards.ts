@@ -5,7 +5,7 @@ import type { FullHeader } from '../parseHeader.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 
 const ETHER = 10n ** 18n;
-/** Maximum age of an uncle is below this number of blocks; its reward falls by one eighth per block. */
+/** Limit of the age of an uncle: fewer blocks than this. The reward of the uncle falls by one eighth per block. */
 const UNCLE_DEPTH = 8n;
 /** A block earns 1/32 more for each included uncle. */
 const INCLUSION_SHARE = 32n;

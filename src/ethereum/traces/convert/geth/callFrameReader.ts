@@ -106,7 +106,7 @@ export class CallFrameReader {
 
   #callAction(members: Members, callType: CallType, inherited: Quantity): CallTrace['action'] {
     const place = this.#place;
-    // Every geth sends the value of a delegatecall; if a client omits it, it is the inherited one.
+    // Every version of geth sends the value of a delegatecall. If a client omits it, the parent's value applies.
     const absentValue = callType === 'delegatecall' ? inherited : ZERO;
     return {
       callType,

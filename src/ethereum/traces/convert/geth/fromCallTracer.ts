@@ -20,7 +20,7 @@ export function fromCallTracer(block: FullBlock, answer: unknown, schedule: Fork
   return parityFrames(block, { frames, gasUsed: perTransaction(gasUsed, block.header.gasUsed) }, schedule);
 }
 
-/** Corrects anvil 1.7, which reports cumulative gas if the last value is the block's total and the sum exceeds it. */
+/** Converts cumulative gas (anvil 1.7): the last value is then the gas of the block, and the sum exceeds it. */
 function perTransaction(reported: readonly bigint[], blockGasUsed: bigint): readonly bigint[] {
   const sum = reported.reduce((total, gas) => total + gas, 0n);
   const isRunningTotal = sum > blockGasUsed && reported.at(-1) === blockGasUsed;

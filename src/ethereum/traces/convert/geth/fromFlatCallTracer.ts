@@ -11,7 +11,7 @@ import { parityFrames } from './parityFrames.ts';
 
 /**
  * Returns the canonical traces of a block's transactions from geth's `flatCallTracer`. The request must set
- * `includePrecompiles: true`; otherwise geth omits calls of precompiled contracts with value, which Parity lists.
+ * `includePrecompiles: true`; otherwise geth omits calls with value to precompiled contracts, which Parity lists.
  * Rewards of mined blocks come from `blockRewards`. docs/reference/nodes.md lists the values that are exact.
  *
  * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
@@ -40,7 +40,7 @@ export function fromFlatCallTracer(block: FullBlock, answer: unknown, schedule: 
   return parityFrames(block, { frames, gasUsed }, schedule);
 }
 
-/** Returns the root frame's gas used. Returns 0 if it failed without a result, so that no value needs a correction. */
+/** Returns the gas that a root frame used; 0 if the frame has no result, because the value is not used then. */
 function gasUsedOf(root: Trace | undefined): bigint {
   return root?.type === 'call' || root?.type === 'create' ? BigInt(root.result?.gasUsed ?? '0x0') : 0n;
 }

@@ -88,8 +88,8 @@ function correctedRoot(
 }
 
 /**
- * Returns the root frame's initial gas. geth reports the transaction's gas limit. If a node reports another value, it
- * has already subtracted the intrinsic gas (as anvil does), or the transaction pays none.
+ * Returns the root frame's initial gas. geth reports the transaction's gas limit. If a node reports another value,
+ * the node has already subtracted the intrinsic gas (as anvil does), or the transaction pays none.
  */
 function rootGas(reported: Quantity, transaction: BlockTransaction, intrinsic: bigint): Quantity {
   const isLimit = BigInt(reported) === transaction.gas && transaction.gas >= intrinsic;

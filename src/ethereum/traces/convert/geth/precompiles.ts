@@ -18,7 +18,7 @@ const INTRODUCED: ReadonlyArray<readonly [fork: Fork, contracts: readonly number
 
 const byFork = new Map<Fork, ReadonlySet<Address>>();
 
-/** Returns Ethereum's precompiled contracts under a fork. Calls of other chains' own precompiles stay in the traces. */
+/** Returns Ethereum's precompiled contracts under a fork. Calls to precompiles of other chains stay in the traces. */
 export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   const known = byFork.get(fork);
   if (known) return known;
@@ -32,7 +32,7 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
 
 /**
  * Returns whether a precompiled contract was called without value. Ethereum's precompiles never revert and always use
- * gas. A call that uses none reaches an account without code, because the chain has no precompile there yet (0x100
+ * gas. A call that uses no gas reaches an account without code, because the chain has no precompile there yet (0x100
  * before Osaka).
  */
 export function isValuelessPrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {

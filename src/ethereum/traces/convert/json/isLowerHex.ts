@@ -39,7 +39,7 @@ function areHexDigits(length: number): boolean {
     const word = words[i] ?? 0;
     if (word === FOUR_ZERO_DIGITS) continue;
     if ((word & HIGH_BITS) !== 0) return false;
-    // Each addition sets a byte's high bit from 0x30, 0x3a, 0x61 or 0x67 on: the bounds of [0-9] and [a-f].
+    // Each addition sets the high bit of bytes from 0x30, 0x3a, 0x61 or 0x67 on: the bounds of [0-9] and [a-f].
     const isDigit = (word + 0x50505050) & ~(word + 0x46464646);
     const isLetter = (word + 0x1f1f1f1f) & ~(word + 0x19191919);
     if (((isDigit | isLetter) & HIGH_BITS) !== HIGH_BITS) return false;

@@ -5,7 +5,7 @@ import { TraceFormatError } from './traceFormatError.ts';
 /** Object from a node's response with unvalidated members. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** @throws TraceFormatError unless it is an object. */
+/** @throws TraceFormatError unless the value is an object. */
 export function asObject(value: unknown, place: ParseContext, member: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new TraceFormatError(place, member, { expected: 'an object', got: value });
