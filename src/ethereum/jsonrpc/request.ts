@@ -33,7 +33,7 @@ const MAX_TEXT_LENGTH = 256;
 
 export const isBadCall = (call: Call | BadCall): call is BadCall => 'error' in call;
 
-/** Parses a POST body. Throws RpcError if it is not JSON, or is an empty batch or one of more than 1,000 entries. */
+/** Parses a POST body. Throws RpcError if the body is not JSON, or is a batch with 0 or more than 1,000 entries. */
 export function parseBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
