@@ -56,7 +56,7 @@ export class Networks<T> {
     this.#chainIdOf = chainIdOf;
   }
 
-  /** Finds a network by name or chain id. Names have priority; of several with this chain id, the first is returned. */
+  /** Finds a network by name, else by chain id. If several networks have this chain id, returns the first of them. */
   get(network: string): T | undefined {
     const named = this.#byName.get(network);
     if (named !== undefined || !CHAIN_ID.test(network)) return named;

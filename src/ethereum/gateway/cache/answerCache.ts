@@ -24,7 +24,7 @@ export interface AnswerCacheOptions {
 /** Lifetime in milliseconds of a result that only one node returned. It bounds how long clients get a wrong result. */
 const UNCONFIRMED_MS = 3_600_000;
 
-/** Key prefix of results that a second node confirmed. Older versions confirmed none, and stored no prefix. */
+/** Key prefix of results that a second node confirmed. Older versions confirmed no results and stored no prefix. */
 const CONFIRMED = 'confirmed';
 
 /**
@@ -110,7 +110,7 @@ export class AnswerCache {
     this.#head.clear();
   }
 
-  /** Opens the store of a chain. If its anchor is not in the chain, empties it and resolves with true. */
+  /** Opens the store for a chain. If the anchor is not a block of it, empties the store and resolves with true. */
   async open(chainId: string, hashOf: (number: number) => Promise<string | undefined>): Promise<boolean> {
     const anchor = this.#store.anchor(this.#network);
     if (anchor !== undefined) {

@@ -1,6 +1,6 @@
 /**
  * Stores immutable results on disk, so that they survive a restart. Evicts the oldest entries if its size limit is
- * exceeded. The store may lose entries, because a lost result can be requested again, but it must never change one.
+ * exceeded. The store may lose results, because they can be requested again, but it must never change a result.
  */
 export interface AnswerStore {
   get(key: string): Uint8Array | undefined;

@@ -55,7 +55,7 @@ function queryKeyIn(query: string): string | undefined {
   return undefined;
 }
 
-/** Decides before the body is read whether a request is admitted, and before execution whether its calls are. */
+/** Admits or rejects a request before its body is read, and the calls in the body before their execution. */
 export class AdmissionControl {
   readonly #options: AdmissionOptions;
   readonly #readers: Readers;

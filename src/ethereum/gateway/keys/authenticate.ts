@@ -7,7 +7,7 @@ const PREFIX = 'fgk_';
 /** Maximum length of a secret. Longer secrets are rejected without computing their hash. */
 const MAX_SECRET_LENGTH = 100;
 
-/** Returns a new secret, made from at least 30 random bytes. The secret is shown once and never stored. */
+/** Returns a new secret, made from the first 30 bytes of `random`. The secret is shown once and never stored. */
 export const newSecret = (random: Buffer = randomBytes(SECRET_BYTES)): string =>
   PREFIX + random.subarray(0, SECRET_BYTES).toString('base64url');
 

@@ -7,9 +7,9 @@ import type { Param } from './row.ts';
  * - value: a number, a hash, a storage word, or a client version.
  * - members: a header of a chain with long extra data, or the fees of ten blocks with a hundred percentiles each.
  * - code: Ethereum limits code to 24 KiB (EIP-170); the largest known limit of any chain is 2 MiB.
- * - transaction: 32 MiB of JSON are 16 MiB of zero bytes, at 4 gas each; Ethereum's limit is 16.8 million gas
- *   (EIP-7825).
- * - receipt: 64 MiB are 130,000 empty logs, at 375 gas each: three times Ethereum's limit.
+ * - transaction: 32 MiB of JSON contain 16 MiB of zero bytes. At 4 gas each, they cost four times Ethereum's limit
+ *   per transaction, 16.8 million gas (EIP-7825).
+ * - receipt: 64 MiB of JSON contain 130,000 empty logs. At 375 gas each, they cost three times this limit.
  */
 export const SMALL_BYTES = {
   value: 64 * 1024,

@@ -55,7 +55,7 @@ export function listOf(item: ParamType, max: number): ParamType {
   };
 }
 
-/** Type of a list whose duplicates are removed. `max` limits the number of items before that. */
+/** Type of a list from which duplicates are removed. `max` limits the number of items, including duplicates. */
 export function setOf(item: ParamType, max: number): ParamType {
   const list = listOf(item, max);
   return { ...list, read: (value, path) => [...new Set(list.read(value, path) as unknown[])] }; // a list type returns a list

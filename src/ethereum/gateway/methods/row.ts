@@ -6,7 +6,7 @@ import type { BlockReference } from './referencedBlocks.ts';
 export interface Param {
   readonly name: string;
   readonly kind: ParamType;
-  /** True if the parameter may be omitted. `otherwise` is its default value, if it has one. */
+  /** True if the parameter may be omitted. `defaultValue` is its default value, if it has one. */
   readonly optional?: true;
   readonly defaultValue?: unknown;
   /** For an optional parameter: true if null is rejected. Otherwise null counts as omitted. */
@@ -76,7 +76,7 @@ export interface RelayedRow extends Row {
    * InvalidResponseError.
    */
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
-  /** Returns the blocks that a result refers to, or the block that it is. Default: none. */
+  /** Returns the blocks that a result refers to. If the result is a block, returns this block. Default: none. */
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
   /** True if the method returns the block that its parameter names. Null is then invalid if the block exists. */
   readonly isBlockItself?: true;

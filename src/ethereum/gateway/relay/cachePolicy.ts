@@ -42,7 +42,8 @@ export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]
 }
 
 /**
- * Returns true for a look-up by hash, or by sender and nonce. A null result may then mean that only this node lacks it.
+ * Returns true for a look-up by hash, or by sender and nonce. Null may then mean that only the node that
+ * responded lacks the object.
  */
 export function isLookUp({ nullable, scope }: RelayedRow, params: readonly unknown[]): boolean {
   if (nullable !== true) return false;

@@ -1,6 +1,6 @@
 import { TokenBucket } from './tokenBucket.ts';
 
-/** Maximum number of token buckets. The oldest is evicted above it, and its caller starts again with a full bucket. */
+/** Maximum number of token buckets. If there are more, the oldest is evicted; its caller then gets a full bucket. */
 const MAX_BUCKETS = 100_000;
 const SWEEP = 16;
 

@@ -157,7 +157,7 @@ export class Filters {
     let worst = '';
     let most = -1;
     for (const [id, { address, waitingBytes }] of this.#filters) {
-      // The client's bytes decide first, because they are whole numbers and the part for the filter is below 1.
+      // The bytes of the client decide first. If they are equal, those of the filter decide: they add less than 1.
       const rank = this.#waiting.usedBy(address) + waitingBytes / (2 * this.#waiting.total);
       if (waitingBytes === 0 || rank <= most) continue;
       [worst, most] = [id, rank];

@@ -36,7 +36,7 @@ interface Announced extends BlockRef {
   readonly block?: LiveBlock;
 }
 
-/** Number of announced blocks in memory. One change adds or replaces at most as many; otherwise blocks are skipped. */
+/** Number of announced blocks in memory. If a change adds or replaces more blocks, blocks are skipped. */
 export const REMEMBERED_BLOCKS = 128;
 
 /**

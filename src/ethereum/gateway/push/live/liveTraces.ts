@@ -79,7 +79,7 @@ export function* liveTraces(
   const readData: ReadDataChunk = (_, chunk) => chunks[chunk] ?? new Uint8Array();
   for (const [index, keys] of [...found].sort(([a], [b]) => a - b)) {
     const chunk = chunks[chunkOf(index)];
-    if (chunk === undefined) break; // cannot happen: a block has a chunk (compressed block of 8 traces) for each trace
+    if (chunk === undefined) break; // cannot happen: each trace is in a chunk (8 consecutive traces) of its block
     json.reset();
     writeTrace(json, chunk, index % TRACES_PER_CHUNK, block.number, readData);
     yield {

@@ -25,7 +25,7 @@ export interface SentBlock {
 interface Subscriber<T extends PushItem> extends ItemFilter<T> {
   readonly keys: ReadonlySet<string>;
   readonly sink: Sink;
-  /** Lowest `moment` of a block that the subscriber receives. */
+  /** Lowest sequence number (`moment`) of a block that the subscriber receives. */
   readonly since: number;
 }
 

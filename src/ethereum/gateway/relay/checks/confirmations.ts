@@ -22,7 +22,7 @@ export interface UnconfirmedResult {
 /** Called with a node whose result differs from the results of two other nodes, or from that of the only other node. */
 export type Disagreed = (node: UpstreamNode, key: string) => void;
 
-/** Confirms results of one node by asking a second one in the background. Confirmed ones are cached permanently. */
+/** Confirms results of one node by asking a second node in the background. Confirmed results never expire. */
 export class Confirmations {
   readonly #cache: AnswerCache;
   readonly #disagreed: Disagreed;

@@ -52,7 +52,7 @@ interface Found {
   readonly missing: readonly BlockRange[];
 }
 
-/** Reads a result again if blocks were replaced between two pages, so that it does not mix blocks of two chains. */
+/** Reads a result again if a reorg replaced blocks between two pages, so that the result is not from two forks. */
 async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise<Found> {
   for (let left = MAX_READS; left > 0; left--)
     try {
@@ -129,8 +129,8 @@ interface PagesWanted {
 }
 
 /**
- * Reads internal transactions page by page, and yields after each page. Rejects with BlockReplacedError, or with
- * RpcError if the query is too large.
+ * Reads internal transactions page by page, and lets other work run after each page. Rejects with BlockReplacedError,
+ * or with RpcError if the query is too large.
  */
 async function readPages(
   { store }: IndexServices,

@@ -85,7 +85,7 @@ export const addressTracesResult = (traces: JsonSchema): JsonSchema =>
   whole({ traces, cursor: orNull({ type: 'string' }), range, missing });
 
 const byType = whole(Object.fromEntries(TYPES.map((type) => [type, count])));
-/** JSON Schema of totals and the block range for which they are exact. Null means that it contains no blocks. */
+/** JSON Schema of totals and the block range for which they are exact. The range is null if it contains no blocks. */
 const figures = (members: Readonly<Record<string, JsonSchema>>): JsonSchema =>
   whole({ ...members, partial: { type: 'boolean' }, range: orNull(range) });
 

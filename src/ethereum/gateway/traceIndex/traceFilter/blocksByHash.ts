@@ -37,7 +37,7 @@ export class BlocksByHash {
     );
   }
 
-  /** Reads the block again after the index followed the chain. It may have had another block with this number. */
+  /** Reads a block again after the index followed the chain. The index may have had another block with its number. */
   async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
     const { store, indexer } = this.#services;
     // After a reorg to a lower head the index still has replaced blocks above it.

@@ -111,7 +111,7 @@ export const MAX_READS = 4;
 
 /**
  * Returns the result of `read` for a range of blocks. If `read` returns undefined because a block is missing, the range
- * is fetched and read again. Each read sees a single chain; two reads may see different ones. Throws RpcError.
+ * is fetched and read again. Each read is consistent, but a reorg may happen between two reads. Throws RpcError.
  */
 export function readBlocks<T>(
   services: IndexServices,
