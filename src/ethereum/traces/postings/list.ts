@@ -19,7 +19,7 @@ export interface Positions {
   at(index: number): number;
 }
 
-/** Ids of posting lists are below this value. A list of all traces of a block has this value plus its number as id. */
+/** Ids of posting lists are below this value. The list of a block's traces has this plus the block number as id. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
 /** Members that are known before any further page is read. */
