@@ -26,7 +26,7 @@ export interface CallHandler {
    * are internal faults.
    */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
-  /** True: a rejected body gets one error per call, because clients match responses by id. Default: one error. */
+  /** True if a rejected body gets one error per call, because clients match responses by id. Default: one error. */
   readonly errorPerCall?: boolean;
   /** Converts an internal error to an RpcError that reveals no internals to the client. */
   fault(error: unknown): RpcError;

@@ -1,4 +1,4 @@
-/** Event loop time slice, shared by the tasks of one request. When it expires, they yield to other work. */
+/** Event loop time slice, shared by the tasks of one request. When it expires, the tasks yield to other work. */
 export class TimeSlice {
   readonly #lengthMs: number;
   #endMs: number;
