@@ -203,7 +203,7 @@ export class Gateway {
   }
 }
 
-/** Within one second, some unread responses of the client address will have been read or closed. */
+/** Retry-After of one second. By then, some unread responses of the client address will have been read or closed. */
 const RETRY_AFTER = ['retry-after', '1'];
 
 function partsOf(url = ''): { readonly path: string; readonly query: string } {

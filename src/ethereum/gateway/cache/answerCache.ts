@@ -4,8 +4,8 @@ import { MemoryCache, type UnconfirmedSource } from './memoryCache.ts';
 /** Share of the cache memory for results that depend on the head (newest block); they are removed at each new head. */
 const HEAD_SHARE = 0.25;
 /**
- * Number of blocks after which a newer final block becomes the anchor, which identifies the chain of the stored
- * results. This is rare enough to be cheap, and keeps the anchor near the head.
+ * Number of blocks after which a newer final block becomes the anchor. The anchor is stored with the results and
+ * identifies their chain. It changes rarely enough to be cheap, and often enough to stay near the head.
  */
 const ANCHOR_EVERY_BLOCKS = 32;
 

@@ -153,7 +153,7 @@ export class AdmissionControl {
       return undefined;
     }
     this.#metrics.limited('in_flight');
-    // Frees a slot: closes the connection of a client that reads slowly, so that it does not block other clients.
+    // Frees a slot: closes the connection of a client that reads slowly, so that this client does not block others.
     this.#readers.freeConnection();
     const refusal = new RpcError('limitExceeded', 'too many requests in flight; try again', { limit });
     return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };

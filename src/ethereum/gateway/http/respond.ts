@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { TrackedResponse } from '../../../platform/http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../../jsonrpc/index.ts';
 
-/** Maximum number of parts to write separately. A single response has three; joining them is slower. */
+/** Maximum number of parts to write separately. The response to a single call has three; joining them is slower. */
 const MAX_PARTS_APART = 3;
 /** Minimum average size of parts that are written separately. Copying smaller parts into one buffer is faster. */
 const MIN_PART_BYTES_APART = 1024;

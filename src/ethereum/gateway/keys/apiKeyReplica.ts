@@ -9,7 +9,7 @@ export interface KeyChanges {
   readonly comparedAtMs: number;
 }
 
-/** Reads a clock that all processes of the machine share, so a late message cannot make keys look newer. */
+/** Reads a clock that all processes of the machine share, so that keys in a delayed message keep their true age. */
 const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 /** Computes messages for one worker process: the first contains all API keys, later ones only the changed keys. */

@@ -11,7 +11,7 @@ export interface Param {
   readonly defaultValue?: unknown;
   /** For an optional parameter: true if null is rejected. Otherwise null counts as omitted. */
   readonly refusesNull?: true;
-  /** True if the parameter is a block hash. The result then does not depend on the current chain. */
+  /** True if the parameter is a block hash. The result is then the same on every fork. */
   readonly isBlockHash?: true;
 }
 
@@ -31,7 +31,7 @@ export type RelayScope =
   | { readonly of: 'found'; readonly member: 'number' | 'blockNumber' };
 
 /**
- * State on which the result of a method depends. In addition to those of relayed methods:
+ * State on which the result of a method depends: that of a relayed method, or one of the following.
  * - `index`: indexed blocks; missing blocks are fetched.
  * - `filters`: changes since the last poll of an HTTP filter.
  * - `table`: the list of served methods.

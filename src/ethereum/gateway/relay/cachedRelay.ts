@@ -178,7 +178,7 @@ export class CachedRelay {
     const { pool, secondOpinions } = this.#network;
     let sent = await this.#sender.send(request);
     if (!isMissing(sent) || pool.isSingle || !isLookUp(this.#row, request.params)) return sent;
-    // If this process does not know the newest head yet, a node that lags may have been chosen. Send it again.
+    // If this process did not know the newest head yet, it may have chosen a node that lags. Send the request again.
     if (await pool.catchUp()) sent = await this.#sender.send(request);
     if (!isMissing(sent)) return sent;
     const second = await secondOpinions.get(request.key, () => this.#sender.askAnother(request, sent.node));

@@ -5,7 +5,7 @@ import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
 
-/** Relays an added method. A call whose connection failed is not retried, because the node may have executed it. */
+/** Relays a method that the operator added. If the connection fails, the call is not retried: it may have run. */
 export async function relayExtra(
   sender: UpstreamSender,
   params: readonly unknown[],

@@ -70,7 +70,7 @@ class Relay {
   async #retryOnReorg({ read, resolved, context }: HeadRequest, first: Promise<Result>): Promise<Result> {
     const { pool } = this.#network;
     const hasTags = resolved !== read;
-    // Only the parameters of log ranges are resolved asynchronously, and a log range names no block to pin.
+    // Only the parameters of log ranges are resolved asynchronously. A log range has no block to replace by its hash.
     let isPinned = !(resolved instanceof Promise) && this.#sender.pin(resolved) !== undefined;
     let answer: Promise<Result> | Result = first;
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {

@@ -6,7 +6,7 @@ const REST = /^\s*(?:,\s*"(?:id|jsonrpc)"\s*:\s*(?:\d+|"2\.0")\s*)*\}\s*$/;
 /** Maximum number of bytes after the result in a node's response. */
 const MAX_REST_BYTES = 256;
 
-/** Extracts the result from a large response while it arrives. Returns undefined if its start has no result. */
+/** Extracts the result from a large response while it arrives. Returns undefined if its first part has no result. */
 export function resultStream(answer: ResponseStream): ResultStream | undefined {
   const [first] = answer.start;
   const start = first === undefined ? undefined : ResultSpan.find(first);

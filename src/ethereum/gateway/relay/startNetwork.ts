@@ -39,7 +39,7 @@ export interface NetworkOptions {
 }
 
 export interface RemotePolling extends RemotePolls {
-  /** Reports a node's fault. `why` is the reason for removing the node. If undefined, its chain is compared again. */
+  /** Reports a node's fault. `why` is the reason to remove the node; if undefined, its chain is compared again. */
   readonly reportNodeFault: (node: UpstreamNode, why: NodeRemoval | undefined) => void;
   /** Returns the call budget of a node that has limits. `place` is the index of the node in the configuration. */
   readonly budgetOf: (limits: NodeLimits, place: number) => Budget;

@@ -37,8 +37,8 @@ interface Filter {
 }
 
 /**
- * HTTP filters of one network, in memory. Each is a subscription that collects results until the next poll. If a filter
- * cannot keep a result, it is removed, and its client notices the gap by the error `filter not found`.
+ * HTTP filters of one network, in memory. Each filter is a subscription that collects results until the next poll. A
+ * filter that cannot keep a result is removed. Its client then gets the error `filter not found` instead of a gap.
  */
 export class Filters {
   readonly #dependencies: FiltersDependencies;

@@ -29,7 +29,7 @@ export function relayedHandler(network: Network, method: string): Handler {
   };
 }
 
-/** Returns a function that sends requests of a relayed method, checked and coalesced as those of clients. */
+/** Returns a function that requests a relayed method. Requests are checked and coalesced like those of clients. */
 export function nodeRequester(network: Network, method: string): NodeRequest {
   const handle = relayedHandler(network, method);
   return async (params, context = FOR_ALL) => {

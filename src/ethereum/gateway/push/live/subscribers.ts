@@ -11,7 +11,7 @@ export interface PushItem {
 }
 
 export interface ItemFilter<T extends PushItem> {
-  /** Keys in the subscriber index, such as addresses. The subscriber gets only items with one of them. */
+  /** Keys in the subscriber index, such as addresses. The subscriber gets only items with one of these keys. */
   readonly keys: Iterable<string>;
   matches(item: T): boolean;
 }
@@ -80,7 +80,7 @@ export class Subscribers<T extends PushItem> {
     return this.#moment++;
   }
 
-  /** Sends a block's items, and keeps those that were received. Skips `undefined`. Yields after each step. */
+  /** Sends a block's items, and keeps the received ones for a reorg. Skips `undefined`. Yields after each step. */
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
     const reported: T[] = [];
     let bytes = 0;
@@ -98,7 +98,7 @@ export class Subscribers<T extends PushItem> {
     this.#forget(blockNumber);
   }
 
-  /** Sends the items of this and all later blocks again, marked as removed. The item sent last comes first. */
+  /** Sends the items of `fromBlock` and all later blocks again, marked as removed. The item sent last comes first. */
   *sendRemoved(fromBlock: number): Generator<void> {
     for (
       let reported = this.#sent.at(-1);

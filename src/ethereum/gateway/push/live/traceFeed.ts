@@ -57,7 +57,7 @@ export class TraceFeed {
     };
   }
 
-  /** After the last subscription ended, forgets the last block, because the next change need not follow it. */
+  /** Called after the last subscription ended. Forgets the last block, because later changes are not delivered. */
   #stop(): void {
     this.#tip = undefined;
     this.#forgetWaiting();

@@ -16,7 +16,7 @@ interface Remembered {
 }
 
 /**
- * Remembers requests that failed by their own fault for a minute, so that retries need no request to a node. A full
+ * Remembers for a minute which requests failed by their own fault, so that retries need no request to a node. A full
  * table drops new entries, so that a client cannot evict the entries of others.
  */
 export class FailedRequests {

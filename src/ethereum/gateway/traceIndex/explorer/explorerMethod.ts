@@ -21,7 +21,7 @@ export const EXPLORER_PERMISSION = 'floodgate_addressTraces';
 /** Name of the explorer method in metrics. The method cannot be called over JSON-RPC. */
 export const EXPLORER_METHOD = 'txlistinternal';
 
-/** Maximum number of pages that end early because of the scan limit. Above it, the query is rejected. */
+/** Maximum number of pages that end early because of the scan limit. If there are more, the query is rejected. */
 const MAX_SHORT_PAGES = 10;
 
 /** Maximum number of attempts to read a result. A result is read again if blocks are replaced during the attempt. */

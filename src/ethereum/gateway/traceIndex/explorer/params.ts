@@ -3,7 +3,7 @@ import type { Address, Direction, Hash, Order } from '../../../traces/index.ts';
 import { address as addressKind, hash as hashKind } from '../../methods/paramTypes.ts';
 import { quoted } from '../traceFilter/quoted.ts';
 
-/** Maximum number of rows of a page, and of all pages up to it. Equal to the limit of block explorers. */
+/** Maximum number of rows of a page, and of the page and all earlier pages together. Equal to that of explorers. */
 export const MAX_ROWS = 10_000;
 
 export type ExplorerQuery =

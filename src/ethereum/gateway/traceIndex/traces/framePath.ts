@@ -3,7 +3,7 @@ import type { ParamType } from '../../methods/paramType.ts';
 import { index } from '../../methods/paramTypes.ts';
 
 const INDEX = /^0x0*([0-9a-f]{1,7})$/i;
-/** Maximum length of the path of a frame. The call stack is at most 1024 deep, so no path is longer. */
+/** Maximum length of the path of a frame. The call stack is at most 1,024 deep, and a call that exceeds it fails. */
 const MAX_PATH_LENGTH = 1025;
 
 /** Path of a frame in a transaction's call tree: the index of the child at each depth, from the root. */
