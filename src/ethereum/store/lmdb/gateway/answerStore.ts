@@ -7,11 +7,11 @@ import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
 /** Interval at which pending entries are written in one commit. Each commit costs a disk flush. */
 const WRITE_INTERVAL_MS = 200;
-/** Limit of pending bytes. Entries above it are dropped, because a node can be asked again. */
+/** Maximum size of unwritten entries. Above it, new ones are dropped, because a node can be asked again. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Overhead per entry: its key twice, its size, and its share of the tree. */
+/** Disk space of an entry besides its result: its key twice, its size, and its share of the tree. */
 const ENTRY_OVERHEAD_BYTES = 200;
-/** Key of the usage record. It counts entries; the file is larger, because deletions leave pages partly empty. */
+/** Key of the record with the total size of entries. The file is larger: deletions leave pages partly empty. */
 const USAGE = 'usage';
 
 interface Usage {
@@ -96,7 +96,7 @@ export class LmdbResultStore implements AnswerStore {
       const write = () => this.#root.transaction(() => this.#write(batch));
       await this.#writes.run(() => this.#file.commit(write));
     } catch {
-      // A full disk only costs the cache these entries.
+      // If the disk is full, only these entries of the cache are lost.
     } finally {
       for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
     }
@@ -124,5 +124,5 @@ export class LmdbResultStore implements AnswerStore {
   }
 }
 
-/** LMDB limits the key size. 128 bits of a hash do not collide by chance. */
+/** Keys are hashed, because LMDB limits their size. 128 bits of a hash do not collide by chance. */
 const shortKey = (key: string): Buffer => createHash('sha256').update(key).digest().subarray(0, 16);

@@ -11,7 +11,7 @@ import type { AnswerStore } from '../../../gateway/index.ts';
 import { LmdbResultStore } from './answerStore.ts';
 import { GatewayKeys } from './keyStore.ts';
 
-/** Named databases in the environment. lmdb reserves space for this many. */
+/** Maximum number of named databases in the environment. lmdb reserves space for all of them. */
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 

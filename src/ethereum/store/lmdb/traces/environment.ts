@@ -18,12 +18,12 @@ const FORMAT = 1;
 /** Minimum size of a value to compress. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
 
-/** Chunks waste less space in pages of 8 KiB than in LMDB's default of 4 KiB. Measured: a tenth less on disk. */
+/** Chunks waste less space in pages of 8 KiB than in LMDB's default of 4 KiB: the file is a tenth smaller. */
 const PAGE_BYTES = 8192;
 
 /**
- * Address space of the file. Only pages that are read use memory. A file that outgrows it is mapped a second time, and
- * pages in both maps count twice: measured, 100 MB after the first 800 blocks.
+ * Address space reserved for the file. Only pages that are read use memory. If the file outgrows this size, it is
+ * mapped a second time, and pages in both maps count twice: 100 MB after the first 800 blocks (measured).
  */
 const MAP_BYTES = 2 ** 40;
 
@@ -35,7 +35,7 @@ export const NO_DICTIONARY = 0;
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;
-  /** Whether the environment is opened for verification. It may then be a copy. */
+  /** Whether the environment is opened for verification. The file may then be a copy of the original. */
   readonly isVerified?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class NoIndexError extends Error {
   }
 }
 
-/** Members of lmdb that its types lack. */
+/** Members of lmdb that its type declarations lack. */
 interface LmdbReading {
   /** Starts a read transaction if there is none. lmdb otherwise starts it with the first read. */
   ensureReadTxn(): void;
@@ -67,19 +67,19 @@ interface OpenedFile {
  */
 export class TraceEnvironment {
   readonly root: RootDatabase;
-  /** Name to bytes: chain, head, finalized, state, unmerged, unavailable, dictionaries by `dictionary-N`. */
+  /** Values by name: chain, head, finalized, state, unmerged, unavailable, `dictionary-N` and a few others. */
   readonly meta: Database<Buffer, Buffer>;
-  /** Block number to its record. */
+  /** Block record by block number. */
   readonly blocks: Database<Buffer, Buffer>;
-  /** Segment, side, term and page number to positions. */
+  /** Positions by segment, side (where the term occurs: `from`, `to` or `transaction`), term and page number. */
   readonly postings: Database<Buffer, Buffer>;
-  /** Segment to its dictionary and the number of traces of each of its blocks. */
+  /** By segment: the number of its dictionary, and the number of traces of each of its blocks. */
   readonly segments: Database<Buffer, Buffer>;
-  /** Block number to the attributes of its traces, 16 bits each. */
+  /** By block number: the attributes of the block's traces, 16 bits each. */
   readonly attributes: Database<Buffer, Buffer>;
   /** Runs of the directory of addresses, by level. */
   readonly #directory: readonly Database<Buffer, Buffer>[];
-  /** By dictionary: block number and chunk number to a chunk of traces, compressed with LZ4. */
+  /** One database per dictionary: chunks by block number and chunk number, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
   readonly #path: string;
@@ -87,7 +87,7 @@ export class TraceEnvironment {
   readonly #isReadOnly: boolean;
   #snapshots = 0;
 
-  /** Opens the environment in the folder `path`, or creates it. Throws NoIndexError if read-only and missing. */
+  /** Opens or creates the environment in the folder `path`. If read-only and missing, throws NoIndexError. */
   static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
     const { readOnly = false, isVerified = false } = options;
     if (readOnly && !existsSync(join(path, DATA_FILE))) throw new NoIndexError(path);
@@ -131,8 +131,9 @@ export class TraceEnvironment {
   }
 
   /**
-   * Number of a reader's snapshot; it changes with each visible commit, and sometimes without one. Cached reads are
-   * valid while it is unchanged. Undefined in the writing process, whose transactions see their own uncommitted writes.
+   * Number of the snapshot that a reader sees. The number changes with each commit that becomes visible, and
+   * sometimes without one. Cached reads are valid while the number is unchanged. Undefined in the writing process,
+   * whose transactions see their own uncommitted writes.
    */
   get snapshot(): number | undefined {
     if (!this.#isReadOnly) return undefined;
@@ -164,7 +165,7 @@ export class TraceEnvironment {
     while (this.#chunks.size <= this.#newestDictionary()) {
       const number = this.#chunks.size;
       this.#chunks.set(number, this.#mapOfChunks(number, this.#dictionary(number)));
-      // A read transaction sees only databases opened before it.
+      // A read transaction sees only databases that were opened before it began.
       this.root.resetReadTxn();
     }
   }
@@ -186,9 +187,10 @@ export class TraceEnvironment {
     return database;
   }
 
-  /** Stores a dictionary for the blocks from a segment on. Resolves when it is on disk. */
+  /** Stores a dictionary for the segments from `madeForSegment` on. Resolves when the dictionary is on disk. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
-    // Created first, in its own commit, because readers open it as soon as they see the dictionary.
+    // The database of chunks is created first, in its own commit, because readers open it as soon as they see the
+    // dictionary.
     const chunks = await this.#file.commit(async () => this.#mapOfChunks(number, bytes));
     const writes = new Writes();
     writes.put(this.meta, dictionaryKey(number), bytes);
@@ -233,7 +235,7 @@ export const STATE_KEY = Buffer.from('state');
 
 export const UNAVAILABLE_KEY = Buffer.from('unavailable');
 
-/** Key of the blocks that are not in the posting lists on disk. */
+/** Key of the record of blocks whose postings are not in the lists on disk. */
 export const UNMERGED_KEY = Buffer.from('unmerged');
 
 const dictionaryKey = (number: number): Buffer => Buffer.from(`dictionary-${number}`);

@@ -11,9 +11,9 @@ import type { IndexState } from './indexState.ts';
 import type { TickScheduler } from './tickScheduler.ts';
 import type { TraceArrayWriter } from './traceArrayWriter.ts';
 
-/** Maximum work, in positions or equivalent, of a search that runs without yielding. */
+/** Maximum work of a search that runs without yielding. A unit is the time to read one position of a list. */
 const SYNCHRONOUS_WORK = 4_096;
-/** Work per tick of a longer search. Blocks the thread for 1 to 2 ms. */
+/** Work per tick of a longer search. It blocks the thread for 1 to 2 ms. */
 const WORK_PER_TICK = 8_192;
 
 export interface FilterRunnerOptions {
@@ -21,11 +21,11 @@ export interface FilterRunnerOptions {
 }
 
 export interface FilterRunnerDependencies {
-  /** Returns the current state, for the synchronous code that follows. */
+  /** Returns the current state of the index. Only the synchronous code that follows may use it. */
   readonly current: () => IndexState;
   readonly answers: TraceArrayWriter;
   readonly turns: TickScheduler;
-  /** Writer for results that are copied. */
+  /** Writer for the results of callers that pass no writer. They get a copy. */
   readonly json: JsonWriter;
 }
 
@@ -68,7 +68,7 @@ export class FilterRunner {
     const { epoch } = current();
     for (;;) {
       await turns.next();
-      // The positions found may now belong to other traces.
+      // In another epoch, the positions found so far may belong to other traces.
       if (current().epoch !== epoch) return undefined;
       work.reset(this.#workPerTurn);
       const step = search.next();

@@ -44,13 +44,13 @@ import {
 /** Maximum number of cached list positions, at 4 bytes each. Above it, the whole cache is cleared. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
 
-/** Maximum number of cached positions of pairs of lists, at 4 bytes each. */
+/** Maximum number of cached positions that two lists have in common, at 4 bytes each. */
 const MAX_PAIR_POSITIONS = 2 * 1024 * 1024;
 
-/** Maximum number of lists with an id at a time, at about 150 bytes each. */
+/** Maximum number of lists whose ids are remembered, at about 150 bytes each. */
 const MAX_LIST_IDS = 50_000;
 
-/** Ids reserved for one operation: more than it can use. */
+/** A new epoch begins when fewer list ids than this are left. One operation always needs fewer. */
 const IDS_LEFT_AT_LEAST = 2 ** 20;
 
 /** Maximum number of cached decoded segments, at 12 KB each. */
@@ -77,7 +77,7 @@ export class IndexState implements IndexReader {
   /** Recently used posting lists, by segment and side, then by term. Undefined for a list that does not exist. */
   readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
-  /** Ids of lists by name. They outlive the cached lists, and are not reused within an epoch. */
+  /** Ids of lists by name. An id outlives the cached list, and no other list gets it within an epoch. */
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   readonly #pairs = new PairIntersections(MAX_PAIR_POSITIONS, () => ++this.#lastId);
@@ -86,13 +86,13 @@ export class IndexState implements IndexReader {
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
   #segmentStates: SegmentStates | undefined;
-  /** Cached ends of the chain. Cleared when the version changes. */
+  /** Cached head and number of the finalized block. Cleared when the version changes. */
   #ends: ChainEnds | undefined;
   /** Cached numbers of the unavailable blocks, ascending. Cleared when the version changes. */
   #unavailable: readonly number[] | undefined;
-  /** Whether a commit can happen at any time. The version is then read each time. */
+  /** Whether a commit can happen at any time. Each operation then reads the version again. */
   #mayChange = true;
-  /** If another process writes: the snapshot from which the version was read. */
+  /** Number of the snapshot from which the version was read. Used only if another process writes. */
   #snapshot: number | undefined;
   /** The last chunk read. Any other read invalidates it. */
   #chunk: ReadChunk | undefined;
@@ -103,14 +103,14 @@ export class IndexState implements IndexReader {
     this.#environment = environment;
   }
 
-  /** Increases when positions or list ids change their meaning. Caches with such keys must then be cleared. */
+  /** Increases when a position or list id may change its meaning. Caches with such keys must then be cleared. */
   get epoch(): number {
     return this.#epoch;
   }
 
   /**
-   * Called by the only writer. While no write runs, the version is not read again. Before the first call it is read
-   * each time, because another process may write.
+   * The only writing process calls this when a write begins and ends. Between writes, the version is not read again.
+   * Before the first call, each operation reads it, because another process may write.
    */
   setWriting(isWriting: boolean): void {
     this.#mayChange = true;
@@ -118,7 +118,7 @@ export class IndexState implements IndexReader {
     this.#mayChange = isWriting;
   }
 
-  /** Posting lists of the newest blocks, which are not on disk. Built by the first operation that needs them. */
+  /** Posting lists of blocks that are not in the lists on disk. Built by the first operation that needs them. */
   get recent(): RecentSegments {
     if (!this.#isRecentLoaded) this.#recent.update(this.unmerged(), true);
     this.#isRecentLoaded = true;
@@ -266,7 +266,7 @@ export class IndexState implements IndexReader {
     return undefined;
   }
 
-  /** Returns the chunk with a trace. The next read may overwrite it, unless it refers to data chunks. */
+  /** Returns the chunk with a trace. The next read may overwrite it, unless the chunk refers to data chunks. */
   chunk(blockNumber: number, traceIndex: number): Buffer {
     const chunk = chunkOf(traceIndex);
     const last = this.#chunk;

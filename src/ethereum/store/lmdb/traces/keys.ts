@@ -5,11 +5,11 @@ import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts'
  * chain writes to one small region of the tree.
  */
 
-/** Sides by the byte that encodes them. */
+/** The sides of a trace on which a term occurs. A key contains the index of the side in this list, as one byte. */
 export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
 const SEGMENT_BYTES = 4;
-/** Size of side and term in a posting's key. */
+/** Size of the side and the term in the key of a posting list. */
 export const SIDE_AND_TERM_BYTES = 1 + TERM_BYTES;
 const LIST_KEY_BYTES = SEGMENT_BYTES + SIDE_AND_TERM_BYTES;
 export const SIDE_AND_TERM_AT = SEGMENT_BYTES;

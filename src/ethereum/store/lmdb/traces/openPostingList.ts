@@ -27,7 +27,7 @@ interface PostingSources {
 }
 
 /**
- * Returns a posting list: the positions on disk, then those in `recent`. They can overlap if blocks were inserted
+ * Returns a posting list: the positions on disk, then those in `recent`. The two can overlap if blocks were inserted
  * between others, or if the process died during a merge. Returns undefined if both are empty.
  */
 export function openPostingList(
@@ -60,7 +60,7 @@ function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): R
   return (page) => filled(storedPage(page), behind, page * PAGE_POSITIONS - stored);
 }
 
-/** Returns a page: stored positions, then appended ones. `start` is its first index in the appended list. */
+/** Returns a page: stored positions, then those of `behind` from `start + stored.length` on. */
 function filled(stored: Uint32Array, behind: Uint32Array, start: number): Uint32Array {
   if (behind.length === 0 || stored.length === PAGE_POSITIONS) return stored;
   const added = behind.subarray(start + stored.length, start + PAGE_POSITIONS);

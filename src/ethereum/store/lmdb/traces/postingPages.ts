@@ -1,6 +1,6 @@
 import { PAGE_POSITIONS } from '../../../traces/index.ts';
 
-/** Posting list pages: PAGE_POSITIONS 32-bit positions each. If there are several, page 0 ends with the total. */
+/** Pages of posting lists: PAGE_POSITIONS 32-bit positions each. If a list has several, page 0 ends with its size. */
 
 const WORD_BYTES = 4;
 
@@ -10,7 +10,7 @@ export type ReadPageBytes = (pageNumber: number) => Uint8Array | undefined;
 /** Pages to write (bytes) or to remove (undefined), by page number. */
 export type PageChanges = Array<readonly [pageNumber: number, bytes: Buffer | undefined]>;
 
-/** Returns a copy of a stored page as words. LMDB reuses its read buffer. */
+/** Returns a copy of a stored page as 32-bit words. A copy is needed because LMDB reuses its read buffer. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const words = new Uint32Array(bytes.byteLength >>> 2);
   new Uint8Array(words.buffer).set(bytes);
@@ -38,7 +38,7 @@ export function positionsOf(pageZero: Uint32Array, read: ReadPageBytes): Uint32A
 export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
   hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
 
-/** Appends to a list with a single page, as most are. Returns undefined if changePages is needed. */
+/** Appends to a list of at most one page, as most are. Returns undefined if the change needs `changePages`. */
 export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<number>): Buffer | undefined {
   const oldBytes = page?.length ?? 0;
   const length = oldBytes / WORD_BYTES + added.length;
@@ -51,8 +51,8 @@ export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<numb
 }
 
 /**
- * Returns the page changes for removing all positions from `removeStart` on and adding others, ascending. An append, as
- * in a growing chain, changes only the first and last page.
+ * Returns the page changes that remove all positions from `removeStart` on and then add others, ascending. An append,
+ * as in a growing chain, changes only the first and last page.
  */
 export function changePages(read: ReadPageBytes, removeStart: number, added: ArrayLike<number>): PageChanges {
   const zeroBytes = read(0);
@@ -62,7 +62,7 @@ export function changePages(read: ReadPageBytes, removeStart: number, added: Arr
   const page = (n: number): Uint32Array => (n === 0 ? positionsIn(zero) : readWords(read, n));
   const oldPages = pagesOf(lengthIn(zero));
 
-  // If all changes are after its first position, only the last page changes, otherwise the whole list.
+  // If all changes are after the first position of the last page, only that page changes, otherwise the whole list.
   const last = page(oldPages - 1);
   const lastPosition = last.at(-1) ?? -1;
   if (added.length === 0 && removeStart > lastPosition) return [];

@@ -58,12 +58,12 @@ export class RecentSegments {
     return this.#segments.get(segment)?.postings;
   }
 
-  /** Registers blocks being written, so that `follow` need not read their postings. */
+  /** Registers blocks that are being written, so that `update` need not read their postings from the chunks. */
   stage(blocks: readonly IndexedBlock[]): void {
     this.#staged = new Map(blocks.map((block) => [block.block.number, block]));
   }
 
-  /** Updates all lists. `isRewritten` is true if anything changed except blocks added after the last one. */
+  /** Updates all lists. `isRewritten` is false if blocks were only added after the last one of a segment. */
   update(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
     for (const segment of this.#segments.keys())
       if (!unmerged.some((blocks) => blocks.segment === segment)) this.#segments.delete(segment);
@@ -81,7 +81,7 @@ export class RecentSegments {
     }
   }
 
-  /** Removes the blocks from the first changed one on. `#loadMore` then loads those that still exist. */
+  /** Removes the first changed block and all loaded after it. `#loadMore` then loads those that still exist. */
   #cutOff({ blocks, postings, isLoaded }: RecentSegment): void {
     const changed = blocks.findIndex(({ number, hash }) => this.#stored.block(number)?.hash !== hash);
     if (changed === -1) return;

@@ -12,7 +12,7 @@ import { uint32Key } from './keys.ts';
 
 const HASH_BYTES = 32;
 const BLOCK_RECORD_BYTES = 2 * HASH_BYTES + 8 + 4;
-/** Size of the record of an unavailable block. It ends with the index of its reason in TRACE_FAILURES. */
+/** Size of the record of an unavailable block. Its last byte is the index of the reason in TRACE_FAILURES. */
 const UNAVAILABLE_RECORD_BYTES = BLOCK_RECORD_BYTES + 1;
 
 export function encodeBlock(block: StoredBlock): Buffer {
@@ -63,7 +63,7 @@ const hashAt = (record: Buffer, offset: number): Hash =>
 /** Version of the index state. Both numbers wrap around at 2^32. */
 export interface StateVersion {
   readonly changes: number;
-  /** Number of changes that did more than add blocks after the last one, so that lists did not only grow. */
+  /** Number of changes that did more than add blocks after a segment's last one. Lists then did not only grow. */
   readonly rewrites: number;
 }
 
@@ -126,8 +126,8 @@ export function decodeChain(record: Buffer): ChainIdentity {
 }
 
 /**
- * State of a segment: a 32-bit number per block, its traces plus one, or 0 if it is missing. The last number is the
- * dictionary for the segment's chunks.
+ * State of a segment, as 32-bit numbers. For each block: the number of its traces plus one, or 0 if the block is
+ * missing or unavailable. The last number is that of the dictionary for the segment's chunks.
  */
 export class Segment implements TraceCounts {
   readonly #words: Uint32Array;

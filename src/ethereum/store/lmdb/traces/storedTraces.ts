@@ -9,8 +9,8 @@ import {
 import type { IndexState } from './indexState.ts';
 
 /**
- * Yields a block's traces, with `0x` in place of data chunks, whose text can be thousands of times larger than the
- * index. Throws if a data chunk is missing or belongs to another block.
+ * Yields the traces of a block. `0x` replaces the text of data chunks, which can be thousands of times larger than
+ * the index. Throws if a data chunk is missing or belongs to another block.
  */
 export function* storedTraces(
   state: IndexState,

@@ -1,4 +1,4 @@
-/** Gives each waiting task a tick of its own, in order, so that many tasks block the thread no longer than one. */
+/** Resumes one waiting task per tick, in order, so that many tasks never block the thread longer than one does. */
 export class TickScheduler {
   readonly #waiting: (() => void)[] = [];
 

@@ -20,18 +20,18 @@ const OPEN_BRACKET = new Uint8Array([0x5b]);
 const CLOSE_BRACKET = new Uint8Array([0x5d]);
 const COMMA = new Uint8Array([0x2c]);
 
-/** Number of consecutive traces cached as one text. A result of 200 traces is then a dozen copies instead of 200. */
+/** Number of consecutive traces cached as one text. A result of 200 traces then needs 13 copies instead of 200. */
 const GROUP_TRACES = 16;
-/** Maximum text size of a cached group: a request for one trace must not wait for 16 large ones. */
+/** Maximum text size of a cached group, because a request for one trace must not wait for 16 large ones. */
 const MAX_GROUP_BYTES = 512 * 1024;
 
-/** Minimum average number of traces per list for writing groups. Below it, most of a group's text is unused. */
+/** Minimum average number of traces per list for the use of groups. With fewer, most of a group's text is unused. */
 const MIN_TRACES_FOR_GROUPS = 16;
 
 /** Number of cache keys reserved for the groups of one list. Enough for the largest block. */
 const GROUPS_PER_LIST = 2 ** 24;
 
-/** Cache key of a group, below 0; traces have keys from 0 up. `group` must be below GROUPS_PER_LIST. */
+/** Cache key of a group. It is negative; keys of traces are not. `group` must be below GROUPS_PER_LIST. */
 const groupKey = (list: Positions, group: number): number => -1 - (list.id * GROUPS_PER_LIST + group);
 
 /** Writes traces as a JSON array, from cached texts if there are any. */
@@ -56,7 +56,7 @@ export class TraceArrayWriter {
   #json: JsonWriter = this.#group;
   #maxBytes = 0;
   #segment = 0;
-  /** Whether the visit can return to a group after writing a part of it. */
+  /** Whether a group may be written in several parts, as when lists are merged. The group is then always cached. */
   #canRevisitGroup = false;
 
   constructor(state: IndexState, texts: TextCache) {
@@ -89,11 +89,11 @@ export class TraceArrayWriter {
     try {
       visitAll(this.#visitor);
     } finally {
-      this.#json = this.#group; // does not retain the caller's writer
+      this.#json = this.#group; // so that the caller's writer is not retained
     }
   }
 
-  /** Appends traces of a segment until the next one would exceed `maxBytes`. Returns their number. */
+  /** Appends traces of a segment until the next trace would exceed `maxBytes`. Returns how many it appended. */
   traces(
     segment: number,
     positions: readonly number[],
@@ -194,7 +194,7 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Writes traces of a group, one by one if it is too large to cache. */
+  /** Writes some traces of a group. Writes them one by one if the group is too large to cache. */
   #writeOfList(list: Positions, first: number, end: number): void {
     if (this.#writeOfGroup(list, first, end)) return;
     for (let i = first; i < end; i++) {
@@ -204,7 +204,7 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Writes traces from their group's cached text, or creates it. Returns false if it is too large to cache. */
+  /** Writes traces from their group's text, which is created if needed. Returns false if it is too large to cache. */
   #writeOfGroup(list: Positions, firstIndex: number, endIndex: number): boolean {
     const json = this.#json;
     const group = Math.floor(firstIndex / GROUP_TRACES);

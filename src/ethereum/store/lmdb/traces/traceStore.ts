@@ -51,15 +51,16 @@ import { WriteBatch } from './write/writeBatch.ts';
 import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './write/writeInSlices.ts';
 import { Writes } from './write/writes.ts';
 
-/** Number of segments per dictionary. The addresses in use on a chain change over weeks. */
+/** Number of segments that share a dictionary. Over weeks, other addresses come into use on a chain. */
 const SEGMENTS_PER_DICTIONARY = 128;
 
 /** Default memory for the texts of recently used traces. */
 const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /**
- * Maximum number of recent positions in memory before a merge, which rewrites nearly all lists of the segment. They use
- * about 30 bytes each and cover 120 mainnet blocks. The first read after an open rebuilds them in 0.2 s.
+ * Maximum number of recent positions in memory. Above it, they are merged to disk, which rewrites nearly all lists of
+ * the segment. A position uses about 30 bytes; this many are the positions of 120 mainnet blocks. The first read
+ * after an open builds them again in 0.2 s.
  */
 const MAX_RECENT_POSITIONS = 2 ** 18;
 
@@ -95,14 +96,14 @@ class LmdbTraceStore implements TraceStore {
   readonly #answers: TraceArrayWriter;
   readonly #filters: FilterRunner;
   readonly #turns = new TickScheduler();
-  /** Epoch of the cached texts. */
+  /** Epoch of the state (`IndexState.epoch`) to which the cached texts belong. */
   #epoch = 0;
   /** Runs changes one at a time, because each depends on the state before it. */
   readonly #changes = new SerialQueue();
   readonly #history: LmdbHistoryReader;
   readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
-  /** In a reader: the number of changes at which the dictionaries were opened. */
+  /** Only in a reader: the value of `StateVersion.changes` when it last opened new dictionaries. */
   #dictionariesAt: number | undefined;
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
@@ -293,7 +294,7 @@ class LmdbTraceStore implements TraceStore {
     await committed;
   }
 
-  /** Returns the dictionary for segments that start with this change; a new one if the newest is too old. */
+  /** Returns the dictionary for segments that start with this change. Makes a new one if the newest is too old. */
   async #dictionaryFor({ blocks }: IndexChange): Promise<number> {
     const newest = this.#current().dictionary();
     const first = blocks[0]?.block.number ?? 0;
@@ -312,7 +313,7 @@ class LmdbTraceStore implements TraceStore {
     await this.#environment.close();
   }
 
-  /** Writes in one transaction, visible to later reads. If `isFlushed`, waits until it is on disk. */
+  /** Runs `write` in one transaction, whose changes later reads see. If `isFlushed`, waits for the disk. */
   async #commit(write: () => void, { isFlushed } = { isFlushed: true }): Promise<void> {
     const { root } = this.#environment;
     this.#state.setWriting(true);
@@ -374,7 +375,7 @@ class LmdbTraceStore implements TraceStore {
   }
 }
 
-/** Root frame of a transaction: its block, its trace index there, and the transaction's index. */
+/** Root frame of a transaction: its block, its trace index in the block, and the index of the transaction. */
 interface RootFrame {
   readonly block: StoredBlock;
   readonly index: number;

@@ -15,8 +15,9 @@ import { storedTraces } from './storedTraces.ts';
 const MAX_PROBLEMS = 20;
 
 /**
- * Returns the problems of an index. Each block must be its neighbour's child and, unless unavailable, have all traces.
- * The posting lists must match the traces exactly. Reads one snapshot. Calls `progress` after each segment.
+ * Returns the problems of an index. Each block must be the child of the block before it and, unless unavailable, have
+ * all traces. The posting lists must match the traces exactly. Reads one snapshot. Calls `progress` after each
+ * segment.
  */
 export async function verifyTraces(path: string, progress: (blockNumber: number) => void): Promise<string[]> {
   const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });

@@ -19,12 +19,12 @@ const PART_SIDES = ['from', 'to'] as const;
 export class AddressTally {
   readonly #hash: HalfSipHash;
   readonly #segment: number;
-  /** Current address: counts by column, and by side its total and first positions. */
+  /** Of the current address: counts by column (parts.ts); by side, the number of traces and the first positions. */
   readonly #counts = new Uint32Array(COLUMNS);
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
   readonly #kept = { from: new Uint32Array(MAX_INLINE_POSITIONS), to: new Uint32Array(MAX_INLINE_POSITIONS) };
   readonly #part = new Uint8Array(MAX_PART_BYTES);
-  /** Entries of the finished addresses; for each, the hash and the end of its entry. */
+  /** Entries of the finished addresses. `#hashes` has the hash of each address, `#ends` the end of its entry. */
   readonly #entries = new BucketWriter();
   #addresses = 0;
   #hashes = new Uint32Array(INITIAL_ADDRESSES);

@@ -24,7 +24,7 @@ import {
   spansWithin,
 } from './segmentStates.ts';
 
-/** Bytes of parts that cost as much time as one position. */
+/** Number of bytes of parts that take as long to read as one position of a posting list. */
 const PART_BYTES_PER_WORK = 64;
 
 /** Upper bound of run numbers in one level. */
@@ -56,16 +56,16 @@ interface Hashed {
   readonly hash: number;
 }
 
-/** Finds the segments that contain an address, through the directory's runs for segments that have one. */
+/** Finds the segments that contain an address. Looks it up in runs, and yields every segment that no run covers. */
 export class DirectoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #part = new PartReader();
   #hash: HalfSipHash | undefined;
-  /** Bucket bits of runs, by level and run. Valid while the segment states are `#statesOfBits`. */
+  /** Number of hash bits that select a bucket, by level and run. Valid for the segment states `#statesOfBits`. */
   readonly #bits = new Map<number, number>();
   #statesOfBits: SegmentStates | undefined;
-  /** Last address looked up. Usually several runs are searched for the same one. */
+  /** Last address looked up. Usually several runs are searched for the same address. */
   #hashed: Hashed | undefined;
 
   constructor(environment: TraceEnvironment, state: IndexState) {

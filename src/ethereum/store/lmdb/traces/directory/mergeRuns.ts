@@ -15,10 +15,10 @@ import { databaseOf, directoryHash, type RunName, RunWriter, removeRun } from '.
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
 import type { UpkeepContext } from './upkeepContext.ts';
 
-/** Typical size of a merged run, relative to its eight sources: each address is stored only once. */
+/** Typical size of a merged run as a share of its eight sources. It is smaller: it stores each address only once. */
 const LEFT_AFTER_MERGE = 0.75;
 
-/** Merges all runs of its segments into one run, and removes them. Stops without a result if blocks change. */
+/** Merges the runs of all segments in run `name` into that run, and removes them. Stops if these segments change. */
 export async function mergeRuns(work: UpkeepContext, name: RunName): Promise<void> {
   const hash = await directoryHash(work);
   const segments = segmentsPerRun(name.level);
@@ -100,7 +100,7 @@ class Source {
     this.#isWhole = Array.from({ length: segments }, (_, i) => name.run * segments + i).every(this.#has);
   }
 
-  /** Adds the entries of a bucket of the merged run, which has `bits` bucket bits. */
+  /** Adds the entries that belong into one bucket of the merged run, where `bits` hash bits select a bucket. */
   addTo(merged: MergedEntries, bucket: number, bits: number): void {
     const fewer = bits - this.#bits;
     const [own, count] =
@@ -134,7 +134,7 @@ class Source {
     return this.#bucket;
   }
 
-  /** Returns the parts of segments that still use this run. Other segments have changed since. */
+  /** Returns the parts of segments that still use this run. Other segments have changed since the run was written. */
   #valid(parts: Uint8Array): Uint8Array {
     const kept: Uint8Array[] = [];
     const part = this.#part.open(parts);

@@ -14,7 +14,7 @@ import {
  *             traces their positions, ascending
  *   position  1,024 times the trace's index in its block, plus the block's offset in the segment
  *
- * Numbers are LEB128. A column is a pair of side and trace type. It shows whether a segment can match a query.
+ * Numbers are LEB128. A column is a pair of side and trace type. The columns show whether a segment can match a query.
  */
 
 export const COLUMNS = 2 * TRACE_TYPES.length;
@@ -23,14 +23,14 @@ export const columnOf = (side: 'from' | 'to', type: number): number =>
   side === 'from' ? type : TRACE_TYPES.length + type;
 export const SIDE_COLUMNS = { from: 0x0f, to: 0xf0, either: 0xff } as const;
 
-/** Maximum number of positions per side that a part contains. For these, no posting list is read. */
+/** A part contains the positions of a side if there are at most this many. No posting list is read for these. */
 export const MAX_INLINE_POSITIONS = 8;
 
 export type PartSide = Exclude<Side, 'transaction'>;
 
 export const MAX_PART_BYTES = 5 + 1 + COLUMNS * 5 + 2 * MAX_INLINE_POSITIONS * 5;
 
-/** Writes a number as LEB128. Returns its end. */
+/** Writes a number as LEB128. Returns the offset after it. */
 export function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value;
@@ -52,7 +52,7 @@ export class PartReader {
   columns = 0;
   /** Number of traces by column. */
   readonly counts = new Float64Array(COLUMNS);
-  /** Bounds of the part in the bytes. */
+  /** Start and end of the current part in the bytes that are read. */
   start = 0;
   end = 0;
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };

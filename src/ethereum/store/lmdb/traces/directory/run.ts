@@ -3,9 +3,9 @@ import type { HalfSipHash } from './halfSipHash.ts';
 import { writeVarint } from './parts.ts';
 
 /**
- * A run of the directory stores for each address of some segments: the segments with its traces, their number, and
- * their positions if there are few. It is written once, as a table of buckets by address hash, so that one read
- * finds an address.
+ * A run of the directory covers some segments. For each address in them it stores which segments have traces of the
+ * address, how many, and the positions of these traces if they are few. A run is written once, as a table of buckets.
+ * The hash of an address selects the bucket, so that one read finds the address.
  *
  *   bucket   entries
  *   entry    20 bytes address, length of the parts (LEB128), parts (parts.ts)
@@ -14,7 +14,8 @@ import { writeVarint } from './parts.ts';
 export const ADDRESS_BYTES = 20;
 
 /**
- * Maximum average size of a bucket; the minimum is half. Small buckets are quick to scan and waste little of a page.
+ * Maximum average size of a run's buckets; the minimum is half of it. Small buckets are quick to scan and waste
+ * little of a page.
  */
 const BUCKET_BYTES = 1_200;
 const MAX_BUCKET_BITS = 26;
@@ -56,7 +57,7 @@ export const decodeRunHead = (head: Buffer): { bits: number; bytes: number } => 
 
 const INITIAL_BYTES = 4 * BUCKET_BYTES;
 const MAX_VARINT_BYTES = 5;
-/** Up to this size, a loop is faster than `set`. */
+/** Up to this size, copying bytes in a loop is faster than `TypedArray.set`. */
 const FEW_BYTES = 64;
 
 export class BucketWriter {
@@ -105,7 +106,7 @@ export class BucketWriter {
 
 export class EntryReader {
   readonly bytes: Uint8Array;
-  /** Start of the address, start of the parts, and end of the entry. */
+  /** Offsets of the current entry: the start of its address, the start of its parts, and its end. */
   at = 0;
   partsAt = 0;
   end = 0;

@@ -15,13 +15,13 @@ export interface RunName {
 export interface RunContent {
   /** Number of hash bits that select a bucket. */
   readonly bits: number;
-  /** Returns a bucket that later reads do not overwrite; undefined if empty. Called in ascending order. */
+  /** Returns a bucket as bytes that later reads do not overwrite, or undefined if it is empty. Called in order. */
   bucket(number: number): Buffer | undefined;
 }
 
 const REMOVED_PER_STEP = 500;
 
-/** Writes one run in steps. The last step makes it valid; an interrupted run is written again. */
+/** Writes one run in steps. The last step makes the run valid. After an interruption the run is written again. */
 export class RunWriter {
   readonly #work: UpkeepContext;
   readonly #name: RunName;
@@ -89,7 +89,7 @@ export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
   });
 }
 
-/** Returns the hash of addresses. Creates its key if there is none. */
+/** Returns the hash function for addresses. Creates its key if there is none. */
 export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
   const { meta } = work.environment;
   if (meta.getBinary(DIRECTORY_KEY) === undefined)
@@ -104,7 +104,7 @@ export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
 export const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>
   environment.directory(level);
 
-/** Whether this run is the last, so that its records can be appended. */
+/** Whether no run in the database has a higher number, so that the records of this run can be appended. */
 function isLast(database: Database<Buffer, Buffer>, run: number): boolean {
   const [last] = [...database.getKeys({ reverse: true, limit: 1 })];
   return last === undefined || last.readUInt32BE(0) <= run;

@@ -9,7 +9,7 @@ const LEVEL_SHIFT = 2;
 /** log2 of the number of runs merged into one of the next level. */
 const FAN_OUT_BITS = 3;
 
-/** 8^7 segments of 1,024 blocks: two billion blocks. */
+/** A run of this level covers 8^7 segments of 1,024 blocks, which are two billion blocks. */
 export const MAX_LEVEL = 7;
 
 /** Level of a segment without a run. Lookups read the segment itself. */
@@ -21,7 +21,7 @@ export const runOf = (level: number, segment: number): number =>
 
 export const segmentsPerRun = (level: number): number => 2 ** (FAN_OUT_BITS * level);
 
-/** Consecutive segments that are looked up in the same run, or without one. */
+/** Consecutive segments that one run covers, or that no run covers. */
 export interface SegmentSpan {
   readonly first: number;
   readonly last: number;
@@ -122,7 +122,7 @@ export function inOrder({ first, last }: { first: number; last: number }, order:
   return order === 'asc' ? segments : segments.reverse();
 }
 
-/** Returns the spans between two segments, clipped to them. */
+/** Returns the parts of the spans that lie between the segments `first` and `last`, in the given order. */
 export function spansWithin<S extends { readonly first: number; readonly last: number }>(
   spans: readonly S[],
   { first, last, order }: { readonly first: number; readonly last: number; readonly order: Order },

@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { sideKey } from '../keys.ts';
 import type { PartSide } from './parts.ts';
 
-/** Number of records per read: takes a third of a millisecond. */
+/** Number of records per read. A read takes a third of a millisecond. */
 const RECORDS_PER_READ = 256;
 
 interface PostingRecord {
@@ -10,7 +10,7 @@ interface PostingRecord {
   readonly value: Buffer;
 }
 
-/** Reads a segment's posting list pages of one side, by address. The reads can be spread over several ticks. */
+/** Reads a segment's posting list pages of one side, ordered by address. The reads can be spread over many ticks. */
 export class SideRecords {
   readonly side: PartSide;
   readonly #postings: Database<Buffer, Buffer>;

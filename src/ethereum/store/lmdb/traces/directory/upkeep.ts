@@ -21,7 +21,7 @@ export class DirectoryUpkeep {
     };
   }
 
-  /** Records changed segments. Runs being built from them are built again. */
+  /** Records changed segments. A run that is being built from one of them is built again. */
   changed(segments: Iterable<number>): void {
     for (const segment of segments) this.#changes.set(segment, (this.#changes.get(segment) ?? 0) + 1);
   }
@@ -73,7 +73,7 @@ function nextTask({ state, changesOf }: UpkeepContext): Task | undefined {
   return nextMerge(states);
 }
 
-/** Returns a merge of runs that fill a run of the next level. */
+/** Returns a merge into a run of the next level, if all segments of that run already have runs. */
 function nextMerge(states: SegmentStates): Task | undefined {
   for (const { first, level } of states.spans()) {
     if (level === NO_RUN || level === MAX_LEVEL) continue;
@@ -83,7 +83,7 @@ function nextMerge(states: SegmentStates): Task | undefined {
   return undefined;
 }
 
-/** Whether each segment of `run` has a run of at most `level`. */
+/** Whether each segment of run number `run` of the next level has a run of at most `level`. */
 function isCovered(states: SegmentStates, run: number, level: number): boolean {
   const segments = segmentsPerRun(level + 1);
   const first = run * segments;

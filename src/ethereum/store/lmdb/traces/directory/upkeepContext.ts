@@ -18,11 +18,11 @@ export interface UpkeepContext {
   readonly runExclusive: (step: () => Promise<void> | void) => Promise<void>;
   readonly commit: (writes: Writes) => Promise<void>;
   readonly isStopped: () => boolean;
-  /** Returns a counter that changes when blocks of a segment change. Starts with the process. */
+  /** Returns how many times blocks of a segment have changed since the process started. */
   readonly changesOf: (segment: number) => number;
 }
 
-/** Runs `step` until it returns true or the work is stopped. Pauses after each step for as long as it took. */
+/** Runs `step` until it returns true or work stops. Pauses after each step as long as it took, at most STEP_MS. */
 export async function inSteps(work: UpkeepContext, step: () => Promise<boolean> | boolean): Promise<void> {
   for (let isLast = false; !isLast && !work.isStopped(); ) {
     let tookMs = 0;

@@ -5,7 +5,7 @@ import { uint32Key } from '../keys.ts';
 import { LmdbHistoryReader } from './historyReader.ts';
 import { NO_RUN } from './segmentStates.ts';
 
-/** Positions for each address and side of a segment, by `side address`. */
+/** Positions of the traces of a segment. The key is the side, a space and the address. */
 type Positions = ReadonlyMap<string, readonly number[]>;
 
 interface Verified {

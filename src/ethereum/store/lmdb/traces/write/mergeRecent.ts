@@ -6,16 +6,16 @@ import { encodeUnmerged, encodeVersion } from '../records.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 
-/** Number of lists per transaction. Its changed pages use about 2 MB; preparing it blocks the thread for 10 ms. */
+/** Number of lists per transaction: about 2 MB of changed pages. Preparing one blocks the thread for 10 ms. */
 export const LISTS_PER_MERGE = 4096;
 
 /**
- * Merges the postings of a segment's recent blocks into its lists on disk, `listsPerStep` lists at a time in key order.
- * Steps change different lists, so the next step can be prepared while one is being written. They must be written in
- * order, with no other write in between.
+ * Merges the postings of a segment's recent blocks into its lists on disk, `listsPerStep` lists at a time in key
+ * order. Each step changes other lists, so a step can be prepared while the previous one is being written. Steps must
+ * be written in order, with no other write in between.
  *
- * An interrupted merge loses and duplicates nothing: until the last step the blocks count as unmerged, and readers and
- * the next merge ignore positions that a list already has.
+ * An interrupted merge loses and duplicates nothing: until the last step the blocks count as unmerged, and readers
+ * and the next merge ignore positions that a list already has.
  */
 export function* mergeRecent(
   { segment, listsPerStep }: { readonly segment: number; readonly listsPerStep: number },

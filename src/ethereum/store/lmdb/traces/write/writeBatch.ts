@@ -44,23 +44,23 @@ export interface WriteBatchDependencies {
   readonly state: IndexState;
 }
 
-/** Computes a change's records. Nothing is written until `write`, so an invalid change has no effect. */
+/** Computes the records of a change. Nothing is written before `write`, so an invalid change has no effect. */
 export class WriteBatch {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #writes = new Writes();
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
-  /** Lists that lose positions at their end, by segment and side. */
+  /** Terms whose posting lists lose positions at the end, by segment and side. */
   readonly #cutLists = new Map<number, Record<Side, Set<PostingTerm>>>();
-  /** Blocks that are not in the lists on disk, by segment. */
+  /** Blocks whose postings are not in the lists on disk, by segment. */
   readonly #unmerged: Map<number, UnmergedBlocks>;
   readonly #unavailable: Set<number>;
   readonly #undoFrom: number;
   readonly #dictionary: number;
   #head: number | undefined;
   #lastAdded = -1;
-  /** Whether the change does more than add blocks after a segment's last one, so that lists do not only grow. */
+  /** Whether the change does more than add blocks after a segment's last one. Lists then do not only grow. */
   #isRewritten: boolean;
 
   constructor({ change, dictionary }: WriteBatchOptions, dependencies: WriteBatchDependencies) {
@@ -183,7 +183,7 @@ export class WriteBatch {
     this.#unmerged.set(segment, unmerged);
   }
 
-  /** Adjacent blocks must be parent and child, so that every range is of one chain. */
+  /** Checks that adjacent blocks are parent and child, so that the blocks of every range belong to one chain. */
   #checkNeighbours(block: StoredBlock): void {
     if (block.number <= this.#lastAdded)
       throw new IndexConflictError(

@@ -2,9 +2,9 @@ import { JsonWriter, type StoredBlock, segmentOf, tracesOfBlock } from '../../..
 import type { TickScheduler } from '../tickScheduler.ts';
 import type { TraceArrayWriter } from '../traceArrayWriter.ts';
 
-/** Number of traces that block the thread for about 1 ms, cached or not. */
+/** Number of traces that take about 1 ms to write, whether they are cached or not. */
 export const TRACES_PER_SLICE = 128;
-/** Time after which no further slice starts in the same tick. Traces with large input take longer. */
+/** Time after which the next slice waits for another tick. A slice of traces with large input can take longer. */
 const TICK_BUDGET_MS = 2;
 
 /** Traces of a block from `first` to before `end`. */
@@ -15,8 +15,8 @@ export interface BlockRun {
 }
 
 /**
- * Returns a run's traces as JSON, written over several ticks; undefined when `isThere` finds that the block was
- * replaced. Throws AnswerTooLargeError above `maxBytes`.
+ * Writes the traces of a run as JSON, over several ticks. Returns undefined if `isThere` reports that the block was
+ * replaced meanwhile. Throws AnswerTooLargeError above `maxBytes`.
  */
 export async function writeInSlices(
   answers: TraceArrayWriter,

@@ -29,7 +29,8 @@ export class Writes {
   }
 
   /**
-   * Adds a record after the last key. LMDB then fills each page instead of halving it, which saves a tenth of the file.
+   * Adds a record after the last key of the database. LMDB then fills each page instead of halving it, which makes
+   * the file a tenth smaller.
    */
   append(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
     this.#writes.push({ database, key, value, append: true });
@@ -44,7 +45,7 @@ export class Writes {
     let last: Promise<unknown> | undefined;
     for (const write of this.#writes) {
       const written = carryOut(write);
-      // The caller of the batch handles its failure. These promises reject too, and must not end the process.
+      // The caller of the batch handles its failure. These promises reject too, which must not end the process.
       if (written !== last) written.catch(() => undefined);
       last = written;
     }
