@@ -27,7 +27,7 @@ const MAX_LOOKS = 40_000;
 /** Matching traces of one page, in order. */
 export interface SearchResult {
   readonly found: readonly FoundTrace[];
-  /** Last row examined. Undefined if all rows were. */
+  /** Last row examined, after which the next page starts. Undefined if all rows were examined. */
   readonly last: TracePosition | undefined;
 }
 

@@ -26,7 +26,7 @@ interface ChainRow {
 /** Maximum number of dead blocks cleared at once. */
 const MAX_DEAD = 500;
 
-/** Changes the state in PostgreSQL. Each transaction first compares the lease token. */
+/** Changes the state of an index in PostgreSQL. `plan` and `commit` first check that the lease is still held. */
 export class ChainWriter {
   readonly #database: Database;
   readonly #id: number;
@@ -119,7 +119,7 @@ export class ChainWriter {
     });
   }
 
-  /** Returns the attempts up to a block that are not canonical and still have rows. */
+  /** Returns attempts of blocks up to `upTo` that are not canonical and still have rows, at most MAX_DEAD. */
   dead(upTo: number): Promise<DeadBlock[]> {
     return this.#database.query<DeadBlock>(
       `SELECT number, attempt FROM floodgate_traces.blocks
@@ -238,7 +238,7 @@ const NOTE_ATTEMPTS = `INSERT INTO floodgate_traces.blocks (chain, number, attem
   FROM unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::integer[], $7::integer[])
     AS n (number, hash, parent, timestamp, traces, postings)
   RETURNING number, attempt`;
-/** A block recorded as unavailable is no longer canonical once its traces are written. */
+/** Once a block has traces, its attempt without them is no longer canonical and it is not unavailable. */
 const REPLACE_UNAVAILABLE = `WITH replaced AS (
     DELETE FROM floodgate_traces.unavailable WHERE chain = $1 AND number = ANY($2::bigint[]) RETURNING number)
   UPDATE floodgate_traces.blocks b SET is_canonical = false

@@ -28,7 +28,7 @@ const READ_SETTINGS = {
   max_execution_time: MAX_EXECUTION_SECONDS,
   result_overflow_mode: 'throw',
   timeout_overflow_mode: 'throw',
-  // Buffers the result on the server: otherwise an error after the first bytes would be inside a 200 response.
+  // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
   wait_end_of_query: 1,
   // All subqueries read the same parts, so that row counts match the positions.
   enable_shared_storage_snapshot_in_query: 1,

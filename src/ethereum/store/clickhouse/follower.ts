@@ -5,13 +5,13 @@ import type { ChainReader } from './chainReader.ts';
 import type { ChangeTarget } from './writer.ts';
 import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 
-/** Change target of an instance that never writes. A change is done when the writing instance has made it. */
+/** Change target of an instance that never writes. `apply` waits until the writing instance has made the change. */
 export class IndexFollower implements ChangeTarget {
   readonly #reader: Pick<ChainReader, 'identity'>;
   readonly #other: WriterProgress;
   readonly #maxWaitMs: number;
   readonly #changes = new SerialQueue();
-  /** The last change timed out, so the next one is checked without waiting. */
+  /** Whether the last change timed out. The next one is then checked without waiting. */
   #isStalled = false;
   #isClosing = false;
 
@@ -24,7 +24,7 @@ export class IndexFollower implements ChangeTarget {
     this.#other = new WriterProgress(reader);
   }
 
-  /** If the index has no chain yet, the writing instance sets it. */
+  /** Throws WrongChainError for another chain. If the index has no chain id yet, the writing instance records it. */
   async bind(identity: ChainIdentity): Promise<void> {
     const held = await this.#reader.identity();
     if (held === undefined) return;

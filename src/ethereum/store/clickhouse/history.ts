@@ -29,7 +29,7 @@ import { appendTraces } from './writeTraces.ts';
 
 /** Maximum number of ranges of missing blocks that a page reports. */
 const MAX_MISSING_RANGES = 1_000;
-/** Maximum number of blocks that a page covers. The rows of each of their segments are counted. */
+/** Maximum number of blocks that a page covers, because the rows of all their segments are counted. */
 const MAX_PAGE_BLOCKS = 4_096 * 1_024;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
@@ -95,7 +95,7 @@ export class History {
     });
   }
 
-  /** Without addresses, blocks are read one by one; otherwise the rows of the addresses. */
+  /** Searches the rows of the given addresses. Without addresses, reads the blocks one by one and searches them. */
   async #look(
     { addresses, ...query }: Omit<RowsQuery, 'addresses'> & Pick<HistoryQuery, 'addresses'>,
     state: WideState,

@@ -14,8 +14,8 @@ const ACQUIRE = `UPDATE floodgate_traces.chains
 const RELEASE = `UPDATE floodgate_traces.chains SET lease_until = NULL WHERE id = $1 AND lease_holder = $2`;
 
 /**
- * Write lease of an index. Its token grows with each new holder, and write transactions compare it. An instance that
- * was paused and has lost the lease therefore cannot commit.
+ * Write lease of an index. Each new holder gets a higher token, which is compared in write transactions. An instance
+ * that was paused and has lost the lease therefore cannot commit.
  */
 export class Lease {
   readonly #database: Database;

@@ -7,7 +7,7 @@ import { SIDE_BITS } from './rows.ts';
 import type { Tables } from './tables.ts';
 import type { TracePosition } from './tracePosition.ts';
 
-/** SQL: an address is in a list. Several need a subquery, because an arrayMap list would be compared with every row. */
+/** SQL: whether an address is in a list. Several need a subquery, as an arrayMap is compared with every row. */
 const isOneOf = (parameter: string, { length }: readonly string[]): string =>
   length === 1
     ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
@@ -16,7 +16,7 @@ const isOneOf = (parameter: string, { length }: readonly string[]): string =>
 export const digitsOf = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].map((address) => address.slice(2));
 
-/** Finds the positions of matching traces and counts the rows. Throws IncompleteReplica if the counts differ. */
+/** Finds the positions of matching traces and counts all rows. Throws IncompleteReplica if a count is wrong. */
 export function findMatchingTraces(
   { clickHouse, tables }: { readonly clickHouse: ClickHouse; readonly tables: Tables },
   filter: TraceFilter,
@@ -46,7 +46,7 @@ export function findMatchingTraces(
   });
 }
 
-/** Groups by trace only if both lists are given: otherwise at most one row matches per trace. */
+/** Groups rows by trace only if both lists are given. With one list, at most one row per trace matches. */
 function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
   const bySide = (side: 'from' | 'to'): string =>
     `${isOneOf(side, side === 'from' ? fromAddresses : toAddresses)} AND bitAnd(sides, ${SIDE_BITS[side]}) != 0`;

@@ -72,7 +72,7 @@ export async function openClickHouseTraces(
   }
 }
 
-/** Returns the id of the index. New ids are random: after PostgreSQL is reset, rows of the old index do not match. */
+/** Returns the id of the index. Ids are random, so that after a reset of PostgreSQL old rows do not match. */
 async function indexId(database: Database, network: string): Promise<number> {
   const select = 'SELECT id FROM floodgate_traces.chains WHERE network = $1';
   const [known] = await database.query<{ id: number }>(select, [network]);

@@ -1,16 +1,16 @@
 import type { Hash } from '../../traces/index.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 
-/** Size of one block in a `Span`: hash, traces, postings, attempt. */
+/** Bytes of one block in `RangeBlocks`: hash, number of traces, number of rows in `by_address`, attempt. */
 const HASH_BYTES = 32;
 const BLOCK_BYTES = HASH_BYTES + 4 + 4 + 4;
-/** Attempt number that matches no row. For blocks with rows but without a canonical attempt. */
+/** Attempt number that no row has. Used for blocks that have rows but no canonical attempt. */
 const NO_ATTEMPT = 0xffff;
 
-/** SQL: one block of a `Span`. */
+/** SQL: the bytes of one block in `RangeBlocks`. */
 export const BLOCK_AS_BYTES = 'hash || int4send(traces) || int4send(postings) || int4send(attempt)';
 
-/** Consecutive blocks from one PostgreSQL snapshot, with their valid attempt and expected number of rows. */
+/** Consecutive blocks from one PostgreSQL snapshot, with the attempt number and the count of their valid rows. */
 export class RangeBlocks {
   readonly chain: number;
   readonly #first: number;
@@ -45,13 +45,13 @@ export class RangeBlocks {
   }
 }
 
-/** Valid attempts of blocks whose attempt is not 0. All other blocks use attempt 0. */
+/** Attempt numbers of the valid rows of blocks, unless the number is 0. All other blocks have attempt 0. */
 export interface Attempts {
   readonly numbers: readonly number[];
   readonly attempts: readonly number[];
 }
 
-/** ClickHouse SQL: condition for the valid rows of a range. Without exceptions, no lookup per row is needed. */
+/** ClickHouse SQL: condition for the valid rows of a range. If all attempts are 0, no lookup per row is needed. */
 export const validRowsCondition = ({ numbers }: Attempts): string =>
   `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND attempt = ${
     numbers.length === 0

@@ -48,7 +48,7 @@ export class RowReader {
 
   array<T>(read: () => T): T[] {
     const length = this.#varint();
-    // Each element has at least one byte. Rejects the huge length that an error message would decode to.
+    // Each element has at least one byte. An error message would decode to a huge length, which is rejected here.
     if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the response is truncated');
     return Array.from({ length }, read);
   }

@@ -10,7 +10,7 @@ import {
 } from '../../traces/index.ts';
 import { nativeRows, type Rows, strings } from './native.ts';
 
-/** Bit flags of the sides on which a trace has an address. A trace from and to one address is a single row. */
+/** Bit flags of where a term occurs in a trace. A trace from an address to the same address is a single row. */
 export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
 
 /** Attribute bit that exists only in ClickHouse: a plain call with a value, even if it failed. */
@@ -21,11 +21,11 @@ const ADDRESS_BYTES = 20;
 const HEX_PREFIX_CHARS = 2;
 const VALUE_BYTES = 32;
 
-/** A block to write. Its ClickHouse rows have this attempt number, which no other block with its number ever uses. */
+/** A block to write. Its rows in ClickHouse have the number `attempt`, which no other block at its height gets. */
 export interface Attempt {
   readonly block: IndexedBlock;
   readonly attempt: number;
-  /** Number of its rows in `by_address`. */
+  /** Number of the block's rows in `by_address`. */
   readonly postings: number;
 }
 
@@ -158,7 +158,7 @@ interface Posting {
   readonly attributes: Uint16Array;
 }
 
-/** A failed call transfers nothing but can have a value. */
+/** Whether the value is needed for the row. A failed call transfers nothing but can have a value. */
 const needsValue = (bits: number): boolean =>
   valueBitsIn(bits) > 0 || (hasFailed(bits) && kindIn(bits) === CALL);
 

@@ -32,7 +32,7 @@ const SCHEMA_LOCK = 7_316_480_222;
 
 /** Creates the tables in one transaction. Throws `TraceStoreUnavailable` if they exist with another format. */
 export async function prepareSchema(database: Database): Promise<void> {
-  // Checked first without the lock, because most starts have nothing to create and no right to do it.
+  // Checked first without the lock. Most starts have nothing to create, and the user may lack the right to do it.
   if (await isUsable(database.query)) return;
   await database.transaction('', async (query) => {
     await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);

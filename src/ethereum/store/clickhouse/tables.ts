@@ -5,7 +5,7 @@ import { TraceStoreUnavailable } from './failures.ts';
 export interface Tables {
   readonly chunks: string;
   readonly byAddress: string;
-  /** Local tables to delete rows from, with the ON CLUSTER clause for deletions. */
+  /** The tables of each server. Rows are deleted from these, with `onCluster` after the table name. */
   readonly localTables: readonly { readonly table: string }[];
   readonly onCluster: string;
 }
@@ -19,10 +19,10 @@ const BLOCKS_PER_PARTITION = 1_048_576;
 const MERGE_BASE = 10;
 /** Disables column statistics, which no query uses. Releases that create them by default have this setting. */
 const WITHOUT_STATISTICS = ", auto_statistics_types = ''";
-/** Size of the deduplication window: a repeated insert is ignored. */
+/** Number of inserts that a table remembers. If one of them is repeated, the repetition is ignored. */
 const REMEMBERED_INSERTS = 1_000;
 
-/** Not ZSTD: it would save a tenth of the space, but chunks are merged four or five times, at twice the CPU time. */
+/** LZ4, because ZSTD would save a tenth of the space but need twice the CPU time in each of four or five merges. */
 const CHUNKS = `(
   chain UInt32, number UInt32 CODEC(Delta, ZSTD(1)), chunk UInt32 CODEC(Delta, ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)),
   bytes String CODEC(LZ4))`;

@@ -36,10 +36,10 @@ import { findTransaction, type RootFrame } from './transactions.ts';
 import type { ChangeTarget } from './writer.ts';
 import { tracesAsJson } from './writeTraces.ts';
 
-/** Maximum number of reads if a replica is incomplete. The next replica may be complete, or the chain has changed. */
+/** Maximum number of reads if a replica is incomplete. The next read may use another replica, or see a new chain. */
 const MAX_READS = 4;
 const READ_AGAIN_MS = 50;
-/** Each insert creates parts that are merged later; large inserts cause fewer merges. Uses about 60 MB of memory. */
+/** Each insert creates parts that are merged later, so large inserts cause fewer merges. 65,536 traces need 60 MB. */
 const TRACES_PER_CHANGE = 65_536;
 
 export interface TraceStoreParts {

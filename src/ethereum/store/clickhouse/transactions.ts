@@ -9,7 +9,7 @@ import { SIDE_BITS } from './rows.ts';
 import type { Tables } from './tables.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 
-/** Maximum number of transactions with one hash prefix. More than one needs a deliberate collision. */
+/** Maximum number of transactions that share a hash prefix. More than one needs a deliberate collision. */
 const MAX_CANDIDATES = 100;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ interface Parts {
   readonly chunks: ChunkReader;
 }
 
-/** Returns undefined if no block up to `upTo` has the transaction. Row counts prove that the replica has all blocks. */
+/** Finds a transaction in blocks up to `upTo`. Row counts prove that the replica has the rows of all these blocks. */
 export async function findTransaction(
   { clickHouse, tables, reader, chunks }: Parts,
   hash: Hash,

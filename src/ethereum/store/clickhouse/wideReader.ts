@@ -24,7 +24,7 @@ export interface WideState {
   /** The part of `range` to query in ClickHouse: from the cursor's block to the last block that `missing` covers. */
   readonly searchRange: BlockRange;
   readonly attempts: Attempts;
-  /** Expected number of rows in `within`, by segment. */
+  /** Expected number of rows in `searchRange`, by segment. */
   readonly postings: ReadonlyMap<number, number>;
 }
 
@@ -116,7 +116,7 @@ export class WideReader {
     return rows.map(({ first, end }) => ({ fromBlock: first, toBlock: end - 1 }));
   }
 
-  /** Whole segments have stored sums. Partial segments at both ends are summed by block. */
+  /** Returns the expected rows by segment. Whole segments have stored sums; partial ones are summed by block. */
   async #postings({ fromBlock, toBlock }: BlockRange): Promise<Map<number, number>> {
     const first = segmentOf(fromBlock);
     const last = segmentOf(toBlock);
@@ -136,7 +136,7 @@ export class WideReader {
 
 const opposite = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
-/** Returns the part of a range after the cursor's block, which was already searched. */
+/** Returns the part of a range after the cursor's block in query order. That block was already searched. */
 function aheadOf(range: BlockRange, cursor: HistoryPosition | undefined, order: Order): BlockRange {
   if (cursor === undefined) return range;
   const step = order === 'asc' ? 1 : -1;

@@ -86,8 +86,8 @@ export class IndexWriter implements ChangeTarget {
 
   async #insert(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    // The token includes the hash: if PostgreSQL loses its newest commit, another block may get the same number and
-    // attempt.
+    // If PostgreSQL loses its newest commit, another block may get the same number and attempt. Its token differs by
+    // the hash, so that ClickHouse does not ignore its rows.
     const token = attempts
       .map(({ block: { block }, attempt }) => `${block.number}:${attempt}:${block.hash}`)
       .join();

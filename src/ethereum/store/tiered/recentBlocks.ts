@@ -17,8 +17,8 @@ interface Generation {
 }
 
 /**
- * Local index of the newest blocks: at least `keepBlocks`, at most twice as many plus one change. To avoid trimming, a
- * second index starts when the first has `keepBlocks`, and later replaces it.
+ * Local index of the newest blocks: at least `keepBlocks`, at most twice as many plus one change. It is never
+ * trimmed. When it has `keepBlocks` blocks, a second index starts, which replaces it once that has as many.
  */
 export class RecentBlocks implements NewestBlocks {
   readonly #keepBlocks: number;
@@ -143,7 +143,7 @@ function joining(
   return from < 0 ? [] : run.slice(from);
 }
 
-/** Returns the blocks that are already in the index, perhaps recorded as unavailable. */
+/** Returns the blocks that are already in the index. Those recorded there as unavailable may now have traces. */
 function tracedSince({ first, head }: Generation, blocks: readonly IndexedBlock[]): readonly IndexedBlock[] {
   if (first === undefined) return [];
   return blocks.filter(({ block }) => block.number >= first && block.number <= head);

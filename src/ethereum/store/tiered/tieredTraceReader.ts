@@ -33,8 +33,8 @@ export interface TieredReaderDependencies {
 }
 
 /**
- * Reads the newest blocks from the local index and others from the shared one. Each result is from one of the two, so
- * it is always of one chain.
+ * Reads the newest blocks from the local index and others from the shared one. Each result is read from only one
+ * index, so its blocks always belong to one chain.
  */
 export class TieredTraceReader implements TraceReader {
   readonly #shared: TraceReader;

@@ -67,7 +67,7 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     await this.#shared.close();
   }
 
-  /** Writes the shared index first, so that the local one never has blocks that others cannot see. */
+  /** Writes the shared index first, so that the local one has no blocks that other instances cannot see. */
   async #apply(change: IndexChange): Promise<void> {
     await this.#shared.apply(change);
     const head = (await this.#shared.head())?.number ?? -1;
