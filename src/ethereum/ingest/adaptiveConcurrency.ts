@@ -25,12 +25,12 @@ export class AdaptiveConcurrency {
     this.#limit = Math.min(this.#most, this.#limit + 1);
   }
 
-  /** Halves the limit: a node timed out, refused or was unreachable, or a block was large. */
+  /** Halves the limit. To be called if a node timed out, refused or was unreachable, or if a block was large. */
   failed(): void {
     this.#answersSinceChange = 0;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
   }
 }
 
-/** Returns a pace that never exceeds its start value, for work in the background. */
+/** Returns a limit that never exceeds its start value, for work in the background. */
 export const boundedConcurrency = (): AdaptiveConcurrency => new AdaptiveConcurrency(START, START);

@@ -116,8 +116,8 @@ export class ChainFollower {
   }
 
   /**
-   * Fetches the head for the local copy if another server wrote it first, so that nothing was added here. Each head is
-   * tried only once, because a missing copy is not a failure.
+   * Fetches the head for the local copy of the newest blocks if another server wrote the head to the shared index
+   * first, so that nothing was added here. Each head is tried only once, because a missing copy is not a failure.
    */
   async #keepNewest({ number, hash }: StoredBlock): Promise<void> {
     if (hash === this.#askedToKeep) return;
@@ -172,7 +172,7 @@ export class ChainFollower {
     this.#finality = this.#options.finality ?? defaultFinality(chain.chainId);
   }
 
-  /** Returns the first replaced block. Throws WrongChainError without a common ancestor (a new chain, no reorg). */
+  /** Returns the first replaced block. Throws WrongChainError if the nodes have a new chain instead of a reorg. */
   async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
     const { store, source } = this.#dependencies;
     const final = this.#finality === 'none' ? undefined : await store.finalizedNumber();

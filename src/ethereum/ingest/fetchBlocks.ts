@@ -3,7 +3,7 @@ import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import { type IndexedBlock, indexBlock, indexUnavailable, type TraceStore } from '../traces/index.ts';
 import { type AdaptiveConcurrency, boundedConcurrency } from './adaptiveConcurrency.ts';
 
-/** Maximum number of blocks per transaction while catching up. Each commit is flushed to disk, so larger is faster. */
+/** Maximum number of blocks per transaction while catching up. Large transactions need fewer flushes to disk. */
 export const MAX_BLOCKS_PER_BATCH = 64;
 /** Maximum traces per transaction, unless the store sets a limit. Each uses about 500 bytes of memory until written. */
 const TRACES_PER_BATCH = 12_288;

@@ -25,8 +25,8 @@ export interface FillOptions {
 }
 
 /**
- * Adds the missing blocks of a range to the index, in ascending order. Keeps no progress record: indexed blocks are
- * done, so it can be killed and restarted. Returns early only if it is aborted.
+ * Adds the missing blocks of a range to the index, in ascending order. Keeps no record of progress, because blocks in
+ * the index are done. The fill can therefore be killed and restarted. Returns early only if it is aborted.
  */
 export async function fillRange(options: FillOptions): Promise<void> {
   const { store, toBlock, signal } = options;

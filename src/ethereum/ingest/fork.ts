@@ -15,9 +15,9 @@ export class FinalityError extends Error {
 }
 
 /**
- * Returns the first block of the index that is not in the node's chain; undefined if the chains agree. Walks down from
- * the head, across gaps, because blocks below a common block are its ancestors. Throws FinalityError if one up to
- * `finalNumber` differs.
+ * Returns the first block of the index that is not in the node's chain; undefined if the chains agree. Walks down
+ * from the head, across gaps, to the first common block, because all blocks below are its ancestors. Throws
+ * FinalityError if a block up to `finalNumber` differs.
  */
 export async function findFork(
   store: TraceStore,

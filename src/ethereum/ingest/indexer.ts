@@ -18,7 +18,7 @@ export interface IndexerOptions extends ChainFollowerOptions {
   readonly isFollower?: boolean;
 }
 
-/** Applies a change with `apply`. Lets the implementation notify other readers of the index before or after that. */
+/** Applies a change by calling `apply`. Can notify other readers of the index before or after that. */
 export type ApplyWith = (change: IndexChange, apply: () => Promise<void>) => Promise<void>;
 
 /** Starts the tracing span of a write; undefined if it is not sampled. */

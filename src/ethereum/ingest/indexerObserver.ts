@@ -12,6 +12,6 @@ export interface IndexerObserver {
   unavailable(block: UnavailableBlock): void;
   /** The traces of a formerly unavailable block were written. */
   available(block: UnavailableBlock): void;
-  /** No block is missing any more from the first block to index on. */
+  /** The index now has all blocks from `fromBlock` to its head. */
   gapClosed(fromBlock: number): void;
 }

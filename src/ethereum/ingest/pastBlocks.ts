@@ -9,10 +9,10 @@ import {
 } from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 
-/** Number of non-final blocks added at once and kept in memory until then. Small enough for full mainnet blocks. */
+/** Number of non-final blocks that are fetched into memory and added at once. Full mainnet blocks fit. */
 const JOINED_AT_A_TIME = 16;
 
-/** A block is not in the index, and no node returns it or it is recorded as unavailable. */
+/** A block is not in the index and no node returns it, or the index records it as unavailable. */
 export class BlockUnavailableError extends Error {
   override readonly name = 'BlockUnavailableError';
   readonly blockNumber: number;
@@ -48,8 +48,9 @@ export interface PastBlocksOptions {
 
 /**
  * Fetches blocks below the index's head on demand. Concurrent callers share one fetch per block; only writes are
- * serialised. A final block may be added alone. A non-final one may be replaced, which only the walk down from the head
- * detects, so it is added together with all blocks up to the followed chain, from above, each the parent of the next.
+ * serialised. A final block may be added alone. A non-final block may be replaced. Only the walk down from the head
+ * detects this, and it ends at the first block that is still in the chain. All blocks between a non-final block and
+ * the followed chain are therefore added too, from the top down, each as the parent of the one above.
  */
 export class OnDemandBlocks {
   readonly #options: PastBlocksOptions;

@@ -17,7 +17,7 @@ export class PollLoop {
   readonly #dependencies: PollLoopDependencies;
   #failure: unknown;
   #failures = 0;
-  /** `wake` was called since the current pass began. */
+  /** Whether `wake` was called since the current pass began. */
   #isDue = false;
   #endPause: () => void = () => undefined;
 

@@ -176,7 +176,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     for (const node of nodes) {
       try {
         const value = await this.#pool.take(node, (traces) => ask(traces, node));
-        // The other nodes may be ahead of a node that does not have the block yet.
+        // A node that does not have the data may be behind the others, so the next node is asked.
         if (value !== undefined) return value;
         anyHasNothing = true;
       } catch (error) {

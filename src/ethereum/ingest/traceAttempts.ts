@@ -27,7 +27,7 @@ interface NodeAttempts {
 /** Attempts by block hash, because nodes may have different blocks at one height. */
 type FailingBlock = Map<Hash, Map<UpstreamNode, NodeAttempts>>;
 
-/** Results of one round, in which all nodes were asked for one block. */
+/** Results of one round of requests to the nodes for one block. */
 export interface Round {
   readonly blockNumber: number;
   /** Nodes that have the block and failed to trace it, most trusted first. */
@@ -91,7 +91,7 @@ export class TraceAttempts {
     });
   }
 
-  /** Returns the reason that no node can trace the block; undefined while a node still may. */
+  /** Returns the reason that no node can trace the block; undefined while a node may still be able to. */
   verdict({ blockNumber, failed, notAsked }: Round): Verdict | undefined {
     const [trusted] = failed.values();
     const nodes = this.#nodesOf(blockNumber, failed);

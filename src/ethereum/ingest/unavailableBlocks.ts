@@ -31,7 +31,7 @@ interface Retry {
   readonly pauseMs: number;
 }
 
-/** Lists the unavailable blocks of the index and retries them one at a time, up to one hour apart per block. */
+/** Lists the unavailable blocks of the index and retries one at a time. The pause per block grows up to one hour. */
 export class UnavailableBlocks {
   readonly #options: UnavailableBlocksOptions;
   readonly #dependencies: UnavailableBlocksDependencies;
