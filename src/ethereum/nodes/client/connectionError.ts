@@ -25,7 +25,7 @@ export function notSent(error: NodeError): NodeError {
 
 /** Returns the NodeError for a failed connection. `sent`: the request was written to a connection. */
 export function connectionError(error: Error, host: string, sent: boolean): NodeError {
-  // We aborted the request, and the error has the reason.
+  // Floodgate aborted the request, and the error has the reason.
   if (error instanceof NodeError) return error;
   const code = 'code' in error ? String(error.code) : error.name;
   if (TIMED_OUT.has(code))

@@ -4,7 +4,7 @@ import type { Budget, NodeLimits, Urgency } from './nodeBudget.ts';
 const LEASE_MS = 1_000;
 /** Minimum time until a rejected lease is requested again, because timers may fire early. */
 const MIN_WAIT_MS = 1;
-/** Maximum share of a second's budget that one lease, or the debt, may have. */
+/** Maximum size of a lease, and of the calls beyond leases, as a share of the budget per second. */
 const PORTION = 0.1;
 const portionOf = (perSecond: number): number => Math.max(1, Math.floor(perSecond * PORTION));
 
@@ -31,15 +31,15 @@ const NO_LEASE: NodeLease = {
 };
 
 /**
- * Budget of a node in a process that leases it from another process, whose polls and ingest share the budget. A first
- * try needs a leased call. A retry cannot wait, so it is sent in advance, up to a tenth of a second's calls. Bytes
- * are paid after they are received; a tenth of a second's bytes ends a lease.
+ * Budget of a node in a process that leases calls from another process, whose polls and ingest share the budget. A
+ * first try needs a leased call. A retry cannot wait, so a tenth of a second's calls may be sent before they are
+ * leased. Bytes are reported after they are received. A lease ends after a tenth of a second's bytes.
  */
 export class LeasedNodeBudget implements Budget {
   readonly #ask: (wanted: WantedNodeLease) => Promise<NodeLease>;
   readonly #maxCalls: number;
   readonly #maxBytes: number;
-  /** Lease size. Doubles while leases are used up in time, otherwise falls back to 1, because unused calls are lost. */
+  /** Calls per lease. Doubles while leases are used up in time, otherwise 1, because unused calls are lost. */
   #wanted = 1;
   #leased = 0;
   #leasedUntilMs = 0;
@@ -107,7 +107,7 @@ export class LeasedNodeBudget implements Budget {
     return Math.max(0, this.#refusedUntilMs[urgency] - performance.now());
   }
 
-  /** Reports used calls and bytes, unless a pending message will. */
+  /** Reports used calls and bytes. While a message is pending, does nothing: the end of the message reports them. */
   #report(): void {
     if (this.#asking !== undefined || (this.#tookCalls === 0 && this.#tookBytes === 0)) return;
     inBackground('report to a node budget', () => this.#begin('retry', 0));

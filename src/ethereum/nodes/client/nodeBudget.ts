@@ -18,7 +18,7 @@ export interface Budget {
   waitMs(urgency: Urgency): number;
   takeCalls(calls: number): void;
   takeBytes(bytes: number): void;
-  /** Leases calls if none are left; undefined if not needed or possible now. Resolves when done and never rejects. */
+  /** Leases calls if none are left. Returns undefined if a lease is not needed or not possible. Never rejects. */
   lease(urgency: Urgency): Promise<void> | undefined;
 }
 

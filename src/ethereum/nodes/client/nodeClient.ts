@@ -26,7 +26,7 @@ const BLOCK_CONNECTIONS = 16;
 /** Separate connections for polls, which must not wait. A poll sends up to 3 requests if the node rejects batches. */
 const POLL_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Timeout of a silent node; trace_block of a full mainnet block takes a few seconds. */
+/** Time without data after which a request fails. trace_block of a full mainnet block takes a few seconds. */
 const SILENCE_MS = 30_000;
 /** Larger client responses are forwarded while received; smaller ones are read whole, checked and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
@@ -45,13 +45,13 @@ export interface RelayOptions {
   readonly traceparent?: string | undefined;
 }
 
-/** Options of our own requests. The defaults suit the traces of a block. */
+/** Options of Floodgate's own requests. The defaults suit the traces of a block. */
 export interface CallOptions {
   /** True for a small request that must not wait for block fetches. */
   readonly isPoll?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Receives responses above `streamAboveBytes` (default: 8 MiB) while they are parsed. Default: reads them whole. */
+  /** Budget for responses above `streamAboveBytes` (default: 8 MiB), parsed while received. Default: read whole. */
   readonly memory?: ResponseMemory;
   readonly streamAboveBytes?: number;
   readonly span?: Span;

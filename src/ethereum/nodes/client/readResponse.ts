@@ -47,7 +47,7 @@ function readAnyForm(bytes: Buffer, host: string): UpstreamResponse {
     throw new NodeError('nonsense', `${host} answered with the id of another request`);
   const span = result === undefined ? undefined : resultOf(bytes);
   if (span === undefined) throw new NodeError('nonsense', `${host} answered with neither result nor error`);
-  // Duplicate JSON keys: forward exactly the bytes that were validated.
+  // A JSON key may occur twice, so exactly the bytes that were validated are forwarded.
   return { kind: 'result', bytes: span, value: parse(span) };
 }
 

@@ -1,6 +1,6 @@
 import { NodeError } from './nodeError.ts';
 
-/** Fault of the request at any node; it has no effect on a node's health. */
+/** A failure that the request causes at any node. It has no effect on a node's health. */
 export class RequestFaultError extends NodeError {}
 
 /** The response is larger than allowed. */

@@ -8,11 +8,11 @@ import { OversizedRequestError, OversizedResponseError } from './requestFault.ts
 import { type ReceiveReservation, ResponseQuotaError } from './responseQuota.ts';
 import { ResponseStream } from './responseStream.ts';
 
-/** Bytes of a response that are not charged. The number of connections bounds their sum. */
+/** Number of bytes of each response that are not charged. The number of connections bounds the uncharged memory. */
 const FREE_BYTES = 64 * 1024;
 /** Copies of a response in memory while it is read: the received chunks and their concatenation. */
 const COPIES = 2;
-/** Interval at which a request that waits for a connection asks to close one of a client that does not read. */
+/** Interval at which a waiting request asks to close the connection of a client that does not read. */
 const WANT_PLACE_EVERY_MS = 1_000;
 /** Maximum pause granted to a node that sends Retry-After. */
 const MAX_RETRY_AFTER_MS = 60_000;

@@ -5,7 +5,7 @@ export interface ResponseQuota {
   /** Reserves bytes; returns false if the quota is exhausted. */
   charge(bytes: number): boolean;
   credit(bytes: number): void;
-  /** All connections to a node are in use: closes one that is occupied by a client that does not read. */
+  /** To be called if all connections to a node are in use. Closes one whose client does not read the response. */
   freeConnection(): void;
 }
 

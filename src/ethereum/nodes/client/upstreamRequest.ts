@@ -35,13 +35,13 @@ export interface UpstreamRequest {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly oversizeBlame: OversizeBlame;
-  /** An equal request failed recently by its own fault: only one more node is tried. */
+  /** Failure of an equal request shortly before, caused by the request. Only one more node is then tried. */
   readonly failedBefore: FailedRequestError | undefined;
   /** Nodes to exclude; the nodes that are tried are added. Default: only the nodes of `failedBefore` are excluded. */
   readonly tried?: Set<UpstreamNode> | undefined;
   /** Returns the client's key. Clients share the budgets of nodes fairly. */
   readonly client?: (() => string) | undefined;
-  /** No client waits for the request: it is sent only if the budgets have a large reserve. */
+  /** Whether no client waits for the request. It is then sent only if the budgets have a large reserve. */
   readonly isBackground?: boolean;
   /** Memory quota for the response; undefined if the response must not fail because of the quota. */
   readonly reservation: ReceiveReservation | undefined;

@@ -16,7 +16,7 @@ export class BudgetExceededError extends NodeError {
 
 interface Waiter {
   readonly client: string;
-  /** Settles the wait: granted if called without an argument, otherwise rejected with the error. */
+  /** Ends the wait: with an error, the call is rejected, otherwise it may be sent. */
   readonly settle: (error?: BudgetExceededError) => void;
 }
 
@@ -25,7 +25,7 @@ export interface FairQueueOptions {
   /** Number of calls that the nodes accept now, and milliseconds until the next one if there are none. */
   readonly callsLeft: () => number;
   readonly untilNextMs: () => number;
-  /** Requests more leased calls for the waiting requests. Default: no leases. */
+  /** Leases more calls for the waiting requests from the process that owns the budgets. Default: no leases. */
   readonly lease?: () => void;
 }
 

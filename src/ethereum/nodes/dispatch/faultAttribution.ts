@@ -16,7 +16,8 @@ interface FailedRequest {
 
 /**
  * Nodes at which one request failed in a way that the request may have caused. If another node responds, the failed
- * nodes are blamed; if all fail alike, the request is. A client can therefore not take a good node out of rotation.
+ * nodes are blamed. If all nodes fail alike, the request is blamed. A client can therefore not take a good node out
+ * of rotation.
  */
 export class FaultAttribution {
   readonly #judge: Judge;
@@ -44,7 +45,7 @@ export class FaultAttribution {
     this.#condemn();
   }
 
-  /** No further node is tried. A false response that no other node repeated is blamed on its node. */
+  /** To be called when no further node is tried. Blames a node for a false response that no other node sent. */
   finish(): void {
     if (!this.#hasAnswer && this.#invalid.length === 1) this.#condemn();
   }

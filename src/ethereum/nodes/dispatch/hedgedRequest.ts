@@ -24,14 +24,15 @@ const GIVEN_UP = 'given_up';
 const MIN_TRY_MS = 5;
 
 /**
- * One request to the nodes. A failed attempt is retried at the next node. A slow one is hedged: after `hedgeDelayMs`
- * the request is also sent to a second node. If `hedgeDelayMs` is undefined, it is never hedged.
+ * One request to the nodes. A failed attempt is retried at the next node. A slow attempt is hedged: after
+ * `hedgeDelayMs` the request is also sent to a second node. If `hedgeDelayMs` is undefined, the request is never
+ * hedged.
  */
 export class HedgedRequest {
   readonly #request: UpstreamRequest;
   readonly #upstreams: Upstreams;
   readonly #tried: Set<UpstreamNode>;
-  /** Nodes at which the request failed by its own fault. */
+  /** Nodes at which the request failed for a reason in the request itself. */
   readonly #failedAt: UpstreamNode[];
   readonly #running = new Map<UpstreamNode, PendingResponse>();
   readonly #suspects: FaultAttribution;
@@ -97,12 +98,12 @@ export class HedgedRequest {
     this.#hedgeDelayMs *= 2;
   }
 
-  /** A request that may be slow by its own fault is sent to two healthy nodes at most, so it cannot occupy all. */
+  /** A request that may itself cause the delay is sent to at most two healthy nodes, so it cannot occupy all. */
   #mayHedge(): boolean {
     return this.#request.oversizeBlame !== 'request' || this.#busyNodes < NODES_TO_FAIL_REQUEST;
   }
 
-  /** Number of healthy nodes that work on the request, plus expensive failures. */
+  /** Number of healthy nodes that work on the request, plus the number of its expensive failures. */
   get #busyNodes(): number {
     const running = [...this.#running.keys()].filter(({ health }) => health === 'healthy');
     return this.#costlyFailures + running.length;
@@ -226,7 +227,7 @@ export class HedgedRequest {
     return neverSent(failure) || failure instanceof NodeBusyError;
   }
 
-  /** Handles a failure that the request itself caused: one other node, possibly already at work, gets a chance. */
+  /** Handles a failure that the request may have caused. One other node is tried, unless one is already at work. */
   #requestFailed(node: UpstreamNode, fault: RequestFaultError): void {
     clearTimeout(this.#hedgeTimer);
     this.#running.delete(node);

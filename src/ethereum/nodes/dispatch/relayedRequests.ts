@@ -64,7 +64,7 @@ export class RelayedRequests implements Upstreams {
       });
   }
 
-  /** Nodes whose budgets count: the healthy ones, or all if none is healthy, so that budgets do not hide an outage. */
+  /** Nodes whose budgets count: the healthy ones. If none is healthy, all, so that no budget hides an outage. */
   get #budgetNodes(): readonly UpstreamNode[] {
     const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
     return healthy.length > 0 ? healthy : this.#nodes;
@@ -74,14 +74,14 @@ export class RelayedRequests implements Upstreams {
     return this.#budgetNodes.reduce((sum, { client }) => sum + callsLeft(client.budget), 0);
   }
 
-  /** Leases calls of the node that will be used; undefined if it has some or other requests already wait for them. */
+  /** Leases calls of the node that will be used. Returns undefined if it has calls left or other requests wait. */
   #lease({ isBackground, tried, failedBefore, needsBlock }: WantedNode): Promise<void> | undefined {
     if (this.#queue === undefined || this.#queue.isAnyWaiting) return undefined;
     const urgency = isBackground === true ? 'background' : 'firstTry';
     const { choice } = this.#dependencies;
     const isTried = tried ?? new Set(failedBefore?.nodes);
     const mayGive = (budget: Budget): boolean => budget.waitMs(urgency) === 0;
-    // If no node has reached the block, one still may.
+    // If no node has reached the block, one may still reach it.
     const best = choice.best(isTried, needsBlock, mayGive) ?? choice.best(isTried, undefined, mayGive);
     return best?.client.budget?.lease(urgency);
   }
@@ -97,15 +97,15 @@ export class RelayedRequests implements Upstreams {
 
   /**
    * Returns the first good response. Tries nodes by expected latency, and sends a slow read to a second node in
-   * parallel. If all are unhealthy, waits for a recovery. If no response is good, returns the last one or rejects with
-   * NodeError.
+   * parallel. If all nodes are unhealthy, waits for one to recover. If no response is good, returns the last one or
+   * rejects with NodeError.
    */
   async send(request: UpstreamRequest): Promise<HedgedResponse> {
     const { needsBlock, timeoutMs, method, once, body } = request;
     const { choice, heads, wait } = this.#dependencies;
     if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
       await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
-    // If calls are left, no other request runs between here and the node, so they cannot be taken.
+    // If calls are left, no other request can take them, because nothing else runs before this one is sent.
     for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
     const turn = this.#acquire(request);
     if (turn !== undefined) await turn;

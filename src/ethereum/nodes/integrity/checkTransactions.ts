@@ -6,12 +6,12 @@ import { transactionBytes } from './transactionBytes.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Networks on which a transaction's hash is the hash of its signed bytes: Mainnet, Sepolia, Holesky and Hoodi. Others
- * have unsigned transactions (Polygon, rollups, impersonation), so their honest nodes would fail the check.
+ * Networks on which a transaction's hash is the hash of its signed bytes: Mainnet, Sepolia, Holesky and Hoodi. Other
+ * networks have unsigned transactions (Polygon, rollups, impersonation), so honest nodes would fail the check.
  */
 const NETWORKS: ReadonlySet<number> = new Set([1, 11_155_111, 17_000, 560_048]);
 
-/** Maximum number of checked transactions (1 to 2 ms). Each costs two hashes of some 20 µs and a trie insertion. */
+/** Maximum number of transactions to check, in 1 to 2 ms. Each needs two hashes of 20 µs and a trie insertion. */
 export const MAX_CHECKED_TRANSACTIONS = 32;
 /** Maximum bytes of checked transactions: hashing costs about 30 µs per KiB. */
 const MAX_CHECKED_BYTES = 16 * 1024;
@@ -21,15 +21,16 @@ const EMPTY_ROOT = listRoot([]);
 
 export const knowsTransactions = (chainId: string | undefined): boolean => NETWORKS.has(Number(chainId));
 
-/** Checks a transaction's hash against its bytes. Skips unknown types and long ones. Throws InvalidResponseError. */
+/** Checks a transaction's hash against its bytes, unless its type is unknown or it is long. */
 export function checkTransaction(transaction: Members): void {
   const bytes = transactionBytes(transaction);
   if (bytes !== undefined && bytes.length <= MAX_CHECKED_BYTES) checkHash(transaction, bytes);
 }
 
 /**
- * Checks the transactions of a block whose header hash was checked. A list must be empty if and only if the root is
- * the empty root; a short list of full transactions must have the root. Throws InvalidResponseError.
+ * Checks the transactions of a block whose header hash was checked. The list must be empty if and only if the root is
+ * that of an empty list. The root of a short list of full transactions is computed and compared. Throws
+ * InvalidResponseError.
  */
 export function checkTransactions({ number, transactions, transactionsRoot }: Members): void {
   if (!Array.isArray(transactions) || typeof transactionsRoot !== 'string') return;

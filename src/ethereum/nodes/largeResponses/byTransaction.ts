@@ -7,8 +7,8 @@ import type { TraceLimits } from './traceLimits.ts';
 
 /**
  * Returns the results of one call per transaction, in sequence, for a block whose traces exceed the limits of one
- * response. Rejects with OversizedBlockError if they are too large, or NodeError `oversized` if the node lacks the
- * method.
+ * response. Rejects with OversizedBlockError if the results are too large, or with NodeError `oversized` if the node
+ * lacks the method.
  */
 export async function askByTransaction(
   node: NodeCalls,

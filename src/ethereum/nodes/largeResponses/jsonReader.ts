@@ -47,7 +47,7 @@ export class JsonReader {
   #inside: 'text' | 'scalar' | undefined;
   #isPlain = true;
   #isEscaped = false;
-  /** Bytes of that token from earlier pieces. */
+  /** Bytes of the current string or scalar from earlier pieces. */
   #text = Buffer.allocUnsafe(INITIAL_TEXT_BYTES);
   #textBytes = 0;
 

@@ -61,7 +61,7 @@ export class ResponseMemory {
       this.#long.set(hash, { text, count: 1 });
       return text;
     }
-    // Storage deduplicates a string from a number of repetitions on; before that, each copy is charged.
+    // The index stores a string once if it repeats often enough. Up to that number, each copy is charged.
     if (!isShared(bytes.length, ++known.count)) this.charge(bytes.length);
     return known.text;
   }

@@ -12,7 +12,7 @@ export class ChainMismatchError extends Error {
 /** A node is on another chain than expected. It is never used. */
 export class OtherChainError extends NodeError {}
 
-/** Checks that all nodes are on one chain: the index's chain or, without an index, that of the first to respond. */
+/** Checks that all nodes are on one chain: that of the index or, without an index, of the first node to respond. */
 export class ChainCheck {
   readonly #indexed: NodeChain | undefined;
   readonly #mismatched: (node: UpstreamNode, reason: string) => void;
@@ -50,7 +50,7 @@ export class ChainCheck {
     );
   }
 
-  /** Requests the nodes' chain. If no node is on the expected one, returns the first, so the caller can compare. */
+  /** Requests the nodes' chains. Returns the expected chain or, if no node is on it, the first, for comparison. */
   async ask(nodes: readonly UpstreamNode[], options?: CallOptions): Promise<ChainIdentity> {
     const asked = nodes.map(async (node) => chainIdentity(await this.#ask(node, options), node.client));
     const answers = await Promise.allSettled(asked);

@@ -1,9 +1,9 @@
 import type { NodeHeads } from './nodeHeads.ts';
 
-/** Rule for final blocks: as the node reports, at a depth below the head, or none. */
+/** Rule that decides which blocks are final: as the node reports, at a depth below the head, or none. */
 export type Finality = 'node' | 'none' | { readonly depth: number };
 
-/** Ganache and geth's developer mode; anvil and Hardhat. Can be reset at will, even below their finalized block. */
+/** Ganache and geth's developer mode; anvil and Hardhat. They can be reset even below the finalized block. */
 const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337];
 
 /** Default finality rule of a chain. */

@@ -9,18 +9,19 @@ export interface Claim {
 }
 
 /**
- * Time for which a head is kept that no healthy node has. The node that reported it may have died, and the others
- * reach it within a block. After this time the chain must have gone back.
+ * Time for which a head is kept although no healthy node has it. The node that reported it may have died, and the
+ * other nodes reach the head within a block time. After HOLD_MS the chain must have gone back.
  */
 const HOLD_MS = 15_000;
-/** Maximum lead over the second highest of three or more nodes. A node further ahead is on its own chain; ignore it. */
+/** Maximum lead over the second highest of three or more nodes. A node further ahead is on its own chain: ignored. */
 const MAX_LEAD_BLOCKS = 64;
 /** Number of hashes kept below the head: more than the lag up to which a node is used. */
 const REMEMBERED_BLOCKS = 64;
 
 /**
- * Merges the heads of all nodes into the heads that readers see: the highest block, or among several at one height, the
- * block that most nodes have. Never goes back because another node answered. A single node's heads are used unchanged.
+ * Merges the heads of all nodes into the heads that readers see: the highest block, or among several at one height,
+ * the block that most nodes have. The head never goes back just because another node answered. A single node's heads
+ * are used unchanged.
  */
 export class NetworkHeads {
   #latest: HeadBlock | undefined;

@@ -6,7 +6,7 @@ import type { UpstreamNode } from './upstreamNode.ts';
 /** Maximum lag behind the head. A node with a larger lag is used only if no other is left. */
 const MAX_LAG_BLOCKS = 8;
 
-/** The node's chain is unknown, or the node cannot be trusted. */
+/** Nodes that receive no relayed requests: their chain is unknown, or they are drained or not trusted. */
 const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
   'unknown',
   'drained',
@@ -82,7 +82,7 @@ export class NodeChoice {
     return this.#nodes.filter(({ health }) => health !== 'drained').sort((a, b) => penalty(a) - penalty(b));
   }
 
-  /** On another fork the blocks above the final one differ. */
+  /** Whether a node has a block of the head's chain. On another fork, blocks above the final one differ. */
   #has({ heads }: UpstreamNode, block: number): boolean {
     if (heads === undefined || heads.latest.number < block) return false;
     return block <= (this.#heads.final ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);

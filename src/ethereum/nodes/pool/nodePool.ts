@@ -51,7 +51,7 @@ export interface PoolDependencies {
   readonly observer: PoolObserver;
   /** Called after a node has answered a poll and the heads were updated. */
   readonly polled?: () => void;
-  /** The process that polls the nodes; its results arrive through `follow`. Default: this process polls. */
+  /** The process that polls the nodes; its results arrive through `adopt`. Default: this process polls. */
   readonly remotePolls?: RemotePolls | undefined;
   /** Creates a node's budget by node index, if another process owns the budgets. Default: counted in this process. */
   readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
@@ -140,7 +140,7 @@ export class NodePool {
     return this.nodes.length === 1;
   }
 
-  /** True if another process polls the nodes. Its head may be newer by the latency of a message. */
+  /** True if another process polls the nodes. The head known there may be newer by the latency of a message. */
   get isFollower(): boolean {
     return this.#remotePolls !== undefined;
   }
@@ -284,7 +284,7 @@ export class NodePool {
 
   async freshHeads(): Promise<NodeHeads> {
     if (!this.isFollower) return this.#headReader.fresh();
-    // Only `follow` changes the heads.
+    // Only `adopt` changes the heads.
     await Promise.all(this.#choice.headNodes().map((node) => this.refresh(node)));
     const heads = this.knownHeads;
     if (heads === undefined) throw new NodeError('unreachable', 'no node is available');

@@ -1,14 +1,14 @@
 import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
 import type { BlockRef } from './nodeHeads.ts';
 
-/** Any account will do. */
+/** Account whose balance is requested. Any account will do. */
 const SOME_ACCOUNT = `0x${'0'.repeat(40)}`;
 /** JSON-RPC error codes of a request that the node does not support. */
 const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([-32_600, -32_601, -32_602, -32_700]);
 
 /**
- * Tests if a node accepts block hashes in state requests (EIP-1898); undefined if it does not have the state of this
- * block. Rejects with NodeError.
+ * Tests if a node accepts block hashes in state requests (EIP-1898). Returns undefined if the node does not have the
+ * state of this block. Rejects with NodeError.
  */
 export async function takesBlockHashes(
   client: NodeClient,

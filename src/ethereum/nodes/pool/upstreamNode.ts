@@ -32,7 +32,7 @@ export class UpstreamNode {
   lastPollSucceeded = false;
   /** Chain that the node reported; undefined before the first report. */
   chain: NodeChain | undefined;
-  /** The chain was verified, and nothing has happened since that could have put another node at this address. */
+  /** Whether the chain was verified and nothing since then could have put another node at this address. */
   isChainVerified = false;
   /** True if the node accepts block hashes in state requests (EIP-1898); undefined while unknown. */
   supportsBlockHashes: boolean | undefined;

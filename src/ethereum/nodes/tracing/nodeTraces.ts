@@ -40,7 +40,7 @@ export interface NodeTracesOptions {
 /** Timeout of a header request. A header is small, so a slower node is unhealthy. */
 const HEADER_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000 };
 
-/** Blocks and traces of one node, by its trace method; every block is checked. Accuracy by method: docs/reference/nodes.md. */
+/** Reads blocks with traces from one node and checks them. Accuracy of the trace methods: docs/reference/nodes.md. */
 export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder {
   readonly #node: NodeClient;
   readonly #method: TraceMethodDetector;
@@ -93,7 +93,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
         ? await this.#parityBlock(node, blockNumber)
         : await this.#gethBlock(node, blockNumber, method);
     } catch (error) {
-      // After a false response, reject the block: other methods are less exact.
+      // A false response to trace_block does not start a probe for other methods, because those are less exact.
       const isFalse = error instanceof NodeError && error.reason === 'nonsense';
       if (method !== 'trace_block' || !isFalse) this.#method.failed(blockNumber);
       throw await this.#traceError(blockNumber, error);
@@ -119,7 +119,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const failure = error instanceof NodeError ? traceFailureOf(error) : undefined;
     if (failure === undefined) return error;
     const header = await this.#headerAlone(blockNumber).catch(() => undefined);
-    return header === undefined ? error : new BlockTraceError(error as NodeError, { failure, header }); // has a failure
+    return header === undefined ? error : new BlockTraceError(error as NodeError, { failure, header }); // only a NodeError has a failure
   }
 
   async #headerAlone(blockNumber: number): Promise<BlockHeader> {
@@ -184,7 +184,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     });
   }
 
-  /** Requests by hash, so that header, transactions and traces belong to one block during a reorganisation. */
+  /** Requests traces by block hash, so that header and traces belong to one block during a reorganisation. */
   async #gethBlock(
     node: NodeCalls,
     blockNumber: number,

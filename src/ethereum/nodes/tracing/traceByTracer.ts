@@ -9,8 +9,9 @@ export const TRACERS = {
 } as const;
 
 /**
- * Traces a block with one of geth's tracers by hash, so that the result belongs to this block during a reorganisation.
- * Without that method, traces by number and then checks that the block was not replaced. Rejects with NodeError.
+ * Traces a block with one of geth's tracers by hash, so that the result belongs to this block during a
+ * reorganisation. If the node does not support that, traces by number and then checks that the block was not
+ * replaced. Rejects with NodeError.
  */
 export async function traceByTracer(
   node: NodeCalls,

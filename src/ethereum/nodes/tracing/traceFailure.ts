@@ -15,7 +15,7 @@ export class BlockTraceError extends NodeError {
   }
 }
 
-/** HTTP statuses with which a node, or a proxy before it, fails this call. */
+/** HTTP statuses that a node, or a proxy before it, returns if a trace call fails. */
 const STATUSES: Readonly<Record<number, TraceFailure>> = { 500: 'tracerError', 504: 'timeout' };
 /** JSON-RPC error codes with which providers limit the call rate. */
 const BUSY_CODES: readonly number[] = [-32_005, 429];

@@ -40,7 +40,7 @@ export class TraceMethodDetector {
     return this.#method;
   }
 
-  /** Records that the node failed to trace a block, because another client may be at its address now. */
+  /** Records that the node failed to trace a block. Other node software may run at the node's address now. */
   failed(blockNumber: number): void {
     this.#failedBlocks.add(blockNumber);
     const [oldest] = this.#failedBlocks;

@@ -23,7 +23,7 @@ export interface TraceProvider {
 }
 
 export interface TransactionFinder {
-  /** Returns the number of the transaction's block; undefined if it is in none. Rejects with NodeError. */
+  /** Returns the number of the block with a transaction; undefined if no block has it. Rejects with NodeError. */
   transactionBlock(hash: Hash): Promise<number | undefined>;
 }
 
