@@ -13,7 +13,7 @@ import type { ChunkReader } from './chunks.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 import type { WideState } from './wideReader.ts';
 
-/** Maximum number of blocks per page if no address is given. Each block is read completely. */
+/** Maximum number of blocks per page if no address is given, because each block is then read completely. */
 const MAX_BLOCKS = 64;
 const CHUNK_BYTES = 256 * 1024 * 1024;
 

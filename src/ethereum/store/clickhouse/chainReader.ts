@@ -14,7 +14,7 @@ import { RANGE, type WideQuery, WideReader, type WideState } from './wideReader.
 
 const READ_ONLY = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** PostgreSQL's state of a block range, read before ClickHouse is queried. */
+/** What PostgreSQL records about a range of blocks. Read before ClickHouse is queried. */
 export interface RangeState {
   readonly span: RangeBlocks;
   readonly attempts: Attempts;

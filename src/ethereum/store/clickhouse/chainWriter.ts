@@ -11,7 +11,7 @@ import { LeaseHeldElsewhere } from './failures.ts';
 import { bytesOf, hex } from './hashes.ts';
 import { type Attempt, countPostings } from './rows.ts';
 
-/** A block's attempt that is not canonical but has rows in ClickHouse. */
+/** An attempt at a block that is not canonical but has rows in ClickHouse. */
 export interface DeadBlock {
   readonly number: number;
   readonly attempt: number;
@@ -154,7 +154,7 @@ export class ChainWriter {
     });
   }
 
-  /** Returns the indexed blocks at and next to the blocks of a change, except those that the change undoes. */
+  /** Returns the indexed blocks of the same numbers as the change's blocks and of adjacent ones, unless undone. */
   async #neighbours(query: Query, blocks: readonly IndexedBlock[], undoFrom: number): Promise<Held> {
     const near = blocks.flatMap(({ block: { number } }) => [number - 1, number, number + 1]);
     const rows = await query<{ number: number; hash: Buffer; parent: Buffer; isUnavailable: boolean }>(

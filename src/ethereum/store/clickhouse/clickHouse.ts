@@ -33,7 +33,7 @@ const READ_SETTINGS = {
   // All subqueries read the same parts, so that row counts match the positions.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
-  // Queries are small: compiling them and a second thread cost more than they save.
+  // Queries are small. Compilation and a second thread would cost more than they save.
   ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
   max_threads: 1,
 } as const;
@@ -120,7 +120,7 @@ export class ClickHouse {
     await this.#client.close();
   }
 
-  /** Makes a replica reject the query if it lacks rows that a quorum has acknowledged. */
+  /** Makes a replica that lacks rows which a quorum has acknowledged reject the query. */
   #sequential(): { readonly select_sequential_consistency?: '1' } {
     return this.#isCluster ? { select_sequential_consistency: '1' } : {};
   }

@@ -30,7 +30,7 @@ export class Database {
       ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
       ...{ types: { getTypeParser }, max: MAX_CONNECTIONS },
     });
-    // Prevents a crash on lost connections. The pool removes idle ones; a query on one in use fails by itself.
+    // Prevents a crash on lost connections. The pool removes idle connections; a query on a lost one fails by itself.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }

@@ -59,7 +59,7 @@ export const validRowsCondition = ({ numbers }: Attempts): string =>
       : 'transform(number, {numbers:Array(UInt32)}, {attempts:Array(UInt16)}, toUInt16(0))'
   }`;
 
-/** PostgreSQL SQL: the blocks of chain $1 from $2 to $3 whose valid attempt is not 0, or that have none. */
+/** PostgreSQL SQL: the blocks of chain $1 from $2 to $3 whose valid attempt is not 0, or that have no valid one. */
 export const UNUSUAL = `SELECT u.number, coalesce(c.attempt, ${NO_ATTEMPT}) AS attempt
   FROM (SELECT DISTINCT number FROM floodgate_traces.blocks
     WHERE chain = $1 AND number BETWEEN $2 AND $3 AND (attempt > 0 OR NOT is_canonical)) u

@@ -27,7 +27,7 @@ const TABLES = `
   CREATE TABLE floodgate_traces.unavailable (
     chain bigint NOT NULL, number bigint NOT NULL, reason text NOT NULL, PRIMARY KEY (chain, number));`;
 
-/** Arbitrary lock id, the same for all instances: the instance with the lock creates the tables. */
+/** Arbitrary lock id, the same for all instances. The instance with the lock creates the tables. */
 const SCHEMA_LOCK = 7_316_480_222;
 
 /** Creates the tables in one transaction. Throws `TraceStoreUnavailable` if they exist with another format. */

@@ -198,7 +198,7 @@ export class ClickHouseTraceStore implements TraceStore {
     return state?.span.block(number);
   }
 
-  /** Returns a transaction's root frame, with all chunks of its block from there on. */
+  /** Returns a transaction's root frame, with all chunks of its block from that frame on. */
   async #transaction(
     hash: Hash,
     upTo: number | undefined,

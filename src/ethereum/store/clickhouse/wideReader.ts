@@ -13,9 +13,9 @@ import { type Attempts, attemptsOf, UNUSUAL } from './rangeBlocks.ts';
 /** SQL: the blocks from $2 to $3. */
 export const RANGE = `int8multirange(int8range($2, $3, '[]'))`;
 
-/** PostgreSQL's state of a wide range: expected number of rows by segment, and missing blocks. */
+/** What PostgreSQL records about a wide range: expected number of rows by segment, and missing blocks. */
 export interface WideState {
-  /** Random id of the index. Excludes rows of other indexes. */
+  /** Random id of the index, which excludes the rows of other indexes in the same tables. */
   readonly chain: number;
   readonly range: BlockRange;
   readonly missing: readonly BlockRange[];

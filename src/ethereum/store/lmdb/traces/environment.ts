@@ -52,7 +52,7 @@ export class NoIndexError extends Error {
 interface LmdbReading {
   /** Starts a read transaction if there is none. lmdb otherwise starts it with the first read. */
   ensureReadTxn(): void;
-  /** Emitted by the database whose read started a transaction. */
+  /** Emitted by the database whose read has started a transaction. */
   on(event: 'begin-transaction', begun: () => void): void;
 }
 
@@ -77,7 +77,7 @@ export class TraceEnvironment {
   readonly segments: Database<Buffer, Buffer>;
   /** By block number: the attributes of the block's traces, 16 bits each. */
   readonly attributes: Database<Buffer, Buffer>;
-  /** Runs of the directory of addresses, by level. */
+  /** One database per level of the directory of addresses, with the runs of that level. */
   readonly #directory: readonly Database<Buffer, Buffer>[];
   /** One database per dictionary: chunks by block number and chunk number, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();

@@ -76,7 +76,7 @@ export function encodeVersion({ changes, rewrites }: StateVersion): Buffer {
   return record;
 }
 
-/** Blocks of a segment that are not completely in its lists on disk. Their postings are in memory until a merge. */
+/** Blocks of a segment whose postings are not all in the lists on disk, but in memory until a merge. */
 export class UnmergedBlocks {
   readonly segment: number;
   /** One bit per block of the segment, lowest bit first. */
@@ -132,7 +132,7 @@ export function decodeChain(record: Buffer): ChainIdentity {
 export class Segment implements TraceCounts {
   readonly #words: Uint32Array;
   #before: Float64Array | undefined;
-  /** By offset: the first offset, from this one on, whose block is missing. */
+  /** For each offset: the lowest offset, from there on, whose block is missing. */
   #missing: Uint16Array | undefined;
 
   constructor(record?: Uint8Array) {

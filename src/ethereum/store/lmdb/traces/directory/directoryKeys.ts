@@ -1,4 +1,4 @@
-/** Key of the directory's hash key. */
+/** Database key of the secret key with which the directory hashes addresses. */
 export const DIRECTORY_KEY = Buffer.from('history-hash-key');
 
 export const SEGMENTS_KEY = Buffer.from('history-segments');

@@ -46,7 +46,7 @@ export class SegmentStates {
     this.#bytes = Uint8Array.from(record);
   }
 
-  /** Number of the highest segment that ever had a block, plus one. */
+  /** Number of the highest segment that has ever had a block, plus one. */
   get length(): number {
     return this.#bytes.length;
   }
