@@ -5,7 +5,7 @@ import { type AdaptiveConcurrency, boundedConcurrency } from './adaptiveConcurre
 
 /** Maximum number of blocks per transaction while catching up. Large transactions need fewer flushes to disk. */
 export const MAX_BLOCKS_PER_BATCH = 64;
-/** Maximum traces per transaction, unless the store sets a limit. Each uses about 500 bytes of memory until written. */
+/** Maximum traces per transaction, unless the store sets a limit. A trace uses some 500 bytes until it is written. */
 const TRACES_PER_BATCH = 12_288;
 /** Maximum bytes of chunks per transaction, for blocks with much data in few traces. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;

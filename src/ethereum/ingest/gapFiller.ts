@@ -26,7 +26,7 @@ export class GapFiller {
   readonly #options: GapFillerOptions;
   readonly #dependencies: GapFillerDependencies;
   #firstMissing: number | undefined;
-  /** No block is missing between the first block to index and this one. */
+  /** Block number. From the first block to index up to this one, no block is missing. */
   #filledTo = 0;
 
   constructor(options: GapFillerOptions, dependencies: GapFillerDependencies) {

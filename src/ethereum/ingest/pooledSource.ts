@@ -16,7 +16,7 @@ import {
 import type { ChainIdentity, Hash } from '../traces/index.ts';
 import { type Round, TraceAttempts } from './traceAttempts.ts';
 
-/** Number of nodes per round that may return an oversized response. The remaining nodes are tried in the next round. */
+/** Maximum number of oversized responses to one request for a block. Nodes not asked are tried in a later request. */
 const MAX_OVERSIZED_ANSWERS = 2;
 /** Distances, in blocks, at which a node that fails to trace a block is tested with another block. */
 const PROOF_DISTANCES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -130,7 +130,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     }
   }
 
-  /** Returns the block as unavailable if no node can trace it; undefined while a node still may. */
+  /** Returns the block as unavailable if no node can trace it; undefined while a node may still be able to. */
   async #verdict(round: Round): Promise<TracedBlock | undefined> {
     for (const node of this.#attempts.nodesToProbe(round)) await this.#prove(node, round.blockNumber);
     const verdict = this.#attempts.verdict(round);

@@ -20,7 +20,7 @@ interface NodeAttempts {
   attempts: number;
   failure: TraceFailure;
   isSettled: boolean;
-  /** True if the node traced another block since the first attempt. */
+  /** True if the node traced another block nearby since the first attempt. */
   hasTracedAnother: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Verdict {
   readonly failure: TraceFailure;
 }
 
-/** Decides when no node can trace a block. Unreachable nodes, and nodes that trace no block nearby, do not count. */
+/** Decides that no node can trace a block: all reachable ones fail repeatedly, and one traces other blocks nearby. */
 export class TraceAttempts {
   readonly #blocks = new Map<number, FailingBlock>();
   readonly #nowMs: () => number;

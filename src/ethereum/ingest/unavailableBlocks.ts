@@ -67,7 +67,7 @@ export class UnavailableBlocks {
         if (nowMs() >= this.#readAgainMs) await this.#read();
         await this.#retryDue();
       } catch {
-        // The chain follower reports a store that cannot be read or written.
+        // If the store cannot be read or written, the chain follower reports that.
       }
     }
   }
