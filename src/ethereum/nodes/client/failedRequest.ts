@@ -2,7 +2,7 @@ import type { UpstreamNode } from '../pool/upstreamNode.ts';
 import { NodeError } from './nodeError.ts';
 import type { RequestFaultError } from './requestFault.ts';
 
-/** Number of nodes at which a request may fail by its own fault. After that it is not sent to further nodes. */
+/** If a request fails at this many nodes for a reason in the request itself, it is not sent to further nodes. */
 export const NODES_TO_FAIL_REQUEST = 2;
 
 /** The request failed because of the request itself, not because of a node. */

@@ -1,7 +1,7 @@
 /** A node did not respond, or its response cannot be used. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
-  /** One of few words, because it is the label of a metric. */
+  /** One of a few fixed words, because the reason is a label of a metric. */
   readonly reason: 'unreachable' | 'timeout' | 'refused' | 'nonsense' | 'oversized';
 
   constructor(reason: NodeError['reason'], message: string, options?: ErrorOptions) {

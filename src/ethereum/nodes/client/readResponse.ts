@@ -1,7 +1,7 @@
 import { NodeError } from './nodeError.ts';
 import { ResultSpan } from './resultSpan.ts';
 
-/** Id of every request to a node. Responses are matched by connection, so it may be constant. */
+/** Id of every request to a node. Responses are matched by connection, so the id may be constant. */
 export const NODE_REQUEST_ID = 1;
 
 /** Parsed response of a node. `bytes` is the result exactly as received. */

@@ -10,7 +10,7 @@ import { ResponseStream } from './responseStream.ts';
 
 /** Number of bytes of each response that are not charged. The number of connections bounds the uncharged memory. */
 const FREE_BYTES = 64 * 1024;
-/** Copies of a response in memory while it is read: the received chunks and their concatenation. */
+/** Number of copies of a response in memory while it is read: the received chunks and their concatenation. */
 const COPIES = 2;
 /** Interval at which a waiting request asks to close the connection of a client that does not read. */
 const WANT_PLACE_EVERY_MS = 1_000;

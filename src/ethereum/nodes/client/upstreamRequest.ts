@@ -26,7 +26,7 @@ export type OversizeBlame = 'node' | 'request' | 'unclear';
 export interface UpstreamRequest {
   readonly method: string;
   readonly body: string;
-  /** The request with the block named by its hash, for nodes that support that; undefined if not applicable. */
+  /** The body with a block hash in place of the number, for nodes that support it; undefined if there is none. */
   readonly bodyByHash: string | undefined;
   /** Only nodes whose head has reached this block can answer. */
   readonly needsBlock: number | undefined;

@@ -137,7 +137,7 @@ export class RelayedRequests implements Upstreams {
     const turn = this.#acquire(request);
     if (turn !== undefined) await turn;
     const allows = (budget: Budget): boolean => budget.callsLeft('firstTry') >= 1;
-    // A lagging node may have the object too, but is not waited for.
+    // A lagging node may have the requested data too, but the request does not wait until it reaches the block.
     const node = [choice.best(tried, needsBlock, allows), choice.best(tried, undefined, allows)].find(
       (best) => best?.health === 'healthy',
     );

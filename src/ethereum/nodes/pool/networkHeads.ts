@@ -15,7 +15,7 @@ export interface Claim {
 const HOLD_MS = 15_000;
 /** Maximum lead over the second highest of three or more nodes. A node further ahead is on its own chain: ignored. */
 const MAX_LEAD_BLOCKS = 64;
-/** Number of hashes kept below the head: more than the lag up to which a node is used. */
+/** Number of block hashes kept below the head. It exceeds the lag up to which a node is used. */
 const REMEMBERED_BLOCKS = 64;
 
 /**

@@ -23,7 +23,7 @@ export async function askChain(client: NodeClient, options?: CallOptions): Promi
     !Number.isSafeInteger(Number(chainId))
   )
     throw new NodeError('nonsense', `${client.host} returned an invalid chain id`);
-  // An error here means that the block was pruned, like a null result.
+  // An error means, like a null result, that the node has pruned the genesis block.
   const block = genesis !== undefined && 'result' in genesis ? genesis.result : null;
   return { chainId: Number(chainId), genesisHash: block === null ? undefined : hashOf(block, client) };
 }

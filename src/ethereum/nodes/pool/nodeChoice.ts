@@ -14,7 +14,7 @@ const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
   'wrongChain',
 ]);
 
-/** Cost between tiers of nodes. A tier is used only if all before it are empty; in a tier, the fastest node is used. */
+/** Cost difference between tiers of nodes. Of the first tier that is not empty, the fastest node is used. */
 const TIER = 1e9;
 
 /** Chooses nodes for requests by health, head and latency. */

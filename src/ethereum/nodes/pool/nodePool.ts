@@ -20,7 +20,7 @@ import { RecoveryWait } from './recoveryWait.ts';
 import { takesBlockHashes } from './supportsBlockHashes.ts';
 import { UpstreamNode } from './upstreamNode.ts';
 
-/** Limits of a poll. A healthy node returns three blocks in less time and with fewer bytes. */
+/** Limits of a poll, which requests three blocks. A healthy node stays below them. */
 const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
 export interface NodeOptions extends NodeLimits {
   readonly url: string;
@@ -297,7 +297,7 @@ export class NodePool {
     try {
       const isAnew = !node.isChainVerified;
       if (isAnew) await this.#chain.verify(node, POLL);
-      // The node may run another client now.
+      // Other node software may run at this address now.
       if (isAnew && node.health !== 'healthy') node.supportsBlockHashes = undefined;
       const heads = await askHeads(node.client, POLL);
       if (!this.isSingle && (isAnew || node.supportsBlockHashes === undefined))

@@ -100,7 +100,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     }
   }
 
-  /** Returns true if the node traces the block, which may be empty. Rejects with NodeError. */
+  /** Returns true if the node can trace the block, even if that is empty. Rejects with NodeError. */
   async canTrace(blockNumber: number): Promise<boolean> {
     const method = await this.#method.current();
     const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), false);

@@ -5,7 +5,7 @@ import { NodeError } from '../client/nodeError.ts';
 import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
 import { probeTraceMethods } from './probeTraceMethods.ts';
 
-/** Minimum time between probes after failures. The client may have changed, but not every failure may start a probe. */
+/** Minimum time between probes after failures. The node software may have changed, but not all failures need one. */
 const ASK_AGAIN_AFTER_FAILURE_MS = 5_000;
 /** Interval of version checks, because a node may be updated while Floodgate runs. */
 const LOOK_AT_VERSION_MS = 60_000;
