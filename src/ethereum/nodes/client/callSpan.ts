@@ -1,7 +1,7 @@
 import type { Span } from '../../../platform/spans/index.ts';
 import { NodeError } from './nodeError.ts';
 
-/** Starts the span of a request to a node. Its name has each method once, as a block may have many uncle calls. */
+/** Starts the span of a request to a node. The name has each method once, as a block may have many uncle calls. */
 export function callSpan(parent: Span, host: string, calls: readonly { readonly method: string }[]): Span {
   const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
   const span = parent.child(methods, 'client');

@@ -51,7 +51,7 @@ export interface CallOptions {
   readonly isPoll?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Budget for responses above `streamAboveBytes` (default: 8 MiB), parsed while received. Default: read whole. */
+  /** Memory for responses above `streamAboveBytes` (default: 8 MiB), parsed while received. Default: read whole. */
   readonly memory?: ResponseMemory;
   readonly streamAboveBytes?: number;
   readonly span?: Span;

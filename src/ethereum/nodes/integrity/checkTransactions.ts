@@ -11,7 +11,7 @@ type Members = Readonly<Record<string, unknown>>;
  */
 const NETWORKS: ReadonlySet<number> = new Set([1, 11_155_111, 17_000, 560_048]);
 
-/** Maximum number of transactions to check, in 1 to 2 ms. Each needs two hashes of 20 µs and a trie insertion. */
+/** Maximum number of transactions to check in 1 to 2 ms: each needs two hashes of some 20 µs and a trie insertion. */
 export const MAX_CHECKED_TRANSACTIONS = 32;
 /** Maximum bytes of checked transactions: hashing costs about 30 µs per KiB. */
 const MAX_CHECKED_BYTES = 16 * 1024;
@@ -21,7 +21,7 @@ const EMPTY_ROOT = listRoot([]);
 
 export const knowsTransactions = (chainId: string | undefined): boolean => NETWORKS.has(Number(chainId));
 
-/** Checks a transaction's hash against its bytes, unless its type is unknown or it is long. */
+/** Compares a transaction of a known type, if it is short, with its hash. Throws InvalidResponseError. */
 export function checkTransaction(transaction: Members): void {
   const bytes = transactionBytes(transaction);
   if (bytes !== undefined && bytes.length <= MAX_CHECKED_BYTES) checkHash(transaction, bytes);

@@ -3,7 +3,7 @@ import type { NodeHeads } from './nodeHeads.ts';
 /** Rule that decides which blocks are final: as the node reports, at a depth below the head, or none. */
 export type Finality = 'node' | 'none' | { readonly depth: number };
 
-/** Ganache and geth's developer mode; anvil and Hardhat. They can be reset even below the finalized block. */
+/** Chain ids of Ganache and geth's developer mode; anvil and Hardhat. All can be reset below the finalized block. */
 const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337];
 
 /** Default finality rule of a chain. */
