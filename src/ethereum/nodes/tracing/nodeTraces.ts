@@ -119,7 +119,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const failure = error instanceof NodeError ? traceFailureOf(error) : undefined;
     if (failure === undefined) return error;
     const header = await this.#headerAlone(blockNumber).catch(() => undefined);
-    return header === undefined ? error : new BlockTraceError(error as NodeError, { failure, header }); // as checked above
+    return header === undefined ? error : new BlockTraceError(error as NodeError, { failure, header }); // checked above
   }
 
   async #headerAlone(blockNumber: number): Promise<BlockHeader> {

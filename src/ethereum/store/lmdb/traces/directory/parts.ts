@@ -14,7 +14,7 @@ import {
  *             traces their positions, ascending
  *   position  1,024 times the trace's index in its block, plus the block's offset in the segment
  *
- * Numbers are LEB128. A column is a pair of side and trace type. The columns show whether a segment can match a query.
+ * Numbers are LEB128. A column is a pair of side and trace type. Columns show whether a segment can match a query.
  */
 
 export const COLUMNS = 2 * TRACE_TYPES.length;
