@@ -47,7 +47,6 @@ function isOperatorError(error: unknown): boolean {
     'BadProfileFile',
     'ProfileError',
     'StoreCopiedError',
-    'StoreCopyError',
     'StoreFormatError',
     'StoreNotEmpty',
     'StoreUnavailable',

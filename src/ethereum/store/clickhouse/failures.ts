@@ -13,7 +13,7 @@ export class LeaseHeldElsewhere extends TraceStoreUnavailable {}
 
 /** The URL of the store is invalid. The message does not quote it, because it can contain a password. */
 export class BadTraceStoreUrl extends Error {
-  override readonly name = 'IncompleteReplica';
+  override readonly name = 'BadTraceStoreUrl';
 }
 
 const MAX_REASON_LENGTH = 300;
