@@ -13,7 +13,7 @@ export interface LoggedResponse {
 
 export interface AccessLogOptions {
   readonly format: AccessLogFormat;
-  /** Names of networks, which are never hidden in a path. */
+  /** Names of Ethereum networks. A path segment with one of these names is never hidden. */
   readonly knownNames: ReadonlySet<string>;
 }
 
@@ -43,7 +43,7 @@ export class AccessLog {
     const { req: request } = response;
     const atMs = Date.now();
     const startMs = performance.now();
-    // Read now, because a closed socket may have no address.
+    // The address is read now, because a closed socket may have none.
     const client = clientAddress(request);
     response.onFinished(() => {
       const { statusCode, headersSent, bodyBytes } = response;

@@ -8,14 +8,14 @@ import type { Log } from '../logging/index.ts';
 
 export interface LineFileOptions {
   readonly path: string;
-  /** Limit of unwritten lines. Default: 4 MiB, about 20,000 lines. */
+  /** Maximum size of the lines that are not written yet. Default: 4 MiB, about 20,000 lines. */
   readonly maxWaitingBytes?: number;
   readonly closeTimeoutMs?: number;
 }
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Lines are collected for this time, so that one write covers many. */
+/** Lines are collected for this time, so that one write covers many of them. */
 const GATHER_MS = 100;
 /** Interval of checks whether the file was moved, for example by logrotate. */
 const LOOK_EVERY_MS = 1_000;
@@ -37,7 +37,7 @@ export class LineFile {
   readonly #log: Log;
   #file: FileHandle;
   #waiting: string[] = [];
-  /** Includes the write in progress. */
+  /** Size of the waiting lines and of the lines that are being written. */
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;

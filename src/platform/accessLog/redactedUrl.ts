@@ -1,19 +1,24 @@
 const HIDDEN = '***';
 
-/** Longer path segments and values may be keys: Floodgate's have 43 characters, those of other providers 32 or more. */
+/**
+ * Longer path segments and parameter values are hidden, because they may be keys. Floodgate's keys have 43
+ * characters, those of other providers 32 or more.
+ */
 const MAX_SHOWN_CHARACTERS = 15;
-/** Account and rule ids below this path are longer but not secret: a UUID has 36 characters. */
+/** Path of the rules API. Account and rule ids in it are longer but not secret: a UUID has 36 characters. */
 const RULES_API = '/client/v4/';
 const MAX_ID_CHARACTERS = 36;
 /** An address, or a block or transaction hash. */
 const HASH = /^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
-/** Parameters with secret values of any length. */
+/** Matches the names of parameters whose values are always hidden. */
 const SECRET_NAME = /key|token|secret|pass|auth|sig|cred/i;
 const MAX_NAME_CHARACTERS = 32;
-/** Further parameters are cut. */
+/** Parameters after this number are hidden. */
 const MAX_PARAMETERS = 32;
 
-/** Returns a URL without possible secrets: keys in its query, or in its path, as other providers use them. */
+/**
+ * Returns the URL with possible secrets hidden: keys in its query, or in its path, where some providers expect them.
+ */
 export function redactedUrl(url: string, knownNames: ReadonlySet<string>): string {
   if (url === '*') return url;
   // The absolute form used with proxies contains a host and perhaps a user and password.

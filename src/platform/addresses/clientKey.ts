@@ -1,9 +1,12 @@
 import { groupsOf, plainAddress } from './ipNetworks.ts';
 
-/** Groups in a /64, because one client usually controls all 2^64 addresses of it. */
+/** Number of 16-bit groups in a /64 prefix. One client usually controls all 2^64 addresses of such a network. */
 const NETWORK_GROUPS = 4;
 
-/** Returns the key that identifies a client: the IPv4 address, even if mapped, or the /64 network of IPv6. */
+/**
+ * Returns the key that identifies a client: its IPv4 address, also if IPv4-mapped, or the /64 network of its IPv6
+ * address.
+ */
 export function clientKey(text: string): string {
   if (!text.includes(':')) return text;
   const address = plainAddress(text);

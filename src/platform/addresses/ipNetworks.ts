@@ -5,7 +5,7 @@ const GROUP_BITS = 16;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 const MAPPED_BITS = 96;
 
-/** A network without bits set after its prefix. A single address has the full prefix length. */
+/** A network without bits set after its prefix. A single address is a network with the full prefix length. */
 export interface Network {
   /** Dotted IPv4, or IPv6 as eight groups. */
   readonly address: string;
@@ -43,7 +43,10 @@ export function parseNetwork(text: string): Network {
 /** Returns `192.0.2.0/24`. */
 export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
 
-/** Returns a predicate for addresses within the networks. Address families never match each other. */
+/**
+ * Returns a predicate for addresses within the networks. An IPv4 address is never within an IPv6 network, nor the
+ * reverse. each other.
+ */
 export function networkMatcher(networks: readonly Network[]): (address: string) => boolean {
   const prefixes = networks.map(({ address, bits }) => ({
     isIpv6: address.includes(':'),

@@ -18,14 +18,14 @@ export interface StoredAlerts {
 }
 
 export interface AlertQueueOptions {
-  /** Keys of the configured webhooks. Alerts for others are dropped. */
+  /** Keys of the configured webhooks. Alerts for other webhooks are dropped. */
   readonly webhooks: readonly string[];
   readonly maxWaiting: number;
 }
 
 /** Pending notifications in order, and the alerts that are still firing. Does no I/O. */
 export class AlertQueue {
-  /** By condition key. */
+  /** Alerts that are still firing, by the key of their condition. */
   readonly open: Map<string, Incident>;
   readonly #webhooks: readonly string[];
   readonly #maxWaiting: number;

@@ -11,11 +11,13 @@ import { Delivery, subjectOf } from './delivery.ts';
 import { type SendOptions, sendAlert } from './sendAlert.ts';
 import { bodyOf, type Webhook } from './webhook.ts';
 
-/** About 0.5 MB at 2 KB each. */
+/** Maximum number of pending alerts: about 0.5 MB if each has 2 KB. */
 const MAX_WAITING = 256;
-/** Enough for the nodes, attacks, certificates and tokens of a large installation. */
+/**
+ * Maximum number of firing alerts. Enough for the nodes, attacks, certificates and tokens of a large installation.
+ */
 const MAX_FIRING = 1024;
-/** Older pending alerts are dropped. */
+/** Pending alerts are dropped when they are older than this. */
 const MAX_AGE_MS = 3 * 24 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
 /** Maximum time that an alert waits to be stored before it is sent. */

@@ -25,7 +25,7 @@ export class ConditionDebouncer {
     this.#sink = reported;
   }
 
-  /** `conditions` are all that are true now and whose keys start with `prefix`. */
+  /** `conditions` must contain all conditions that are true now and whose keys start with `prefix`. */
   observe(prefix: string, conditions: readonly Condition[], nowMs: number): void {
     const holding = new Map(conditions.map((condition) => [condition.key, condition]));
     const open = this.#sink.openKeys(prefix);

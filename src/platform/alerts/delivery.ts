@@ -5,7 +5,10 @@ import type { AlertQueue } from './alertQueue.ts';
 import type { SendFailure } from './sendAlert.ts';
 import type { Webhook } from './webhook.ts';
 
-/** Rejections (HTTP status 400 to 499) after which a webhook's next alert is sent. */
+/**
+ * Number of rejections (HTTP status 400 to 499) after which an alert is given up and the webhook's next alert is
+ * sent.
+ */
 const MAX_REFUSALS = 5;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Retry jitter as a share of the delay, so that many servers do not retry at once. */
@@ -13,7 +16,7 @@ const JITTER = 0.2;
 
 export interface DeliveryOptions {
   readonly webhook: Webhook;
-  /** Doubles with each further failure. */
+  /** Delay after the first failure. It doubles with each further failure. */
   readonly firstRetryMs: number;
 }
 
@@ -100,7 +103,7 @@ export class Delivery {
     const retryMs = Math.round(
       Math.min(MAX_RETRY_MS, firstRetryMs * 2 ** this.#failures) * (1 + JITTER * (Math.random() - 0.5)),
     );
-    // Further failures are not logged.
+    // Only the first of several consecutive failures is logged.
     if (this.#failures++ === 0)
       log.warn(
         { ...subjectOf(alert), webhook: webhook.name, reason, retryMs },

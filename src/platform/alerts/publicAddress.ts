@@ -20,12 +20,12 @@ const isSpecialIpv4 = networks(
 );
 /** All assigned global unicast addresses. */
 const isGlobalIpv6 = networks('2000::/3');
-/** Exceptions: tunnels that contain IPv4 (Teredo, 6to4), documentation and similar networks. */
+/** Networks within 2000::/3 that are not public: tunnels that carry IPv4 (Teredo, 6to4), documentation and others. */
 const isSpecialIpv6 = networks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   if (isGlobalIpv6(address)) return !isSpecialIpv6(address);
-  // IPv6 addresses outside the global range are rejected unless they map IPv4.
+  // An IPv6 address outside the global range is rejected, unless it maps a public IPv4 address.
   return isIP(address.replace(/^::ffff:/i, '')) === 4 && !isSpecialIpv4(address);
 }

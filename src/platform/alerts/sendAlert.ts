@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './publicAddress.ts';
 import { signatureOf, type Webhook } from './webhook.ts';
 
-/** Covers the whole attempt. A slow webhook delays only its own alerts. */
+/** Limit for the whole attempt. A slow webhook delays only its own alerts. */
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -21,7 +21,7 @@ export interface SendOptions {
 }
 
 export interface SendFailure {
-  /** Omits path, query and user of the URL, which may be secret. */
+  /** Does not contain path, query and user of the URL, because they may be secret. */
   readonly reason: string;
   /** Whether the webhook rejected the alert (HTTP status 400 to 499), so that a retry will hardly succeed. */
   readonly isRefused: boolean;
@@ -68,7 +68,7 @@ function requestOf(url: URL, body: string, options: SendOptions): ClientRequest 
       'user-agent': 'floodgate',
       ...(secret !== undefined && { 'x-floodgate-signature': signatureOf(body, secret, Date.now()) }),
     },
-    // A new connection per attempt, so that the checked address is the one in use.
+    // Each attempt opens a new connection, so that it uses the address that was checked.
     agent: false,
     lookup: lookupOf(options),
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -92,8 +92,8 @@ function failureOf(status: number): SendFailure | undefined {
 const PRIVATE = 'its address is not in the public Internet; set alerts.allowPrivate to allow it';
 
 /**
- * Resolves and checks the name for the connection itself, because a second lookup could return another address (DNS
- * rebinding). If one of several addresses is not public, all are rejected.
+ * Resolves the host name and checks its addresses when the connection is opened, because a second lookup could return
+ * another address (DNS rebinding). If one of several addresses is not public, all are rejected.
  */
 function lookupOf({ allowPrivate, resolve = resolveName }: SendOptions): LookupFunction {
   return (hostname, options, callback) => {

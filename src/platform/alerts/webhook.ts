@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Alert } from './alert.ts';
 
 export interface Webhook {
-  /** Name in logs and metrics: the number in the configuration, `webhook-1`. */
+  /** Name in logs and metrics, with the number of the webhook in the configuration: `webhook-1`. */
   readonly name: string;
   readonly url: URL;
   readonly form: 'json' | 'slack';

@@ -2,20 +2,20 @@
 import type { Log } from '../logging/index.ts';
 
 export interface BackgroundFailure {
-  /** A noun phrase. */
+  /** Name of the work, as a noun phrase: `index upgrade`. */
   readonly work: string;
   readonly error: unknown;
 }
 
 const listeners = new Set<(failure: BackgroundFailure) => void>();
 
-/** Calls the listener for each background failure in this thread. Returns a function that removes it. */
+/** Calls the listener for each background failure in this thread. Returns a function that removes the listener. */
 export function onBackgroundFailure(listener: (failure: BackgroundFailure) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Logs background failures in this thread. Returns a function that stops it. */
+/** Logs background failures in this thread. Returns a function that ends the logging. */
 export const logBackgroundFailures = (log: Log): (() => void) =>
   onBackgroundFailure(({ work, error }) => log.error({ work, err: error }, 'background work failed'));
 

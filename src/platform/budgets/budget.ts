@@ -23,7 +23,7 @@ export class Budget {
     return this.#used.get(client) ?? 0;
   }
 
-  /** Returns the limit that `amount` more would exceed, or undefined if it fits. */
+  /** Returns the limit that `amount` more would exceed, or undefined if neither is exceeded. */
   exceededBy(client: string, amount: number): Bound | undefined {
     const { perClient, total } = this.limits;
     if (this.usedBy(client) + amount > perClient) return 'perClient';

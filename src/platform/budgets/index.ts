@@ -1,2 +1,2 @@
-/** Budgets: use of a resource per client. */
+/** Budgets: limits on the use of a resource, per client and in total. */
 export { Budget, type BudgetLimits } from './budget.ts';

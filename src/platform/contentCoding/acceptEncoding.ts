@@ -2,7 +2,7 @@ import { COMPRESSORS, type Coding, normaliseCodingName } from './coding.ts';
 
 /** Longer headers are not parsed. */
 const MAX_HEADER_CHARS = 1_024;
-/** Clients send few distinct headers. */
+/** Maximum number of headers whose coding is cached. Clients send few distinct headers. */
 const MAX_CACHED_HEADERS = 64;
 
 const ELEMENT = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;

@@ -28,13 +28,17 @@ interface Zstd {
 }
 const { createZstdCompress, zstdDecompress, constants: zstd } = zlib as unknown as Zstd;
 
-// The lowest levels: on JSON the highest levels save another tenth of the size for two to five times the time.
+// The lowest levels are used. For JSON, the highest levels save another tenth of the size, but take two to five times
+// as long.
 const GZIP_LEVEL = 1;
 const BROTLI_QUALITY = 1;
 const ZSTD_LEVEL = 1;
-/** 256 KiB. Brotli's default of 4 MiB would waste memory. */
+/** Window of 256 KiB. Brotli's default of 4 MiB would waste memory. */
 const BROTLI_WINDOW_BITS = 18;
-/** 8 MiB, the window that RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame could demand more. */
+/**
+ * 8 MiB, the window size that RFC 8878 (3.1.1.1.2) recommends decoders to support. Without a limit, a frame could
+ * demand more.
+ */
 const ZSTD_MAX_WINDOW_BITS = 23;
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = zlib.constants;

@@ -7,10 +7,13 @@ export function compressor(coding: Coding) {
   return create();
 }
 
-/** Returns false if there is not enough memory. */
+/** Charges bytes to a memory budget. Returns false if the budget would be exceeded. */
 type Charge = (bytes: number) => boolean;
 
-/** Compresses the parts, which must not change meanwhile. Returns undefined if the memory limit is exceeded. */
+/**
+ * Compresses the parts. They must not change until the promise settles. Resolves to undefined if the memory limit is
+ * exceeded.
+ */
 export function compressed(
   coding: Coding,
   parts: readonly (string | Uint8Array)[],
@@ -24,7 +27,7 @@ export function compressed(
       if (!charge(chunk.length)) engine.destroy();
     });
     engine.on('end', () => resolve(chunks));
-    // Emitted even after destroy(); until then zlib uses its memory.
+    // `close` is emitted even after destroy(). Until then, zlib uses the memory of the engine.
     engine.on('close', () => resolve(undefined));
     engine.on('error', () => undefined);
     for (const part of parts) engine.write(part);

@@ -13,9 +13,9 @@ export interface CpuHeadroomOptions {
   readonly usage?: () => Usage;
 }
 
-/** Minimum measuring interval. */
+/** Minimum time between two measurements. */
 const WINDOW_MS = 500;
-/** Limit for event-loop use, and for CPU use of all cores. */
+/** Maximum share of time in which the event loop is active, and maximum share of the CPU time of all cores. */
 const MAX_SHARE = 0.7;
 
 /** Reports whether this process has idle CPU time for optional work. Measures only when queried. */

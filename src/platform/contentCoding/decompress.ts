@@ -23,7 +23,7 @@ export function bodyCoding(header: string | undefined): Coding | 'unknown' | und
 
 export interface DecompressorOptions {
   readonly maxBytes: number;
-  /** Further bodies wait in compressed form. */
+  /** Maximum number of bodies that are decompressed at the same time. Other bodies wait in compressed form. */
   readonly maxAtOnce: number;
 }
 

@@ -1,9 +1,11 @@
 /**
  * Ends the process while no LMDB commit runs. The callbacks of lmdb's transactions need the event loop, so that
- * `process.exit` during a commit waits for it without end.
+ * `process.exit` during a commit would wait for that commit without end.
  */
 
-/** A commit that takes longer, for example on a disk that does not respond, is ended as in a crash. */
+/**
+ * If a commit takes longer, for example because the disk does not respond, the process is killed during the commit.
+ */
 const MAX_COMMIT_MS = 2_000;
 
 let running = 0;

@@ -3,10 +3,13 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { RequestRejection } from './serveInOrder.ts';
 
-/** Kubernetes probes have no certificate, and the responses reveal only the health. */
+/** Paths that need no client certificate: Kubernetes probes have none, and the responses reveal only the health. */
 const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
 
-/** Admits requests with a valid client certificate. TLS accepts any certificate; each request is checked here. */
+/**
+ * Admits requests with a valid client certificate. The TLS handshake accepts any certificate or none; each request is
+ * checked here.
+ */
 export class ClientCertificates {
   readonly #connections = new Set<Socket>();
   readonly #validUntilMs = new WeakMap<TLSSocket, number>();
@@ -18,7 +21,9 @@ export class ClientCertificates {
     });
   }
 
-  /** Closes all connections after a change of the CA, even handshakes in progress with the old CA. */
+  /**
+   * Closes all connections after a change of the CA, including those that are still in a handshake with the old CA.
+   */
   closeAll(): void {
     for (const socket of this.#connections) socket.destroy();
   }
@@ -38,14 +43,14 @@ export class ClientCertificates {
     const untilMs = this.#validUntil(socket);
     if (Number.isNaN(untilMs)) return 'a client certificate is required';
     if (!socket.authorized) return `the client certificate is not accepted (${socket.authorizationError})`;
-    // A long connection or a resumed session may outlive its certificate.
+    // A long-lived connection or a resumed session may outlive the certificate.
     return untilMs < Date.now() ? 'the client certificate has expired' : undefined;
   }
 
   #validUntil(socket: TLSSocket): number {
     const known = this.#validUntilMs.get(socket);
     if (known !== undefined) return known;
-    // May be empty or null without a certificate, contrary to node's types.
+    // Without a client certificate, the result may be empty or null, contrary to node's types.
     const untilMs = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
     this.#validUntilMs.set(socket, untilMs);
     return untilMs;

@@ -4,7 +4,10 @@ import { plainAddress } from '../addresses/index.ts';
 import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /** Allowed names in Host; `*` for any. Undefined: no names on loopback, any elsewhere. */
+  /**
+   * Names allowed in the Host header besides `localhost`; `*` allows any name. If undefined, none are allowed on a
+   * loopback address, and all on any other address.
+   */
   readonly allowedHosts: readonly string[] | undefined;
   readonly address: string;
 }

@@ -11,7 +11,7 @@ import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 
-/** Limits slow clients. */
+/** Time in which a client must have sent its request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Interval of node's timeout checks. Node's default of 30 s would allow twice the timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
@@ -22,7 +22,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
  * without this limit each packet of a flood causes a read.
  */
 const READ_AHEAD_BYTES = 1024;
-/** Monitoring relies on these paths. */
+/** Paths that are answered even if the client has not read its responses, because monitoring relies on them. */
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 /** Above the length of any path parameter, which is an account id or a UUID. */
 const MAX_PARAMETER_LENGTH = 200;

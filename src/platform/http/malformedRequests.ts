@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import { type Connection, connectionOf } from './connection.ts';
 
 /**
- * Returns the response body for a request that reaches no route. `url` is undefined if it did not arrive; `message`
- * adds to the meaning of the status.
+ * Returns the response body for a request that reaches no route. `url` is undefined if the URL did not arrive;
+ * `message` explains the status.
  */
 export type ErrorBody = (status: number, url: string | undefined, message?: string) => string;
 
 /**
  * Answers unparsable requests in JSON, counts the answers, and closes the connection, because the start of the next
- * request is unknown. If requests precede the unparsable one, they are answered and no error is sent, since clients
- * match responses by order.
+ * request is unknown. If other requests precede the unparsable one, they are answered but it gets no error, because
+ * clients match responses to requests by their order.
  */
 export function answerMalformedRequests(server: Server, bodyOf: ErrorBody): void {
   server.removeAllListeners('clientError');
@@ -29,7 +29,8 @@ interface Answering {
 }
 
 function answer(error: ClientError, { socket, connection, bodyOf }: Answering): void {
-  // After an earlier response the client would match this one to another request.
+  // Clients match responses to requests by their order. After an earlier response, the client could take the error
+  // for the response to another request.
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;

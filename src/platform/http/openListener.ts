@@ -43,8 +43,8 @@ export interface OpenListenerDependencies {
 export interface OpenListener {
   readonly url: string;
   /**
-   * Stops accepting connections, and closes each one after its next response, so that no request is lost. Resolves when
-   * all are closed, or at `deadlineMs`.
+   * Stops accepting connections, and closes each one after its next response, so that no request is lost. Resolves
+   * when all connections are closed, or at `deadlineMs`.
    */
   drain(deadlineMs: number): Promise<void>;
   /** Rejects new requests. Resolves after running ones are answered, or at `deadlineMs` (`performance.now()`). */
@@ -105,7 +105,7 @@ export async function openListener(
         server.closeAllConnections();
         halfSent.closeUpgraded();
       }, deadlineMs - performance.now());
-      // After its last response a connection would be kept alive for the next request.
+      // Each idle connection is closed, because it would otherwise be kept alive after its last response.
       const sweep = setInterval(() => {
         server.closeIdleConnections();
         halfSent.closeIdle();

@@ -25,7 +25,10 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   readonly handle: (response: Response) => void;
 }
 
-/** The socket is paused at this many waiting requests. node:http parses each read completely, up to 64 KiB. */
+/**
+ * The socket is paused when this many requests wait. More may wait, because node:http parses all bytes of a read (up
+ * to 64 KiB).
+ */
 const MAX_WAITING = 16;
 
 /**
@@ -45,7 +48,7 @@ export class RequestQueue<Response extends QueuedResponse>
   /** The most recent request, whose body may be incomplete. */
   #latest: Response | undefined;
   readonly #waiting: Response[] = [];
-  /** Value when the last request was parsed. */
+  /** Value of `socket.bytesRead` when the last request was parsed. */
   #bytesRead = 0;
   #isPipelined = false;
   #isEnded = false;
@@ -137,11 +140,14 @@ export class RequestQueue<Response extends QueuedResponse>
   readonly #resumed = (): void => {
     if (this.#waiting.length < MAX_WAITING) return;
     this.#socket.pause();
-    // Makes node:http stop reading. An already paused socket does not emit the event again.
+    // The event makes node:http stop reading. A socket that was already paused does not emit it again by itself.
     this.#socket.emit('pause');
   };
 
-  /** Deferred until pipelined requests are answered, because node:http sends nothing after this event. */
+  /**
+   * Handles the end of the client's data. Deferred until pipelined requests are answered, because node:http sends
+   * nothing after it handled this event.
+   */
   readonly #ended = (): void => {
     if (!this.#isPipelined) return this.#end();
     this.#isEnded = true;

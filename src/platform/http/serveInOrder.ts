@@ -81,10 +81,10 @@ const TOO_MUCH_UNFINISHED: RequestRejection = {
   status: 429,
   message: 'too many unfinished requests from this address; send bodies faster, or try again later',
 };
-/** Some incomplete requests finish or are closed within this time. */
+/** Value of the Retry-After header. Some incomplete requests finish or are closed within this time. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Closes the connection, because the request's body is not read. */
+/** Answers with the rejection, and closes the connection, because the request's body is not read. */
 function refuse(
   response: TrackedResponse,
   { status, message }: RequestRejection,

@@ -16,13 +16,13 @@ const MAX_PATH_BYTES = 103;
 /** Prefix for mkdtemp, which appends six characters. */
 const FOLDER_NAME = '.fg-';
 const OWN_NAME = 's';
-/** Another process may create a socket at the same path at the same time. */
+/** Linking is repeated, because another process may create a socket at the same path at the same time. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Creates the socket in a temporary folder and links it to its path, so that it appears there listening and with its
- * permissions. Replaces only a stale socket of a dead server, never another file. Returns a function that removes the
- * socket.
+ * Creates the socket in a temporary folder and links it to its path. So it accepts connections and has its
+ * permissions as soon as it appears there. Replaces only a stale socket of a dead server, never another file. Returns
+ * a function that removes the socket.
  */
 export async function listenAtPath(
   { path, mode }: UnixSocketPath,
@@ -40,7 +40,7 @@ export async function listenAtPath(
     const { ino } = lstatSync(own);
     await putInPlace(own, path, join(folder, 'stale'));
     return () => {
-      // Another server may have replaced it.
+      // Another server may have replaced the socket.
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
     };
   } finally {

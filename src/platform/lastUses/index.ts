@@ -1,2 +1,2 @@
-/** Time of the last use of tokens and keys: collected in memory and written periodically to any store. */
+/** Collects the time of the last use of tokens and keys in memory, and writes it to a store periodically. */
 export { LastUsedTracker } from './lastUsedTracker.ts';

@@ -1,8 +1,8 @@
 import { awaitedLater, inBackground } from '../background/index.ts';
 
-/** A crash loses at most the uses of this time; a regular stop loses none. */
+/** Interval of writes. A crash loses the uses since the last write; a regular stop loses none. */
 const WRITE_MS = 60_000;
-/** Far more than a store has valid ids. */
+/** Maximum number of tracked ids. A store has far fewer valid ids. */
 const MAX_SEEN = 10_000;
 
 export interface LastUsedStore {
@@ -16,7 +16,7 @@ export interface LastUsesOptions {
   readonly writeMs?: number;
 }
 
-/** Collects the time of last use by id, and writes it once a minute. */
+/** Collects the time of the last use of each id, and writes these times once a minute. */
 export class LastUsedTracker {
   readonly #store: LastUsedStore;
   readonly #timestampOf: LastUsesOptions['timestampOf'];
@@ -41,7 +41,7 @@ export class LastUsedTracker {
     return all;
   }
 
-  /** Writes the uses since the last write. After an error they are written later. */
+  /** Writes the uses since the last write. If that fails, the next write includes them. */
   write(): Promise<void> {
     this.#writing ??= awaitedLater(
       this.#writeOnce().finally(() => {

@@ -2,7 +2,9 @@ import type { Counter } from 'prom-client';
 
 export type CounterSeries = Pick<Counter.Internal, 'inc'>;
 
-/** Returns the series with these labels, which is exported from now on, starting at 0. */
+/**
+ * Returns the series of the counter with these labels. The series is exported from now on, with 0 as its first value.
+ */
 export function counterSeries<Label extends string>(
   counter: Counter<Label>,
   labels: Readonly<Record<Label, string>>,

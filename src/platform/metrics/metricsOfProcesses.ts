@@ -6,7 +6,7 @@ export type MetricJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[numbe
 const aggregate = (metrics: readonly (readonly MetricJson[])[]): Registry =>
   AggregatorRegistry.aggregate(metrics as object[]) as Registry; // declared as `object[]` and `void`
 
-/** Sums the metrics of several processes. Metrics that prom-client does not sum have the value of `own`. */
+/** Sums the metrics of several processes. Metrics that prom-client does not sum keep the value in `own`. */
 export async function sumMetrics(
   own: Registry,
   others: readonly (readonly MetricJson[])[],
@@ -22,7 +22,10 @@ export async function sumMetrics(
 
 const KEPT_TYPES: readonly unknown[] = ['counter', 'histogram'];
 
-/** Adds an ended process's counters to those of earlier ones, so that no sum decreases. */
+/**
+ * Adds the counters and histograms of an ended process to those of processes that ended before, so that no sum
+ * decreases.
+ */
 export const addEndedProcess = (
   before: readonly MetricJson[],
   ended: readonly MetricJson[],

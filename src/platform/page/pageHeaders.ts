@@ -1,6 +1,6 @@
 /**
- * Only files of this server run, no string becomes a script (Trusted Types), and scripts can send requests to this
- * server only.
+ * With these headers, a browser runs only script files of this server, turns no string into a script (Trusted Types),
+ * and lets scripts send requests to this server only.
  */
 export const PAGE_HEADERS = {
   'content-security-policy':

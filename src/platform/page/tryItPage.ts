@@ -11,11 +11,13 @@ export interface TryItPage {
   readonly title: string;
   /** URL of the OpenAPI or OpenRPC document. The page sends its requests to the folder of that URL. */
   readonly documentUrl: string;
-  /** Folder of the script and the style. */
+  /** URL of the folder with the script and the style sheet of the page. */
   readonly filesUrl: string;
 }
 
-/** The page with forms for the operations of a document. `service-desc` is the link relation of RFC 8631. */
+/**
+ * Returns the page with a form for each operation of a document. RFC 8631 defines the link relation `service-desc`.
+ */
 export function tryItPage({ title, documentUrl, filesUrl }: TryItPage): PageFile {
   const [name, document, files] = [title, documentUrl, filesUrl].map(escapeHtml);
   return {
@@ -36,7 +38,7 @@ export function tryItPage({ title, documentUrl, filesUrl }: TryItPage): PageFile
   };
 }
 
-/** Built by Vite from `console/src/tryIt`. */
+/** Files that Vite builds from `console/src/tryIt`. */
 export const PAGE_FILE_NAMES = ['page.js', 'page.css'] as const;
 export type PageFileName = (typeof PAGE_FILE_NAMES)[number];
 
@@ -48,11 +50,13 @@ const NOT_BUILT: Readonly<Record<PageFileName, string>> = {
   'page.js': "document.body.append('The page was not built: run `npm run build`, then start again.');",
   'page.css': '',
 };
-/** Output of the build, next to the compiled module or the bundle. */
+/** Folder of the built files, next to the compiled module or the bundle. */
 const FOLDER = new URL('./tryIt/', import.meta.url);
 const read = new Map<PageFileName, PageFile>();
 
-/** Reads a file at its first request, so that it does not delay the start. All responses share its memory. */
+/**
+ * Reads a file when it is first requested, so that reading does not delay the start. All responses share the buffer.
+ */
 export function pageFile(name: PageFileName): PageFile {
   const known = read.get(name);
   if (known !== undefined) return known;

@@ -14,7 +14,7 @@ const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'appl
 const DEFAULT_PORT = 5432;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 
-/** libpq's name for the system's CA certificates. Here it selects node's. */
+/** libpq's name for the system's CA certificates. Here it selects the CA certificates of Node.js. */
 const SYSTEM_AUTHORITIES = 'system';
 
 /**
@@ -49,8 +49,8 @@ function parametersOf({ searchParams }: URL): Map<string, string> {
 }
 
 /**
- * Default of sslmode: `verify-full`, or `disable` on this machine. `allow` and `prefer` are not supported, because an
- * attacker in the middle could turn TLS off.
+ * `sslmode` defaults to `verify-full`, or to `disable` if the server is on this machine. `allow` and `prefer` are not
+ * supported, because with them an attacker in the middle could turn TLS off.
  */
 function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): ClientConfig['ssl'] {
   const wanted = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');

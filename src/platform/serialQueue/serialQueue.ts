@@ -1,5 +1,5 @@
 export interface SerialQueueOptions {
-  /** Limit of waiting tasks, without the running one. Default: no limit, for internal callers. */
+  /** Maximum number of waiting tasks; the running task does not count. Default: no limit, for internal callers. */
   readonly maxWaiting?: number;
 }
 
@@ -31,12 +31,12 @@ export class SerialQueue {
     if (this.#pending > this.#maxWaiting) return Promise.reject(new QueueFullError(this.#maxWaiting));
     this.#pending++;
     const result = this.#tail.then(task);
-    // The tail must not retain the result or the error for the life of the queue.
+    // The stored promise must not retain the result or the error of a task for the life of the queue.
     this.#tail = result.then(this.#finish, this.#finish);
     return result;
   }
 
-  /** Resolves when no task runs or waits, including tasks added until then. Never rejects. */
+  /** Resolves when no task runs or waits. Also waits for tasks that are added meanwhile. Never rejects. */
   async idle(): Promise<void> {
     while (this.#pending > 0) await this.#tail;
   }

@@ -4,7 +4,10 @@ import { traceparentOf } from './traceContext.ts';
 
 export interface TraceState {
   readonly traceId: string;
-  /** Bounds the spans of a trace, so that a large batch of calls does not displace other traces. */
+  /**
+   * Number of further spans of this trace that are recorded. The limit keeps a large batch of calls from displacing
+   * other traces.
+   */
   spansLeft: number;
   readonly finished: (span: FinishedSpan) => void;
   /** Called for a span above the limit. */
@@ -60,7 +63,7 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Higher resolution than the system clock, and monotonic. */
+/** Returns the time since 1970. It is monotonic and has a higher resolution than the system clock. */
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 const SPAN_ID_BYTES = 8;

@@ -5,19 +5,19 @@ export type SamplerName = 'always_on' | 'traceidratio' | 'parentbased_traceidrat
 
 export interface SamplerOptions {
   readonly sampler: SamplerName;
-  /** Share of the recorded traces, from 0 to 1. Ignored by `always_on`. */
+  /** Share of traces that are recorded, from 0 to 1. Ignored by `always_on`. */
   readonly ratio: number;
 }
 
 export type Sampler = (parent: TraceContext | undefined) => boolean;
 
-/** Hex digits of a trace id that are random in all versions of the standard (the last 56 bits). */
+/** Number of hex digits at the end of a trace id (56 bits) that are random in all versions of the standard. */
 const RANDOM_DIGITS = 14;
 const RANDOM_IDS = 2 ** 56;
 
 export function samplerOf({ sampler, ratio }: SamplerOptions, random: () => number = Math.random): Sampler {
   const share = sampler === 'always_on' ? 1 : ratio;
-  // Based on the trace id, so that all services of a trace decide identically.
+  // For a request with a parent, the trace id decides, so that all services of a trace decide identically.
   const isChosen = (parent: TraceContext | undefined): boolean =>
     parent === undefined
       ? random() < share

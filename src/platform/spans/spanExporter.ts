@@ -54,7 +54,7 @@ export class SpanExporter {
     if (this.#stop.signal.aborted) return this.#metrics.dropped('stopped');
     if (this.#waiting.length >= maxWaiting) return this.#metrics.dropped('queue_full');
     this.#waiting.push(span);
-    // The retry delay applies even if the queue fills up.
+    // After a failure, the retry delay applies even if a full batch is waiting.
     if (this.#waiting.length === MAX_BATCH && this.#failures === 0) this.#sendAfter(0);
     else this.#timer ??= this.#timerOf(intervalMs);
   }

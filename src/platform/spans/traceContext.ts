@@ -7,7 +7,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-/** Newer versions may append fields; version 00 has none. */
+/** Matches a `traceparent` header. In newer versions, other fields may follow; version 00 has only these four. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_CHARACTERS = 256;
 const VERSION = '00';

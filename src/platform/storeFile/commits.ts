@@ -4,8 +4,8 @@ import type { RootDatabase } from 'lmdb';
 export const WITHOUT_EVENT_TURN_BATCHING = { eventTurnBatching: false } as const;
 
 /**
- * Awaits an lmdb commit and rejects with the actual reason instead of lmdb's "Commit failed". The reason is in a
- * separate promise, which would end the process if it stayed unhandled.
+ * Awaits an lmdb commit and rejects with the actual reason instead of lmdb's "Commit failed". lmdb puts the reason in
+ * a second promise, whose rejection would end the process if it stayed unhandled.
  */
 export async function awaitCommit<T>(commit: PromiseLike<T>): Promise<T> {
   try {

@@ -4,7 +4,7 @@ import { open, type RootDatabase } from 'lmdb';
 
 const FOLDER = 'opening-lock';
 
-/** By store folder: a process that opens a store twice has one lock. */
+/** Locks by store folder, so that a process that opens a store twice uses one lock. */
 const locks = new Map<string, EnvironmentLock>();
 
 /**
@@ -21,7 +21,10 @@ export class EnvironmentLock {
   #root: RootDatabase | undefined;
   #commits = 0;
   #release = (): void => undefined;
-  /** The lock is not fair: commits yield once after the lock's release, so that a waiting opener gets it. */
+  /**
+   * The lock is not fair. So commits wait one turn of the event loop after its release, and a waiting opener gets it
+   * first.
+   */
   #yielded: Promise<void> | undefined;
 
   private constructor(path: string) {
@@ -38,7 +41,8 @@ export class EnvironmentLock {
   }
 
   withOpen<T>(openStore: () => T): T {
-    // This process has the environment open, and LMDB reuses it without rereading.
+    // This process commits, so it has the environment open: LMDB reuses it and does not read the transaction id
+    // again.
     if (this.#commits > 0) return openStore();
     const root = this.#opened();
     return root === undefined ? openStore() : root.transactionSync(openStore);
@@ -80,7 +84,7 @@ export class EnvironmentLock {
   }
 
   #opened(): RootDatabase | undefined {
-    // Writes after close() fail anyway, and the lock may belong to a new instance.
+    // After close(), writes fail in any case, and a new instance of this class may use the lock's file.
     if (this.#users === 0) return undefined;
     try {
       if (this.#root === undefined) {
@@ -89,7 +93,7 @@ export class EnvironmentLock {
         this.#root = open({ path });
       }
     } catch {
-      // Opening or writing the store itself reports the error.
+      // Then there is no lock. If the disk has failed, opening or writing the store reports it.
     }
     return this.#root;
   }

@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { StoreFile } from './storeFile.ts';
 import { DATA_FILE, sealStoreFile } from './storeSeal.ts';
 
-/** Above the number of named databases in any store: one per trace dictionary, and a few more. */
+/** More named databases than any store has: one for each trace dictionary, and a few others. */
 const MAX_DATABASES = 2_100;
 
 /** Copies a consistent snapshot of a store, even during writes. The copy is flushed to disk and sealed. */

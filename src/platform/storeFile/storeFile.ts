@@ -5,7 +5,10 @@ import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
-/** The data file is a copy, which may be torn. Reading a torn file may crash the process or return wrong data. */
+/**
+ * The data file is a copy. If it was copied during writes, it may be torn: reading it may crash the process or return
+ * wrong data.
+ */
 export class StoreCopiedError extends Error {
   override readonly name = 'StoreCopiedError';
 
@@ -17,7 +20,7 @@ export class StoreCopiedError extends Error {
   }
 }
 
-/** The open file is no longer the file at its path, so that writes would be lost. */
+/** The data file was removed or replaced while it was open, so that writes to it would be lost. */
 export class StoreGoneError extends Error {
   override readonly name = 'StoreGoneError';
 
@@ -29,7 +32,9 @@ export class StoreGoneError extends Error {
   }
 }
 
-/** Data file of one store. A seal next to it records the file's identity, which distinguishes it from a copy. */
+/**
+ * Data file of one store. Its seal, a second file, records the identity of the original. A copy has another identity.
+ */
 export class StoreFile {
   readonly #folder: string;
   #identity: FileIdentity | undefined;
@@ -39,7 +44,7 @@ export class StoreFile {
   constructor(folder: string, { isVerified = false }: { readonly isVerified?: boolean } = {}) {
     this.#folder = folder;
     const [now, sealed] = [identityOf(folder), sealOf(folder)];
-    // A seal without a file belongs to a removed store; the file created now is a new original.
+    // A seal without a data file belongs to a removed store. The data file that is created now is a new original.
     if (!isVerified && now !== undefined && sealed !== undefined && !isSameFile(now, sealed))
       throw new StoreCopiedError(folder);
   }
@@ -57,7 +62,7 @@ export class StoreFile {
     }
   }
 
-  /** Commits while no other process opens the store. Rejects with the reason that lmdb hides. */
+  /** Commits while no other process opens the store. Rejects with the actual reason, which lmdb's error omits. */
   commit<T>(commit: () => PromiseLike<T>): Promise<T> {
     const write = () => awaitCommit(commit());
     const lock = this.#lock;
@@ -69,14 +74,17 @@ export class StoreFile {
     await this.#lock?.close();
   }
 
-  /** Must be called after the store was opened, which may have created its file. If `readOnly`, writes nothing. */
+  /**
+   * Must be called after the store was opened, because opening may create the file. If `readOnly`, writes nothing.
+   */
   opened({ readOnly = false } = {}): void {
     this.#identity = identityOf(this.#folder);
-    // The identity may change: the creation time becomes known later, and the device may get another number.
+    // The identity of the same file may change: its creation time may become known, and its device may get another
+    // number.
     if (!readOnly && !isDeepStrictEqual(sealOf(this.#folder), this.#identity)) sealStoreFile(this.#folder);
   }
 
-  /** Throws StoreGoneError if the open file is no longer the one at its path. Call it before acknowledging a write. */
+  /** Throws StoreGoneError if another file, or none, is at the path now. Call it before acknowledging a write. */
   assertInPlace(): void {
     const now = identityOf(this.#folder);
     if (now === undefined || this.#identity === undefined || !isSameFile(now, this.#identity))

@@ -21,7 +21,7 @@ class StoreFormatError extends Error {
   }
 }
 
-/** Commits before 0.1.0 stored the version under other keys. */
+/** Revisions of Floodgate before 0.1.0 stored the version under other keys. */
 const DATABASE = 'format';
 const KEY = 'format';
 
@@ -30,7 +30,7 @@ const KEY = 'format';
  * transaction of the caller unless `readOnly` is set. Throws StoreFormatError.
  */
 export function checkStoreFormat(root: RootDatabase, expected: StoreFormat, { readOnly = false } = {}): void {
-  // A missing database cannot be created read-only; lmdb's types lack that case.
+  // In a read-only store, openDB returns undefined for a missing database; lmdb's types omit that case.
   const options = { name: DATABASE, encoding: 'json', keyEncoding: 'ordered-binary' } as const;
   const database: Database<number, string> | undefined = root.openDB<number, string>(options);
   const found = database?.get(KEY);
@@ -39,9 +39,11 @@ export function checkStoreFormat(root: RootDatabase, expected: StoreFormat, { re
   if (!readOnly) database?.putSync(KEY, expected.format);
 }
 
-/** Returns whether no other database exists. Also true for a file left by a killed process. */
+/**
+ * Returns whether no other database exists. Also true for a file whose process was killed before it wrote the format.
+ */
 function isEmpty(root: RootDatabase): boolean {
   const names = [...root.getKeys({ limit: 2 })].map((name) => Buffer.from(name as string).toString());
-  // A root with binary keys shows the NUL that LMDB stores after the name.
+  // If the root database was opened with binary keys, a name ends with the NUL that LMDB stores.
   return names.every((name) => name.replace('\0', '') === DATABASE);
 }

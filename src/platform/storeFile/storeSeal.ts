@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 /** Data file, with LMDB's fixed name. */
 export const DATA_FILE = 'data.mdb';
-/** Contains the identity of the data file. */
+/** The seal: a file next to the data file, which contains the identity of the data file. */
 const SEAL_FILE = 'store.json';
 
 const UNKNOWN = '0';
 
-/** Identity of a file, which a copy does not share. */
+/** Identity of a file. A copy of the file has a different identity. */
 export interface FileIdentity {
   readonly device: string;
   readonly inode: string;
@@ -34,7 +34,7 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.born === UNKNOWN || b.born === UNKNOWN ? a.device === b.device : a.born === b.born;
 }
 
-/** Records the data file as an original that is not torn. The seal is replaced atomically. */
+/** Writes the seal, which records that the data file is an original and not torn. The seal is replaced atomically. */
 export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;

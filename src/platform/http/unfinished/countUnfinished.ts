@@ -9,8 +9,9 @@ export interface AdmissionCallbacks {
 }
 
 /**
- * Counts a request until its body is complete. Nearly all requests arrive in one piece and are not counted: with a
- * known body length this is clear in the next tick, otherwise in the next event loop iteration.
+ * Counts a request until its body is complete. Nearly all requests arrive in one piece and are not counted. Whether a
+ * request did is known in the next tick if the length of its body is known, otherwise in the next event loop
+ * iteration.
  */
 export function countUnfinished(
   unfinished: UnfinishedMessages,
@@ -43,7 +44,7 @@ function count(unfinished: UnfinishedMessages, response: TrackedResponse, reques
     socket.off('close', ended);
   };
   socket.on('close', ended);
-  // The rest of the body is read and discarded.
+  // After the response, the rest of the body is read and discarded.
   response.onFinished(() => message.drop());
   request.observeBody({
     ended,

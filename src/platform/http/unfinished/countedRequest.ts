@@ -14,7 +14,7 @@ export class CountedRequest extends IncomingMessage {
     return this.#bodyBytes;
   }
 
-  /** Node sets `complete` one step later if the body length is known. */
+  /** Whether the body is complete. If its length is known, this is clear one step before node sets `complete`. */
   get isComplete(): boolean {
     return this.complete || this.#bodyBytes === Number(this.headers['content-length']);
   }
@@ -23,7 +23,7 @@ export class CountedRequest extends IncomingMessage {
     this.#observer = observer;
   }
 
-  /** Node's parser passes each chunk of the body, and null at the end. */
+  /** Node's parser calls this method with each chunk of the body, and with null at the end. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (chunk === null) this.#observer?.ended();
     else {

@@ -8,10 +8,10 @@ const MIB = KIB * KIB;
 /** Estimated memory of an empty message: connection, parser and objects. */
 const MESSAGE_BYTES = 16 * KIB;
 const LIMITS: BudgetLimits = { perClient: 16 * MIB, total: 128 * MIB };
-/** Younger messages are not evicted, because their transfer rate is not known yet. */
+/** Messages younger than this are not evicted, because their transfer rate is not known yet. */
 const MIN_AGE_MS = 1_000;
 const MS_PER_SECOND = 1_000;
-/** One log line per closed connection would help an attacker. */
+/** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
 const LOG_EVERY_MS = 10_000;
 
 export interface UnfinishedMessagesOptions {
@@ -25,9 +25,9 @@ export interface UnfinishedMessagesOptions {
 }
 
 /**
- * Bounds the memory of incomplete HTTP requests and WebSocket messages, at 16 KiB plus their bytes each. Messages of a
- * client above its limit are rejected. If the total is exceeded, the slowest messages are closed. A client's only
- * message may have any size up to `gateway.maxBodyBytes`.
+ * Bounds the memory of incomplete HTTP requests and WebSocket messages. Each counts as 16 KiB plus its bytes.
+ * Messages of a client above its limit are rejected. If the total is exceeded, the slowest messages are closed. If a
+ * client has only one message, that message may have any size up to `gateway.maxBodyBytes`.
  */
 export class UnfinishedMessages {
   readonly #options: UnfinishedMessagesOptions;

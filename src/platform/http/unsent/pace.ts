@@ -1,10 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** Slower clients are disconnected in the end, because they would keep 10 MB in memory for three hours. */
+/**
+ * Minimum rate. Slower clients are disconnected in the end, because they would keep 10 MB in memory for three hours.
+ */
 const MIN_BYTES_PER_MS = 1024 / 1_000;
 /** Slower clients are disconnected if their memory is needed. */
 const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
-/** Rates cover 2 to 4 seconds, because the system accepts bytes in steps of up to a third of its buffer. */
+/**
+ * Rates are measured over 2 to 4 seconds, because the system accepts bytes in steps of up to a third of its send
+ * buffer.
+ */
 const WINDOW_MS = 2_000;
 
 /** How fast a client receives its pending bytes, measured by what the system accepted. */
@@ -28,7 +33,7 @@ export class Pace {
     this.#patienceMs = Math.min(this.#sendTimeoutMs, patienceMs);
     if (this.#windowMs >= 2 * WINDOW_MS) {
       this.#windowMs = WINDOW_MS;
-      // Bounded, so that a fast client that stops counts as slow within seven seconds.
+      // The counted bytes are bounded, so that a fast client that stops reading counts as slow within seven seconds.
       this.#windowBytes = Math.min(this.#windowBytes / 2, 2 * SLOW_BYTES_PER_MS * WINDOW_MS);
     }
     this.#windowMs += elapsedMs;
@@ -45,7 +50,7 @@ export class Pace {
   }
 }
 
-/** Returns the bytes that the system accepted. `writableLength` does not change before a write is complete. */
+/** Returns the bytes that the system accepted. `writableLength` shows them only when a whole write is complete. */
 export function sentBytesOf(socket: Socket): number {
   // Undocumented members, which node's own timeouts use.
   const { _bytesDispatched: dispatched, _handle: handle } = socket as Socket & {

@@ -10,7 +10,7 @@ import { connectionEvent } from '../connectionEvent.ts';
 import { Pace, sentBytesOf } from './pace.ts';
 
 export interface ReadersOptions {
-  /** Limit of all responses. One client may use half of it. */
+  /** Maximum memory of all responses. One client may use half of it. */
   readonly maxBytes: number;
   /** Clients that receive nothing for this time are disconnected. */
   readonly sendTimeoutMs: number;
@@ -21,11 +21,11 @@ export interface ReadersOptions {
 }
 
 const SWEEP_MS = 500;
-/** Slow connections are closed above this share of a budget, so that other responses fit. */
+/** If more than this share of a budget is used, slow connections are closed, so that other responses fit. */
 const PRESSURE = 1 / 2;
-/** Smaller amounts are not counted, so that nearly all responses cost nothing here. */
+/** Up to this many bytes that wait in a socket are not counted, so that nearly all responses need no accounting. */
 const FREE_BYTES = 16 * 1024;
-/** A log line for each connection would help an attacker. */
+/** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
 const LOG_EVERY_MS = 10_000;
 
 const REASONS = ['timeout', 'memory', 'place'] as const;
@@ -77,7 +77,7 @@ export class Readers {
 
   /** Returns which limit is exhausted, the client's or the total. */
   exceeded(request: IncomingMessage): ReturnType<Budget['exceededBy']> {
-    // Nearly always no memory is in use.
+    // In nearly all calls no memory is in use, and the client need not be determined.
     return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
   }
 
@@ -127,7 +127,7 @@ export class Reader {
   /** Memory of the connection's responses: one over HTTP, several over a WebSocket. */
   bytes = 0;
   readonly readers: Readers;
-  /** The client that is charged. On a proxy's connection, that of the current response. */
+  /** The client that is charged. On a proxy's connection, it is the client of the current response. */
   #client = '';
   /** Part of `bytes` that waits in the socket and was not charged. */
   #unchargedBytes = 0;
@@ -164,7 +164,10 @@ export class Reader {
     this.#add(-this.bytes);
   }
 
-  /** Whether `bytes` more would exceed a share of a budget. A single response never does, due to other limits. */
+  /**
+   * Whether `bytes` more would exceed a share of a budget. A single response never does, because other limits apply
+   * to it.
+   */
   exceeds(bound: 'perClient' | 'total', bytes: number, share = 1): boolean {
     const { budget } = this.readers;
     const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);

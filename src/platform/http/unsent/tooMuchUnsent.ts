@@ -2,7 +2,7 @@
 export class TooMuchUnsentError extends Error {
   override readonly name = 'TooMuchUnsentError';
   readonly statusCode = 429;
-  /** Seconds after which the client has read, or is disconnected. */
+  /** Number of seconds in which the client reads its responses or is disconnected. */
   readonly headers = { 'retry-after': '1' };
 
   constructor() {

@@ -37,7 +37,8 @@ export class TrackedResponse extends ServerResponse {
 
   /** Returns false if the bytes exceed a budget. */
   charge(bytes: number): boolean {
-    // Other clients may wait for the same response, so it is discarded only if its first bytes were counted here.
+    // Other clients may wait for the same data. So a finished response has it discarded only if it was charged here
+    // before.
     if (this.isFinished) return !this.#isCharged;
     this.#isCharged = true;
     return this.#reader?.charge(this.req, bytes) ?? true;
@@ -57,7 +58,8 @@ export class TrackedResponse extends ServerResponse {
 
   override write(chunk: Chunk, encoding?: BufferEncoding | Sent, sent?: Sent): boolean {
     this.bodyBytes += Buffer.byteLength(chunk);
-    // Node also accepts a callback in place of the encoding; its types have one form each.
+    // Node also accepts a callback in place of the encoding, but each overload in its types has only one of these
+    // forms.
     return super.write(chunk, encoding as BufferEncoding, sent);
   }
 

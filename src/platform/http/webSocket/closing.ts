@@ -29,8 +29,8 @@ export const closeFrameOf = (reason: CloseReason): { readonly code: number; read
   CLOSINGS[reason] ?? { code: 1011, text: '' };
 
 /**
- * Returns the reason of a connection error. After a protocol violation (RFC 6455) `ws` itself closes with 1002, 1007,
- * 1008 or 1009.
+ * Returns the close reason for a connection error. After a protocol violation (RFC 6455) `ws` itself closes with
+ * 1002, 1007, 1008 or 1009.
  */
 export function closeReasonOf(error: Error & { readonly code?: string }): CloseReason {
   if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return 'too_large';

@@ -1,4 +1,4 @@
-/** Maximum bytes of a frame header: two, up to eight for the length, four for the mask (RFC 6455, 5.2). */
+/** Maximum bytes of a frame header: two bytes, up to eight for the length, four for the mask (RFC 6455, 5.2). */
 const MAX_HEADER_BYTES = 14;
 const SHORT_LENGTH_BYTES = 2;
 const LONG_LENGTH_BYTES = 8;

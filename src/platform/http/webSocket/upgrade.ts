@@ -14,7 +14,9 @@ export interface UpgradedConnection {
   readonly reader: Reader;
 }
 
-/** A request for a WebSocket. It is either accepted or answered like any other, after which the connection closes. */
+/**
+ * A request for a WebSocket. It is either accepted, or answered like any other request. Then its connection closes.
+ */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly response: TrackedResponse;
@@ -36,7 +38,7 @@ export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer
   response.assignSocket(socket);
   const over = (): void => {
     response.detachSocket(socket);
-    // Node does this only for responses of its own server.
+    // Node emits `close` only for responses of its own server.
     response.emit('close');
   };
   const finished = (): void => {

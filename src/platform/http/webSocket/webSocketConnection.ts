@@ -92,7 +92,8 @@ export class WebSocketConnection implements ScheduledTask {
   }
 
   /**
-   * Starts the closing handshake after pending messages. A client that does not complete it in time is disconnected.
+   * Starts the closing handshake after pending messages. A client that does not complete the handshake in time is
+   * disconnected.
    */
   close(reason: CloseReason): void {
     this.#reportClosing(reason);
@@ -115,14 +116,15 @@ export class WebSocketConnection implements ScheduledTask {
 
   /** Checks liveness: closes the connection after two silent checks, otherwise sends a ping. */
   checkLiveness(): void {
-    // While messages are running or waiting the socket is not read, so silence proves nothing.
+    // While messages wait, the socket is not read, so that silence proves nothing. While messages run, the connection
+    // is in use.
     if (this.#running > 0 || this.#queue.length > 0) return this.#heard();
     if (this.#silentLooks >= MAX_SILENT_LOOKS) return this.close('idle');
     this.#silentLooks++;
     this.#socket.ping();
   }
 
-  /** Starts one waiting message. */
+  /** Starts to handle one waiting message. */
   runSlice(): void {
     if (this.#running >= MAX_RUNNING) return;
     const next = this.#queue.shift();

@@ -31,10 +31,13 @@ const MAX_FRAGMENTS = 1_024;
 const MAX_CHUNKS = 16 * 1024;
 /** Maximum unsent pongs per client. */
 const MAX_UNREAD_PONGS = 16;
-/** Liveness checks per idle timeout. */
+/** Number of liveness checks within the idle timeout. */
 const LOOKS = 3;
 
-/** WebSockets of a server, without compression: it saves nothing for small messages and costs memory per connection. */
+/**
+ * WebSockets of a server. They are not compressed: for small messages, compression saves nothing, and it costs memory
+ * per connection.
+ */
 export class WebSockets {
   readonly #options: WebSocketsOptions;
   readonly #closing: (reason: CloseReason) => void;
@@ -57,7 +60,7 @@ export class WebSockets {
       maxBufferedChunks: MAX_CHUNKS,
       maxPendingAutoPongs: MAX_UNREAD_PONGS,
       closeTimeout: CLOSE_TIMEOUT_MS,
-    } as ConstructorParameters<typeof WebSocketServer>[0]); // its types are outdated
+    } as ConstructorParameters<typeof WebSocketServer>[0]); // the types of `ws` are outdated
   }
 
   get size(): number {
@@ -87,7 +90,8 @@ export class WebSockets {
         request,
         reject() {
           opened.close('unfinished');
-          // The client may continue to send until the connection closes; pausing keeps the rest in the kernel.
+          // The client may continue to send until the connection closes; pausing the socket keeps that data in the
+          // kernel.
           socket.pause();
         },
         evict: () => opened.closeNow('unfinished'),
