@@ -16,7 +16,7 @@ export interface AccessListStore {
   /** Throws `TooManyEntries`. */
   create(key: AccessListKey, entry: NewAccessEntry, actor: Actor): Promise<AccessEntry>;
 
-  /** Applies the changes that `decide` returns, in the transaction. If it throws, writes nothing and rethrows. */
+  /** Applies the changes that `decide` returns in the transaction. Writes nothing and rethrows if `decide` throws. */
   update(
     key: AccessListKey,
     id: string,

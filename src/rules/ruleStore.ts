@@ -7,8 +7,8 @@ import type { NewRule, Rule, RuleSettings } from './rule.ts';
  */
 export interface RuleStore {
   /**
-   * Rules of an account, frozen, ordered by `created_on`, then `id`. The same array is returned until a rule changes,
-   * so callers can cache derived data by its identity.
+   * Returns the rules of an account, frozen and ordered by `created_on`, then `id`. Returns the same array until a
+   * rule changes, so that callers can cache derived data by the identity of the array.
    */
   list(accountId: string): Promise<readonly Rule[]>;
 
@@ -17,7 +17,7 @@ export interface RuleStore {
   /** Throws `TooManyRules`, and `KeyReused` if the retry key was used with another rule. */
   create(accountId: string, rule: NewRule, change: RuleCreation): Promise<CreatedRule>;
 
-  /** Applies the changes that `decide` returns, in the transaction. If it throws, writes nothing and rethrows. */
+  /** Applies the changes that `decide` returns in the transaction. Writes nothing and rethrows if `decide` throws. */
   update(accountId: string, ruleId: string, change: RuleUpdate): Promise<Rule | undefined>;
 
   /** Deletes a rule unless `check` throws for the stored one. Returns false if the rule does not exist. */
@@ -27,15 +27,15 @@ export interface RuleStore {
   deleteAll(accountId: string, actor: Actor): Promise<number>;
 
   /**
-   * Calls the listener with the account id after each change of its rules: at once for changes of this store, within a
-   * second for other processes. Returns a function that unsubscribes.
+   * Calls the listener with the account id after each change of its rules: at once for changes through this store,
+   * within a second for changes by other processes. Returns a function that unsubscribes.
    */
   onChange(listener: (accountId: string) => void): () => void;
 }
 
 export interface RuleCreation {
   readonly actor: Actor;
-  /** `Idempotency-Key` of the request. Repeating a creation with it returns the first result. */
+  /** `Idempotency-Key` of the request. Repeating a creation with the same key returns the first result. */
   readonly retryKey?: string | undefined;
 }
 

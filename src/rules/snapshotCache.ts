@@ -5,10 +5,10 @@ interface Snapshot<Item> {
   readonly items: readonly Item[];
 }
 
-/** Maximum number of cached items over all accounts. Rules use about 50 MB, including data derived from them. */
+/** Maximum number of cached items of all accounts. So many rules use 50 MB, including data derived from them. */
 const MAX_ITEMS_KEPT = 50_000;
 
-/** Cache of items per account. Evicts the account set longest ago. A snapshot is valid for one change time. */
+/** Cache of items per account. Evicts the account set longest ago. A snapshot is valid until the next change. */
 export class SnapshotCache<Item> {
   readonly #snapshots = new Map<string, Snapshot<Item>>();
   #itemsKept = 0;

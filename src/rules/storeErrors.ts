@@ -22,7 +22,7 @@ export class TooManyEntries extends Error {
   }
 }
 
-/** The maximum number of tokens is valid. */
+/** The number of valid tokens has reached its maximum. */
 export class TooManyTokens extends Error {
   constructor(limit: number) {
     super(`${limit} tokens are valid, the maximum; revoke one first`);

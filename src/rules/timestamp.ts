@@ -19,7 +19,7 @@ export function parseTimestamp(text: string): Micros {
   return millis * MICROS_PER_MILLI + Number(text.slice(23, 26));
 }
 
-/** Converts an RFC 3339 timestamp to `formatTimestamp`, truncated to microseconds. Returns undefined if invalid. */
+/** Converts an RFC 3339 timestamp to the form of `formatTimestamp`, cut to microseconds. Undefined if invalid. */
 export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());
@@ -28,7 +28,7 @@ export function parseMoment(text: string): string | undefined {
   return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
 }
 
-/** Wall clock in microseconds. It may jump back; stores keep their own times increasing. */
+/** Returns the wall clock in microseconds. The clock may jump back; stores keep their own times increasing. */
 export function wallClock(): Micros {
   const microsOfMilli = Math.floor(performance.now() * MICROS_PER_MILLI) % MICROS_PER_MILLI;
   return Date.now() * MICROS_PER_MILLI + microsOfMilli;

@@ -1,9 +1,6 @@
 const HIDDEN = '***';
 
-/**
- * Longer path segments and parameter values are hidden, because they may be keys. Floodgate's keys have 43
- * characters, those of other providers 32 or more.
- */
+/** Longer path segments and values are hidden. Keys of Floodgate have 43 characters, other keys 32 or more. */
 const MAX_SHOWN_CHARACTERS = 15;
 /** Path of the rules API. Account and rule ids in it are longer but not secret: a UUID has 36 characters. */
 const RULES_API = '/client/v4/';
@@ -16,9 +13,7 @@ const MAX_NAME_CHARACTERS = 32;
 /** Parameters after this number are hidden. */
 const MAX_PARAMETERS = 32;
 
-/**
- * Returns the URL with possible secrets hidden: keys in its query, or in its path, where some providers expect them.
- */
+/** Returns the URL with possible secrets hidden: keys in its query, or in its path, where some providers put them. */
 export function redactedUrl(url: string, knownNames: ReadonlySet<string>): string {
   if (url === '*') return url;
   // The absolute form used with proxies contains a host and perhaps a user and password.

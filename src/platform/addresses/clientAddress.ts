@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Number of addresses that are read from the end of X-Forwarded-For. Earlier ones are ignored, because clients can
- * forge them.
- */
+/** Addresses read from the end of X-Forwarded-For. Earlier ones are ignored, because clients can forge them. */
 const MAX_HOPS = 16;
 /** X-Forwarded-For is read from its end, up to MAX_HOPS addresses of at most 45 characters plus separators. */
 const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;

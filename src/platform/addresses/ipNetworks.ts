@@ -43,10 +43,7 @@ export function parseNetwork(text: string): Network {
 /** Returns `192.0.2.0/24`. */
 export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
 
-/**
- * Returns a predicate for addresses within the networks. An IPv4 address is never within an IPv6 network, nor the
- * reverse. each other.
- */
+/** Returns a predicate for addresses within the networks. An IPv4 address is never within an IPv6 network. */
 export function networkMatcher(networks: readonly Network[]): (address: string) => boolean {
   const prefixes = networks.map(({ address, bits }) => ({
     isIpv6: address.includes(':'),

@@ -13,9 +13,7 @@ import { bodyOf, type Webhook } from './webhook.ts';
 
 /** Maximum number of pending alerts: about 0.5 MB if each has 2 KB. */
 const MAX_WAITING = 256;
-/**
- * Maximum number of firing alerts. Enough for the nodes, attacks, certificates and tokens of a large installation.
- */
+/** Maximum number of firing alerts; enough for nodes, attacks, certificates and tokens of a large installation. */
 const MAX_FIRING = 1024;
 /** Pending alerts are dropped when they are older than this. */
 const MAX_AGE_MS = 3 * 24 * 3_600_000;

@@ -5,10 +5,7 @@ import type { AlertQueue } from './alertQueue.ts';
 import type { SendFailure } from './sendAlert.ts';
 import type { Webhook } from './webhook.ts';
 
-/**
- * Number of rejections (HTTP status 400 to 499) after which an alert is given up and the webhook's next alert is
- * sent.
- */
+/** An alert is given up after this number of rejections (HTTP status 400 to 499), and the next one is sent. */
 const MAX_REFUSALS = 5;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Retry jitter as a share of the delay, so that many servers do not retry at once. */

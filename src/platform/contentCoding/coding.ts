@@ -35,10 +35,7 @@ const BROTLI_QUALITY = 1;
 const ZSTD_LEVEL = 1;
 /** Window of 256 KiB. Brotli's default of 4 MiB would waste memory. */
 const BROTLI_WINDOW_BITS = 18;
-/**
- * 8 MiB, the window size that RFC 8878 (3.1.1.1.2) recommends decoders to support. Without a limit, a frame could
- * demand more.
- */
+/** 8 MiB, the window that RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame may demand a larger one. */
 const ZSTD_MAX_WINDOW_BITS = 23;
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = zlib.constants;

@@ -6,10 +6,7 @@ import type { RequestRejection } from './serveInOrder.ts';
 /** Paths that need no client certificate: Kubernetes probes have none, and the responses reveal only the health. */
 const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
 
-/**
- * Admits requests with a valid client certificate. The TLS handshake accepts any certificate or none; each request is
- * checked here.
- */
+/** Admits requests with a valid client certificate. TLS accepts any certificate or none; each request is checked. */
 export class ClientCertificates {
   readonly #connections = new Set<Socket>();
   readonly #validUntilMs = new WeakMap<TLSSocket, number>();
@@ -21,9 +18,7 @@ export class ClientCertificates {
     });
   }
 
-  /**
-   * Closes all connections after a change of the CA, including those that are still in a handshake with the old CA.
-   */
+  /** Closes all connections after a change of the CA, even those whose handshake still uses the old CA. */
   closeAll(): void {
     for (const socket of this.#connections) socket.destroy();
   }

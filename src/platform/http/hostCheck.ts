@@ -4,10 +4,7 @@ import { plainAddress } from '../addresses/index.ts';
 import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /**
-   * Names allowed in the Host header besides `localhost`; `*` allows any name. If undefined, none are allowed on a
-   * loopback address, and all on any other address.
-   */
+  /** Names allowed in Host besides `localhost`; `*` allows any. If undefined: none on loopback, any elsewhere. */
   readonly allowedHosts: readonly string[] | undefined;
   readonly address: string;
 }

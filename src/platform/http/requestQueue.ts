@@ -25,10 +25,7 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   readonly handle: (response: Response) => void;
 }
 
-/**
- * The socket is paused when this many requests wait. More may wait, because node:http parses all bytes of a read (up
- * to 64 KiB).
- */
+/** The socket is paused when so many requests wait. More may wait: node:http parses whole reads, up to 64 KiB. */
 const MAX_WAITING = 16;
 
 /**
@@ -144,10 +141,7 @@ export class RequestQueue<Response extends QueuedResponse>
     this.#socket.emit('pause');
   };
 
-  /**
-   * Handles the end of the client's data. Deferred until pipelined requests are answered, because node:http sends
-   * nothing after it handled this event.
-   */
+  /** Passes `end` to node:http after pipelined requests are answered, because node:http sends nothing after it. */
   readonly #ended = (): void => {
     if (!this.#isPipelined) return this.#end();
     this.#isEnded = true;

@@ -2,9 +2,7 @@ import type { Counter } from 'prom-client';
 
 export type CounterSeries = Pick<Counter.Internal, 'inc'>;
 
-/**
- * Returns the series of the counter with these labels. The series is exported from now on, with 0 as its first value.
- */
+/** Returns the counter's series with these labels. The series is exported from now on, starting at 0. */
 export function counterSeries<Label extends string>(
   counter: Counter<Label>,
   labels: Readonly<Record<Label, string>>,

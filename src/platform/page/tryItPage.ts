@@ -15,9 +15,7 @@ export interface TryItPage {
   readonly filesUrl: string;
 }
 
-/**
- * Returns the page with a form for each operation of a document. RFC 8631 defines the link relation `service-desc`.
- */
+/** Returns the page with forms for the operations of a document. RFC 8631 defines the relation `service-desc`. */
 export function tryItPage({ title, documentUrl, filesUrl }: TryItPage): PageFile {
   const [name, document, files] = [title, documentUrl, filesUrl].map(escapeHtml);
   return {
@@ -54,9 +52,7 @@ const NOT_BUILT: Readonly<Record<PageFileName, string>> = {
 const FOLDER = new URL('./tryIt/', import.meta.url);
 const read = new Map<PageFileName, PageFile>();
 
-/**
- * Reads a file when it is first requested, so that reading does not delay the start. All responses share the buffer.
- */
+/** Reads a file when it is first requested, so that it does not delay the start. All responses share the buffer. */
 export function pageFile(name: PageFileName): PageFile {
   const known = read.get(name);
   if (known !== undefined) return known;

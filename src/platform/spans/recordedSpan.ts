@@ -4,10 +4,7 @@ import { traceparentOf } from './traceContext.ts';
 
 export interface TraceState {
   readonly traceId: string;
-  /**
-   * Number of further spans of this trace that are recorded. The limit keeps a large batch of calls from displacing
-   * other traces.
-   */
+  /** Number of spans that the trace may still record, so that a large batch does not displace other traces. */
   spansLeft: number;
   readonly finished: (span: FinishedSpan) => void;
   /** Called for a span above the limit. */

@@ -21,10 +21,7 @@ export class EnvironmentLock {
   #root: RootDatabase | undefined;
   #commits = 0;
   #release = (): void => undefined;
-  /**
-   * The lock is not fair. So commits wait one turn of the event loop after its release, and a waiting opener gets it
-   * first.
-   */
+  /** The lock is not fair: after its release, commits wait one event loop turn, so that a waiting opener gets it. */
   #yielded: Promise<void> | undefined;
 
   private constructor(path: string) {

@@ -5,10 +5,7 @@ import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
-/**
- * The data file is a copy. If it was copied during writes, it may be torn: reading it may crash the process or return
- * wrong data.
- */
+/** The data file is a copy and may be torn. Reading a torn file may crash the process or return wrong data. */
 export class StoreCopiedError extends Error {
   override readonly name = 'StoreCopiedError';
 
@@ -32,9 +29,7 @@ export class StoreGoneError extends Error {
   }
 }
 
-/**
- * Data file of one store. Its seal, a second file, records the identity of the original. A copy has another identity.
- */
+/** Data file of one store. A seal next to it records the identity of the original, which no copy has. */
 export class StoreFile {
   readonly #folder: string;
   #identity: FileIdentity | undefined;
@@ -74,9 +69,7 @@ export class StoreFile {
     await this.#lock?.close();
   }
 
-  /**
-   * Must be called after the store was opened, because opening may create the file. If `readOnly`, writes nothing.
-   */
+  /** Must be called after opening the store, which may create the data file. If `readOnly`, writes nothing. */
   opened({ readOnly = false } = {}): void {
     this.#identity = identityOf(this.#folder);
     // The identity of the same file may change: its creation time may become known, and its device may get another

@@ -1,4 +1,6 @@
-/** REST API for rules: all requests below its prefix, errors included. docs/internals/decisions/rules-api.md has the design. */
+/**
+ * REST API for rules; also answers invalid requests below its prefix. Design: docs/internals/decisions/rules-api.md
+ */
 
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {

@@ -89,7 +89,7 @@ export class RulesClient {
       const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
       return this.#stored(answer).rule;
     } catch (error) {
-      // If an attempt with a lost response made the change, its retry fails the precondition.
+      // If an earlier attempt made the change and its response was lost, the ETag differs and the retry gets 412.
       if (!(error instanceof ApiFailure && error.status === 412 && error.afterLostResponse)) throw error;
       const { rule } = await this.get(ruleId);
       if (Object.keys(this.format.changes(rule, changes)).length > 0) throw error;

@@ -19,14 +19,14 @@ interface ApiRequest extends SendOptions {
   readonly path: string;
 }
 
-/** Time limit of a response; a write waits only for the disk. */
+/** Time limit of a response. Usual responses are far faster: a write waits only for the disk. */
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 4;
 /** First pause before a retry. Doubles with each attempt, unless the server sends `Retry-After`. */
 const FIRST_PAUSE_MS = 250;
-/** Maximum `Retry-After` to obey: the longest window of a rate limit. */
+/** Maximum `Retry-After` that is obeyed: the longest window of a rate limit. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Minimum pause to report to the user, so that it does not look like a hang. */
+/** Pauses from this length are reported to the user, so that they do not look like a hang. */
 const REPORTED_PAUSE_MS = 1000;
 
 export interface TransportOptions {
@@ -70,7 +70,7 @@ export class Transport {
     }
   }
 
-  /** Returns undefined if no response arrived and another attempt remains, as all requests here are safe to repeat. */
+  /** Returns undefined if no response arrived and another attempt remains. All requests here are safe to repeat. */
   async #once({ method, path, headers, body }: ApiRequest, last: boolean): Promise<Response | undefined> {
     try {
       return await fetch(this.#baseUrl + path, {
@@ -103,7 +103,7 @@ export class Transport {
     const request = `${method} ${this.#baseUrl}${path.split('?', 1)[0]}`;
     const envelope = parse(await response.text());
     const etag = response.headers.get('etag') ?? undefined;
-    // A repeated deletion returns 404 if the lost response was a success.
+    // A repeated DELETE gets 404 if the first one succeeded and its response was lost.
     const gone = method === 'DELETE' && response.status === 404 && attempt > 1;
     if (!response.ok && !gone) throw failureOf({ status: response.status, envelope, request, attempt });
     if (envelope === undefined && !gone)
@@ -117,7 +117,7 @@ function isRetryable(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
-/** Pause in milliseconds from `Retry-After`: seconds or a date (RFC 9110, 10.2.3). Otherwise the default. */
+/** Returns the pause in ms: from `Retry-After`, in seconds or as a date (RFC 9110, 10.2.3), or the default. */
 function pauseOf(response: Response | undefined, attempt: number): number {
   const asked = response?.headers.get('retry-after') ?? '';
   if (/^\d+$/.test(asked)) return Number(asked) * 1000;

@@ -20,10 +20,10 @@ export function plainObject(body: unknown): Members {
 /** Validates an object against a flat schema. Returns all faults: missing, invalid and unknown members. */
 export class ObjectChecker<Context = void> {
   readonly #checks: ReadonlyMap<string, MemberCheck<Context>>;
-  /** Fault of each required member, for when it is missing. */
+  /** For each required member, the fault that is reported if it is missing. */
   readonly #required: ReadonlyMap<string, Fault>;
 
-  /** `ownChecks` replace the schema for the members they name. */
+  /** A check in `ownChecks` replaces the check against the schema for the member of that name. */
   constructor(schema: TObject, ownChecks: Readonly<Record<string, MemberCheck<Context>>> = {}) {
     const properties = Object.entries(schema.properties);
     this.#checks = new Map(
@@ -75,7 +75,7 @@ function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
   };
 }
 
-/** Maximum length of a member name in a JSON pointer; longer names are not misspelled fields. */
+/** Maximum length of a member name in a JSON pointer; longer names are cut, because they are no misspelled fields. */
 const MAX_POINTER_CHARACTERS = 256;
 
 function shortened(member: string): string {

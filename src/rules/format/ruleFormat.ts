@@ -31,7 +31,7 @@ export class RuleFormat {
   /** Throws `TypeError` if the schema has a field that cannot be stored, compared or displayed. */
   constructor(schema: TObject = ruleSchema) {
     const fields = fieldsOf(schema);
-    // The only place that assumes that field names are members of `Rule`. Any other schema only adds fields.
+    // Only this line assumes that field names are members of `Rule`. Other schemas, in tests, only add fields.
     this.members = fields.map(([member]) => member) as (keyof Rule)[];
     this.newRuleMembers = this.members.filter((member) => !isOneOf(serviceMembers, member));
     this.settingMembers = this.newRuleMembers.filter((member) => !isOneOf(fixedMembers, member));
@@ -65,7 +65,7 @@ export class RuleFormat {
     return { ...pick(rule, this.newRuleMembers), name: trimName(rule.name) };
   }
 
-  /** Returns the settings that a body changes. Throws `InvalidRule`, even if only a fixed member differs. */
+  /** Returns the settings that a body changes. Throws `InvalidRule`, also if a member that is no setting differs. */
   checkRulePatch(stored: Rule, body: unknown): Partial<RuleSettings> {
     const members = plainObject(body);
     const faults = this.#patchChecker.faultsOf(members, stored);
@@ -99,7 +99,7 @@ export class RuleFormat {
     return isWhole ? rule : undefined;
   }
 
-  /** Returns the rule with exactly its members, in order. Unchanged rules are not copied, as lists have many rules. */
+  /** Returns the rule with exactly its members, in order. Does not copy a rule that is in order: lists have many. */
   orderMembers(rule: Rule): Rule {
     let count = 0;
     for (const member in rule) if (member !== this.members[count++]) return pick(rule, this.members);
@@ -112,8 +112,8 @@ export class RuleFormat {
   }
 
   /**
-   * Returns a string equal for equivalent creations, regardless of formatting. Omits added fields that have their
-   * default, so that a retry matches a creation stored by an older release.
+   * Returns a string that is equal for equivalent creations, regardless of formatting. Omits fields that were added
+   * later and have their default, so that a retry matches a creation stored by an older release.
    */
   canonicalText(rule: NewRule): string {
     const added = this.newRuleMembers.filter((member) => member in this.#defaults);

@@ -1,8 +1,8 @@
 /** Maximum length of a rule's name, in characters. */
 export const MAX_NAME_CHARACTERS = 64;
 
-// Spelled out as ranges, because consumers of the OpenAPI document disagree about \p{…} and \s. Characters above U+FFFF
-// are literal, because their escapes differ too.
+// Characters are spelled out as ranges, because consumers of the OpenAPI document interpret \p{…} and \s differently.
+// Characters above U+FFFF are literal, because escapes for them differ too.
 const blank = '\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 // Invisible characters, which would make different names look equal: control and format characters, line and paragraph
 // separators, fillers, variation selectors, blank patterns, private use, noncharacters. `ObjectChecker` rejects lone

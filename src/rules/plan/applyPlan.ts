@@ -22,9 +22,9 @@ export interface ApplyOptions {
 }
 
 /**
- * Applies a plan. Throws `PlanOutdated` at the first rule that changed since the plan was made. Completed steps remain,
- * and a new plan continues from there. Updates run first and deletions last, so that protection never drops below the
- * level before or after. If the account would exceed its limit, deletions run before creations.
+ * Applies a plan. Throws `PlanOutdated` at the first rule that changed since the plan was made. Completed steps
+ * remain, and a new plan contains the remaining ones. Updates run first and deletions last, so that protection never
+ * drops below the level before or after. If the account would exceed its limit, deletions run before creations.
  */
 export async function applyPlan(
   client: RulesClient,
@@ -57,7 +57,7 @@ export async function applyPlan(
   for (const step of needsRoom ? [remove, create] : [create, remove]) await step();
 }
 
-/** Returns the ETag of a rule that still matches the plan. The server then rejects concurrent changes. */
+/** Returns the ETag of a rule that matches the plan. With it, the server rejects an update of a changed rule. */
 async function tagOf(client: RulesClient, known: Rule): Promise<string | undefined> {
   const { rule, etag } = await client.get(known.id);
   if (!client.format.isSame(rule, known)) throw new PlanOutdated(known);

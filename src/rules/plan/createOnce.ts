@@ -6,9 +6,10 @@ import { type NewRule, type Rule, targetOf } from '../index.ts';
 const MAX_DELETED_BEFORE = 100;
 
 /**
- * Creates a rule once, even if another client applies the same plan at the same time. Both derive the same key from the
- * rule and the current rules with its target, so the server returns one rule to both. Other rules may change meanwhile
- * and are not part of the key. If a key's rule was deleted since, its id yields the next key.
+ * Creates a rule once, even if another client applies the same plan at the same time. Both clients derive the same
+ * retry key from the rule and the current rules with its target, so the server returns one rule to both. Rules with
+ * other targets may change meanwhile and are not part of the key. If the rule created with a key was deleted since,
+ * the next key is derived from that key and the id of the rule.
  */
 export async function createOnce(
   client: RulesClient,

@@ -9,8 +9,8 @@ export interface Plan {
 }
 
 /**
- * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name, and equal
- * ones are paired first. Names of regions and datacenters are case-insensitive.
+ * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name; of
+ * several matches, a rule with equal settings is preferred. Names of regions and datacenters are case-insensitive.
  */
 export function makePlan(current: readonly Rule[], wanted: readonly NewRule[], format = ruleFormat): Plan {
   const left = groupByIdentity(current);
@@ -40,7 +40,7 @@ export function existingRules({ updates, deletes, unchanged }: Plan): Rule[] {
   return [...updates.map(({ rule }) => rule), ...deletes, ...unchanged];
 }
 
-/** Minimum number of rules for the risk check. In a small set, a large share changes easily and is easy to see. */
+/** Minimum number of rules for the risk check. With fewer rules, a large change is common and easy to see. */
 const RISKY_FROM_RULES = 10;
 /** Share of the rules that a plan may change or delete without `--force`. */
 const RISKY_PART = 1 / 3;
@@ -75,7 +75,7 @@ export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject)
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-/** 64 bits: plans are not forged, so only accidental collisions matter. */
+/** The 16 hex digits have 64 bits. Plans are not forged, so only accidental collisions matter. */
 const FINGERPRINT_DIGITS = 16;
 
 function identityOf(rule: NewRule): string {

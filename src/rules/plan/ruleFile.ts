@@ -69,7 +69,7 @@ function sameTarget({ scope, name }: NewRule, earlier: string): string {
   return `the target equals that of the rule at ${earlier} (${target}), and only one of them would be in force; remove one`;
 }
 
-/** Formats an account's rules as a rule file. Overridden rules become comments, as applying them only deletes them. */
+/** Formats an account's rules as a rule file. Overridden rules become comments: applying the file deletes them. */
 export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
   const inForce = new Map<string, Rule>();
   for (const rule of rules) {

@@ -7,7 +7,9 @@ export interface OpenRulesOptions {
   readonly url: string | undefined;
 }
 
-/** Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL. */
+/**
+ * Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for a bad URL.
+ */
 export async function openRules(
   { dataDir, url }: OpenRulesOptions,
   { log }: { readonly log: Log },

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 const PREFIX = 'fg_';
 /** 40 random characters: 238 bits. */
 const RANDOM_CHARACTERS = 40;
-/** Many more bits than the secret has, so that the modulo bias of its characters is negligible. */
+/** Random bytes per secret. They have many more bits than the secret, so that its modulo bias is negligible. */
 export const SECRET_SEED_BYTES = 64;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

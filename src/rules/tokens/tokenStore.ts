@@ -9,7 +9,7 @@ export interface TokenStore {
   list(): Promise<readonly Token[]>;
   /** Returns the existing token, without a write, if its hash is known. Throws `TooManyTokens`. */
   create(token: NewToken, actor: Actor): Promise<Token>;
-  /** Revokes permanently; again without effect. Returns undefined if no token has this id. */
+  /** Revokes a token permanently. Revoking it again has no effect. Returns undefined if no token has this id. */
   revoke(tokenId: string, actor: Actor): Promise<Token | undefined>;
   /** Last uses recorded by `noteUses`, by id, in the format of `formatTimestamp`. */
   lastUses(): Promise<ReadonlyMap<string, string>>;

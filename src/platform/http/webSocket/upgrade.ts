@@ -14,9 +14,7 @@ export interface UpgradedConnection {
   readonly reader: Reader;
 }
 
-/**
- * A request for a WebSocket. It is either accepted, or answered like any other request. Then its connection closes.
- */
+/** A request for a WebSocket. It is accepted, or it is answered like any other request and its connection closes. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly response: TrackedResponse;

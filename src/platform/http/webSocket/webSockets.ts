@@ -34,10 +34,7 @@ const MAX_UNREAD_PONGS = 16;
 /** Number of liveness checks within the idle timeout. */
 const LOOKS = 3;
 
-/**
- * WebSockets of a server. They are not compressed: for small messages, compression saves nothing, and it costs memory
- * per connection.
- */
+/** WebSockets of a server, without compression, which saves nothing for small messages and costs memory. */
 export class WebSockets {
   readonly #options: WebSocketsOptions;
   readonly #closing: (reason: CloseReason) => void;

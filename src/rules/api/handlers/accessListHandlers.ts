@@ -70,7 +70,8 @@ function handlersOf(list: AccessListName, store: AccessListStore): CollectionHan
         checkIfMatch(request.headers['if-match'], entry);
         return changes;
       };
-      // Validated before the store's write lock is taken, so that an invalid or empty change never waits for the lock.
+      // The change is validated before the store's write lock is taken, so that an invalid or empty change never
+      // waits for the lock.
       if (Object.keys(decide(stored)).length === 0) return answerOf(stored);
       const entry = await store.update(keyOf(request), stored.id, { decide, actor: request.actor });
       if (!entry) throw missing(request);

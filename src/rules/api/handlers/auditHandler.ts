@@ -39,7 +39,7 @@ export function auditHandler(audit: AuditLog, format: RuleFormat) {
   };
 }
 
-/** Returns a function that converts an audit entry to its API form; an empty list for entries without an account. */
+/** Returns a function that converts an audit entry to a list: its API form, or nothing if it has no account. */
 export function changeFormatter(format: RuleFormat) {
   const shownRule = (rule: Rule) => format.orderMembers(format.withDefaults(rule));
   return (change: AuditEntry): readonly object[] => {

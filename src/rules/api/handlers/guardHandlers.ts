@@ -28,7 +28,7 @@ export interface GuardReports {
   status(): object | undefined;
   /** Returns the guard's query rates for each second. */
   rates(): object | undefined;
-  /** Simulated effect of other sensitivities on the queries of the last minute. */
+  /** Returns the simulated effect of other sensitivities on the queries of the last minute. */
   whatIf(): Promise<object> | undefined;
   attacks(
     accountId: string,

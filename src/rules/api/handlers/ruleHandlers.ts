@@ -45,7 +45,7 @@ export interface RuleHandlersOptions {
 }
 
 export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions): RuleHandlers {
-  // Serialized lists. Entries live as long as the store keeps the rules array they were built from.
+  // Serialized lists of rules. Each one lives as long as the store keeps the rules array that it was built from.
   const wholeLists = new WeakMap<readonly Rule[], TaggedBody>();
 
   const listEnvelope = (rules: readonly Rule[], query: ApiRequest['query']): string => {
@@ -100,7 +100,8 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
         checkIfMatch(request.headers['if-match'], rule);
         return changes;
       };
-      // Validated before the store's write lock is taken, so that an invalid or empty change never waits for the lock.
+      // The change is validated before the store's write lock is taken, so that an invalid or empty change never
+      // waits for the lock.
       if (Object.keys(decide(stored)).length === 0) return ruleAnswer(stored);
       const rule = await store.update(request.accountId, stored.id, { decide, actor: request.actor });
       if (!rule) throw notFound(request);

@@ -2,9 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { SECRET_SEED_BYTES } from '../../index.ts';
 
 /**
- * Seeds of new secrets. Secrets are not stored, so a repeated create could not return the secret again. With a retry
- * key, the seed is therefore derived with a key of this process, and the store finds the first token or key by the
- * secret's hash. A restart changes the key.
+ * Random bytes (seeds) from which the secrets of new tokens and keys are made. Secrets are not stored, so a repeated
+ * create could not return the first secret. Therefore the seed of a request with a retry key is derived from that key
+ * and a random key of this process. A repeated request then yields the same secret, by whose hash the store finds the
+ * first token or key. A restart changes the random key.
  */
 export class SecretSeeds {
   readonly #key = randomBytes(SECRET_SEED_BYTES);

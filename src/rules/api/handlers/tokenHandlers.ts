@@ -44,7 +44,7 @@ const CHILD_TOKENS_CODE = 10111;
 const MAX_IDS_LISTED = 10;
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Reserved words that replace a token id in a path, and support only GET. */
+/** Reserved words in place of a token id in a path. Paths with these words support only GET. */
 const READ_ONLY_NAMES: readonly string[] = ['current', 'verify'];
 
 export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies): TokenHandlers {
@@ -115,7 +115,7 @@ const ownGrant = ({ accounts, permissions, expiresOn }: Caller) => ({
   expires_on: expiresOn,
 });
 
-/** Callers see only tokens of their own accounts, and cannot detect others. */
+/** Callers see only tokens of their own accounts, and cannot detect whether others exist. */
 const isVisibleTo = ({ accounts }: Caller, token: Token): boolean =>
   accounts === 'all' ||
   (token.accounts !== 'all' && token.accounts.every((account) => accounts.includes(account)));
@@ -128,7 +128,7 @@ function grantOf(caller: Caller, { expires_on, ...asked }: TokenRequest): Omit<N
   return wanted;
 }
 
-/** Returns whether the first result of a retry key also matches this request. */
+/** Returns whether the token that was first created with a retry key also matches this request. */
 function matchesRequest(token: Token, wanted: NewToken): boolean {
   const asText = ({ label, accounts, permissions, expires_on }: NewToken): string =>
     JSON.stringify([label, accounts, permissions, expires_on]);

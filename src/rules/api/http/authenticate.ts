@@ -103,7 +103,7 @@ export function authorize(caller: Caller, accountId: string, permission: Permiss
   throw new ApiError('forbidden', { chain });
 }
 
-/** Throws `forbidden` unless the caller has the permission for any account. Handlers check each token's accounts. */
+/** Throws `forbidden` unless the caller has the permission for any account. Handlers check the accounts. */
 export function authorizeAnyAccount(caller: Caller, permission: Permission): void {
   authorize({ ...caller, accounts: 'all' }, '', permission);
 }

@@ -43,7 +43,7 @@ export const errorTable = {
   internal: { status: 500, code: 10500, message: 'Internal error' },
 } as const satisfies Record<string, { status: number; code: number; message: string }>;
 
-/** Makes Cloudflare's clients not retry after a 409 or 5xx: a retry would fail again or repeat a change. */
+/** Keeps Cloudflare's clients from retrying after a 409 or 5xx: a retry would fail again or repeat a change. */
 const NO_RETRY = { 'x-should-retry': 'false' };
 
 export type ErrorCase = keyof typeof errorTable;

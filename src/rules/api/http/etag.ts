@@ -15,7 +15,7 @@ export function etagOfBody(body: string | Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, BODY_TAG_CHARACTERS)}"`;
 }
 
-/** 132 bits of SHA-256, enough to rule out collisions. */
+/** 22 characters are 132 bits of SHA-256, enough to rule out collisions. */
 const BODY_TAG_CHARACTERS = 22;
 
 const entityTag = /^(W\/)?("[!#-~\x80-\xff]*")$/;
@@ -52,7 +52,7 @@ export function matchesIfNoneMatch(header: string | undefined, etag: string): bo
   return tags !== undefined && [...tags.strong, ...tags.weak].includes(etag);
 }
 
-/** Checks `If-Match` for a collection, where only `*` matches. Tags name a rule and throw `preconditionFailed`. */
+/** Checks `If-Match` for a collection: only `*` matches. ETags belong to one rule and throw `preconditionFailed`. */
 export function checkCollectionIfMatch(header: string | undefined): void {
   if (header === undefined || header.trim() === '*') return;
   throw new ApiError('preconditionFailed', {

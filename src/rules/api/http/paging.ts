@@ -1,10 +1,10 @@
 import { type Fault, InvalidRule, pointerTo, quoteText, type Rule } from '../../index.ts';
 import type { ResultInfo } from './envelope.ts';
 
-/** Maximum and default page size: all objects of an account. */
+/** Maximum and default page size. An account has at most this many rules, and each of its lists this many entries. */
 export const MAX_PER_PAGE = 1000;
 export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
-/** Default order of all lists in Cloudflare's API, even of rules, which have no such field. */
+/** Value of `order` that Cloudflare's API uses by default, even for rules, which have no field of this name. */
 const CLOUDFLARE_DEFAULT_ORDER = 'prefix';
 const directions = ['ASC', 'DESC'] as const;
 
@@ -59,7 +59,7 @@ export function slicePage<T>(
   };
 }
 
-/** Returns one page of rules, which are given in order of creation. */
+/** Returns one page of rules. `rules` must be in order of creation. */
 export function pageOf(
   rules: readonly Rule[],
   request: PageRequest,

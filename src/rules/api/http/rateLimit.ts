@@ -10,11 +10,11 @@ interface Window {
   used: number;
 }
 
-/** Number of windows from which ended ones are removed; far above the usual number of tokens. */
+/** When there are this many windows, ended ones are removed. Far above the usual number of tokens. */
 const MAX_WINDOWS = 10_000;
 const MS_PER_SECOND = 1000;
 
-/** Counts the requests of each token in fixed windows that start with its first request. */
+/** Counts the requests of each token in fixed windows. A window starts with the token's first request in it. */
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #nowMs: () => number;

@@ -19,7 +19,7 @@ export interface LiveMessage {
 export interface MessageRequest {
   readonly account: string;
   readonly isAudited: boolean;
-  /** Last position of the listener. Without one, no earlier changes are sent. */
+  /** Last position of the listener. Without a position, no earlier changes are sent. */
   readonly since: Position | undefined;
   readonly nowMs: number;
 }
@@ -44,8 +44,8 @@ export interface ListenRequest {
 }
 
 /**
- * Sends each listener the current state once a second as Server-Sent Events; idle without listeners. A slow reader gets
- * no message until it has read the last one. The next message contains all changes since then.
+ * Sends each listener the current state once a second as Server-Sent Events; does nothing without listeners. A slow
+ * reader gets no message until it has read the last one; the next message contains all changes since the last one.
  */
 export class LiveUpdates {
   readonly #source: LiveSource;
@@ -87,7 +87,9 @@ export class LiveUpdates {
     for (const { stream } of this.#listeners) stream.push(null);
   }
 
-  /** Returns the exceeded limit. An account gets at most half of the free slots, so only seven together use all. */
+  /**
+   * Returns the exceeded limit. An account gets half of the slots that others leave, so only seven together use all.
+   */
   #exceededLimit({ account, tokenId }: ListenRequest): string | undefined {
     const listening = [...this.#listeners].map(({ request }) => request);
     const free = MAX_LISTENERS - listening.length;
@@ -145,7 +147,7 @@ class Listener {
     this.stream.once('close', () => gone(this));
   }
 
-  /** Ends the stream if its token is invalid or no message is available. Otherwise sends one if the last was read. */
+  /** Ends the stream if its token is invalid or the message fails. Else sends a message if the last one was read. */
   async deliver(
     message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>,
     failed: (error: unknown) => void,

@@ -1,6 +1,6 @@
 import type { Micros } from '../../index.ts';
 
-/** Position of a listener: the newest change it received, and the time since which it needs ended attacks. */
+/** Position of a listener: the newest change it received, and the time from which it still needs ended attacks. */
 export interface Position {
   readonly change: Micros;
   readonly atMs: number;

@@ -57,7 +57,7 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
   }
 }
 
-/** Authenticates GET requests in the handler, because an async hook would cost as much as the rest of a list. */
+/** Authenticates GET requests in the handler, because an async hook would take as long as the rest of a GET. */
 function authenticatedInHandler(route: Route, gate: Gate) {
   return {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -130,7 +130,7 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   return request.method === 'HEAD' ? reply.send() : reply.send(body());
 }
 
-/** `PATCH …/rules/` matches a rule with an empty id, but addresses the collection, which does not support PATCH. */
+/** `PATCH …/rules/` matches the route of a rule with an empty id, but means the collection, which rejects PATCH. */
 function isCollectionPatched({ method, path }: Route, request: FastifyRequest): boolean {
   if (method !== 'PATCH') return false;
   const [, id] = /\{(\w+)\}$/.exec(path) ?? [];

@@ -2,7 +2,7 @@ import type { KeyHandlers } from '../handlers/keyHandlers.ts';
 import { successEnvelope } from '../http/envelope.ts';
 import type { Route } from './route.ts';
 
-/** Returns the route of the gateway's description; without a gateway it lists no networks. */
+/** Returns the route of the gateway's description; without a gateway, the description lists no networks. */
 export const gatewayRoute = (keys: KeyHandlers | undefined): Route => ({
   method: 'GET',
   path: '/gateway',

@@ -10,7 +10,7 @@ import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokenRoutes.ts';
 
-/** Path families: `network` is Floodgate's, `magic` is that of current Cloudflare clients. */
+/** Second part of the paths: `network` is Floodgate's, `magic` is what current Cloudflare clients send. */
 const families = ['network', 'magic'] as const;
 
 export interface Handlers {

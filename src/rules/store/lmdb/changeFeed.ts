@@ -7,12 +7,12 @@ const POLL_INTERVAL_MS = 500;
 
 export type ChangeStates = Database<{ readonly changedAt: Micros }, string>;
 
-/** Notifies listeners of changed accounts: at once for changes of this process, by polling for others. */
+/** Notifies listeners of changed accounts: at once for changes of this process, by polling for those of others. */
 export class RulesChangeFeed {
   readonly #environment: RulesEnvironment;
   readonly #states: ChangeStates;
   readonly #listeners = new Set<(accountId: string) => void>();
-  /** Changes of this process since the last poll, which must not report them again. */
+  /** Changes of this process since the last poll. The next poll must not report them again. */
   readonly #notified = new Map<string, Micros>();
   #seen: Micros = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -45,8 +45,9 @@ const CLOCK_TOLERANCE_MICROS = 60_000_000;
 const PROBE_KEY = 'probe';
 
 /**
- * LMDB environment of rules, tokens and audit log, separate from traces so that writes never wait for their commits. A
- * stored clock that only increases gives each change a unique time, by which other processes detect changes.
+ * LMDB environment of rules, tokens and audit log. It is separate from that of traces, so that changes never wait for
+ * commits of traces. A stored clock that only increases gives each change a unique time, by which other processes
+ * detect changes.
  */
 export class RulesEnvironment {
   readonly rules: Database<Rule, string[]>;
@@ -138,7 +139,7 @@ export class RulesEnvironment {
     return Math.max(this.#now(), this.changedAt + 1);
   }
 
-  /** Microseconds by which the wall clock is behind the last change; 0 if it is not or within the tolerance. */
+  /** Microseconds by which the wall clock is behind the last change; 0 within the tolerance. */
   get behindMicros(): Micros {
     const behind = this.changedAt - this.#now();
     return behind > CLOCK_TOLERANCE_MICROS ? behind : 0;
@@ -149,7 +150,7 @@ export class RulesEnvironment {
     return this.#state.get(BEHIND_KEY);
   }
 
-  /** Writes the record that shows whether the wall clock is behind, if that has changed. */
+  /** Returns the write that records whether the wall clock is behind; empty if the record is right. */
   noteClock(): Write[] {
     const noted = this.behindSince !== undefined;
     if (noted === this.behindMicros > 0) return [];
@@ -183,7 +184,7 @@ export function auditWrite(environment: RulesEnvironment, moment: Micros, entry:
   return { database: environment.audit, key: moment, value: entry };
 }
 
-/** lmdb's types do not include custom encoders. */
+/** Opens a database with checksums. lmdb's types do not include custom encoders. */
 function openChecksummed<V, K extends Key>(
   root: RootDatabase<unknown, string>,
   name: string,

@@ -24,14 +24,14 @@ export interface GroupCommitDependencies {
 interface Waiting {
   /** Whether the operation is a deletion, which frees space in the end. */
   readonly makesRoom: boolean;
-  /** Decides and writes inside the transaction. The returned function settles the caller's promise after durability. */
+  /** Runs the operation in the transaction. The returned function settles the promise after a durable commit. */
   readonly execute: () => () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Runs operations in transactions, and settles them when durable. Operations that arrive during a flush share the next
- * transaction, which limits the number of flushes.
+ * Runs operations in transactions, and settles their promises when the commit is durable. Operations that arrive
+ * during a flush share the next transaction, which limits the number of flushes.
  *
  * An operation reads and decides before any write, so one that throws while deciding fails alone. A failed write or
  * commit (disk full) aborts the transaction, and all its operations fail with `StoreUnavailable`.

@@ -11,7 +11,7 @@ import {
 import type { RulesEnvironment } from './environment.ts';
 import type { Write } from './groupCommit.ts';
 
-/** More than one expired retry key is removed per create, so that they cannot accumulate. */
+/** Maximum number of expired retry keys that a create removes. More than one, so that they cannot accumulate. */
 const EXPIRED_KEYS_CLEARED = 10;
 const MICROS_PER_MILLI = 1000;
 
@@ -63,7 +63,9 @@ export class IdempotencyRecords {
     return writes;
   }
 
-  /** Results with a future time were stored while the clock ran ahead. Their life starts when that was first seen. */
+  /**
+   * A result with a time in the future was stored while the clock ran ahead. Its life starts when that was noticed.
+   */
   #isExpired({ wallClock }: IdempotencyRecord): boolean {
     const now = this.#environment.wallClock();
     const from = wallClock <= now ? wallClock : this.#environment.behindSince;

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 
-/** Far more than a deletion needs; many deletions may run before space is freed. */
+/** Far more than a deletion needs, because many deletions may run before they free space. */
 const RESERVE_BYTES = 1024 * 1024;
 
 /** Disk space reserved for deletions. LMDB writes a deletion to new pages, so a full disk would prevent it. */
@@ -8,13 +8,13 @@ export class Reserve {
   readonly #file: string;
   #isThere: boolean;
 
-  /** Creates no file yet, because startup must not wait for the disk and a store without writes needs no deletions. */
+  /** Creates no file yet, because startup must not wait for the disk and a store without writes needs no reserve. */
   constructor(file: string) {
     this.#file = file;
     this.#isThere = hasSize(file);
   }
 
-  /** Frees the reserved space. Returns false if it was free already. */
+  /** Frees the reserved space. Returns false if none was reserved. */
   free(): boolean {
     if (!this.#isThere) return false;
     rmSync(this.#file, { force: true });

@@ -23,7 +23,7 @@ import { auditWrite, type RulesEnvironment } from './environment.ts';
 import type { Decision, Write } from './groupCommit.ts';
 import { IdempotencyRecords, type Retry } from './idempotencyRecords.ts';
 
-/** Rules in LMDB, keyed by account and id. By the account state, readers check whether their snapshot is current. */
+/** Rules in LMDB, keyed by account and id. The account state shows whether a reader's snapshot is current. */
 export class LmdbRuleStore implements RuleStore {
   readonly #environment: RulesEnvironment;
   readonly #format: RuleFormat;
@@ -143,7 +143,7 @@ export class LmdbRuleStore implements RuleStore {
     return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
   }
 
-  /** Each deleted rule gets a unique time. */
+  /** Returns the writes that delete the rules. Each deletion gets a unique time. */
   #deletionOf(accountId: string, rules: readonly Rule[], actor: Actor): Write[] {
     const first = this.#environment.nextMoment();
     const changes = rules.map((before, index): RuleChange => {

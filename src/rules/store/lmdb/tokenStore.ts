@@ -85,7 +85,7 @@ export class LmdbTokenStore implements TokenStore {
   }
 
   #refuseOneTooMany(moment: string): void {
-    // Usually there are few tokens ever created, and their number alone shows that the limit is not reached.
+    // Usually few tokens were ever created. Then their number alone shows that the limit is not reached.
     if (this.#environment.tokens.getKeysCount() < MAX_VALID_TOKENS) return;
     let valid = 0;
     for (const { value } of this.#environment.tokens.getRange())

@@ -3,7 +3,7 @@ import type { Database, Key } from 'lmdb';
 import { type AuditEntry, type Rule, ruleFormat, targetOf, withoutHash } from '../../index.ts';
 import { RulesEnvironment } from './environment.ts';
 
-/** Returns the problems found. Replaying the audit log must yield the stored records. Can run next to a writer. */
+/** Returns the problems of a store, whose audit log must yield the stored records. Can run next to a writer. */
 export async function verifyRules(folder: string): Promise<string[]> {
   const environment = RulesEnvironment.open(folder, undefined, { isVerified: true });
   try {
@@ -64,7 +64,7 @@ function addListProblems(
     }
 }
 
-/** Returns all records; empty for a new store, because a read-only open does not create missing databases. */
+/** Returns all records. The database may be missing in a new store, because a read-only open does not create it. */
 function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { key: K; value: V }[] {
   return [...(database?.getRange() ?? [])];
 }

@@ -14,7 +14,7 @@ export interface CachedCollectionsOptions<Item> {
   readonly finish: (item: Item) => Item;
 }
 
-/** Reads cached collections. Returns a snapshot that the database confirms, or any if it is unreachable. */
+/** Cached collections. Returns what the database confirms as current, or the cache if it is unreachable. */
 export class CachedCollections<Item> {
   readonly #options: CachedCollectionsOptions<Item>;
   readonly #toRead = new Set<string>();
@@ -23,7 +23,7 @@ export class CachedCollections<Item> {
     this.#options = options;
   }
 
-  /** Undefined if the key never had data. Throws `StoreUnavailable` if nothing is cached during an outage. */
+  /** Returns undefined if the key never had data. Throws `StoreUnavailable` if nothing is cached during an outage. */
   async read(key: string): Promise<readonly Item[] | undefined> {
     const { connections, snapshots } = this.#options;
     try {

@@ -30,13 +30,13 @@ export interface ChangeFeedDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** Finds changes of all instances by notifications and polling, and detects when the database is back. */
+/** Finds changes of all instances by notifications and polling, and detects when it is reachable again. */
 export class ChangeFeed {
   readonly rules = new Listeners();
   readonly lists = new Listeners();
   /** Called when tokens may have changed. Called again if it rejects. */
   onTokens: () => Promise<void> = async () => undefined;
-  /** Called when API keys may have changed, again if it rejects. `isAll`: all cached keys may be outdated. */
+  /** Called when API keys may have changed, and again if it rejects. `isAll`: all cached keys may be outdated. */
   onKeys: (isAll: boolean) => Promise<void> = async () => undefined;
   readonly #connections: Connections;
   readonly #log: Log;
@@ -60,7 +60,7 @@ export class ChangeFeed {
     this.#log = log;
   }
 
-  /** Rejects if the database cannot be listened to or read. */
+  /** Rejects if LISTEN or the first read fails. */
   async start(): Promise<void> {
     await this.#listen();
     await this.#poll();
@@ -102,8 +102,8 @@ export class ChangeFeed {
       if (this.#isClosed) return;
       this.#listen().then(
         () => {
-          // Notifications were missed while disconnected. Compare everything, as a restored database may even have lost
-          // changes.
+          // Notifications were missed while disconnected. Everything is compared, because a restored database may
+          // even have lost changes.
           this.#comparesAll = true;
           this.#pollSoon();
         },

@@ -6,9 +6,9 @@ import { ConnectionFailed } from './connection/failures.ts';
 import { statement } from './connection/statement.ts';
 import { type CommitMarker, Transaction } from './transaction.ts';
 
-/** Equal to the database's lock timeout for the clock row. */
+/** Maximum time that a change waits in the queue. Equal to the database's lock timeout for the clock row. */
 const MAX_QUEUED_MS = 8_000;
-/** Longer than an interrupted transaction can lock the clock. */
+/** Maximum time to look up a commit. An interrupted transaction locks the clock row for a shorter time. */
 const LOOK_UP_MS = 10_000;
 const LOOK_UP_PAUSE_MS = 200;
 
@@ -70,7 +70,7 @@ export class CommitQueue {
     let settle: () => T;
     try {
       this.#connections.assertReachable();
-      // `attempt` repeats the transaction only if none of it was committed.
+      // `withRetries` repeats the transaction only if none of it was committed.
       settle = await this.#connections.withRetries((connection) => this.#transact(connection, operation));
       this.#hasFailed = false;
     } catch (error) {
@@ -80,7 +80,7 @@ export class CommitQueue {
     return settle();
   }
 
-  /** The returned function returns the operation's result or throws its error, which is not a database failure. */
+  /** Returns a function that returns the operation's result, or throws its error unless the database failed. */
   async #transact<T>(
     connection: Connection,
     operation: (transaction: Transaction) => Promise<T>,
@@ -115,7 +115,7 @@ export class CommitQueue {
     for (;;) {
       try {
         return await this.#connections.borrow(async (connection) => {
-          // The interrupted transaction locks the clock until it ends, so this waits for it.
+          // The interrupted transaction locks the clock row until it ends, so this statement waits for its end.
           await connection.command('BEGIN; SELECT FROM floodgate.clock FOR UPDATE');
           const [found] = await connection.query(
             statement<{ entry: string }>('SELECT entry::text FROM floodgate.audit WHERE at = $1', [at]),

@@ -11,7 +11,7 @@ import { statement } from './connection/statement.ts';
 import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
 
-/** More than one expired retry key is removed per create, so that they cannot accumulate. */
+/** Maximum number of expired retry keys that a create removes. More than one, so that they cannot accumulate. */
 const EXPIRED_KEYS_CLEARED = 10;
 const LIFE_MICROS = RETRY_KEY_LIFE_MS * 1000;
 
@@ -81,12 +81,12 @@ const CLEAR = `DELETE FROM floodgate.idempotency_keys WHERE at IN (
   WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)
   ORDER BY at LIMIT $4)`;
 
-/** Returns expiry bounds. Results up to the first have expired and, if the flag is true, those after the second. */
+/** Returns two times and a flag. Results until the first have expired and, if the flag is true, after the second. */
 function expiredBefore({ wallClock, behindSince }: Transaction): [Micros, Micros, boolean] {
   return [wallClock - LIFE_MICROS, wallClock, behindSince !== null && behindSince + LIFE_MICROS <= wallClock];
 }
 
-/** Results with a future time were stored while the clock ran ahead. Their life starts when that was first seen. */
+/** A result with a time in the future was stored while the clock ran ahead. Its life starts when that was noticed. */
 function isExpired(transaction: Transaction, keptAt: Micros): boolean {
   const [before, now, future] = expiredBefore(transaction);
   return keptAt <= now ? keptAt <= before : future;

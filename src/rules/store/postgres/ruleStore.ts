@@ -29,7 +29,7 @@ const COMPETING = `SELECT (SELECT count(*) FROM floodgate.rules WHERE account = 
   ARRAY(SELECT id FROM floodgate.rules WHERE account = $1 AND target = $2 ORDER BY id) AS ids`;
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
-/** Rules in PostgreSQL. By an account's change time, readers check whether their snapshot is current. */
+/** Rules in PostgreSQL. An account's change time shows whether a cached snapshot is current. */
 export class PostgresRuleStore implements RuleStore {
   readonly #parts: StoreParts;
   readonly #listeners: Listeners;

@@ -68,7 +68,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Creates the tables of a new database. Throws `StoreUnavailable` for another format or a lack of rights. */
 export async function prepareSchema(connections: Connections): Promise<void> {
-  // Checked without the lock first, because usually the tables exist and the role may lack the right to create them.
+  // The tables are checked without the lock first, because usually the tables exist and the role may lack the right
+  // to create them.
   if (await connections.borrow(isUsable)) return;
   try {
     await connections.borrow(async (connection) => {
@@ -90,7 +91,7 @@ export async function prepareSchema(connections: Connections): Promise<void> {
   }
 }
 
-// Not `to_regclass`: it may have cached that a table was missing before another instance created it.
+// `to_regclass` is not used, because it may have cached that a table was missing before another instance created it.
 const OWN_SCHEMA = `SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'floodgate'`;
 const FORMAT_TABLE = `SELECT FROM pg_catalog.pg_class WHERE relname = 'format'
   AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'floodgate')`;

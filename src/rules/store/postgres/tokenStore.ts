@@ -20,7 +20,7 @@ import { queries } from './tables.ts';
 const TOKEN_ID_BYTES = 16;
 /** Maximum age of cached tokens while the database is unreachable, because tokens may have been revoked meanwhile. */
 const MAX_CACHED_TOKEN_AGE_MS = 5 * 60_000;
-/** Maximum number of cached tokens, the most recently used; about 5 MB. */
+/** Maximum number of cached tokens, which use about 5 MB. The most recently used ones are kept. */
 const MAX_REMEMBERED = 10_000;
 
 const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
@@ -31,7 +31,7 @@ const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * 
 /** Tokens in PostgreSQL, keyed by the hash of their secret. */
 export class PostgresTokenStore implements TokenStore {
   readonly #parts: StoreParts;
-  /** Cached tokens by hash, compared with the database when a poll finds that tokens changed. */
+  /** Cached tokens by hash. They are read again when a poll finds that tokens changed. */
   readonly #remembered = new Map<string, Token>();
 
   constructor(parts: StoreParts) {
@@ -114,7 +114,7 @@ export class PostgresTokenStore implements TokenStore {
     return new Map((await this.#parts.connections.read(query)).map(({ id, used_on }) => [id, used_on]));
   }
 
-  /** A single statement outside `CommitQueue`, so that it does not lock the clock. */
+  /** Uses a single statement outside `CommitQueue`, so that it does not lock the clock row. */
   async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
     const { connections } = this.#parts;
     connections.assertReachable();

@@ -11,7 +11,7 @@ const LOCK_CLOCK = `SELECT moment, tokens_changed_at, behind_since,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   FROM floodgate.clock FOR UPDATE`;
 
-/** One statement, because each costs a round trip under the lock. */
+/** Everything is in one statement, because each statement costs a round trip while the clock row is locked. */
 const FINISH = `WITH
     audit AS (INSERT INTO floodgate.audit (at, account, rule, entry)
       SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::json[])),
@@ -76,7 +76,7 @@ export class Transaction {
     return this.#behindSince;
   }
 
-  /** Reserves `count` times later than all changes. Returns the first one. */
+  /** Reserves `count` consecutive times that are later than all changes. Returns the first one. */
   nextMoment(count = 1): Micros {
     const first = Math.max(this.wallClock, this.#moment + 1);
     this.#moment = first + count - 1;

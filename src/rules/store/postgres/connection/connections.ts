@@ -10,7 +10,9 @@ import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts
 /** Maximum connections per instance. They stay open, as a database at its connection limit accepts no new ones. */
 const MAX_CONNECTIONS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Includes waiting for the clock: commits of several instances and one interrupted transaction. */
+/**
+ * Maximum wait for a lock, such as the clock row: for commits of several instances and an interrupted transaction.
+ */
 const LOCK_TIMEOUT_MS = 8_000;
 /** Time for which an instance that died within a transaction blocks the others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
@@ -49,7 +51,7 @@ export class Connections {
     return this.#isUnreachable;
   }
 
-  /** Runs a read-only query. `evenIfAway` tries an unreachable database, to detect its return. */
+  /** Runs a read-only query. `evenIfAway` tries an unreachable database, to detect that it is back. */
   async read<Row>(query: CompiledQuery<Row>, { evenIfAway = false } = {}): Promise<Row[]> {
     if (!evenIfAway) this.assertReachable();
     return this.withRetries((connection) => connection.query(query));
@@ -57,7 +59,7 @@ export class Connections {
 
   /**
    * Like `borrow`, but retries connection failures for a second, as pooled connections may be cut and a restarted
-   * server is back soon. The database is then marked unreachable.
+   * server is back soon. After that second, the database is marked unreachable.
    */
   async withRetries<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     const deadlineMs = performance.now() + RETRY_MS;
@@ -95,7 +97,7 @@ export class Connections {
     }
   }
 
-  /** At the database's connection limit, waits for one of the pool's connections. */
+  /** Returns a connection. At the database's connection limit, waits for one of the pool's connections. */
   async #client(): Promise<pg.PoolClient> {
     const deadlineMs = performance.now() + CONNECT_TIMEOUT_MS;
     for (;;) {
