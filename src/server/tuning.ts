@@ -1,6 +1,6 @@
 import type { GatewayOptions } from '../ethereum/gateway/index.ts';
 
-/** Values that are fixed for operators; tests replace them. Default: the constant of each part. */
+/** Values that operators cannot set, but tests can. Default: the constant of each part. */
 export interface Tuning {
   /** Time in milliseconds that a fault must last before its alert fires, and be absent before it resolves. */
   readonly alertHoldMs?: number;

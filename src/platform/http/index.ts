@@ -1,4 +1,4 @@
-/** HTTP for both interfaces: listener, limits, WebSockets, health, metrics, and accounting of unsent bytes. */
+/** HTTP for clients and operators: listener, limits, WebSockets, health, metrics, and accounting of unsent bytes. */
 
 export { createListener } from './listener.ts';
 export {

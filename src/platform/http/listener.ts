@@ -1,4 +1,4 @@
-/** HTTP server of both interfaces: limits, timeouts, request ids, health, metrics. Routes are fastify plugins. */
+/** HTTP server for clients and operators: limits, timeouts, request ids, health, metrics. Routes are plugins. */
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,

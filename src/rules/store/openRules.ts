@@ -8,7 +8,7 @@ export interface OpenRulesOptions {
 }
 
 /**
- * Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for a bad URL.
+ * Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL.
  */
 export async function openRules(
   { dataDir, url }: OpenRulesOptions,

@@ -14,7 +14,7 @@ import { EXPIRING_KEYS, expiringCertificates, expiringTokens, expiryResolvedText
 import { FAULT_KEYS, faultConditions, faultResolvedText, type MonitoredState } from './serverFaults.ts';
 import { webhooksOf } from './webhooks.ts';
 
-/** Shorter faults need no operator, and a flapping fault stays one alert. Attacks are reported at once. */
+/** Faults shorter than this cause no alert, and a flapping fault stays one alert. Attacks are reported at once. */
 const HOLD_MS = 30_000;
 const CHECK_INTERVAL_MS = 1_000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;

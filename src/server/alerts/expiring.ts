@@ -9,7 +9,7 @@ import type { Token } from '../../rules/index.ts';
 export const EXPIRING_KEYS = 'expiring/';
 
 const DAY_MS = 24 * 3_600_000;
-/** Renewal tools replace certificates weeks before they expire. At two weeks left, the renewal is failing. */
+/** Renewal tools replace certificates weeks before they expire. If two weeks are left, the renewal is failing. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 const TOKEN_MS = 7 * DAY_MS;
 /** Certificates and tokens with a short life are reported in its last quarter. */
@@ -27,7 +27,7 @@ const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): b
 
 const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
-/** Returns conditions for valid tokens that expire soon. Expired tokens are not reported, as their users noticed. */
+/** Returns conditions for valid tokens that expire soon. Expired ones are not reported: their users noticed. */
 export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
   return tokens
     .flatMap((token) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../../platform/logging/index.ts';
 
-/** Minimum limit. Stores, listeners, threads and Node.js use some sixty; the rest is for clients and nodes. */
+/** Minimum limit of open files. Stores, listeners, threads and Node.js use some sixty, connections the rest. */
 const NEEDED = 128;
 /** Usual limit of most systems, enough for some hundreds of connections. */
 const USUAL = 1024;

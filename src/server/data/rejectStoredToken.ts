@@ -2,8 +2,9 @@ import { ConfigError } from '../../config/index.ts';
 import { formatTimestamp, hashSecret, type Token, type TokenStore, wallClock } from '../../rules/index.ts';
 
 /**
- * Throws ConfigError if the configured token is in the token store, because as the server's own token it would be valid
- * for every account and for writing, even after expiry or revocation. Later tokens are random and cannot equal it.
+ * Throws ConfigError if the configured token is in the token store, because as the server's own token it would be
+ * valid for every account and for writing, even after expiry or revocation. Tokens created later are random and
+ * cannot equal it.
  */
 export async function rejectStoredToken(apiToken: string | undefined, tokens: TokenStore): Promise<void> {
   if (apiToken === undefined) return;

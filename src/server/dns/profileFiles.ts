@@ -24,7 +24,7 @@ import { DnsStore } from '../../dns/store/lmdb/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 
 const READ_BYTES = 1024 * 1024;
-/** Maximum attempts. A server that saves during the export deletes the names that are being read. */
+/** Maximum number of attempts. A server that saves during an export deletes the names that are being read. */
 const MAX_ATTEMPTS = 5;
 
 /** The profile cannot be moved. The message tells the user what to do. */

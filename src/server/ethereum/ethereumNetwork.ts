@@ -84,7 +84,7 @@ export interface NetworkState {
   readonly recentPart: RecentPart | undefined;
 }
 
-/** A block that no node returns; `failure` is set if it is recorded as unavailable. */
+/** A block that no node returns; `failure` is set if the block is recorded as unavailable. */
 export interface NotIndexed {
   readonly missing: number;
   readonly failure: TraceFailure | undefined;
@@ -98,7 +98,7 @@ export interface EthereumNetwork {
   nodes(): readonly NodeGauges[];
   index(): Promise<IndexStatus>;
   state(): NetworkState;
-  /** Handles a worker's report: a node is unhealthy or, without a reason, its chain must be verified again. */
+  /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
   /** Indexes blocks. Resolves with the first block that no node returns. */
   ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
@@ -212,7 +212,9 @@ export async function startEthereumNetwork(
   };
 }
 
-/** Connects to the nodes. If their chain differs from the store's or among them, closes the store and rejects. */
+/**
+ * Connects to the nodes. If a node's chain differs from another one's or the store's, closes the store and rejects.
+ */
 async function connect(
   { name, upstream, config }: EthereumNetworkOptions,
   { store, answers, metrics, logger }: EthereumNetworkDependencies,

@@ -9,9 +9,9 @@ import {
   ruleFormat,
 } from '../../rules/index.ts';
 
-/** Interval of reading the stores, because other processes change them too. */
+/** Interval at which the stores are read. Polling is needed, because other processes change them too. */
 const LOOK_MS = 1000;
-/** Maximum lines per interval. A program that changes rules without end delays its lines and does not fill the disk. */
+/** Maximum lines per interval. If a program makes endless changes, its lines are late and do not fill the disk. */
 const MAX_LINES = 100;
 
 export interface ChangesDependencies {
@@ -22,7 +22,7 @@ export interface ChangesDependencies {
   readonly log: Log;
 }
 
-/** Logs changes from now on. Returns a function that stops it and waits for a running read. */
+/** Logs changes from now on. Returns a function that stops the logging and waits for a running read. */
 export async function logChanges({ audit, keys, log }: ChangesDependencies): Promise<() => Promise<void>> {
   const newest = await audit?.page({}, { limit: 1 });
   let since = newest?.entries[0]?.at;

@@ -2,7 +2,7 @@ import { type OnFailover, PooledSource } from '../../ethereum/ingest/index.ts';
 import { NodePool } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity } from '../../ethereum/traces/index.ts';
 
-/** The command reads the last block one time and then fills the range, so polls serve node health only. */
+/** Polls serve only to check the health of nodes: the command reads the last block once and then fills the range. */
 const POLL_INTERVAL_MS = 5_000;
 
 /** Several nodes as one source of blocks, for a standalone command. */

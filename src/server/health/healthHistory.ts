@@ -2,7 +2,7 @@ import type { HealthSources } from './health.ts';
 import { type Counts, sumByLabels } from './metricSums.ts';
 
 const INTERVAL_MS = 60_000;
-/** One day; about 500 KB. */
+/** Number of minutes that are kept: one day, about 500 KB. */
 const MINUTES_KEPT = 24 * 60;
 
 /** Counters of the history; each minute records their increase. */

@@ -3,7 +3,7 @@ import { inBackground } from '../../platform/background/index.ts';
 import { StoreFile, storeFolders } from '../../platform/storeFile/index.ts';
 
 const INTERVAL_MS = 2_000;
-/** Intervals after which a pending write is reported, because a hanging disk returns no error. */
+/** Number of check intervals after which a pending write is reported, because a hanging disk returns no error. */
 const MAX_ROUNDS = 5;
 
 export interface StoreWatchOptions {

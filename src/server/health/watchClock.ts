@@ -12,8 +12,8 @@ interface Clocks {
 const SYSTEM: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };
 
 /**
- * Logs an error when the system clock jumps, or is earlier than the last change of a rule or token. Timestamps and the
- * expiry of tokens and retry keys depend on it. Returns a function that stops the watch.
+ * Logs an error when the system clock jumps, or is earlier than the last change of a rule or token. Timestamps and
+ * the expiry of tokens and retry keys depend on the clock. Returns a function that stops the watch.
  */
 export function watchClock(log: Log, behindSeconds: number, clocks: Clocks = SYSTEM): () => void {
   if (behindSeconds > 0)

@@ -42,7 +42,8 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
   try {
     await checkComplete(store, options);
     const unavailable = await unavailableOf(store, options);
-    // Blocks of the index form a chain and are undone from the head, so the hash of the last block covers the range.
+    // Each block of the index contains the hash of its parent, and only the newest blocks are removed. So the range
+    // is unchanged if the hash of its last block is.
     const lastHash = (await store.block(toBlock))?.hash;
     const checkChain = async (): Promise<void> => {
       if ((await store.block(toBlock))?.hash === lastHash) return;

@@ -21,7 +21,7 @@ export class IndexingError extends Error {
 
 export interface FillOptions {
   readonly fromBlock: number;
-  /** Default: the newest final block. */
+  /** Last block to index. Default: the newest final block. */
   readonly toBlock: number | undefined;
   readonly signal: AbortSignal;
   readonly progress: FillProgress;
@@ -96,7 +96,9 @@ export async function fillFrom(
   }
 }
 
-/** Returns the last block to index. Non-final blocks are indexed only at the head, from which the server follows. */
+/**
+ * Returns the last block to index. Throws if it is not final and blocks between it and the index's head are missing.
+ */
 async function lastBlock(
   source: TraceProvider,
   store: TraceStore,

@@ -65,7 +65,7 @@ function openEmbedded(folder: string): TraceReader | undefined {
   }
 }
 
-/** Provides final blocks of an embedded index as a node does; requests other blocks from nodes if there are any. */
+/** Provides final blocks of an embedded index as a node does. Requests other blocks from nodes, if there are any. */
 class EmbeddedSource implements TraceProvider {
   readonly #index: TraceReader;
   readonly #nodes: TraceProvider | undefined;
@@ -112,7 +112,7 @@ class EmbeddedSource implements TraceProvider {
     return { header: { ...block, transactionHashes: [...hashes] }, traces };
   }
 
-  /** Reads the traces of a block. Data that the block repeats is kept in memory once. */
+  /** Reads the traces of a block. Data that occurs several times in the block is kept in memory once. */
   async #tracesOf(blockNumber: number): Promise<Trace[]> {
     const kept = new ResponseMemory(Number.POSITIVE_INFINITY, `block ${blockNumber}`);
     const all = { fromAddresses: [], toAddresses: [], mode: 'intersection' } as const;

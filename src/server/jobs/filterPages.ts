@@ -1,7 +1,7 @@
 import { AnswerTooLargeError, type TraceFilter, type TraceReader } from '../../ethereum/traces/index.ts';
 
 const MAX_PAGE_TRACES = 4_096;
-/** Some blocks expand a thousandfold as JSON, beyond the maximum length of a string. */
+/** Maximum page size. As JSON, some blocks are a thousand times larger and exceed the maximum length of a string. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
 const NO_TRACES = Buffer.from('[]');

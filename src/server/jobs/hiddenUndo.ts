@@ -5,7 +5,7 @@ interface Followers {
   settled(): Promise<void>;
 }
 
-/** Hides a shared index's newest blocks from workers during removals; they read the consistent database meanwhile. */
+/** While blocks are removed, hides a shared index's newest blocks from workers, which then read the database. */
 export class HiddenUndo {
   readonly #followers: Followers;
   #isUndoing = false;

@@ -32,7 +32,7 @@ export async function openIndex(
   const keepBlocks = use.answers ? config.traceStoreRecentBlocks : 0;
   if (keepBlocks === 0) return shared;
   const folder = join(config.dataDir, 'recent', network);
-  // The shared index has these blocks too, and they may be outdated.
+  // The newest blocks that an earlier run left here may be outdated. The shared index has them too.
   rmSync(folder, { recursive: true, force: true });
   const openRecent = async (): Promise<RecentIndex> => {
     mkdirSync(folder, { recursive: true });

@@ -15,7 +15,7 @@ export interface RetryUnavailableOptions {
   readonly network: string;
   readonly upstream: readonly string[];
   readonly maxBlockBytes: number;
-  /** The index that instances share. Default: the one in the data folder, which is locked. */
+  /** The index that instances share. Default: the index in the data folder, which is locked during the work. */
   readonly stores?: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'> | undefined;
   readonly signal: AbortSignal;
   readonly trouble: (message: string) => void;

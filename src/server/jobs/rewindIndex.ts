@@ -12,7 +12,7 @@ export interface RewindIndexOptions {
   readonly lastBlock: number;
 }
 
-/** Highest block of the index before and after; undefined if it was empty. */
+/** Highest block of the index before and after the change; undefined if the index was empty at that time. */
 export interface Rewound {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -20,7 +20,7 @@ export interface Rewound {
 
 /**
  * Removes blocks from the head of an index, final ones included. Needed if a node's chain was reset below a final
- * block, which a public chain never does. Locks the data folder. Rejects with IndexingError without an index.
+ * block, which a public chain never does. Locks the data folder. Rejects with IndexingError if there is no index.
  */
 export async function rewindIndex({ dataDir, network, lastBlock }: RewindIndexOptions): Promise<Rewound> {
   const folder = indexFolder(dataDir, network);

@@ -7,9 +7,9 @@ import type { TraceStore } from '../../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /**
- * Renames a development chain's index if the node's chain differs (its saved state may be older or lost), so that a new
- * index is created. For real nodes a mismatch is an error, and no other code discards an index. The folder must be
- * locked.
+ * Renames the index of a development chain if the node has another chain, so that a new index is created. Such a node
+ * may have restored an older state or lost its state. For real nodes a mismatch is an error, and no other code
+ * discards an index. The folder must be locked.
  */
 export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, logger: Logger): Promise<void> {
   const folder = indexFolder(dataDir, MAINNET);

@@ -87,7 +87,7 @@ function memoryLimitsOf({
   isRelayed,
   clientAddress,
 }: ServerContext): MemoryLimits {
-  // Workers count the relayed requests themselves.
+  // Workers count the requests that they relay to this process, so its own metrics of them are not exported.
   const metrics = isRelayed ? new Registry() : registry;
   const { maxUnsentBytes, sendTimeoutMs } = config.http;
   const processes = workerCount === 1 ? 1 : 1 + workerCount;

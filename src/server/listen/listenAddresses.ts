@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { type OpenListenerOptions, readTlsFiles, type TlsFiles } from '../../platform/http/index.ts';
 
-/** Owner and group may connect, so a proxy or an operator's agent joins the group and no option is needed. */
+/** Owner and group may connect. A proxy or an operator's agent can join the group, so no option is needed. */
 const SOCKET_MODE = 0o660;
 
 export type ListenAddress = Pick<OpenListenerOptions, 'at' | 'tls'>;

@@ -58,7 +58,7 @@ export class OperatorsRelay {
     const asked = send({ socketPath: this.#path, agent: this.#agent, method, path: url, headers });
     asked.on('response', (answer) => {
       this.#answer(answer, response);
-      // If the response ends early, node stops sending the request body; the rest is read and discarded.
+      // If the response ends early, node stops sending the request body; the rest of the body is read and discarded.
       answer.on('end', () => {
         if (asked.writableFinished) return;
         request.unpipe(asked).resume();

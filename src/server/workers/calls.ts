@@ -56,9 +56,9 @@ export type PrimaryCalls = {
   failed(error: { readonly name: string; readonly message: string }): void;
   /** Polls a node now. Replies after the result was sent to all workers. */
   poll(node: OfNode): Promise<void>;
-  /** Replies after all state that the first process knows now, as messages arrive in order. */
+  /** Replies after all state that the first process knows now was sent: messages arrive in order. */
   newest(nothing: undefined): void;
-  /** Reports that a node is unhealthy or, without a reason, that its chain must be verified again. */
+  /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
   /** Indexes blocks. Resolves with the first block that no node returns. */
   ensure(range: {
@@ -68,7 +68,7 @@ export type PrimaryCalls = {
   }): Promise<NotIndexed | undefined>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
-  /** Starts or stops sending a network's index changes to the worker. They are large, and few workers need them. */
+  /** Starts or stops sending a network's index changes, which are large and which few workers need, to the worker. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
   /** Counts memory of a subscription. Rejects with RpcError at a limit. */
   takeFilterBytes(taken: SubscriptionBytes): void;

@@ -54,7 +54,7 @@ export async function followNetwork(
   const index = await followIndex(options, { logger });
   const indexOf = (node: { readonly name: string }): number =>
     pool.nodes.findIndex((other) => other.name === node.name);
-  // This process ends if a call to the first process fails.
+  // Failed calls to the first process are ignored, because this process then ends.
   const ignore = (): undefined => undefined;
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined },

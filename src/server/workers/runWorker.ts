@@ -12,7 +12,7 @@ export interface ToParent {
   readonly onMessage: (listener: (message: unknown) => void) => void;
 }
 
-/** Serves the gateway for the first process, which forked this one, and ends with it. Never resolves. */
+/** Serves the gateway for the first process, which forked this one. Ends with the first process. Never resolves. */
 export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const registry = new Registry();
   const keys = new ApiKeyReplica();

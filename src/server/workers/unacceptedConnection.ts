@@ -25,6 +25,6 @@ export function closeIfNotAccepted({ process }: Worker): void {
   process.prependListener('internalMessage', ({ accepted }: { readonly accepted?: boolean }) => {
     if (accepted !== undefined) handed = undefined;
   });
-  // Between the two events, in either order, node:cluster may still hand it a connection.
+  // Both events are needed: between them, in either order, node:cluster may still hand a connection to the worker.
   for (const event of ['exit', 'disconnect']) process.on(event, () => handed?.close());
 }

@@ -10,15 +10,15 @@ import { closeIfNotAccepted } from './unacceptedConnection.ts';
 
 /** Interval at which the first process asks each worker for a reply. */
 export const PING_MS = 500;
-/** Pings without a reply after which a worker is killed: 4 s. */
+/** Number of pings without a reply after which a worker is killed. They take 4 s. */
 const MAX_LOST_PINGS = 8;
-/** Pings without a reply after which a worker that still loads its code is killed: 60 s. */
+/** Number of pings without a reply after which a worker that still loads its code is killed. They take 60 s. */
 const MAX_LOST_PINGS_LOADING = 120;
 /** Time that a reload waits for connections without a request. */
 const GENTLE_MS = 5_000;
 /** Time to close the stores after the connections. */
 const CLOSE_MS = 10_000;
-/** Free heap that glibc keeps: by default up to 64 MB, measured 10 MB per worker. The environment wins (mallopt(3)). */
+/** Free heap that glibc keeps. By default up to 64 MB; 10 MB per worker were measured. See mallopt(3). */
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
 
 /** Calls of a worker that concern this worker alone. */
@@ -158,7 +158,7 @@ export class WorkerProcess {
   }
 
   #send(message: Message): void {
-    // Failures are ignored: the process has ended, and `exit` follows.
+    // Errors of this call are ignored: the process has ended, and `exit` follows.
     if (this.#process.isConnected()) this.#process.send(message as object, () => undefined);
   }
 }

@@ -15,7 +15,7 @@ import { Restarts } from './restarts.ts';
 import { partOf } from './workerConfig.ts';
 import { PING_MS, type SharedCalls, WorkerProcess } from './workerProcess.ts';
 
-/** Timeout for reading a worker's values; after it, the last known ones are used. */
+/** Timeout for reading a worker's metrics. After it, the metrics that were last read are used. */
 const READ_TIMEOUT_MS = 2_000;
 
 export interface WorkersOptions {

@@ -63,9 +63,7 @@ export class IdempotencyRecords {
     return writes;
   }
 
-  /**
-   * A result with a time in the future was stored while the clock ran ahead. Its life starts when that was noticed.
-   */
+  /** A result with a future time was stored while the clock ran ahead. Its life starts when that was noticed. */
   #isExpired({ wallClock }: IdempotencyRecord): boolean {
     const now = this.#environment.wallClock();
     const from = wallClock <= now ? wallClock : this.#environment.behindSince;

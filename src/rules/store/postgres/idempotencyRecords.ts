@@ -86,7 +86,7 @@ function expiredBefore({ wallClock, behindSince }: Transaction): [Micros, Micros
   return [wallClock - LIFE_MICROS, wallClock, behindSince !== null && behindSince + LIFE_MICROS <= wallClock];
 }
 
-/** A result with a time in the future was stored while the clock ran ahead. Its life starts when that was noticed. */
+/** A result with a future time was stored while the clock ran ahead. Its life starts when that was noticed. */
 function isExpired(transaction: Transaction, keptAt: Micros): boolean {
   const [before, now, future] = expiredBefore(transaction);
   return keptAt <= now ? keptAt <= before : future;

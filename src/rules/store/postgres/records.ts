@@ -50,7 +50,8 @@ export class PostgresRecords implements SharedRecords {
   async change(key: string, decide: (stored: unknown) => unknown): Promise<unknown> {
     const { connections } = this.#parts;
     connections.assertReachable();
-    // Repeated after a lost connection, so `decide` must return the same value for the same record.
+    // The transaction is repeated after a lost connection, so `decide` must return the same value for the same
+    // record.
     const changed = await connections.withRetries(async (connection) => {
       const transaction = await Transaction.begin(connection);
       const [row] = await transaction.read(statement<Pick<Row, 'key'>>(STORED, [key]));

@@ -10,9 +10,7 @@ import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts
 /** Maximum connections per instance. They stay open, as a database at its connection limit accepts no new ones. */
 const MAX_CONNECTIONS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/**
- * Maximum wait for a lock, such as the clock row: for commits of several instances and an interrupted transaction.
- */
+/** Maximum wait for a lock, mainly of the clock row: commits of other instances and an interrupted transaction. */
 const LOCK_TIMEOUT_MS = 8_000;
 /** Time for which an instance that died within a transaction blocks the others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
