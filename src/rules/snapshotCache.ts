@@ -5,7 +5,7 @@ interface Snapshot<Item> {
   readonly items: readonly Item[];
 }
 
-/** Maximum number of cached items of all accounts. So many rules use 50 MB, including data derived from them. */
+/** Maximum number of cached items of all accounts. 50,000 rules use about 50 MB, including data derived from them. */
 const MAX_ITEMS_KEPT = 50_000;
 
 /** Cache of items per account. Evicts the account set longest ago. A snapshot is valid until the next change. */

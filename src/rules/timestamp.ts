@@ -19,7 +19,7 @@ export function parseTimestamp(text: string): Micros {
   return millis * MICROS_PER_MILLI + Number(text.slice(23, 26));
 }
 
-/** Converts an RFC 3339 timestamp to the form of `formatTimestamp`, cut to microseconds. Undefined if invalid. */
+/** Converts RFC 3339 to the format of `formatTimestamp`, truncated to microseconds. Returns undefined if invalid. */
 export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());

@@ -4,7 +4,7 @@ import { plainAddress } from '../addresses/index.ts';
 import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /** Names allowed in Host besides `localhost`; `*` allows any. If undefined: none on loopback, any elsewhere. */
+  /** Names allowed in the Host header; `*` allows any. Default: none on a loopback address, any on others. */
   readonly allowedHosts: readonly string[] | undefined;
   readonly address: string;
 }

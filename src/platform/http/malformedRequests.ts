@@ -10,8 +10,8 @@ export type ErrorBody = (status: number, url: string | undefined, message?: stri
 
 /**
  * Answers unparsable requests in JSON, counts the answers, and closes the connection, because the start of the next
- * request is unknown. If other requests precede the unparsable one, they are answered but it gets no error, because
- * clients match responses to requests by their order.
+ * request is unknown. If other requests precede the unparsable one, only those are answered, because clients match
+ * responses to requests by their order.
  */
 export function answerMalformedRequests(server: Server, bodyOf: ErrorBody): void {
   server.removeAllListeners('clientError');

@@ -25,7 +25,7 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   readonly handle: (response: Response) => void;
 }
 
-/** The socket is paused when so many requests wait. More may wait: node:http parses whole reads, up to 64 KiB. */
+/** The socket is paused when this many requests wait. More may wait: node:http parses whole reads, up to 64 KiB. */
 const MAX_WAITING = 16;
 
 /**

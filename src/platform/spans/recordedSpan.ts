@@ -60,7 +60,7 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Returns the time since 1970. It is monotonic and has a higher resolution than the system clock. */
+/** Returns the time since 1970. This time is monotonic and has a higher resolution than the system clock. */
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 const SPAN_ID_BYTES = 8;

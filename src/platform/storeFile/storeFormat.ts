@@ -39,7 +39,7 @@ export function checkStoreFormat(root: RootDatabase, expected: StoreFormat, { re
   if (!readOnly) database?.putSync(KEY, expected.format);
 }
 
-/** Returns whether no other database exists, also because a process was killed before it wrote the format. */
+/** Returns whether no other database exists, as in a new file or in that of a process that was killed early. */
 function isEmpty(root: RootDatabase): boolean {
   const names = [...root.getKeys({ limit: 2 })].map((name) => Buffer.from(name as string).toString());
   // If the root database was opened with binary keys, a name ends with the NUL that LMDB stores.

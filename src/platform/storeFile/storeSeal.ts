@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** Data file, with LMDB's fixed name. */
 export const DATA_FILE = 'data.mdb';
-/** The seal: a file next to the data file, which contains the identity of the data file. */
+/** The seal: a file with the identity of the data file, in the same folder. */
 const SEAL_FILE = 'store.json';
 
 const UNKNOWN = '0';

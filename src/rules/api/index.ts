@@ -1,4 +1,4 @@
-/** REST API for rules; also answers invalid requests below its prefix. docs/internals/decisions/rules-api.md */
+/** REST API for rules, also for invalid requests below its prefix. Design: docs/internals/decisions/rules-api.md */
 
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {

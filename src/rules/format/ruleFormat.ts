@@ -99,7 +99,7 @@ export class RuleFormat {
     return isWhole ? rule : undefined;
   }
 
-  /** Returns the rule with exactly its members, in order. Does not copy a rule that is in order: lists have many. */
+  /** Returns the rule with exactly its members, in order. A rule in order is not copied, as lists have many rules. */
   orderMembers(rule: Rule): Rule {
     let count = 0;
     for (const member in rule) if (member !== this.members[count++]) return pick(rule, this.members);

@@ -7,9 +7,7 @@ export interface OpenRulesOptions {
   readonly url: string | undefined;
 }
 
-/**
- * Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL.
- */
+/** Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL. */
 export async function openRules(
   { dataDir, url }: OpenRulesOptions,
   { log }: { readonly log: Log },

@@ -10,7 +10,7 @@ export function includesPermission(held: readonly Permission[], needed: Permissi
   );
 }
 
-/** Returns a fault for each part of the wanted grant that exceeds the caller's own grant; none if nothing does. */
+/** Returns a fault for each part of the wanted grant that exceeds the caller's own grant. */
 export function grantViolations(own: Grant, wanted: Grant): Fault[] {
   const faults: Fault[] = [];
   const foreign = accountsBeyond(own, wanted);

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 const PREFIX = 'fg_';
 /** 40 random characters: 238 bits. */
 const RANDOM_CHARACTERS = 40;
-/** Random bytes per secret. They have many more bits than the secret, so that its modulo bias is negligible. */
+/** Random bytes per secret. With so many bits, the modulo bias of the secret's characters is negligible. */
 export const SECRET_SEED_BYTES = 64;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

@@ -27,7 +27,7 @@ const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): b
 
 const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
-/** Returns conditions for valid tokens that expire soon. Expired ones are not reported: their users noticed. */
+/** Returns conditions for valid tokens that expire soon. Expired ones are omitted, because their users noticed. */
 export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
   return tokens
     .flatMap((token) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../../platform/logging/index.ts';
 
-/** Minimum limit of open files. Stores, listeners, threads and Node.js use some sixty, connections the rest. */
+/** Minimum limit of open files. Stores, listeners, threads and Node.js use sixty; the rest is for connections. */
 const NEEDED = 128;
 /** Usual limit of most systems, enough for some hundreds of connections. */
 const USUAL = 1024;

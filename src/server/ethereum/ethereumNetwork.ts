@@ -212,9 +212,7 @@ export async function startEthereumNetwork(
   };
 }
 
-/**
- * Connects to the nodes. If a node's chain differs from another one's or the store's, closes the store and rejects.
- */
+/** Connects to the nodes. If their chains differ, or differ from the store's, closes the store and rejects. */
 async function connect(
   { name, upstream, config }: EthereumNetworkOptions,
   { store, answers, metrics, logger }: EthereumNetworkDependencies,

@@ -102,7 +102,7 @@ async function highestTraced(traces: NodeTraces, from: number): Promise<number |
   return undefined;
 }
 
-/** Returns a line with the lowest traceable block. Binary search works because a node keeps all later states too. */
+/** Returns a line with the lowest traceable block. Binary search works: all blocks above it are traceable too. */
 async function traceDepth(traces: NodeTraces, head: number): Promise<string> {
   if (head === 0) return 'Reach: it has only its genesis block';
   let missing = 1;

@@ -43,7 +43,7 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
     await checkComplete(store, options);
     const unavailable = await unavailableOf(store, options);
     // Each block of the index contains the hash of its parent, and only the newest blocks are removed. So the range
-    // is unchanged if the hash of its last block is.
+    // is unchanged if the hash of its last block is unchanged.
     const lastHash = (await store.block(toBlock))?.hash;
     const checkChain = async (): Promise<void> => {
       if ((await store.block(toBlock))?.hash === lastHash) return;

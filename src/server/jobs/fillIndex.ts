@@ -96,9 +96,7 @@ export async function fillFrom(
   }
 }
 
-/**
- * Returns the last block to index. Throws if it is not final and blocks between it and the index's head are missing.
- */
+/** Returns the last block to index. Throws if it is not final and blocks from it to the index's head are missing. */
 async function lastBlock(
   source: TraceProvider,
   store: TraceStore,

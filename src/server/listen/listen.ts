@@ -87,7 +87,7 @@ function memoryLimitsOf({
   isRelayed,
   clientAddress,
 }: ServerContext): MemoryLimits {
-  // Workers count the requests that they relay to this process, so its own metrics of them are not exported.
+  // Workers count the requests that they relay to this process, so this process does not export its own count.
   const metrics = isRelayed ? new Registry() : registry;
   const { maxUnsentBytes, sendTimeoutMs } = config.http;
   const processes = workerCount === 1 ? 1 : 1 + workerCount;

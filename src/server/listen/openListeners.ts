@@ -101,7 +101,7 @@ export interface PublicParts {
   readonly operators?: Pick<ListenerContent, 'routes' | 'paths'> | undefined;
 }
 
-/** Opens the gateway listener, with the operator routes unless they have another one. Rejects with ListenError. */
+/** Opens the gateway listener, with the operator routes unless `ops` has a listener. Rejects with ListenError. */
 export const openPublicListener = (
   config: Config,
   { gateway, operators }: PublicParts,

@@ -1,4 +1,4 @@
-/** Pause before a restart: none at first, then doubled up to 10 s, until a worker lived for 30 s. */
+/** Pause before a restart: none after the first failure, then doubled up to 10 s. Reset after a life of 30 s. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
 const LIVED_MS = 30_000;

@@ -18,7 +18,7 @@ const MAX_LOST_PINGS_LOADING = 120;
 const GENTLE_MS = 5_000;
 /** Time to close the stores after the connections. */
 const CLOSE_MS = 10_000;
-/** Free heap that glibc keeps. By default up to 64 MB; 10 MB per worker were measured. See mallopt(3). */
+/** Free heap that glibc keeps; default: up to 64 MB, 10 MB per worker when measured. The environment wins. */
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
 
 /** Calls of a worker that concern this worker alone. */

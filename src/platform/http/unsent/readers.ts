@@ -164,7 +164,7 @@ export class Reader {
     this.#add(-this.bytes);
   }
 
-  /** Whether `bytes` more would exceed a share of a budget. A single response may: other limits apply to it. */
+  /** Whether `bytes` more would exceed a share of a budget; false for a single response, which has other limits. */
   exceeds(bound: 'perClient' | 'total', bytes: number, share = 1): boolean {
     const { budget } = this.readers;
     const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);

@@ -38,7 +38,7 @@ export interface GatewayKeys {
   readonly methods: readonly string[];
   /** Returns the keys in order of creation. */
   list(): Promise<readonly GatewayKeyView[]>;
-  /** Creates a key. If its secret exists, returns that key, or undefined if that differs. Throws `TooManyEntries`. */
+  /** Creates a key, or returns the one with its secret; undefined if that one differs. Throws `TooManyEntries`. */
   create(creation: KeyCreation): Promise<CreatedKey | undefined>;
   /** Revokes a key. Returns undefined if no key has this id. */
   revoke(id: string, actor: Actor): Promise<GatewayKeyView | undefined>;

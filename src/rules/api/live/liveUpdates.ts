@@ -87,7 +87,7 @@ export class LiveUpdates {
     for (const { stream } of this.#listeners) stream.push(null);
   }
 
-  /** Returns the exceeded limit. An account gets half of the slots that others leave, so seven can use all slots. */
+  /** Returns the exceeded limit. An account gets half of the slots that others leave; seven accounts can use all. */
   #exceededLimit({ account, tokenId }: ListenRequest): string | undefined {
     const listening = [...this.#listeners].map(({ request }) => request);
     const free = MAX_LISTENERS - listening.length;

@@ -14,7 +14,7 @@ export interface CachedCollectionsOptions<Item> {
   readonly finish: (item: Item) => Item;
 }
 
-/** Cached collections. Returns what the database confirms as current, or the cache if it is unreachable. */
+/** Cached collections. Reads return what the database confirms, or cached data if the database is unreachable. */
 export class CachedCollections<Item> {
   readonly #options: CachedCollectionsOptions<Item>;
   readonly #toRead = new Set<string>();

@@ -30,7 +30,7 @@ export interface ChangeFeedDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** Finds changes of all instances by notifications and polling, and detects when it is reachable again. */
+/** Finds changes of all instances by notifications and polling, and detects when the database is back. */
 export class ChangeFeed {
   readonly rules = new Listeners();
   readonly lists = new Listeners();

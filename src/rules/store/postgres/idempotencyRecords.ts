@@ -81,7 +81,7 @@ const CLEAR = `DELETE FROM floodgate.idempotency_keys WHERE at IN (
   WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)
   ORDER BY at LIMIT $4)`;
 
-/** Returns two times and a flag. Results until the first have expired and, if the flag is true, after the second. */
+/** Returns [a, b, flag]: results stored until `a` have expired and, if the flag is true, those stored after `b`. */
 function expiredBefore({ wallClock, behindSince }: Transaction): [Micros, Micros, boolean] {
   return [wallClock - LIFE_MICROS, wallClock, behindSince !== null && behindSince + LIFE_MICROS <= wallClock];
 }
