@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { type Config, ROLES, type Role, rolesOf } from '../config/index.ts';
 
-/** Part of a server that its roles open. All servers have health and metrics. */
+/** Part of a server. Its roles determine which parts it opens. All servers have health and metrics. */
 export type Part =
   /** Connections to the nodes, and readers of the index. */
   | 'nodes'

@@ -15,7 +15,7 @@ import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Interval of node's timeout checks. Node's default of 30 s would allow twice the timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Above the 60 s of common proxies, so that the proxy closes idle connections first. */
+/** Idle time of a connection. Above the 60 s of common proxies, so that the proxy closes the connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /**
  * Bytes buffered for a connection that is not being read. The rest stays in the kernel and is later read in one piece;
@@ -24,7 +24,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const READ_AHEAD_BYTES = 1024;
 /** Paths that are answered even if the client has not read its responses, because monitoring relies on them. */
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
-/** Above the length of any path parameter, which is an account id or a UUID. */
+/** Maximum length of a path parameter. Account ids and UUIDs are shorter. */
 const MAX_PARAMETER_LENGTH = 200;
 
 export interface ListenerOptions {
@@ -71,7 +71,7 @@ export function createListener(
     // Naming these compilers keeps fastify from loading its own, which takes longer than loading fastify itself.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
-  // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies it to the whole request.
+  // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies headersTimeout to the whole request.
   listener.server.headersTimeout = requestTimeoutMs;
   readers.watch(listener.server);
   // Callback style: awaiting a promise here costs a quarter of the time of a small response.

@@ -1,4 +1,4 @@
-/** Consecutive rejected requests after which a connection closes with its next response. */
+/** After this number of consecutive rejected requests, a connection closes with its next response. */
 const MAX_REJECTED = 32;
 const [BAD_REQUEST, UNAUTHORIZED, FORBIDDEN] = [400, 401, 403];
 

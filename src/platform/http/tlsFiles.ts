@@ -33,10 +33,10 @@ class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
 
-/** Files are polled, because this covers all ways to replace one: write, rename or link. */
+/** Interval of checks for changed files. Polling covers all ways to replace a file: write, rename or link. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Reads the files. Throws TlsFilesError if one cannot be read or if they do not match. */
+/** Reads the files. Throws TlsFilesError if a file cannot be read or if certificate and key do not match. */
 export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles): TlsContext {
   const certPem = readNamed(`${options}.cert`, cert);
   const keyPem = readNamed(`${options}.key`, key);

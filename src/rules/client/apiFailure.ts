@@ -34,7 +34,7 @@ export function failureOf({ status, envelope, request, attempt }: FailedResponse
   return new ApiFailure(message, { status, afterLostAnswer: attempt > 1 });
 }
 
-/** Remedies by status, for responses that name none. */
+/** Remedies for the statuses whose responses do not name one. */
 const hints: Readonly<Record<number, string>> = {
   401: 'Check the token: FLOODGATE_TOKEN or --token-file',
   403: 'The token is valid, but not for this account or not for this operation',

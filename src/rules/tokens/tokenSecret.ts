@@ -24,7 +24,7 @@ export function tokenSecretOf(seed: Buffer): string {
   return PREFIX + characters;
 }
 
-/** SHA-256 of a secret, stored instead of it. A fast hash is safe, because secrets are long and random. */
+/** Returns the SHA-256 of a secret, which is stored instead. A fast hash is safe: secrets are long and random. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }

@@ -3,11 +3,11 @@ import type { NewToken, Token } from './token.ts';
 
 /** Store of tokens. Writes are durable when their promise resolves and are audited, as in `RuleStore`. */
 export interface TokenStore {
-  /** Sees changes of other processes at once. Never deletes tokens, so that revoked configured tokens are rejected. */
+  /** Sees changes of other processes at once. Revoked tokens are kept, so that none can be the configured token. */
   findByHash(hash: string): Promise<Token | undefined>;
   /** Returns all tokens, including revoked and expired ones, in order of creation. */
   list(): Promise<readonly Token[]>;
-  /** Returns the existing token, without a write, if its hash is known. Throws `TooManyTokens`. */
+  /** Creates a token. If its hash is known, returns the existing one without a write. Throws `TooManyTokens`. */
   create(token: NewToken, actor: Actor): Promise<Token>;
   /** Revokes a token permanently. Revoking it again has no effect. Returns undefined if no token has this id. */
   revoke(tokenId: string, actor: Actor): Promise<Token | undefined>;

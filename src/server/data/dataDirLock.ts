@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Thrown so that two servers never write to one data folder. */
+/** Another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 }

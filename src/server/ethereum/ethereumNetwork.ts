@@ -100,7 +100,7 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
-  /** Indexes blocks. Resolves with the first block that no node returns. */
+  /** Indexes blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
   ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
   /** Returns the reason that the index is not ready; undefined if it is. */
   notReady(): string | undefined;

@@ -11,7 +11,7 @@ import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { indexFolder } from './indexFolder.ts';
 
-/** Maximum number of consecutive failures; with the pauses between them about four minutes. */
+/** Maximum number of consecutive failures. With the pauses between them, they last about four minutes. */
 const MAX_FAILURES_IN_A_ROW = 12;
 
 /** A range cannot be indexed; the message contains the remedy. */

@@ -41,7 +41,7 @@ export type WorkerCalls = {
   state(changed: { readonly network: string; readonly state: NetworkState }): void;
   keys(changes: KeyChanges): void;
   followed(change: { readonly network: string; readonly change: HeadChange }): void;
-  /** Replies when later calls see everything that was written and sent before. */
+  /** Replies when this worker sees everything that was written and sent before the call. */
   settle(nothing: undefined): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
   /** Stops listening and closes everything. If `isGentle`, each connection closes after its next response. */
@@ -60,7 +60,7 @@ export type PrimaryCalls = {
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
-  /** Indexes blocks. Resolves with the first block that no node returns. */
+  /** Indexes blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
   ensure(range: {
     readonly network: string;
     readonly fromBlock: number;

@@ -169,7 +169,7 @@ export class UnfinishedMessage {
     return this.#all.charge(this, bytes);
   }
 
-  /** Rejects the message: its bytes are discarded, and only its connection stays charged. */
+  /** Rejects the message: its bytes are discarded, and only the memory of its connection stays charged. */
   drop(): void {
     this.#isDropped = true;
     this.#all.dropped(this);

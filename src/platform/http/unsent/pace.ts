@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 /** Clients slower than this are disconnected in the end: they would keep 10 MB in memory for three hours. */
 const MIN_BYTES_PER_MS = 1024 / 1_000;
-/** Slower clients are disconnected if their memory is needed. */
+/** Clients slower than this are disconnected if the memory of their responses is needed. */
 const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
 /** Rates cover 2 to 4 seconds, because the system accepts bytes in steps of up to a third of its send buffer. */
 const WINDOW_MS = 2_000;

@@ -129,7 +129,7 @@ export class Reader {
   readonly readers: Readers;
   /** The client that is charged. On a proxy's connection, it is the client of the current response. */
   #client = '';
-  /** Part of `bytes` that waits in the socket and was not charged. */
+  /** Part of `bytes` that waits in the socket and for which `charge` was not called. */
   #unchargedBytes = 0;
   /** Undefined if nothing waits for the client. */
   #pace: Pace | undefined;

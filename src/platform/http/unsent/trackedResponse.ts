@@ -37,8 +37,8 @@ export class TrackedResponse extends ServerResponse {
 
   /** Returns false if the bytes exceed a budget. */
   charge(bytes: number): boolean {
-    // Other clients may wait for the same data. After the end of this response, it is discarded only if this response
-    // was charged for it before.
+    // Other clients may wait for the same data. After the end of this response, the data is discarded only if this
+    // response was charged for it before.
     if (this.isFinished) return !this.#isCharged;
     this.#isCharged = true;
     return this.#reader?.charge(this.req, bytes) ?? true;

@@ -8,7 +8,7 @@ import { MessageMemory } from './messageMemory.ts';
 
 /** Handles the messages of one connection. */
 export interface MessageHandler {
-  /** Handles a message. A returned promise keeps the message counted as running until it resolves; it never rejects. */
+  /** Handles a message. It counts as running until the returned promise resolves. The promise must not reject. */
   message(bytes: Buffer): Promise<void> | void;
   closed(): void;
 }

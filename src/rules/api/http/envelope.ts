@@ -4,7 +4,7 @@ export interface EnvelopeEntry {
   /** JSON pointer to the faulty member of the body. */
   readonly source?: { readonly pointer: string };
   readonly error_chain?: readonly EnvelopeEntry[];
-  /** Always null; Cloudflare's token verification returns it. */
+  /** Always null. Cloudflare's token verification returns this member too. */
   readonly type?: null;
 }
 

@@ -21,13 +21,13 @@ import {
 import { GroupCommit, type Write } from './groupCommit.ts';
 import { NO_RESERVE, Reserve } from './reserve.ts';
 
-/** Account state that is known without reading its rules. */
+/** State of an account, stored so that its rules need not be read. */
 export interface AccountState {
   readonly count: number;
   readonly changedAt: Micros;
 }
 
-/** State of an account's lists that is known without reading entries. */
+/** State of an account's lists, stored so that their entries need not be read. */
 export interface ListsState {
   readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
   readonly changedAt: Micros;

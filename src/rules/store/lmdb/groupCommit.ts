@@ -33,8 +33,8 @@ interface Waiting {
  * Runs operations in transactions, and settles their promises when the commit is durable. Operations that arrive
  * during a flush share the next transaction, which limits the number of flushes.
  *
- * An operation reads and decides before any write, so one that throws while deciding fails alone. A failed write or
- * commit (disk full) aborts the transaction, and all its operations fail with `StoreUnavailable`.
+ * An operation reads and decides before any write, so an operation that throws while deciding fails alone. A failed
+ * write or commit (disk full) aborts the transaction, and all its operations fail with `StoreUnavailable`.
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;

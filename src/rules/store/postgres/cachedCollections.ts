@@ -9,7 +9,9 @@ export interface CachedCollectionsOptions<Item> {
   readonly snapshots: SnapshotCache<Item>;
   /** Query for the last change time of a key; no row if the key never had data. */
   readonly changedAt: (key: string) => CompiledQuery<{ at: Micros }>;
-  /** Returns the change time and ordered items in one snapshot, with a single null item if the key has none. */
+  /**
+   * Query for the change time and the ordered items in one snapshot. Without items, it returns a single null item.
+   */
   readonly all: (key: string) => CompiledQuery<{ at: Micros; item: Item | null }>;
   readonly finish: (item: Item) => Item;
 }

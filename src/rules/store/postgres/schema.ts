@@ -5,7 +5,7 @@ import { QueryRefused } from './connection/failures.ts';
 import { rowsOf } from './connection/statement.ts';
 
 const FORMAT = 1;
-/** Oldest format whose releases can use this schema. */
+/** Releases that know this format or a later one can use the schema. */
 const OLDEST_USER = 1;
 
 const TABLES = `

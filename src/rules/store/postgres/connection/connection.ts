@@ -2,7 +2,7 @@ import type { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, failureOf } from './failures.ts';
 
-/** Above the statement timeout of the database, so a slower statement means that the connection is dead. */
+/** Time limit of a statement. Above that of the database, so that a slower statement means a dead connection. */
 const DEADLINE_MS = 15_000;
 
 /** Connection borrowed from the pool. All failures are `StoreUnavailable`. */

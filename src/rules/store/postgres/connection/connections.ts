@@ -7,12 +7,12 @@ import { BadStoreAddress } from '../../../index.ts';
 import { Connection } from './connection.ts';
 import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts';
 
-/** Maximum connections per instance. They stay open, as a database at its connection limit accepts no new ones. */
+/** Maximum connections per instance. None is closed, because a database at its connection limit accepts no others. */
 const MAX_CONNECTIONS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Maximum wait for a lock, mainly of the clock row: commits of other instances and an interrupted transaction. */
 const LOCK_TIMEOUT_MS = 8_000;
-/** Time for which an instance that died within a transaction blocks the others. */
+/** The database ends transactions that are idle for this time, so that a dead instance does not block others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
