@@ -19,7 +19,7 @@ export interface Rewound {
 }
 
 /**
- * Removes blocks from the head of an index, final ones included. Needed if a node's chain was reset below a final
+ * Removes blocks from the head of an index, including final ones. Needed if a node's chain was reset below a final
  * block, which a public chain never does. Locks the data folder. Rejects with IndexingError if there is no index.
  */
 export async function rewindIndex({ dataDir, network, lastBlock }: RewindIndexOptions): Promise<Rewound> {

@@ -9,9 +9,7 @@ export interface CachedCollectionsOptions<Item> {
   readonly snapshots: SnapshotCache<Item>;
   /** Query for the last change time of a key; no row if the key never had data. */
   readonly changedAt: (key: string) => CompiledQuery<{ at: Micros }>;
-  /**
-   * Query for the change time and the ordered items in one snapshot. Without items, it returns a single null item.
-   */
+  /** Query for the change time and ordered items in one snapshot; it has a single null item if there are none. */
   readonly all: (key: string) => CompiledQuery<{ at: Micros; item: Item | null }>;
   readonly finish: (item: Item) => Item;
 }
