@@ -700,7 +700,7 @@ export const ConfigSchema = Type.Object(
         secret: true,
         allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/operate/clickhouse.md)',
         description:
-          'ClickHouse for the index of traces, for instances that share it. Default: the data folder.',
+          'ClickHouse database for the trace index, so that several instances can share it. Default: the index is in the data folder.',
       }),
     ),
     traceStorePostgres: Type.Optional(

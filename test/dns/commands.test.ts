@@ -77,7 +77,7 @@ describe('with a rule', () => {
         stderr: expect.stringContaining('not a domain name'),
       }),
     ]);
-    expect(known).toMatch(/passes\n.*costs no token\n.*known, with A, AAAA/);
+    expect(known).toMatch(/passes\n.*uses no token.*\n.*known, with A, AAAA/);
     expect(unknown).toMatch(/the name is not known(.|\n)*zone +example\.test/);
     expect(byRate).toMatch(/token of its zone(.|\n)*judged by rate alone/);
     expect(JSON.parse(json)).toMatchObject({ known: true, reason: 'unknownType', type: 'TXT' });

@@ -79,10 +79,10 @@ function Explained({ name, type }: { readonly name: string; readonly type: strin
 
 const WHY: Readonly<Record<string, string>> = {
   none: 'it does not have to pay',
-  unknownName: 'it has to pay a token, because the name is not known',
-  unknownType: 'it has to pay a token, because the name is known, but not with this type',
-  aboveUsual: 'it has to pay a token, because the name is queried far more often than usual',
-  zoneRate: 'it has to pay a token of its zone, because the zone answers every name',
+  unknownName: 'it uses a token of the rate limit, because the name is not known',
+  unknownType: 'it uses a token of the rate limit, because the name is known, but not with this type',
+  aboveUsual: 'it uses a token of the rate limit, because the name is queried far more often than usual',
+  zoneRate: 'it uses a token of its zone’s rate limit, because the zone answers every name',
 };
 
 function ExplanationText({ reported }: { readonly reported: Explanation }) {

@@ -29,11 +29,11 @@ export function registerDnsExplain(dns: Command): void {
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  none: 'the query costs no token',
-  unknownName: 'the query costs a token, because the name is not known',
-  unknownType: 'the query costs a token, because the name is known, but not with this type',
-  aboveUsual: 'the query costs a token, because the name is queried far more often than usual',
-  zoneRate: 'the query costs a token of its zone, because the zone answers for any name',
+  none: 'the query uses no token of the rate limit',
+  unknownName: 'the query uses a token of the rate limit, because the name is not known',
+  unknownType: 'the query uses a token of the rate limit, because the name is known, but not with this type',
+  aboveUsual: 'the query uses a token of the rate limit, because the name is queried far more often than usual',
+  zoneRate: 'the query uses a token of its zone’s rate limit, because the zone answers for any name',
 };
 
 function formatExplanation(reported: Explanation, rule: Rule): string {
