@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HANG_MS } from './hang.ts';
+import { isCi } from './search.ts';
 
 const POLL_MS = 20;
+/** A longer wait is probably a failure. On a developer's machine its reason is printed long before HANG_MS. */
+const NOTICE_MS = 10_000;
 
 /**
  * Waits until the condition returns neither undefined nor false, and returns that value. `what` names the awaited
@@ -11,11 +14,17 @@ export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | false> | T | undefined | false,
 ): Promise<T> {
-  const deadline = Date.now() + HANG_MS;
+  const startedMs = Date.now();
+  let isNoticed = isCi;
   for (;;) {
     const value = await condition();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
+    const waitedMs = Date.now() - startedMs;
+    if (waitedMs > HANG_MS) throw new Error(`timed out waiting for ${what}`);
+    if (!isNoticed && waitedMs > NOTICE_MS) {
+      process.stderr.write(`still waiting for ${what}\n`);
+      isNoticed = true;
+    }
     await pause(POLL_MS);
   }
 }

@@ -4,7 +4,6 @@ import { createRule, deleteRule, listRules, type TaggedRule } from '../../api/ru
 import { goTo } from '../../navigate.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { settingsOf } from './settings.tsx';
 import { fallbackOf, scopeText } from './texts.ts';
 
 /**
@@ -31,9 +30,9 @@ export async function confirmAndDelete(tagged: TaggedRule, isDeleting: Signal<bo
     return;
   }
   goTo('/rules');
-  const { scope, name } = rule;
+  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = rule;
   showToast(`The rule for ${scopeText(rule)} was deleted.`, async () => {
-    const made = await createRule({ scope, name, ...settingsOf(rule) }, newRetryKey());
+    const made = await createRule(creation, newRetryKey());
     if ('failure' in made) showToast(`Not restored. ${made.failure.what} ${made.failure.todo}`);
     else showToast(`The rule for ${scopeText(rule)} is restored, with a new id.`);
   });
