@@ -422,9 +422,9 @@ export interface components {
             limited: number[];
             /** @description Queries that an enabled rule would have dropped or truncated. */
             would_drop: number[];
-            /** @description Queries that needed a token. */
+            /** @description Queries that used or lacked a token of the rate limit. */
             paying: number[];
-            /** @description Queries for known names that needed a token. */
+            /** @description Queries for known names among `paying`. */
             paying_known: number[];
             /** @description Tokens added to the bucket; 0 without a rule. */
             bucket_per_second: number[];
@@ -448,7 +448,7 @@ export interface components {
                 sensitivity: "low" | "medium" | "high";
                 rate_per_second: number;
                 burst: number;
-                /** @description Queries that would have needed a token. */
+                /** @description Queries that would have used a token of the rate limit. */
                 paying: number;
                 /** @description Queries that would have found no token; a part of `paying`. */
                 limited: number;
@@ -463,7 +463,7 @@ export interface components {
                  * @enum {string}
                  */
                 profile_sensitivity: "low" | "medium" | "high" | "very_high";
-                /** @description Queries that would have needed a token. */
+                /** @description Queries that would have used a token of the rate limit. */
                 paying: number;
                 /** @description Queries that would have found no token; a part of `paying`. */
                 limited: number;

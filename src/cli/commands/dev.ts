@@ -133,7 +133,7 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
 function devToken(dataDir: string): string {
   const file = join(dataDir, 'api-token');
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  // The file may be empty after a power failure during the write below. A valid value of `apiToken` is kept.
+  // Checked, because the file may be empty after a power failure during the write below.
   if (/^[\x21-\x7e]{16,256}$/.test(kept)) return kept;
   const token = `fg_${randomBytes(30).toString('base64url')}`;
   mkdirSync(dataDir, { recursive: true });

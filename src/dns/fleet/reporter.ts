@@ -155,8 +155,8 @@ export class FleetReporter {
       if (last === undefined) return;
       await fleet.putMinutes(self.identity, records);
       after = [last.minute, last.ruleId];
-      // Report the last minute again with the next one, because a restart may add counts to it. If an older minute
-      // changed during the write, `#minute` already is that minute.
+      // The next report starts with the last minute again, because a restart may add counts to it. If an older minute
+      // changed during the write, `#minute` was set to that minute and must stay.
       if (!this.#hasMinutes) this.#minute = last.minute;
       if (records.length < MINUTES_PER_WRITE) return;
     }

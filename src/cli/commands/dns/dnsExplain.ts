@@ -32,7 +32,8 @@ const WHY: Readonly<Record<string, string>> = {
   none: 'the query uses no token of the rate limit',
   unknownName: 'the query uses a token of the rate limit, because the name is not known',
   unknownType: 'the query uses a token of the rate limit, because the name is known, but not with this type',
-  aboveUsual: 'the query uses a token of the rate limit, because the name is queried far more often than usual',
+  aboveUsual:
+    'the query uses a token of the rate limit, because the name is queried far more often than usual',
   zoneRate: 'the query uses a token of its zone’s rate limit, because the zone answers for any name',
 };
 

@@ -53,7 +53,7 @@ export interface PoolDependencies {
   readonly polled?: () => void;
   /** The process that polls the nodes; its results arrive through `adopt`. Default: this process polls. */
   readonly remotePolls?: RemotePolls | undefined;
-  /** Creates a node's budget by node index, if another process owns the budgets. Default: counted in this process. */
+  /** Creates the budget of the node with this index. Default: this process keeps the budgets of all nodes itself. */
   readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
   /** Creates the client of a node. Default: an HTTP client. */
   readonly connect?: (node: NodeOptions, budget: Budget | undefined) => NodeClient;

@@ -121,7 +121,7 @@ export class Readers {
   }
 }
 
-/** Response memory of one connection, and how fast the client receives. */
+/** Measures, for one connection, the memory of its responses and how fast the client receives them. */
 export class Reader {
   readonly socket: Socket;
   /** Memory of the connection's responses: one over HTTP, several over a WebSocket. */

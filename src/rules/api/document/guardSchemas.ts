@@ -66,7 +66,7 @@ const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECO
 
 /** Simulated effect of a rule. */
 const done = {
-  paying: count('Queries that would have needed a token.'),
+  paying: count('Queries that would have used a token of the rate limit.'),
   limited: count('Queries that would have found no token; a part of `paying`.'),
   known_limited: count('Queries for known names that would have found no token; a part of `limited`.'),
   client_limited: count(
@@ -162,8 +162,8 @@ export const guardSchemas = {
       paid: series('Queries that passed with a token.'),
       limited: series('Queries that were dropped or truncated.'),
       would_drop: series('Queries that an enabled rule would have dropped or truncated.'),
-      paying: series('Queries that needed a token.'),
-      paying_known: series('Queries for known names that needed a token.'),
+      paying: series('Queries that used or lacked a token of the rate limit.'),
+      paying_known: series('Queries for known names among `paying`.'),
       bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),
       attack: series('1 during an attack, otherwise 0.'),
     },

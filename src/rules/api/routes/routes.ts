@@ -174,7 +174,7 @@ function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandl
       path: `${single}/analytics`,
       operationId: `readRuleAnalytics${suffix}`,
       summary:
-        'Read the statistics of DNS guards under a rule, by minute and location, and the status of the guard in this server',
+        'Read how DNS guards enforced a rule, by minute and location, and the status of the guard in this server',
       permission: 'dns_protection:read',
       parameters: ['since', 'until', 'region', 'datacenter', 'name', 'type'],
       answer: 'AnalyticsAnswer',

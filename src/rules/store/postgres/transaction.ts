@@ -63,7 +63,10 @@ export class Transaction {
   static async begin(connection: Connection, now?: () => Micros): Promise<Transaction> {
     await connection.command(BEGIN);
     const [clock] = await rowsOf<Clock>(connection, LOCK_CLOCK);
-    if (clock === undefined) throw new StoreUnavailable('The clock row of the rules database is missing');
+    if (clock === undefined)
+      throw new StoreUnavailable(
+        'The rules database is damaged: its table floodgate.clock is empty; restore a backup',
+      );
     return new Transaction(connection, clock, now);
   }
 

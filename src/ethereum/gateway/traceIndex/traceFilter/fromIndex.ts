@@ -25,8 +25,8 @@ export interface Heads {
 
 /**
  * Resolves block tags to block numbers.
- * - `latest` is the newest indexed block, because it is available without a request, but not above the head that
- *   `eth_blockNumber` returns.
+ * - `latest` is the newest indexed block, but never above the head that `eth_blockNumber` returns. It needs no request
+ *   to a node.
  * - `safe` and `finalized` are blocks of the chain, even if they are not indexed.
  * - If a bound of the range is above the newest indexed block, `latest` is the head of the nodes, so that a range from
  *   that bound to `latest` is valid.

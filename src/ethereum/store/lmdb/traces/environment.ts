@@ -22,8 +22,8 @@ const COMPRESSION_THRESHOLD_BYTES = 100;
 const PAGE_BYTES = 8192;
 
 /**
- * Address space reserved for the file. Only pages that are read use memory. If the file outgrows this size, it is
- * mapped a second time, and pages in both maps count twice: 100 MB after the first 800 blocks (measured).
+ * Address space reserved for the file. Only pages that are read use memory. A smaller file would outgrow this size and
+ * be mapped a second time, and the process would pay for pages in both maps: measured, 100 MB after 800 blocks.
  */
 const MAP_BYTES = 2 ** 40;
 

@@ -40,7 +40,10 @@ export function resultsByTransaction({ header, transactions }: FullBlock, answer
       sentHash !== null &&
       readHash(sentHash, place, 'txHash') !== transaction.hash
     )
-      throw new BlockMismatchError(header.number, `result ${index} has transaction hash ${sentHash}`);
+      throw new BlockMismatchError(
+        header.number,
+        `result ${index} has transaction hash ${sentHash}, expected ${transaction.hash}`,
+      );
     return element['result'];
   });
 }

@@ -24,7 +24,7 @@ export class AddressTally {
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
   readonly #kept = { from: new Uint32Array(MAX_INLINE_POSITIONS), to: new Uint32Array(MAX_INLINE_POSITIONS) };
   readonly #part = new Uint8Array(MAX_PART_BYTES);
-  /** Entries of the finished addresses. `#hashes` has the hash of each address, `#ends` the end of its entry. */
+  /** Entries of the completed addresses, in one buffer. Of address i, `#hashes[i]` is the hash, `#ends[i]` the end. */
   readonly #entries = new BucketWriter();
   #addresses = 0;
   #hashes = new Uint32Array(INITIAL_ADDRESSES);
