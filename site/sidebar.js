@@ -10,7 +10,7 @@ export function sidebar(root) {
     const [, text, target] = /^- \[(.*?)\]\((.*?)\)/.exec(line) ?? [];
     if (text === undefined) continue;
     const link = `/${posix.join('docs', target)}`.replace(/README\.md$/, '').replace(/\.md$/, '');
-    groups.at(-1)?.items.push({ text, link });
+    groups.at(-1)?.items.push({ text: text.replaceAll('`', ''), link });
   }
   return groups;
 }

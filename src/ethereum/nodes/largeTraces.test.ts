@@ -68,10 +68,11 @@ describe.each<Dialect>(['callTracer', 'trace_block'])('a block with large traces
   );
 
   it.each([
-    ['reading a transaction', { maxReadBytes: 10 * MIB }, 'bytes read for a transaction'],
-    ['keeping it', { maxBlockBytes: 100_000 }, 'index.maxBlockBytes'],
-  ])('is rejected with the name of the limit of %s', async (_, limits, bound) => {
-    const traces = await tracesOf({}, limits);
+    ['reading a transaction', { maxReadBytes: 10 * MIB }, 'bytes read for a transaction', {}],
+    ['keeping it', { maxBlockBytes: 100_000 }, 'index.maxBlockBytes', {}],
+    ['keeping its transactions', { maxBlockBytes: 100_000 }, 'index.maxBlockBytes', { refusesBlocks: true }],
+  ])('is rejected with the name of the limit of %s', async (_, limits, bound, options) => {
+    const traces = await tracesOf(options, limits);
     const error = await traces.block(BLOCK).catch((error: unknown) => error);
     expect(error).toMatchObject({ failure: 'oversized', cause: { bound } });
     expect(String(error)).toMatch(/block 3: .* bytes/);

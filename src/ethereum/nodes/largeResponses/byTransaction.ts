@@ -1,4 +1,4 @@
-import type { NodeCalls } from '../client/nodeClient.ts';
+import type { CallOptions, NodeCalls } from '../client/nodeClient.ts';
 import { CallError, NodeError } from '../client/nodeError.ts';
 import { METHOD_NOT_FOUND, type NodeCall, resultOf } from '../client/rpcResponse.ts';
 import { isTooLargeAtOnce, OversizedBlockError } from './oversizedBlockError.ts';
@@ -15,8 +15,8 @@ export async function askByTransaction(
   calls: readonly NodeCall[],
   { limits, what }: { readonly limits: TraceLimits; readonly what: string },
 ): Promise<unknown[]> {
-  const kept = new ResponseMemory(limits.maxBlockBytes, what);
-  const options = { kept, streamAboveBytes: 0, maxBytes: limits.maxReadBytes };
+  const memory = new ResponseMemory(limits.maxBlockBytes, what);
+  const options: CallOptions = { memory, streamAboveBytes: 0, maxBytes: limits.maxReadBytes };
   const results: unknown[] = [];
   for (const call of calls) {
     const [method, hash] = call;
