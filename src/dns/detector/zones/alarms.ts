@@ -1,57 +1,69 @@
-/** Decides from a zone's counts and baselines whether the zone is under attack. Numbers: docs/reference/dns-attacks.md. */
+/**
+ * Decides from a zone's counts and baselines whether the zone is under attack. docs/reference/dns-attacks.md explains
+ * the numbers.
+ */
 import type { ZoneThresholds } from '../zoneThresholds.ts';
 import type { Baselines, ZoneCounts } from './baselines.ts';
 
 /**
- * A share (unknown names or NXDOMAIN) is unusual if it exceeds its baseline by this much. At a usual NXDOMAIN share of
- * 20 %, the limit is half of all answers.
+ * The share of unknown names or of NXDOMAIN is unusual if it exceeds its baseline by this much. If 20 % of the
+ * answers are usually NXDOMAIN, a share of 50 % is unusual.
  */
 const FAR_SHARE = 0.3;
 /**
- * In zones with a higher usual share of unknown names or NXDOMAIN, such as blocklists and reverse zones, only the
- * rate is checked, because a high share is no sign of an attack.
+ * If the usual share of unknown names or NXDOMAIN in a zone is higher than this (blocklists, reverse zones), only
+ * their rate is checked, because a high share is no sign of an attack.
  */
 const MOSTLY_UNKNOWN_SHARE = 0.6;
-/** Minimum per second, for an alarm, of unknown names or of limited queries for known names. Fewer harm no server. */
+/**
+ * Minimum number per second of unknown names, NXDOMAIN answers, or limited queries for known names that raises an
+ * alarm. Fewer queries harm no server.
+ */
 export const ALARM_PER_SECOND = 100;
-/** Unknown names raise an alarm at this multiple of the usual rate. Matters in zones with many of them every day. */
+/**
+ * Unknown names raise an alarm at this multiple of their usual rate. The factor matters in zones in which clients
+ * query many unknown names every day.
+ */
 const ALARM_FACTOR = 3;
 /** Unknown names at this multiple of their usual peak are an attack, regardless of other criteria. */
 const ATTACK_FACTOR = 20;
-/** Minimum unknown names per second for an attack by ATTACK_FACTOR. Matters only in quiet zones. */
+/** Fewer unknown names per second are no attack by ATTACK_FACTOR. The minimum matters only in quiet zones. */
 const MIN_ATTACK_PER_SECOND = 200;
-/** Minimum number of answers for a meaningful share. */
+/** Minimum number of answers from which a share is computed. With fewer answers, a share means little. */
 const MIN_ANSWERS = 20;
-/** If more than this share of the answered unknown names exist, the names are new and not a flood. */
+/** If more than this share of the answers for unknown names are positive, the names are new and not a flood. */
 const MOSTLY = 0.5;
-/** Seconds of traffic (ten minutes) before a zone has a baseline of unknown names. Until then, every name is new. */
+/**
+ * Seconds of traffic (ten minutes) after which a zone has a baseline of unknown names. Before that, nearly every
+ * name is unknown.
+ */
 const BASELINE_SECONDS = 600;
 
-/** Configured attack criteria of a zone. */
+/** Attack criteria of a zone from the configuration. */
 export interface ZoneLimits {
   /** Unknown names per second that are an attack in any zone. */
   readonly unknownPerSecond: number;
-  /** Thresholds for this zone only. Their `unknownPerSecond` replaces the general value. */
+  /** Thresholds for this zone only. Their `unknownPerSecond` replaces the value for all zones. */
   readonly configured: ZoneThresholds;
   /** Seconds of traffic without an attack after which nearly all names of an unseeded zone count as known. */
   readonly learnForSeconds: number;
 }
 
-/** Alarm thresholds for unknown names. Infinite if unknown names are no evidence of an attack in the zone. */
+/** Alarm thresholds for unknown names in a zone. Infinite if unknown names are no evidence of an attack there. */
 export interface Alarms {
-  /** Unknown names per second that may be an attack, depending on their share and on the answers. */
+  /** Unknown names per second that are an attack if their share and the answers also indicate one. */
   readonly perSecond: number;
-  /** Minimum share of unknown names in the queries, in addition to `perSecond`. */
+  /** Minimum share of queries for unknown names. Unknown names are an attack if they reach `perSecond` and this. */
   readonly share: number;
   /** Unknown names per second that are an attack, regardless of baseline and answers. */
   readonly attackPerSecond: number;
 }
 
-/** Whether an unseeded zone was observed long enough to know nearly all its names. */
+/** Whether an unseeded zone was observed for so long that nearly all its names are known. */
 export const isWatched = ({ learnedSeconds }: Baselines, { learnForSeconds }: ZoneLimits): boolean =>
   learnedSeconds >= Math.max(BASELINE_SECONDS, learnForSeconds);
 
-/** Alarm thresholds of a zone that is judged by names, not by query rate. */
+/** Returns the alarm thresholds of a zone that is judged by names, not by query rate. */
 export function alarmsOf(usual: Baselines, limits: ZoneLimits, seeded: boolean): Alarms {
   const byPeak = Math.max(MIN_ATTACK_PER_SECOND, ATTACK_FACTOR * usual.unknownPeakPerSecond);
   const knowsNames = seeded || isWatched(usual, limits);
@@ -71,7 +83,7 @@ export function alarmsOf(usual: Baselines, limits: ZoneLimits, seeded: boolean):
 const farShare = (usualShare: number): number =>
   usualShare > MOSTLY_UNKNOWN_SHARE ? 0 : usualShare + FAR_SHARE;
 
-/** Configured unknown names per second that are a flood in this zone, regardless of the baseline. */
+/** Returns the configured number of unknown names per second that is a flood, regardless of the zone's baseline. */
 export const floodPerSecond = ({ configured, unknownPerSecond }: ZoneLimits): number =>
   configured.unknownPerSecond ?? unknownPerSecond;
 
@@ -82,7 +94,10 @@ export const NO_ALARMS: Alarms = {
   attackPerSecond: Number.POSITIVE_INFINITY,
 };
 
-/** Answers for unknown names, except those that do not show whether the name exists. */
+/**
+ * Numbers of answers for unknown names. In zones in which NODATA proves that a name exists, NODATA answers are not
+ * counted.
+ */
 export interface UnknownAnswers {
   readonly answers: number;
   readonly positives: number;
@@ -96,7 +111,7 @@ export interface UnknownAnswers {
  * - `zone_rate`: the zone exceeded its rate limit.
  * - `account_rate`: rate of unknown names over all zones.
  * - `earlier_run`: the attack was reported before a restart.
- * - `known_limited`: limited queries for known names, which only cause a report.
+ * - `known_limited`: rate of limited queries for known names. The attack is then only reported.
  */
 export const detectedBy = [
   'unknown_rate',
@@ -109,7 +124,7 @@ export const detectedBy = [
 ] as const;
 export type DetectedBy = (typeof detectedBy)[number];
 
-/** Returns the criterion by which the counts indicate an attack, or undefined. */
+/** Returns the criterion by which a zone's counts indicate an attack, or undefined if they indicate none. */
 export function attackCriterion(
   { seconds, queries, unknown, answers, nxdomains }: ZoneCounts,
   { perSecond, share, attackPerSecond }: Alarms,

@@ -7,19 +7,19 @@ const KINDS = AnswerKind.badVersion + 1;
 const NO_REFUSALS = { limited: 0, wouldDrop: 0, knownWouldDrop: 0 };
 const NO_USERS: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
 
-/** Counts of an attacked zone since the previous `take`. */
+/** Counts of a zone under a reported attack, since the previous {@link AttackCounts.take}. */
 export interface AttackedSeconds {
   readonly seconds: number;
   readonly queries: number;
   readonly unknown: number;
-  /** Queries for known names by outcome, counted in the second in which the query ended. */
+  /** Number of queries for known names by outcome. Each query is counted in the second in which it ended. */
   readonly users: UserQueries;
   readonly refusals: Omit<Refusals, 'beyondUsual'>;
-  /** Number of answers, indexed by kind (`AnswerKind`). */
+  /** Numbers of answers, indexed by `AnswerKind`. */
   readonly answers: readonly number[];
 }
 
-/** Counts of a zone, collected only while an attack is reported. */
+/** Sums the counts of a zone while an attack on the zone is reported. */
 export class AttackCounts {
   #answers: Uint32Array | undefined;
   #seconds = 0;

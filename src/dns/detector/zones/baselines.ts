@@ -1,46 +1,55 @@
 /**
- * Usual rates and shares of a zone, updated every minute from an initial value. Rates that raise a limit or an alarm at
- * most double per day, so that a patient attacker gains little.
+ * Usual rates and shares of a zone. They start at an initial value and are updated every minute. A rate that
+ * determines a limit or an alarm threshold at most doubles per day, so that a patient attacker gains little.
  */
 import type { LearnedZone } from '../profileStore.ts';
 
-/** Initial share of unknown names and of NXDOMAIN: typos and stray queries, as measured in many zones. */
+/** Initial share of unknown names and of NXDOMAIN. Typos and stray queries cause this share in many zones. */
 const USUAL_SHARE = 0.2;
 /**
- * Initial peak of unknown names per second. Twenty times this value is the highest default attack threshold, so that a
- * new zone is treated like a busy one.
+ * Initial peak of unknown names per second. Twenty times this value is the highest default attack threshold, so a new
+ * zone is treated like a busy one.
  */
 const PRIOR_PEAK_PER_SECOND = 50;
 const SECONDS_PER_MINUTE = 60;
 /**
- * Weight that old shares and the old busy rate keep after a minute. The time constant is 20 minutes, or five minutes
- * in zones with little traffic so far.
+ * Weight of the previous value when a minute's share or busy rate is averaged in. The time constant is 20 minutes, or
+ * five minutes in zones with little traffic so far.
  */
 const SHARE_KEPT_BY_MINUTE = 1 - 1 / 20;
 const FRESH_SHARE_KEPT_BY_MINUTE = 1 - 1 / 5;
-/** Weight that the old mean and peak of unknown names keep after a minute. The time constant is one hour. */
+/**
+ * Weight of the previous value when a minute's unknown names are averaged into their mean and peak. The time constant
+ * is one hour.
+ */
 const KEPT_BY_MINUTE = 1 - 1 / 60;
-/** Maximum part of an interval between two ticks that counts as observed. The machine may have slept for the rest. */
+/** Maximum time between two ticks that counts as observed. In a longer interval, the machine may have slept. */
 const MAX_WATCHED_SECONDS = 600;
-/** Decay per minute of the peak of unknown names. The half-life is one day. */
+/** Factor by which the peak of unknown names decays per minute. The half-life is one day. */
 const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
 /**
- * Decay per minute of the busiest minute's query rate and the busy rate of unknown names. The half-life is five days,
- * so that a weekend does not reset them.
+ * Factor by which the query rate and the busy rate of unknown names decay per minute. The half-life is five days, so
+ * that the rates do not fall much during a weekend.
  */
 const PEAK_FADE = 0.9999;
-/** Maximum growth of a rate per minute: a factor of two per day. */
+/** Maximum factor by which a rate grows per minute: two per day. */
 const MAX_GROWTH = 2 ** (1 / 1440);
-/** Query rates up to this value may grow at any speed, because a zone's limit is never lower. */
+/** Up to this value, a query rate may grow at any speed, because no learned limit of a zone is lower. */
 const FREE_PER_SECOND = 100;
-/** Busy rates up to this value may grow at any speed, because the alarm (three times the rate) is at least 100. */
+/**
+ * Up to this value, the busy rate of unknown names may grow at any speed, because the alarm threshold (three times
+ * the rate) is at least 100.
+ */
 const FREE_UNKNOWN_PER_SECOND = 100 / 3;
-/** Peaks up to this value may grow at any speed, because the attack alarm (twenty times the peak) is at least 200. */
+/**
+ * Up to this value, the peak of unknown names may grow at any speed, because the attack threshold (twenty times the
+ * peak) is at least 200.
+ */
 const FREE_PEAK_PER_SECOND = 10;
-/** Seconds of traffic (one day) in which a new zone's rate may grow at any speed, if the zone is judged by names. */
+/** Seconds of traffic (one day) in which the query rate of a new zone judged by names may grow at any speed. */
 const FREE_SECONDS = 24 * 60 * SECONDS_PER_MINUTE;
 
-/** Counts of a zone over `seconds`, which is one unless a tick was late. */
+/** Counts of a zone since the last tick. `seconds` is 1 unless the tick was late. */
 export interface ZoneCounts {
   readonly seconds: number;
   readonly queries: number;
@@ -58,35 +67,36 @@ export class Baselines {
   unknownShare = USUAL_SHARE;
   nxdomainShare = USUAL_SHARE;
   unknownPerSecond = 0;
-  /** Unknown names per second in the busiest minutes. */
+  /** Unknown names per second in the busiest minutes. The attack threshold is a multiple of this rate. */
   unknownPeakPerSecond = PRIOR_PEAK_PER_SECOND;
   /**
-   * Unknown names per second in busy hours. The alarm of a zone with mostly unknown names is a multiple of this rate.
+   * Unknown names per second in busy hours. The alarm threshold of a zone with mostly unknown names is a multiple of
+   * this rate.
    */
   unknownBusyPerSecond = 0;
-  /** Mean queries per second of the busiest recent minute. */
+  /** Mean number of queries per second in the busiest recent minute. */
   ratePerSecond = 0;
-  /** Seconds with traffic, except seconds under attack unless the zone is judged by query rate. */
+  /** Number of seconds with traffic. Seconds under attack count only if the zone is judged by query rate. */
   learnedSeconds = 0;
   readonly #learnForSeconds: number;
   readonly #rateMinute = new CountedMinute();
   readonly #unknownMinute = new CountedMinute();
   #isUnknownMinuteAttacked = false;
 
-  /** `learnForSeconds`: seconds of traffic in which a new zone's rates may grow at any speed. */
+  /** `learnForSeconds`: seconds of traffic after which the rates of a new zone are a baseline. */
   constructor(learnForSeconds: number) {
     this.#learnForSeconds = learnForSeconds;
   }
 
-  /** Whether the rates are not a baseline yet: less than `learnForSeconds` of traffic. */
+  /** Whether the zone has had less than `learnForSeconds` of traffic, so that its rates are not a baseline yet. */
   get isFresh(): boolean {
     return this.learnedSeconds < this.#learnForSeconds;
   }
 
-  /** Learns the query rate. The caller omits seconds under attack, unless the zone is judged by query rate. */
+  /** Updates the query rate. Must not be called for seconds under attack, unless the zone is judged by query rate. */
   learnRate(counts: ZoneCounts, byRate: boolean): void {
     const minute = this.#rateMinute;
-    // The second that completes the learning time still belongs to it.
+    // Compute this before the counts are added: the second that completes the learning time still belongs to it.
     const isFree = byRate ? this.isFresh : this.learnedSeconds < FREE_SECONDS;
     this.learnedSeconds += minute.add(counts);
     if (!minute.isFinished) return;
@@ -97,9 +107,9 @@ export class Baselines {
   }
 
   /**
-   * Learns shares and rates of unknown names, also under attack, so that a zone whose genuine traffic has changed
-   * recovers. Under attack, the peak and, in a zone with a baseline, the busy rate at most double per day. The caller
-   * omits attacks above the configured threshold.
+   * Updates shares and rates of unknown names, also under attack, so that a false alarm ends if genuine traffic has
+   * changed. Under attack, the mean does not change, and the peak at most doubles per day. Once the zone has a
+   * baseline, the busy rate at most doubles per day. Must not be called for attacks above the configured threshold.
    */
   learnUnknown(counts: ZoneCounts, attacked: boolean): void {
     const minute = this.#unknownMinute;
@@ -130,7 +140,7 @@ export class Baselines {
     return { unknownShare, unknownPerSecond, unknownPeakPerSecond, unknownBusyPerSecond };
   }
 
-  /** Sets the baselines, and discards the unknown names counted in the current minute. */
+  /** Sets the baselines of unknown names, and discards the unknown names counted in the current minute. */
   resetUnknown(usual: UsualUnknown): void {
     Object.assign(this, usual);
     this.#unknownMinute.unknown = 0;
@@ -155,7 +165,7 @@ class CountedMinute {
   #answers = 0;
   #nxdomains = 0;
 
-  /** Adds counts to the current minute. Returns the seconds that count as observed. */
+  /** Adds counts to the current minute. Returns how many of their seconds count as observed. */
   add({ seconds, queries, unknown, answers, nxdomains }: ZoneCounts): number {
     const watchedSeconds = Math.min(seconds, MAX_WATCHED_SECONDS);
     this.#seconds += watchedSeconds;
@@ -174,7 +184,7 @@ class CountedMinute {
     return this.#seconds / SECONDS_PER_MINUTE;
   }
 
-  /** Returns this minute's mean counts per second, and starts the next minute. */
+  /** Returns the mean counts per second of the finished minute, and starts the next minute. */
   takePerSecond(): Omit<ZoneCounts, 'seconds'> {
     const seconds = this.#seconds;
     const means = {

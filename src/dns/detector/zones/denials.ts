@@ -1,23 +1,23 @@
 /**
- * Learns how a zone denies names. Most zones answer NXDOMAIN. Some online signers answer NODATA for any name
- * (RFC 9824), so that NODATA does not prove that a name exists.
+ * Learns how a zone denies names. Most zones answer NXDOMAIN if a name does not exist. Some online signers answer
+ * NODATA instead (RFC 9824); in their zones, NODATA does not prove that a name exists.
  */
 import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
 
 /**
- * A zone denies names by NXDOMAIN after this many NXDOMAIN answers, if they are at least MIN_NXDOMAIN_SHARE times as
- * many as the NODATA answers.
+ * Number of NXDOMAIN answers after which a zone counts as denying names by NXDOMAIN. They must also be at least
+ * MIN_NXDOMAIN_SHARE times as many as the NODATA answers.
  */
 const MIN_NXDOMAINS = 20;
 const MIN_NXDOMAIN_SHARE = 0.25;
-/** Above this number of answers, both counters are halved, so that recent answers have more weight. */
+/** Above this number of counted answers, the two counters are halved, so that recent answers have more weight. */
 const MEMORY = 10_000;
 
 export class Denials {
   nxdomains = 0;
   noDatas = 0;
-  /** Whether a NODATA answer contained an NSEC record that denies the name. */
+  /** Whether any NODATA answer from the zone contained an NSEC record that denies the name. */
   byNoData = false;
 
   /** Counts an answer for an unknown name. */

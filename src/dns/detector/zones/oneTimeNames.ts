@@ -1,15 +1,20 @@
-/** Detects zones with one-time names. Each such name is queried only once, so the profile cannot learn it. */
+/** Detects zones with one-time names. A one-time name is queried only once, so the profile cannot learn it. */
 
-/** Minimum share of positive answers that are for names not queried before. In ordinary zones, it is at most 20 %. */
+/**
+ * A zone has one-time names if more than this share of its positive answers is for names that were not queried
+ * before. In ordinary zones, the share is at most 20 %.
+ */
 const ONCE_ONLY_SHARE = 0.5;
+/** A zone with one-time names loses this status if the share falls below this value. */
 const NOT_ONCE_ONLY_SHARE = 0.3;
 const MIN_ANSWERS = 1000;
-/** Above this number of answers, both counters are halved, so that recent answers have more weight. */
+/** Above this number of counted answers, the two counters are halved, so that recent answers have more weight. */
 const MEMORY = 10_000;
 
 export class OneTimeNames {
-  /** Number of positive answers, and how many of them are for names not queried before. */
+  /** Number of positive answers from the zone. */
   answers = 0;
+  /** Number of those positive answers that are for names not queried before. */
   first = 0;
   #is = false;
 

@@ -1,4 +1,4 @@
-/** A zone's counters and flags, shared by all threads. The detector's thread owns all other data of the zone. */
+/** Counters and flags of one zone, shared by all threads. Only the detector's thread has the other data of the zone. */
 import { TokenBucket } from '../tokenBucket.ts';
 import { UserEnd, type UserQueries } from '../userEnd.ts';
 
@@ -9,36 +9,38 @@ const ALARM_AT = 3;
 /** Flags: {@link BY_RATE}, {@link AWAITS_NAMES} and {@link AWAITS_RATE}. */
 const FLAGS = 4;
 const ATTACK_AT = 5;
-/** Index of the 64-bit number in words 6 and 7. */
+/** Index of a 64-bit number (words 6 and 7): the time until which the zone counts as attacked. */
 const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
-/** Index of the 64-bit number after the bucket. */
+/** Index of the 64-bit number after the token bucket: the share of unknown names that is an attack. */
 const ALARM_SHARE = 7;
-/** Maximum time to treat a zone as attacked before the detector has checked it. The check takes milliseconds. */
+/** Maximum time for which a zone counts as attacked until the detector has checked it. A check takes milliseconds. */
 const SUSPECT_MS = 1000;
 const BY_RATE = 1;
 const AWAITS_NAMES = 2;
 const AWAITS_RATE = 4;
 /** Alarm threshold that no count reaches. */
 const NEVER = 0x7fff_ffff;
-/** Counters of limited queries, in their own cache line, so that passing queries do not touch it. */
+/** Index of the first counter of limited queries. The counters have a cache line that passing queries do not touch. */
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
 const KNOWN_WOULD_REFUSE = 18;
-/** Limited queries for known names that are evidence of an attack. */
+/** Index of the counter of limited queries for known names that are evidence of an attack. */
 const BEYOND_USUAL = 19;
-/** One word per outcome (`UserEnd`) of users' queries. */
+/** Index of the counters of users' queries: one word per outcome (`UserEnd`). */
 const USERS = 24;
-/** Bytes per zone: two cache lines, so that threads that count queries of different zones do not contend. */
+/** Bytes per zone: two whole cache lines, so that threads that count queries of different zones do not contend. */
 export const ZONE_BYTES = 128;
 
-/** Limited queries. `limited`: dropped or truncated. `wouldDrop`: passed, because the rule may not drop them. */
+/** Numbers of limited queries. */
 export interface Refusals {
+  /** Queries that were dropped or truncated. */
   readonly limited: number;
+  /** Queries over a limit that passed because the rule only monitors or may not drop yet. */
   readonly wouldDrop: number;
   /** Queries for known names among `wouldDrop`. */
   readonly knownWouldDrop: number;
-  /** Limited queries for known names that are evidence of an attack. */
+  /** Queries for known names that were limited and are evidence of an attack. */
   readonly beyondUsual: number;
 }
 
@@ -54,7 +56,10 @@ export class SharedZone {
     this.bucket = new TokenBucket(memory, offset + BUCKET_OFFSET);
   }
 
-  /** Counts a query. Returns true, to one thread per alarm, if this second's unknown names reach the alarm. */
+  /**
+   * Counts a query. Returns true if the number of unknown names in this second has reached the alarm threshold. Only
+   * one thread gets true, because the threshold is then raised.
+   */
   count(unknown: boolean): boolean {
     Atomics.add(this.#words, QUERIES, 1);
     if (!unknown) return false;
@@ -64,8 +69,8 @@ export class SharedZone {
   }
 
   /**
-   * Doubles the number of unknown names at which {@link count} requests a check, but does not skip the number that is
-   * certainly an attack. Returns false if another thread has already changed the number.
+   * Doubles the alarm threshold (the number of unknown names at which {@link count} returns true), but not beyond the
+   * number that is an attack regardless of the share. Returns false if another thread has already raised it.
    */
   #raiseAlarm(alarmAt: number): boolean {
     const attackAt = Atomics.load(this.#words, ATTACK_AT);
@@ -98,8 +103,8 @@ export class SharedZone {
   }
 
   /**
-   * Sets this second's alarms:
-   * - `unknownNames`: number of unknown names at which {@link count} requests a check.
+   * Sets the alarm thresholds of the current second:
+   * - `unknownNames`: number of unknown names at which {@link count} returns true, so that the detector is called.
    * - `share`: share of unknown names that is an attack.
    * - `attackAt`: number of unknown names that is an attack, regardless of the share.
    */
@@ -110,8 +115,8 @@ export class SharedZone {
   }
 
   /**
-   * If the counts indicate an attack, marks the zone as attacked until the detector has checked it, because a flood
-   * does damage within milliseconds.
+   * Marks the zone as attacked until the detector has checked it, if the counts of this second indicate an attack.
+   * The thread does not wait for the detector, because a flood does damage within milliseconds.
    */
   suspect(nowMs: number): void {
     const { unknown } = this;
@@ -124,19 +129,19 @@ export class SharedZone {
     return (Atomics.load(this.#words, FLAGS) & BY_RATE) !== 0;
   }
 
-  /** Whether the zone is judged by query rate, but the usual rate is unknown. Every query then passes. */
+  /** Whether the zone is judged by query rate, but its usual rate is not known yet. Every query then passes. */
   get awaitsRate(): boolean {
     return (Atomics.load(this.#words, FLAGS) & AWAITS_RATE) !== 0;
   }
 
   setByRate(byRate: boolean, awaitsRate: boolean): void {
-    // Set the flags in this order, so that no thread limits the zone by an unknown rate.
+    // Set the flags in this order. Otherwise, a thread could limit the zone before its usual rate is known.
     if (awaitsRate) this.#setFlag(AWAITS_RATE, true);
     this.#setFlag(BY_RATE, byRate);
     if (!awaitsRate) this.#setFlag(AWAITS_RATE, false);
   }
 
-  /** Whether the zone is still being seeded. Meanwhile, none of its names counts as unknown. */
+  /** Whether the zone is still to be seeded, and its traffic was not observed for long. No name then is unknown. */
   get awaitsNames(): boolean {
     return (Atomics.load(this.#words, FLAGS) & AWAITS_NAMES) !== 0;
   }
@@ -150,7 +155,7 @@ export class SharedZone {
     else Atomics.and(this.#words, FLAGS, ~flag);
   }
 
-  /** Counts a limited query. `isRefused`: dropped or truncated; otherwise it passed because the rule may not drop. */
+  /** Counts a limited query. `isRefused`: true if it was dropped or truncated, false if it passed. */
   countRefusal(isRefused: boolean, isKnown: boolean): void {
     Atomics.add(this.#words, isRefused ? REFUSED : WOULD_REFUSE, 1);
     if (isKnown && !isRefused) Atomics.add(this.#words, KNOWN_WOULD_REFUSE, 1);
@@ -178,7 +183,7 @@ export class SharedZone {
     };
   }
 
-  /** Discards unknown names counted before the zone was seeded. */
+  /** Discards the unknown names counted in this second, because they were counted before the zone was seeded. */
   forgetUnknown(): void {
     Atomics.store(this.#words, UNKNOWN, 0);
   }

@@ -1,6 +1,6 @@
 /**
- * One DNS zone: the current second's counts, baselines, whether it is under attack, and whether its names can be
- * learned. A wildcard's subtree is a separate zone.
+ * State of one DNS zone: counts of the current second, baselines, whether the zone is under attack, and whether its
+ * names can be learned. The subtree below a wildcard or delegation is a separate zone.
  */
 import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
@@ -24,24 +24,27 @@ import { OneTimeNames } from './oneTimeNames.ts';
 import { SeedState } from './seedState.ts';
 import type { SharedZone } from './sharedZone.ts';
 
-/** An attack ends when no sign of it was seen for this time. The time is long because floods pause and resume. */
+/** An attack ends after this time without a sign of an attack. The time is long because floods pause and resume. */
 const ATTACK_HOLD_MS = 30_000;
 const SECOND_MS = 1000;
-/** Seconds of traffic (ten minutes) before zones with one-time names are detected. Until then, every name is new. */
+/**
+ * Seconds of traffic (ten minutes) after which a zone can be detected as one with one-time names. Before that, nearly
+ * every name is queried for the first time.
+ */
 const ONCE_ONLY_AFTER_SECONDS = 600;
 
 export interface ZoneParts {
-  /** Zone number. 0 is the zone of names outside every known zone. */
+  /** Zone number. Number 0 stands for names outside every known zone. */
   readonly number: number;
   readonly shared: SharedZone;
   readonly limits: ZoneLimits;
 }
 
-/** Counts of a zone that a tick adds to the account's totals. */
+/** Counts of a zone that the detector adds to the account's totals every second. */
 export interface TickedZone {
-  /** Queries that may raise the account's threshold. */
+  /** Number of queries that may raise the account's threshold. */
   readonly usual: number;
-  /** Unknown names per second; 0 if the zone's names are not known well enough. */
+  /** Unknown names per second. 0 if the guard does not know nearly all names of the zone. */
   readonly unknown: number;
 }
 
@@ -54,7 +57,7 @@ export class Zone {
   readonly usual: Baselines;
   readonly denials = new Denials();
   readonly seed = new SeedState();
-  /** Counts that are collected while an attack is reported. */
+  /** Counts that are collected while an attack on the zone is reported. */
   readonly attackCounts = new AttackCounts();
   boundlessBy = '';
   attackedSinceMs = 0;
@@ -71,8 +74,8 @@ export class Zone {
   #tickedMs = 0;
   #previousRun: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
   /**
-   * Initial or stored baseline of unknown names. Replaces the current baseline when the zone is seeded, because
-   * counts of an unseeded zone are not comparable.
+   * Initial or stored baseline of unknown names. It replaces the current baseline when the zone is seeded, because
+   * existing names counted as unknown before.
    */
   #usualUnknown: UsualUnknown;
 
@@ -89,8 +92,8 @@ export class Zone {
   }
 
   /**
-   * Whether every name below the zone's name exists, because it is a delegation or the parent of a wildcard. Set when
-   * the zone `boundlessBy` is seeded.
+   * Whether every name below the zone's name exists, because the zone's name is a delegation, a DNAME or the parent
+   * of a wildcard. Set when the zone named `boundlessBy`, which contains that record, is seeded.
    */
   get anyNameExists(): boolean {
     return this.#anyNameExists;
@@ -101,7 +104,7 @@ export class Zone {
     this.#updateByRate();
   }
 
-  /** Whether the zone is judged only by query rate, because its unknown names are no evidence of an attack. */
+  /** Whether the zone is judged only by query rate, because unknown names in it are no evidence of an attack. */
   get byRate(): boolean {
     return this.#anyNameExists || this.#onceOnly.is || this.seed.incomplete;
   }
@@ -119,7 +122,7 @@ export class Zone {
     return this.seed.known;
   }
 
-  /** Whether the zone is still being seeded and was not yet observed for the learning time. */
+  /** Whether the zone will be seeded, but is not yet, and was not observed for the learning time either. */
   get awaitsNames(): boolean {
     return this.shared.awaitsNames;
   }
@@ -128,7 +131,10 @@ export class Zone {
     return this.#previousRun;
   }
 
-  /** No name counts as unknown until the zone is seeded or the learning time without an attack has passed. */
+  /**
+   * Announces that the zone will be seeded. No name of the zone counts as unknown until the zone is seeded or was
+   * observed for the learning time.
+   */
   awaitNames(): void {
     this.seed.expected = true;
     this.#updateAwaiting();
@@ -152,12 +158,12 @@ export class Zone {
     this.#updateByRate();
   }
 
-  /** Token bucket, used while the zone is judged by query rate. The detector resizes it every second. */
+  /** Token bucket that limits the zone while it is judged by query rate. The detector resizes it every second. */
   get bucket(): TokenBucket {
     return this.shared.bucket;
   }
 
-  /** Unknown names per second that may be an attack. Undefined while they are no evidence of an attack. */
+  /** Unknown names per second that may be an attack. Undefined if unknown names are no evidence of an attack. */
   get alarmPerSecond(): number | undefined {
     const { perSecond, share } = this.#alarms();
     return share === Number.POSITIVE_INFINITY ? undefined : perSecond;
@@ -167,7 +173,7 @@ export class Zone {
     return this.shared.attacked(nowMs);
   }
 
-  /** Whether an attack is reported. Limited queries alone cause a report, but do not mark the zone as attacked. */
+  /** Whether an attack on the zone is reported. Limited queries cause a report without marking the zone as attacked. */
   isReported(nowMs: number): boolean {
     return this.attacked(nowMs) || nowMs < this.#refusedUntilMs;
   }
@@ -177,7 +183,7 @@ export class Zone {
     this.#refusedUntilMs = nowMs + ATTACK_HOLD_MS;
   }
 
-  /** Checks for an attack before the second ends, because unknown names have reached the alarm. */
+  /** Checks the zone for an attack before the second ends. Call if unknown names have reached the alarm threshold. */
   evaluateEarly(nowMs: number): void {
     const { queries, unknown } = this.shared;
     const by = this.#looksAttacked(this.#counts(queries, unknown, nowMs));
@@ -195,12 +201,18 @@ export class Zone {
     this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
-  /** Marks the zone as attacked because the account is, unless the zone's names are not known well enough. */
+  /**
+   * Marks the zone as attacked because all zones of the account together exceed the threshold. Does nothing if the
+   * guard does not know nearly all names of the zone.
+   */
   markAttackedWithAccount(nowMs: number): void {
     if (this.#knowsNames()) this.markAttacked(nowMs, 'account_rate');
   }
 
-  /** Counts an answer. If `attacked`, NXDOMAIN and NODATA answers do not teach how the zone denies names. */
+  /**
+   * Counts an answer from the zone. Learns from NXDOMAIN and NODATA answers how the zone denies names, unless the zone
+   * is `attacked`.
+   */
   noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
     this.answers++;
@@ -212,19 +224,22 @@ export class Zone {
     if (kind === AnswerKind.records) this.unknownPositives++;
   }
 
-  /** Whether the answer proves that the name exists. */
+  /** Whether an answer of this kind (`AnswerKind`) proves that the queried name exists. */
   proves(kind: number, known: boolean): boolean {
     if (kind === AnswerKind.records) return true;
     if (kind === AnswerKind.noData) return known || this.denials.noDataProves;
     return known && kind === AnswerKind.truncated;
   }
 
-  /** Counts a positive answer. `first`: neither the profile nor its candidates contained the name. */
+  /** Counts a positive answer. `first`: the name was neither in the profile nor among its candidates. */
   notePositive(first: boolean): void {
     this.#onceOnly.note(first);
   }
 
-  /** Ends the second: evaluates the zone, and learns from the counts as far as an attack permits. */
+  /**
+   * Ends the current second: checks the zone for an attack, and updates the baselines. During an attack, not all
+   * baselines are updated.
+   */
   tick(nowMs: number): TickedZone {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
     const refusals = this.shared.takeRefusals();
@@ -232,7 +247,8 @@ export class Zone {
     const counts = this.#counts(queries, unknown, nowMs);
     const by = this.#looksAttacked(counts);
     if (by !== undefined) this.markAttacked(nowMs, by);
-    // A zone above its rate limit is not treated as attacked, because it would learn nothing and remain limited.
+    // Report a zone above its rate limit, but do not mark it as attacked: in an attacked zone, names are learned
+    // only after answers on three days.
     if (refusedByRate > 0) this.#noteRefused(nowMs, 'zone_rate');
     if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs, 'known_limited');
     const attacked = this.attacked(nowMs);
@@ -256,7 +272,7 @@ export class Zone {
     };
   }
 
-  /** Maximum queries/s that may raise the account's threshold. During an attack, the zone's usual rate. */
+  /** Maximum number of queries per second of this zone that may raise the account's threshold. */
   #mostUsual(attacked: boolean, isLimited: boolean): number {
     if (attacked) return this.usual.ratePerSecond;
     if (this.awaitsRate) return FLOOR.ratePerSecond;
@@ -302,7 +318,7 @@ export class Zone {
     this.#setAlarm();
   }
 
-  /** Counts since the last tick. A late tick covers more than one second. */
+  /** Returns the counts since the last tick. If the tick is late, they cover more than one second. */
   #counts(queries: number, unknown: number, nowMs: number): ZoneCounts {
     const { answers, nxdomains } = this;
     const seconds = this.#tickedMs === 0 ? 1 : Math.max(1, (nowMs - this.#tickedMs) / SECOND_MS);

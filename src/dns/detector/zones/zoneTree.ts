@@ -1,4 +1,4 @@
-/** Finds the deepest known zone that contains a name, by the hashes of the name's suffixes in the parsed question. */
+/** All known zones. Finds the deepest zone that contains a queried name, by the hashes of the name's suffixes. */
 
 import {
   type HashKey,
@@ -20,7 +20,7 @@ export interface ZoneTreeDependencies {
 }
 
 export class ZoneTree {
-  /** Zone of names outside every known zone. */
+  /** Zone that stands for all names outside every known zone. */
   readonly outside: Zone;
   readonly #key: HashKey;
   readonly #parts: ZoneTreeDependencies;
@@ -33,7 +33,7 @@ export class ZoneTree {
     this.outside = this.#make('', 0);
   }
 
-  /** Returns all known zones, then the zone of names outside them. */
+  /** Returns all known zones, and after them {@link outside}. */
   all(): readonly Zone[] {
     return [...this.#zones, this.outside];
   }
@@ -43,12 +43,15 @@ export class ZoneTree {
     return this.#zones.find((zone) => zone.name === text);
   }
 
-  /** Returns the zone with this name, creating it if necessary. Undefined if there are {@link MAX_ZONES} already. */
+  /**
+   * Returns the zone with this name. Creates the zone if it does not exist, or returns undefined if there are already
+   * {@link MAX_ZONES} zones.
+   */
   add(name: string): Zone | undefined {
     return this.addWire(nameToWire(name));
   }
 
-  /** Like {@link add}, for a name in wire form. The root is the zone of names outside every known zone. */
+  /** Like {@link add}, for a name in wire form. For the root name, returns {@link outside}. */
   addWire(wire: Uint8Array): Zone | undefined {
     const question = questionOfWire(wire, 0, this.#key);
     if (question.labels === 0) return this.outside;
@@ -58,19 +61,19 @@ export class ZoneTree {
     if (found !== undefined) return found;
     if (this.#zones.length >= MAX_ZONES) return undefined;
     const number = this.#zones.length + 1;
-    // Initialise the shared memory before other threads can find the zone.
+    // Initialise the zone's shared memory before the zone is in the index, where other threads find it.
     const zone = this.#make(nameToText(wire), number);
     this.#zones.push(zone);
     index.add(high, low, number);
     return zone;
   }
 
-  /** Returns the deepest zone that contains the name of the question. */
+  /** Returns the deepest zone that contains the queried name, or {@link outside}. */
   find(question: Question): Zone {
     return this.byNumber(this.#parts.index.find(question));
   }
 
-  /** Returns a zone by number. For 0 and unassigned numbers, returns the zone of names outside every known zone. */
+  /** Returns the zone with this number. For 0 and unassigned numbers, returns {@link outside}. */
   byNumber(number: number): Zone {
     return this.#zones[number - 1] ?? this.outside;
   }
