@@ -1,7 +1,7 @@
 /**
- * Allowed and denied networks and names, checked before all other rules. Of several matching entries, the longest
- * prefix or the deepest name applies. New lists are written to the inactive half of the memory, which then becomes
- * active, so that no thread sees a mixture of old and new lists.
+ * Allowed and denied networks and names, checked before any rule. Of several matching entries, the longest prefix or
+ * the deepest name applies. Shared memory has two halves. New lists are written to the inactive half, which then
+ * becomes active, so that no thread reads a mixture of old and new lists.
  */
 import type { Network } from '../../../platform/addresses/index.ts';
 import { type HashKey, nameToWire, type Question, questionOfWire, suffixHash } from '../../protocol/index.ts';
@@ -9,7 +9,7 @@ import { ClientAddress } from './clientAddress.ts';
 
 export type Access = 'allow' | 'deny';
 
-/** Entries of the access lists. If two have the same network or name, `allow` applies. */
+/** Entries of the access lists. If two entries have the same network or the same name, `allow` applies. */
 export interface AccessLists {
   readonly networks: readonly { readonly network: Network; readonly access: Access }[];
   /** Domain names. An entry also applies to all names below its name. */
@@ -18,13 +18,16 @@ export interface AccessLists {
 
 export const NO_LISTS: AccessLists = { networks: [], names: [] };
 
-/** Maximum number of network entries, and of name entries. */
+/** Maximum number of entries with networks, and of entries with names. */
 export const MAX_ACCESS_ENTRIES = 2000;
-/** Slots per hash table. At most a quarter is used, so that probe sequences stay short. */
+/** Number of slots of each hash table. At most a quarter is used, so that probe sequences stay short. */
 const SLOTS = 8192;
 const NETWORK_WORDS = 5;
 const NAME_WORDS = 3;
-/** Offsets in one half: number of prefix lengths; the lengths, longest first; table of networks; table of names. */
+/**
+ * Offsets in one half of the memory: number of prefix lengths; the prefix lengths, longest first; hash table of
+ * networks; hash table of names.
+ */
 const LENGTHS = 0;
 const LENGTHS_AT = 1;
 const IPV4_BITS = 32;
@@ -32,7 +35,7 @@ const IPV6_BITS = 128;
 const NETWORKS_AT = LENGTHS_AT + IPV4_BITS + 1 + IPV6_BITS + 1;
 const NAMES_AT = NETWORKS_AT + SLOTS * NETWORK_WORDS;
 const WORDS = NAMES_AT + SLOTS * NAME_WORDS;
-/** Layout: one word of flags (active half, has networks, has names), then the two halves. */
+/** The memory starts with one word of flags (active half, has networks, has names). The two halves follow. */
 const HALVES_AT = 1;
 const SECOND_HALF = 1;
 const HAS_NETWORKS = 2;
@@ -41,7 +44,7 @@ export const ACCESS_LISTS_BYTES = (HALVES_AT + 2 * WORDS) * 4;
 
 const ALLOW = 1;
 const DENY = 2;
-/** Added to IPv6 prefix lengths, to tell them from IPv4 lengths. */
+/** Added to the prefix length of an IPv6 network, to distinguish it from the prefix length of an IPv4 network. */
 const IPV6 = IPV4_BITS + 1;
 
 export class SharedAccessLists {
@@ -56,7 +59,7 @@ export class SharedAccessLists {
     );
   }
 
-  /** Whether both lists are empty. Reads one word without Atomics, because this runs for each packet. */
+  /** Whether the lists have no entries. Reads one word without Atomics, because this runs for each packet. */
   get isEmpty(): boolean {
     return ((this.#memory[0] ?? 0) & (HAS_NETWORKS | HAS_NAMES)) === 0;
   }
@@ -70,7 +73,7 @@ export class SharedAccessLists {
     return (Atomics.load(this.#memory, 0) & HAS_NAMES) !== 0;
   }
 
-  /** Access of a client's network. Undefined if no entry matches. */
+  /** Returns whether a client is allowed or denied by its network, or undefined if no entry matches. */
   ofClient({ isKnown, isIpv6, words }: ClientAddress): Access | undefined {
     const half = this.#activeHalf;
     if (!isKnown) return undefined;
@@ -85,7 +88,7 @@ export class SharedAccessLists {
     return undefined;
   }
 
-  /** Access of a name. Undefined if no entry matches. */
+  /** Returns whether the queried name is allowed or denied, or undefined if no entry matches. */
   ofName(question: Question): Access | undefined {
     const half = this.#activeHalf;
     for (let suffix = question.labels - 1; suffix >= 0; suffix--) {
@@ -96,7 +99,7 @@ export class SharedAccessLists {
     return undefined;
   }
 
-  /** Replaces the lists. If one is too long, changes nothing and throws `RangeError`. */
+  /** Replaces all entries. Throws `RangeError` and changes nothing if one list exceeds MAX_ACCESS_ENTRIES. */
   write({ networks, names }: AccessLists, key: HashKey): void {
     if (Math.max(networks.length, names.length) > MAX_ACCESS_ENTRIES)
       throw new RangeError(`access list has more than ${MAX_ACCESS_ENTRIES} entries`);
@@ -142,7 +145,7 @@ export class SharedAccessLists {
     }
   }
 
-  /** Returns the offset of the network's entry, or of a free slot for the entry. */
+  /** Returns the offset of the entry for the network in `#masked`, or of a free slot if there is no such entry. */
   #networkSlot(half: Int32Array, length: number): number {
     const masked = this.#masked;
     const a = masked[0] ?? 0;
@@ -169,7 +172,7 @@ function nameSlot(half: Int32Array, high: number, low: number): number {
   }
 }
 
-/** Stores an entry. Does not replace `allow` for the same network or name. */
+/** Stores an entry at an offset, unless an `allow` entry for the same network or name is stored there. */
 function addTo(half: Int32Array, at: number, entry: number): void {
   if (((half[at] ?? 0) & 3) !== ALLOW) half[at] = entry;
 }

@@ -6,10 +6,10 @@ const COLON = 0x3a;
 const DOT = 0x2e;
 const PERCENT = 0x25;
 const GROUPS = 8;
-/** Group before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`). */
+/** 16-bit group before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`). */
 const MAPPED = 0xffff;
 
-/** IP address as four 32-bit words, most significant first. IPv4 uses only the first word. */
+/** An IP address as four 32-bit words, most significant first. An IPv4 address uses only the first word. */
 export class ClientAddress {
   /** Whether the last parsed string is a valid address. False before the first {@link read}. */
   isKnown = false;
@@ -30,7 +30,7 @@ export class ClientAddress {
     this.isKnown = this.#readIpv6(text);
   }
 
-  /** Parses IPv4 from `start`. Returns false at the first character other than a digit or a dot. */
+  /** Parses an IPv4 address from index `start` to the end. Returns false if it has characters other than `0-9.`. */
   #readIpv4(text: string, start: number): boolean {
     let word = 0;
     let octet = 0;
@@ -65,7 +65,8 @@ export class ClientAddress {
         start = at + 1;
         if (character === PERCENT) break;
       } else if (character === DOT) {
-        // A dotted address after `::ffff:` is an IPv4 client; after another prefix, it is the last two IPv6 groups.
+        // After `::ffff:`, a dotted address is the address of an IPv4 client. After another prefix, it stands for the
+        // last two groups of an IPv6 address.
         if (!this.#readIpv4(text, start)) return false;
         return this.#carried(count, gapAt);
       } else {
@@ -91,7 +92,7 @@ export class ClientAddress {
     return true;
   }
 
-  /** Expands `::` in an IPv6 address by moving the groups after it to the end. */
+  /** Writes the groups of an IPv6 address to `words`. Expands `::` by moving the groups after it to the end. */
   #spread(count: number, gapAt: number): void {
     const groups = this.#groups;
     const missing = GROUPS - count;

@@ -1,10 +1,10 @@
 /**
- * Token buckets of clients with a proven address. Memory is bounded: the least recently used bucket is deleted. An
- * idle bucket becomes full, so it does not differ from a new one.
+ * Token buckets of clients whose address is proven (TCP). To bound memory, the least recently used bucket is deleted.
+ * Usually this has no effect, because an idle bucket becomes full, and a new bucket is full, too.
  */
 
 const MS_PER_SECOND = 1000;
-/** Maximum number of buckets: more than the clients that connect while an empty bucket refills. */
+/** Maximum number of token buckets. Fewer clients connect in the time in which an empty bucket becomes full. */
 const MAX_CLIENTS = 10_000;
 
 interface Bucket {
@@ -25,6 +25,7 @@ export class ClientRates {
     return this.#buckets.size;
   }
 
+  /** Takes one token from the client's bucket. Returns false if the bucket is empty. */
   take(
     client: string,
     rate: { readonly ratePerSecond: number; readonly burst: number },

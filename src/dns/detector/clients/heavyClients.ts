@@ -1,29 +1,30 @@
 /**
  * Finds the clients with the most queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, 2005) in
- * sets of eight counters, selected by a keyed hash. After N queries of a five-second window, a set has a counter for
- * every client with more than N/8 queries. A new client takes over the set's smallest counter, but only the client's
- * own queries since then count against the limit. Two threads that update one counter at once may lose a query.
+ * sets of eight counters. A keyed hash selects a client's set. If a set has counted N queries in a window of five
+ * seconds, every client of the set with more than N/8 queries has a counter. A new client takes over the smallest
+ * counter, but only its own queries since then count against its limit. If two threads write one counter at the same
+ * time, a query may not be counted.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { mix } from './mix.ts';
 
-/** Counting period: long enough for bursts of genuine queries, and short enough to limit a flood soon. */
+/** Length of the window in which queries are counted: long enough for genuine bursts, short enough for floods. */
 export const CLIENT_WINDOW_MS = 5000;
 const MS_PER_SECOND = 1000;
-/** Maximum queries per client and window: the tokens that the account's bucket gains in one window. */
+/** Maximum number of queries per client and window: the number of tokens that the account's bucket gains meanwhile. */
 export const clientLimit = (ratePerSecond: number): number =>
   Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND);
 
 const SETS = 1024;
 const WAYS = 8;
-/** Words of a counter: client tag (hash), window number, this client's queries, count of the previous client. */
+/** Words of a counter: tag (hash) of the client, window number, client's queries, count of the previous client. */
 const TAG = 0;
 const WINDOW = WAYS;
 const OWN = 2 * WAYS;
 const TAKEN_OVER = 3 * WAYS;
 const WORDS_PER_SET = 4 * WAYS;
-/** Words after the sets: current window number, and queries of all clients in this window. */
+/** Words after the sets: number of the current window, and number of queries of all clients in this window. */
 const NOW = SETS * WORDS_PER_SET;
 const TOTAL = NOW + 1;
 const WORDS = NOW + 2;
@@ -41,8 +42,8 @@ export class HeavyClients {
   }
 
   /**
-   * Counts a query from any client. Returns true once this window's total exceeds `limit`. Before that, no single
-   * client can exceed `limit`, so the client's address need not be parsed.
+   * Counts a query from any client. Returns true once all clients together have exceeded `limit` in this window.
+   * Before that, no single client can have exceeded `limit`, so that no address need be parsed.
    */
   countAny(limit: number, nowMs: number): boolean {
     const words = this.#words;
@@ -54,7 +55,10 @@ export class HeavyClients {
     return Atomics.add(words, TOTAL, 1) >= limit;
   }
 
-  /** Counts a query. Returns a lower bound of the client's queries in this window. IPv6 clients are counted per /64. */
+  /**
+   * Counts a query of a client: an IPv4 address or an IPv6 /64 network. Returns a lower bound of the number of queries
+   * of this client in the current window.
+   */
   count(client: ClientAddress, nowMs: number): number {
     const words = this.#words;
     const first = client.words[0] ?? 0;
@@ -69,13 +73,13 @@ export class HeavyClients {
     return 1;
   }
 
-  /** Keyed hash that identifies the client within its set. Never 0. */
+  /** Returns a keyed hash that identifies the client within its set. Never 0. */
   tagOf({ isIpv6, words: address }: ClientAddress): number {
     const second = isIpv6 ? (address[1] ?? 0) : 1;
     return mix(mix(this.#key.high, address[0] ?? 0), second) | 1;
   }
 
-  /** Assigns the set's smallest counter to the client. Counters of earlier windows count as free. */
+  /** Assigns the smallest counter of a set to a client. A counter of an earlier window is free. */
   #takeOver(set: number, tag: number, window: number): void {
     const words = this.#words;
     let smallest = set;

@@ -1,7 +1,8 @@
 /**
- * Client networks (IPv4 /24, IPv6 /56) that query known names, in bounded memory: sets of eight slots, selected by a
- * keyed hash. A network is known after one hour. A known network that was seen within a day is never evicted. Of the
- * other networks of a set, the least recently seen is evicted. The detector writes, all threads read.
+ * Client networks (IPv4 /24, IPv6 /56) that query known names. Memory is bounded: a keyed hash of the network selects
+ * a set of eight slots. A network is known if its first and last query are at least an hour apart. A full set
+ * evicts the network whose last query is oldest, but no known network with a query within a day. The detector's thread
+ * writes, all threads read.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { Threshold } from '../thresholds.ts';
@@ -11,11 +12,14 @@ import { mix } from './mix.ts';
 const BYTES_PER_WORD = 4;
 const SETS = 8192;
 const WAYS = 8;
-/** Words of a slot: tag (hash) of the network, and the minutes of its first and last query, modulo 65,536. */
+/** Words of a slot: tag (hash) of a network, and the minutes of the network's first and last query, modulo 65,536. */
 const TAG = 0;
 const SEEN = WAYS;
 const WORDS_PER_SET = 2 * WAYS;
-/** After the slots: minute of the first recorded network (0 if none), and the token bucket of all new networks. */
+/**
+ * The slots are followed by the minute in which the first network was recorded (0 if none), and by the token bucket
+ * that all new networks share.
+ */
 const SINCE = SETS * WORDS_PER_SET;
 const BUCKET = (SINCE + 2) * BYTES_PER_WORD;
 /** Size of the shared memory: 512 KiB for 65,536 networks. */
@@ -26,14 +30,17 @@ const MINUTE_BITS = 16;
 const MINUTE_MASK = (1 << MINUTE_BITS) - 1;
 /** A network is known if its first and last query are at least this many minutes apart. */
 const KNOWN_AFTER_MINUTES = 60;
-/** A known network that was seen within this many minutes is never evicted. */
+/** A known network with a query within this many minutes is never evicted. */
 const PROTECTED_MINUTES = 24 * 60;
-/** Networks not seen for this many minutes are deleted. */
+/** Networks without a query for this many minutes are deleted. */
 const KEPT_MINUTES = 7 * 24 * 60;
-/** Pause in learning after an unusual number of new networks, so that a flood of forged addresses is not learned. */
+/**
+ * After an unusual number of queries from new networks, no new network is recorded for this time, so that the forged
+ * addresses of a flood do not become known.
+ */
 const LEARNING_PAUSE_MS = 60_000;
 
-/** Client networks as stored across restarts. */
+/** Client networks in the form in which they are stored across restarts. Minutes are counted since 1970. */
 export interface StoredClients {
   readonly sinceMinute: number;
   readonly savedMinute: number;
@@ -46,7 +53,10 @@ export class KnownClients {
   readonly #key: HashKey;
   /** Token bucket that limits the queries of all new clients together. */
   readonly #bucket: TokenBucket;
-  /** Usual rate of new clients, as this thread's token bucket. Detects a flood even if `#bucket` limits nothing. */
+  /**
+   * Token bucket for queries from new clients, sized for their usual rate. Only this thread uses it. The bucket detects
+   * a flood even if `#bucket` limits nothing.
+   */
   readonly #usual = new TokenBucket(new SharedArrayBuffer(BUCKET_BYTES), 0);
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #sweptSet = 0;
@@ -57,7 +67,10 @@ export class KnownClients {
     this.#bucket = new TokenBucket(memory, BUCKET);
   }
 
-  /** Whether a network (hash) is not known yet. Always false in the first hour, because no network can be known yet. */
+  /**
+   * Returns true if a network (hash) is not known yet. Always false in the first hour, in which no network can become
+   * known.
+   */
   isNew(network: number, nowMs: number): boolean {
     const minute = minuteOf(nowMs);
     const since = this.#words[SINCE] ?? 0;
@@ -74,18 +87,24 @@ export class KnownClients {
     return known;
   }
 
-  /** Counts a query. Returns false if the network is new and the bucket shared by all new networks is empty. */
+  /**
+   * Returns whether a query from this network (hash) may pass. The query of a new network takes a token from the bucket
+   * that all new networks share, and may not pass if the bucket is empty.
+   */
   admits(network: number, nowMs: number): boolean {
     return !this.isNew(network, nowMs) || this.#bucket.take(nowMs);
   }
 
-  /** Sets the limit of new clients (`allowed`), and the rate above which new clients are not learned (`usual`). */
+  /**
+   * Sets the limit for the queries of all new clients (`allowed`), and the rate of these queries above which no new
+   * client is recorded (`usual`).
+   */
   resize(allowed: Threshold, usual: Threshold, nowMs: number): void {
     this.#bucket.resize(allowed.ratePerSecond, allowed.burst, nowMs);
     this.#usual.resize(usual.ratePerSecond, usual.burst, nowMs);
   }
 
-  /** Records an answered query. `network`: hash of the client's network. */
+  /** Records that a client's query for a known name was answered. `network`: hash of the client's network. */
   note(network: number, nowMs: number): void {
     const words = this.#words;
     const minute = minuteOf(nowMs);
@@ -97,7 +116,7 @@ export class KnownClients {
     else words[at + SEEN] = seen(firstSeen(this.#seenAt(at), minute), minute);
   }
 
-  /** Deletes networks not seen for KEPT_MINUTES. Examines one set per call; call every second. */
+  /** Deletes networks without a query for KEPT_MINUTES. Examines one set of slots per call. Call every second. */
   sweep(nowMs: number): void {
     const set = this.#sweptSet * WORDS_PER_SET;
     this.#sweptSet = (this.#sweptSet + 1) % SETS;
@@ -122,11 +141,11 @@ export class KnownClients {
     };
   }
 
-  /** Restores networks stored under the same hash key and seen within KEPT_MINUTES. */
+  /** Restores stored networks that sent a query within KEPT_MINUTES. They must be stored under the same hash key. */
   restore({ sinceMinute, places, savedMinute }: StoredClients, nowMs: number): void {
     const words = this.#words;
     const minute = minuteOf(nowMs);
-    // Minutes are stored modulo 65,536 (45 days), so old state would be ambiguous.
+    // Ignore old state: minutes are stored modulo 65,536 (45 days), so its times would be ambiguous.
     if (minute - savedMinute > KEPT_MINUTES) return;
     words[SINCE] = sinceMinute;
     const bytes = Buffer.from(places, 'base64');
@@ -141,8 +160,8 @@ export class KnownClients {
   }
 
   /**
-   * Counts a query from a network that is not known yet. Returns false while such networks together exceed the usual
-   * rate or the limit of new clients, and for LEARNING_PAUSE_MS after that.
+   * Counts a query from a network that is not known yet. Returns false if all such networks together exceed their
+   * usual rate or the limit for new clients, and for LEARNING_PAUSE_MS after that.
    */
   #mayLearn(nowMs: number): boolean {
     if (!this.#usual.take(nowMs) || this.#bucket.level(nowMs) < 1)
@@ -164,7 +183,7 @@ export class KnownClients {
       place = at;
     }
     if (place < 0) return;
-    // Clear the tag first and write it last, so that no thread sees a network with the minutes of another network.
+    // Clear the tag first and write it last, so that no thread reads a network with the minutes of another network.
     words[place + TAG] = 0;
     words[place + SEEN] = seen(minute & MINUTE_MASK, minute);
     words[place + TAG] = tag;
@@ -181,7 +200,7 @@ export class KnownClients {
     return this.#words[at + SEEN] ?? 0;
   }
 
-  /** Keyed hash that identifies the network within its set. Never 0, because 0 marks a free slot. */
+  /** Returns a keyed hash that identifies the network within its set. Never 0, because 0 marks a free slot. */
   #tagOf(network: number): number {
     return mix(mix(this.#key.high, network), this.#key.low) || 1;
   }
@@ -190,12 +209,12 @@ export class KnownClients {
 const setOf = (tag: number): number => ((tag >>> 8) & (SETS - 1)) * WORDS_PER_SET;
 const minuteOf = (nowMs: number): number => Math.floor(nowMs / MINUTE_MS);
 const seen = (first: number, last: number): number => (first << MINUTE_BITS) | (last & MINUTE_MASK);
-/** Minutes between a network's first and last query. */
+/** Number of minutes between a network's first and last query. */
 const spanOf = (word: number): number => (word - (word >>> MINUTE_BITS)) & MINUTE_MASK;
-/** Minute of the first query, at most KEPT_MINUTES ago because a longer span would overflow 16 bits. */
+/** Minute of a network's first query, or KEPT_MINUTES ago if that is later. A longer span would overflow 16 bits. */
 const firstSeen = (word: number, minute: number): number =>
   spanOf(word) > KEPT_MINUTES ? (minute - KEPT_MINUTES) & MINUTE_MASK : word >>> MINUTE_BITS;
-/** Minutes since the network was last seen. 0 if the clock was set back. */
+/** Number of minutes since a network's last query. 0 if the clock was set back. */
 const ageOf = (word: number, minute: number): number =>
   Math.max(0, ((minute - word) << MINUTE_BITS) >> MINUTE_BITS);
 const isKnown = (word: number, minute: number): boolean =>

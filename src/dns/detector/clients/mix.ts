@@ -1,4 +1,4 @@
-/** One MurmurHash3 round. With a secret key mixed in, clients cannot choose their slot of a hash table. */
+/** Mixes a word into a hash, similarly to MurmurHash3. If a secret key is mixed in, clients cannot choose their hash. */
 export function mix(hash: number, word: number): number {
   const product = Math.imul(hash ^ word, 0x85ebca6b);
   const mixed = Math.imul(product ^ (product >>> 13), 0xc2b2ae35);

@@ -1,17 +1,20 @@
 /**
  * Pairs of name and query type that were answered once. A pair becomes known when it is queried again. Memory is
- * fixed: a new entry evicts the oldest entry of its set of four. A pair that was evicted needs one more query to
- * become known.
+ * fixed: a hash assigns each pair to a set of four entries, and a new pair evicts the oldest entry of its set. An
+ * evicted pair needs one more query to become known.
  */
 
 const WAYS = 4;
-/** Words per entry: half of the hash (the other half selects the set); minute and client network (16 bits each). */
+/**
+ * Words per entry: one half of the pair's hash (the other half selects the set), and a word with the minute of the
+ * answer and a hash of the client network (16 bits each).
+ */
 const WORDS_PER_ENTRY = 2;
-/** Number of sets. They take 2 MiB. At 1,000 one-time names/s, an entry remains for more than four minutes. */
+/** Number of sets, which take 2 MiB. At 1,000 one-time names per second, an entry remains for four minutes. */
 const SETS = 65_536;
 /**
- * Minimum difference between the clock minutes of two separate queries from one network: one to two minutes of real
- * time. A resolver that gets no answer retries within about five seconds, which does not count as a separate query.
+ * Minimum difference between the clock minutes of two queries from one network, so that the second query is no retry:
+ * one to two minutes of real time. A resolver without an answer retries within about five seconds.
  */
 const ASKED_AGAIN_AFTER_MINUTES = 2;
 
@@ -25,8 +28,9 @@ export class Candidates {
   /**
    * Records an answered pair of name and query type. Returns:
    * - `first`: the pair was not recorded before.
-   * - `again`: another network queried the pair, or the same network ASKED_AGAIN_AFTER_MINUTES later: learn the name.
-   * - `repeated`: the same network queried the pair again too early.
+   * - `again`: another network queried the pair before, or the same network at least ASKED_AGAIN_AFTER_MINUTES ago.
+   *   The caller must then learn the pair.
+   * - `repeated`: the same network queried the pair less than ASKED_AGAIN_AFTER_MINUTES ago.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   note(high: number, low: number, network: number, nowMinutes: number): 'first' | 'repeated' | 'again' {

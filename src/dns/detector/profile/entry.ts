@@ -1,11 +1,11 @@
 /**
- * Layout of the first note of a known name, from the highest of 32 bits:
+ * Layout of the first note (a 32-bit word) of a known name, from the highest bit:
  * - query types (16 bits);
  * - day of the last answer (7 bits);
  * - whether the name is seeded (1 bit);
  * - tenure, or the generation of a seeded name (3 bits);
- * - low bits of the zone number (5 bits). The slot's mark stores the high bits.
- * The tenure is the number of days with answers, on a logarithmic scale. The second note counts queries
+ * - low bits of the zone number (5 bits). The mark of the name's slot stores the high bits.
+ * The tenure is the number of days with answers for the name, on a logarithmic scale. The second note counts queries
  * (nameNotes.ts).
  */
 import type { NameTable } from './nameTable.ts';
@@ -18,19 +18,25 @@ const SEEDED = 1 << 8;
 const TENURE_SHIFT = 5;
 const TENURE_MASK = 7;
 
-/** A generation is how often a zone was seeded, modulo 8. A seeded name stores its generation instead of a tenure. */
+/**
+ * Returns the generation after this one. The generation of a zone is the number of its seedings, modulo 8. A seeded
+ * name stores the generation in which it was added, instead of a tenure.
+ */
 export const nextGeneration = (generation: number): number => (generation + 1) & TENURE_MASK;
 const ZONE_BITS = 5;
 const ZONE_MASK = 0x1f;
 
 export interface Entry {
-  /** Query types for which the name is known, as bits. */
+  /** Query types for which the name is known, one bit per type. */
   readonly types: number;
-  /** Day of the last answer, modulo 128: the number of days until then with answers from the name's zone. */
+  /** Day of the last answer for the name, modulo 128. Only days with answers from the name's zone are counted. */
   readonly day: number;
   /** Whether the name is seeded, that is, listed in its zone's data. */
   readonly seeded: boolean;
-  /** Number of days with answers, on a logarithmic scale. For a seeded name, the generation in which it was added. */
+  /**
+   * Number of days with answers for the name, on a logarithmic scale. For a seeded name, the generation in which the
+   * name was added.
+   */
   readonly tenure: number;
   readonly zone: number;
 }
@@ -56,7 +62,7 @@ export const readEntry = (table: NameTable, slot: number): Entry => ({
   zone: zoneAt(table, slot),
 });
 
-/** Writes a name's entry. This needs no lock, because other threads read only the query types of the entry. */
+/** Writes the entry of a known name. No lock is needed, because other threads read only the entry's query types. */
 export function writeEntry(table: NameTable, slot: number, entry: Entry): void {
   const { types, day, seeded, tenure, zone } = entry;
   table.setMark(slot, zone >>> ZONE_BITS);

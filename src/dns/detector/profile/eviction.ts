@@ -1,20 +1,24 @@
 /**
- * Selects the name that a new name evicts from a full profile. Names known for longer are evicted later. A seeded
- * name is evicted only by another seeded name: of a zone below its fair share, if the evicted name's zone is above
- * it; or of the same zone, if the evicted name is of an earlier generation (entry.ts).
+ * Selects the name that a new name evicts from a full profile. Names known for longer are evicted later. Only a new
+ * seeded name evicts a seeded name: a name of another zone, if that zone is above its fair share and the new name's
+ * zone is below it; or a name of the same zone from an earlier generation (entry.ts).
  */
 import { DAY_MASK, dayAt, isSeeded, tenureAt, zoneAt } from './entry.ts';
 import type { NameTable } from './nameTable.ts';
 import type { ZoneDays } from './zoneDays.ts';
 
-/** Tenure after answers on three days. Queries from forged addresses cannot reach it in less time. */
+/** Tenure of a name after answers on three days. Queries from forged addresses cannot reach it in less time. */
 export const PROVEN_TENURE = 2;
-/** Slots examined to find a name to evict: before a learned name is added, and before a seeded name is added. */
+/** Number of slots that are examined to find a name to evict, if the new name is a learned name. */
 const SAMPLE = 8;
+/** Number of slots that are examined to find a name to evict, if the new name is a seeded name. */
 const SEED_SAMPLE = 64;
-/** Eviction rank of seeded names, above every learned name's rank. */
+/** Eviction rank of seeded names. It is higher than the rank of every learned name. */
 const SEEDED_RANK = 8 * (DAY_MASK + 1);
-/** Maximum share of the profile for one zone's learned names while other zones have names, too. */
+/**
+ * If the names of a zone fill this share of the profile, a new learned name of the zone may evict only names of the
+ * same zone. Does not apply while no other zone has names.
+ */
 const LEARNED_SHARE = 0.5;
 
 export interface ProfileParts {
@@ -27,11 +31,11 @@ export interface ProfileParts {
 export interface Newcomer {
   readonly high: number;
   readonly zone: number;
-  /** Fair share of the zone, as a number of names, and generation of the new name. Undefined for a learned name. */
+  /** Fair share of the new name's zone (number of names), and generation of the name. Undefined for a learned name. */
   readonly seed: { readonly fairShare: number; readonly generation: number } | undefined;
 }
 
-/** Whether a zone has reached LEARNED_SHARE while other zones have names, too. */
+/** Whether the names of a zone fill LEARNED_SHARE of the profile, and other zones have names, too. */
 export const isOverShare = ({ table, counts }: ProfileParts, zone: number): boolean => {
   const names = counts[zone] ?? 0;
   return names >= table.capacity * LEARNED_SHARE && names < table.size;
@@ -64,12 +68,15 @@ function mayDisplace(parts: ProfileParts, { zone, seed }: Newcomer, slot: number
   }
   const isUnderShare = (counts[zone] ?? 0) < seed.fairShare;
   if (!isSeeded(table, slot)) return isUnderShare || tenure < PROVEN_TENURE;
-  // The zone may no longer list a name of an earlier generation. If the zone does list it, the name is added again.
+  // A name of an earlier generation may no longer exist. If it does exist, the seeding in progress adds it again.
   if (other === zone) return tenure !== seed.generation;
   return isUnderShare && (counts[other] ?? 0) > seed.fairShare;
 }
 
-/** The lowest rank is evicted first: names with answers on the fewest days, then those with the oldest answer. */
+/**
+ * Returns the eviction rank of a name. The name with the lowest rank is evicted first: the one with answers on the
+ * fewest days, and among such names the one with the oldest answer.
+ */
 function rankOf({ table, days }: ProfileParts, slot: number): number {
   if (isSeeded(table, slot)) return SEEDED_RANK;
   const silentDays = (days.of(zoneAt(table, slot)) - dayAt(table, slot)) & DAY_MASK;

@@ -1,15 +1,21 @@
-/** Query types and query counter of a known name, used by all threads. entry.ts defines the first note's layout. */
+/**
+ * Query types (first note) and query counter (second note) of a known name, used by all threads. The layout of the
+ * first note is defined in entry.ts.
+ */
 import { typeBit } from '../../protocol/index.ts';
 import type { NameTable } from './nameTable.ts';
 import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';
 
-/** Second note: queries in one window (16 bits) | usual rate (8 bits) | number of this window modulo 256. */
+/**
+ * Maximum query count. Layout of the second note: number of queries in one window (16 bits) | usual rate (8 bits) |
+ * number of this window modulo 256 (8 bits).
+ */
 const MAX_COUNT = 0xffff;
 
 export const hasType = (names: NameTable, place: number, type: number): boolean =>
   ((names.firstNote(place) >>> 16) & typeBit(type)) !== 0;
 
-/** Counts a query for the name in slot `place`. Returns whether the name exceeds its usual rate. */
+/** Counts a query for the name in slot `place`. Returns whether the name exceeds the limit for its usual rate. */
 // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
 export function noteQuery(names: NameTable, place: number, nowMs: number, learning: boolean): boolean {
   const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;

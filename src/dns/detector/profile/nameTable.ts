@@ -1,14 +1,20 @@
 /**
- * Hash table of known names: 64-bit name hashes with 72 bits of data each, open addressing with linear probing, in
- * shared memory of fixed size. One thread inserts and deletes names, any thread looks them up.
+ * Hash table of known names in shared memory of fixed size: a 64-bit hash and 72 bits of data per name, with open
+ * addressing and linear probing. One thread inserts and deletes names, all threads look names up.
  */
 
-/** Words per slot: two for the name's hash, and two for data (first and second note). */
+/** Words per slot: two for the hash of a name, and two for data about the name (first and second note). */
 const WORDS_PER_SLOT = 4;
 const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
-/** After the slots: a version, odd while names are moved; then one byte per slot (mark), which lookups ignore. */
+/**
+ * Size of the version, which follows the slots and is odd while names are moved. One byte per slot (its mark) follows
+ * the version.
+ */
 const VERSION_BYTES = 4;
-/** Maximum load. A name takes 21.25 bytes; lookups of unknown names probe 13 slots (four cache lines) on average. */
+/**
+ * Maximum share of used slots. A name then takes 21.25 bytes, and the lookup of an unknown name probes 13 slots (four
+ * cache lines) on average.
+ */
 const MAX_LOAD = 0.8;
 const TWO_TO_32 = 2 ** 32;
 
@@ -20,7 +26,7 @@ export class NameTable {
   readonly #marks: Uint8Array;
   #size = 0;
 
-  /** A table with the `memory` of another table is only for lookups, because its `size` is not updated. */
+  /** With the `memory` of another table, creates a table for lookups only: its `size` is not updated. */
   constructor(capacity: number, memory = new SharedArrayBuffer(NameTable.bytesFor(capacity))) {
     this.capacity = capacity;
     this.slots = slotsFor(capacity);
@@ -41,7 +47,7 @@ export class NameTable {
     return NameTable.bytesFor(this.capacity);
   }
 
-  /** Returns the slot, or -1 if the name is unknown. Retries while another thread moves names. */
+  /** Returns the slot of a name, or -1 if the name is not in the table. Retries while another thread moves names. */
   find(high: number, low: number): number {
     for (;;) {
       const version = Atomics.load(this.#version, 0);
@@ -59,22 +65,22 @@ export class NameTable {
     }
   }
 
-  /** Inserts a name that is not in the table, with notes 0. Returns the slot, or -1 if the table is full. */
+  /** Inserts a name that is not in the table, with empty notes. Returns its slot, or -1 if the table is full. */
   insert(high: number, low: number): number {
     if (this.#size >= this.capacity) return -1;
     let slot = this.#home(high);
     while (this.isUsed(slot)) slot = this.#next(slot);
     const at = slot * WORDS_PER_SLOT;
-    // Clear the note, because a thread that counted a query during a move may have written to this free slot.
+    // Clear the second note: a thread that counted a query while names were moved may have written to this free slot.
     this.#words[at + 3] = 0;
-    // Write the second half of the hash last: only then can other threads find the name.
+    // Write the second half of the hash last, because it makes the name visible to other threads.
     this.#words[at] = high;
     Atomics.store(this.#words, at + 1, low);
     this.#size++;
     return slot;
   }
 
-  /** Deletes the name in `slot` and moves later names up, so that `slot` may then contain another name. */
+  /** Deletes the name in `slot` and moves names of later slots forward. `slot` may then contain another name. */
   delete(slot: number): void {
     const words = this.#words;
     Atomics.add(this.#version, 0, 1);
@@ -117,7 +123,7 @@ export class NameTable {
     this.#words[slot * WORDS_PER_SLOT + 2] = note;
   }
 
-  /** Mark of a slot: one byte of data for the thread that inserts names. */
+  /** Returns the mark of a slot: one byte of data, used only by the thread that inserts names. */
   mark(slot: number): number {
     return this.#marks[slot] ?? 0;
   }
@@ -126,12 +132,12 @@ export class NameTable {
     this.#marks[slot] = mark;
   }
 
-  /** Replaces the second note if it equals `expected`. Returns false if another thread changed the note. */
+  /** Replaces the second note of a slot. Returns false if it is not `expected`, because another thread changed it. */
   replaceSecondNote(slot: number, expected: number, note: number): boolean {
     return Atomics.compareExchange(this.#words, slot * WORDS_PER_SLOT + 3, expected, note) === expected;
   }
 
-  /** Slot at which the search for a name starts: the hash, scaled to the number of slots. */
+  /** Returns the slot at which the search for a name starts: the first half of the hash, scaled to the slot count. */
   #home(high: number): number {
     return Math.floor((high * this.slots) / TWO_TO_32);
   }

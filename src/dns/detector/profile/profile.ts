@@ -1,6 +1,6 @@
 /**
- * Names that clients use, with query types: names answered repeatedly, and names that a zone lists. The set is exact,
- * old names are deleted, and memory is bounded: at most 24 bytes per name at a million names.
+ * Names that clients use, with their query types: names that were answered repeatedly, and names that a zone lists.
+ * Old names are deleted. Memory is bounded: at most 24 bytes per name at a million names.
  */
 import { typeBit } from '../../protocol/index.ts';
 import type { AskedName } from '../learnAnswer.ts';
@@ -35,36 +35,40 @@ export interface ProfileOptions {
   readonly windowMs: number;
 }
 
-/** These names take 24 MB. The clients of a large hosting provider query a million different names on a busy day. */
+/**
+ * Default of `maxNames`. So many names take 24 MB. The clients of a large hosting provider query a million different
+ * names on a busy day.
+ */
 export const DEFAULT_MAX_NAMES = 1_000_000;
 const DAY_MS = 24 * 3_600_000;
 /** One week, as at Cloudflare. A week includes all weekly patterns. */
 const DEFAULT_WINDOW_MS = 7 * DAY_MS;
 const MINUTE_MS = 60_000;
-/** Days are stored modulo 128, so a longer window could not tell old days from new ones. */
+/** Maximum of `windowMs`. Days are stored modulo 128, so a longer window could confuse old days with new ones. */
 const MAX_WINDOW_MS = 90 * DAY_MS;
 /**
  * Number of calls of {@link Profile.sweep}, one per second, that examine the whole table. They must take less than 42
- * minutes: after this time, stored window numbers repeat, and old query counts would seem current.
+ * minutes, because window numbers repeat after this time, and an old query count would then seem current.
  */
 const SWEEPS_PER_ROUND = 1200;
-/** Exclusive upper bound: a name's entry has 13 bits for the zone number. */
+/** Exclusive upper bound of zone numbers. A name's entry has 13 bits for the zone number. */
 const ZONE_NUMBERS = 1 << 13;
 
 /**
- * Known name as stored: hash and notes. The second note also contains the slot's mark (high bits of the zone number).
+ * A known name in the form in which it is stored across restarts: hash and notes. The second note also contains the
+ * mark of the name's slot (high bits of the zone number).
  */
 export type ProfileEntry = readonly [high: number, low: number, firstNote: number, secondNote: number];
 const MARK_SHIFT = 16;
 const USUAL_RATE = 0xff00;
 
-/** Returns whether a zone still lists the names that were seeded in this generation (entry.ts). */
+/** Returns whether a zone still lists the names that were added to the profile in this generation (entry.ts). */
 export type SeedHolds = (zone: number, generation: number) => boolean;
 const NEVER: SeedHolds = () => false;
 
 type HashedName = Omit<AskedName, 'type'>;
 
-/** Number of the zone that lists a seeded name, and generation (entry.ts) in which the name was added. */
+/** Number of the zone that lists a seeded name, and the generation (entry.ts) in which the name was added. */
 export interface NameSeed {
   readonly zone: number;
   readonly generation: number;
@@ -75,16 +79,16 @@ const NO_SEED: NameSeed = { zone: 0, generation: 0 };
  * Result of learning a pair of name and query type:
  * - `known`: the pair was already known.
  * - `learned`: the pair is known from now on.
- * - `first`: the pair is a new candidate.
- * - `repeated`: the pair is not known yet.
+ * - `first`: the pair is not known, and is a candidate from now on.
+ * - `repeated`: the pair is still not known.
  */
 export type Learning = 'known' | 'learned' | 'first' | 'repeated';
 
 export class Profile {
   readonly options: ProfileOptions;
-  /** Number of days with answers from each zone. A name's age is measured in these days. */
+  /** Number of days with answers from each zone. The age of a name is measured in such days of its zone. */
   readonly days = new ZoneDays(ZONE_NUMBERS);
-  /** Number of zones that are or will be seeded. Each of them may fill an equal share of the profile. */
+  /** Number of zones that are or will be seeded. Each of these zones may fill an equal share of the profile. */
   seededZones = 1;
   /** Numbers of the zones whose seeded names did not all fit into the profile. */
   readonly incompleteZones = new Set<number>();
@@ -112,12 +116,12 @@ export class Profile {
     return this.#parts.counts[zone] ?? 0;
   }
 
-  /** Memory in bytes, including candidates. Constant. */
+  /** Constant number of bytes of memory that known names and candidates take. */
   get bytes(): number {
     return this.#table.bytes + this.#candidates.bytes + this.#proving.bytes;
   }
 
-  /** Returns a known name's slot, or -1. The slot is valid until the profile changes. */
+  /** Returns the slot of a known name, or -1 for an unknown name. The slot is valid until the profile changes. */
   find(high: number, low: number): number {
     return this.#table.find(high, low);
   }
@@ -126,17 +130,20 @@ export class Profile {
     return hasType(this.#table, place, type);
   }
 
-  /** Query types of the name in slot `place`, as bits. */
+  /** Returns the query types for which the name in slot `place` is known, one bit per type. */
   types(place: number): number {
     return typesAt(this.#table, place);
   }
 
-  /** Counts a query for the name in slot `place`. Returns whether the name exceeds its usual rate. */
+  /**
+   * Counts a query for the name in slot `place`. Returns whether the name exceeds the limit for its usual rate.
+   * `learning`: whether the usual rate may change.
+   */
   noteQuery(place: number, nowMs: number, learning: boolean): boolean {
     return noteQuery(this.#table, place, nowMs, learning);
   }
 
-  /** Records an answer for the known name in slot `place`. Returns whether this query type is known. */
+  /** Records an answer for the name in slot `place`. Returns whether the name is known with this query type. */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   touch(place: number, type: number, nowMs: number, zone: number, isProven = false): boolean {
     this.days.note(zone, nowMs);
@@ -144,7 +151,10 @@ export class Profile {
     return hasType(this.#table, place, type);
   }
 
-  /** Learns from an answer. `zone`: number of the name's zone. `isProven`: the client's address cannot be forged. */
+  /**
+   * Learns a name and its query type from an answer. `network`: hash of the client's network. `zone`: number of the
+   * name's zone. `isProven`: the client's address cannot be forged.
+   */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learn(asked: AskedName, network: number, nowMs: number, zone = 0, isProven = false): Learning {
     const { hashHigh, hashLow, type } = asked;
@@ -162,7 +172,7 @@ export class Profile {
     return this.#add(asked, bit, { zone, tenure: isProven ? 1 : 0 }) ? 'learned' : 'repeated';
   }
 
-  /** Like {@link learn}, for a zone under attack: unknown names are learned only after answers on three days. */
+  /** Like {@link learn}, for a zone under attack: an unknown name becomes known only after answers on three days. */
   learnUnderAttack(asked: AskedName, nowMs: number, zone = 0): Learning {
     const { hashHigh, hashLow, type } = asked;
     const place = this.#table.find(hashHigh, hashLow);
@@ -173,7 +183,10 @@ export class Profile {
     return this.#add(asked, bit, { zone, tenure: PROVEN_TENURE }) ? 'learned' : 'repeated';
   }
 
-  /** Adds a name and its types (bits) for as long as the zone lists it. Returns false if the profile is full. */
+  /**
+   * Adds a name that a zone lists, with its query types (bits). The name stays while the zone lists it. Returns false
+   * if the profile is full.
+   */
   seed({ hashHigh: high, hashLow: low }: HashedName, types: number, seed = NO_SEED): boolean {
     const { zone, generation } = seed;
     const table = this.#table;
@@ -192,14 +205,17 @@ export class Profile {
     return true;
   }
 
-  /** Adds a name known before a restart, as if answered now. `types`: bits. Returns false if the profile is full. */
+  /**
+   * Adds a name that was known before a restart, as if it were answered now. `types`: query types as bits. Returns
+   * false if the profile is full.
+   */
   readmit(name: HashedName, types: number): boolean {
     return this.#add(name, types, { zone: 0, tenure: 1 });
   }
 
   /**
-   * Deletes learned names without answers for `windowMs`. A seeded name that its zone no longer lists becomes a
-   * learned name. Examines one part of the table per call. Call every second.
+   * Deletes learned names without answers for `windowMs`. Changes seeded names that their zone no longer lists into
+   * learned names. Each call examines a part of the names. Call every second.
    */
   sweep(nowMs: number, seedHolds: SeedHolds = NEVER): void {
     const table = this.#table;
@@ -208,7 +224,7 @@ export class Profile {
     for (let slot = this.#swept; slot < end; slot++) {
       while (table.isUsed(slot) && this.#isForgotten(slot, seedHolds)) this.#delete(slot);
       const note = table.secondNote(slot);
-      // If this fails, another thread has counted a query at the same time, and the note is current.
+      // If the replacement fails, another thread has just counted a query, so the note is current.
       if (note !== 0 && (note & 0xff) !== window)
         table.replaceSecondNote(slot, note, (note & USUAL_RATE) | window);
     }
@@ -256,7 +272,7 @@ export class Profile {
     return true;
   }
 
-  /** Inserts a name, evicting another one if necessary. Returns the slot, or -1 if no name may be evicted. */
+  /** Inserts a name. Evicts another name if necessary. Returns the slot, or -1 if no name may be evicted. */
   #insert(newcomer: Newcomer, low: number): number {
     const table = this.#table;
     const mustShare = newcomer.seed === undefined && isOverShare(this.#parts, newcomer.zone);
@@ -282,8 +298,8 @@ export class Profile {
   }
 
   /**
-   * Sets the day of a learned name's last answer and may raise the tenure. Lowers the usual rate by one step for each
-   * day without an answer.
+   * Sets the day of a learned name's last answer, and may raise the name's tenure. Lowers its usual rate by one step
+   * for each day since the previous answer.
    */
   #noteAnswer(place: number, zone: number, isProven: boolean): void {
     const table = this.#table;
@@ -318,12 +334,12 @@ export class Profile {
   }
 }
 
-/** Half of the hash of a pair of name and query type. The half differs between pairs with the same name. */
+/** Returns one half of the hash of a pair of name and query type. It differs between query types of one name. */
 const candidateHash = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
 
 /**
- * Whether one more day with answers raises a name's tenure. The second and third day do. After that, each level of
- * tenure takes twice as many days as the previous one, on average.
+ * Whether one more day with answers raises a name's tenure. The second and third day raise it. After that, each level
+ * of tenure takes twice as many days as the level before, on average.
  */
 function isTimeToGrow(tenure: number, draw: number): boolean {
   if (tenure < PROVEN_TENURE) return true;

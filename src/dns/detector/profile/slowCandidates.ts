@@ -1,18 +1,19 @@
 /**
- * Pairs of name and query type that were answered while their zone was under attack. A pair becomes known after
+ * Pairs of name and query type that were answered while the name's zone was under attack. A pair becomes known after
  * answers on three days. Memory is fixed. A new pair never evicts a pair that was answered on the same day.
  */
 
 const WAYS = 4;
 /**
- * Words per entry: half of the hash (the other half selects the set), then the number of days with answers and the
- * last of these days (16 bits each).
+ * Words per entry: one half of the pair's hash (the other half selects the set), and a word with the number of days
+ * with answers and the last of these days (16 bits each).
  */
 const WORDS_PER_ENTRY = 2;
-/** Number of sets. They contain 65,536 pairs in 512 KiB. */
+/** Number of sets of four entries. They contain 65,536 pairs in 512 KiB. */
 const SETS = 16_384;
+/** A pair becomes known after answers on this many days. */
 const DAYS_TO_PROVE = 3;
-/** After this many days without an answer, a name's day count starts again. */
+/** If the last answer for a pair is this many days old, the pair's count of days starts again. */
 const FORGOTTEN_AFTER_DAYS = 3;
 
 export class SlowCandidates {
@@ -22,7 +23,7 @@ export class SlowCandidates {
     return this.#words.byteLength;
   }
 
-  /** Records an answered name. Returns true on the third day with an answer. */
+  /** Records an answer for a pair of name and query type. Returns true on the third day with an answer. */
   note(high: number, low: number, nowDays: number): boolean {
     const words = this.#words;
     const day = nowDays & 0xffff;
@@ -39,7 +40,7 @@ export class SlowCandidates {
         words[at + 1] = 0;
         return true;
       }
-      // Do not evict names that were answered today, or on two recent days.
+      // Do not evict a pair that was answered today, or on at least two days of which the last is recent.
       const stays = silentDays === 0 || (days > 1 && silentDays < FORGOTTEN_AFTER_DAYS);
       if (days === 0 || !stays) place = at;
     }

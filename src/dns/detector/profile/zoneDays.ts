@@ -1,9 +1,12 @@
-/** Counts each zone's calendar days with answers. Names age by these days, so an outage deletes no names. */
+/**
+ * Counts, for each zone, the calendar days with answers. The age of a name is measured in these days, so no name is
+ * deleted because of an outage.
+ */
 const DAY_MS = 24 * 3_600_000;
 
 export const calendarDay = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
 
-/** Number of days with answers, and calendar day of the last answer. */
+/** Number of days with answers from a zone, and calendar day (since 1970) of the zone's last answer. */
 export type StoredDays = readonly [count: number, lastDay: number];
 
 export class ZoneDays {
@@ -16,12 +19,15 @@ export class ZoneDays {
     this.#lastDays = new Uint32Array(zones);
   }
 
-  /** Days with answers from the zone. */
+  /** Returns the number of days with answers from the zone. */
   of(zone: number): number {
     return this.#counts[zone] ?? 0;
   }
 
-  /** Records an answer and returns the zone's days with answers. Adds no day if the clock was set back. */
+  /**
+   * Records an answer from the zone. Returns the zone's number of days with answers, which does not grow if the clock
+   * was set back.
+   */
   note(zone: number, nowMs: number): number {
     const today = calendarDay(nowMs);
     const last = this.#lastDays[zone] ?? 0;

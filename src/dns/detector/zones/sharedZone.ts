@@ -1,4 +1,4 @@
-/** Counters and flags of one zone, shared by all threads. Only the detector's thread has the other data of the zone. */
+/** Counters and flags of one zone, shared by all threads. Only the detector's thread has the zone's other data. */
 import { TokenBucket } from '../tokenBucket.ts';
 import { UserEnd, type UserQueries } from '../userEnd.ts';
 
@@ -21,7 +21,7 @@ const AWAITS_NAMES = 2;
 const AWAITS_RATE = 4;
 /** Alarm threshold that no count reaches. */
 const NEVER = 0x7fff_ffff;
-/** Index of the first counter of limited queries. The counters have a cache line that passing queries do not touch. */
+/** Index of the first counter of limited queries. These counters have a cache line without other counters. */
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
 const KNOWN_WOULD_REFUSE = 18;
@@ -69,8 +69,8 @@ export class SharedZone {
   }
 
   /**
-   * Doubles the alarm threshold (the number of unknown names at which {@link count} returns true), but not beyond the
-   * number that is an attack regardless of the share. Returns false if another thread has already raised it.
+   * Doubles the alarm threshold (the number of unknown names at which {@link count} returns true), but does not skip
+   * the number that is an attack regardless of the share. Returns false if another thread has already raised it.
    */
   #raiseAlarm(alarmAt: number): boolean {
     const attackAt = Atomics.load(this.#words, ATTACK_AT);

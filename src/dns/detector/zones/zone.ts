@@ -173,7 +173,7 @@ export class Zone {
     return this.shared.attacked(nowMs);
   }
 
-  /** Whether an attack on the zone is reported. Limited queries cause a report without marking the zone as attacked. */
+  /** Whether an attack on the zone is reported. Limited queries cause a report, but not the state "attacked". */
   isReported(nowMs: number): boolean {
     return this.attacked(nowMs) || nowMs < this.#refusedUntilMs;
   }
@@ -210,8 +210,8 @@ export class Zone {
   }
 
   /**
-   * Counts an answer from the zone. Learns from NXDOMAIN and NODATA answers how the zone denies names, unless the zone
-   * is `attacked`.
+   * Counts an answer from the zone. Unless the zone is `attacked`, NXDOMAIN and NODATA answers show how the zone
+   * denies names.
    */
   noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
