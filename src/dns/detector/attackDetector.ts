@@ -1,6 +1,6 @@
 /**
- * Decides each query, learns from each answer, and evaluates zones every second. Uses neither sockets nor a clock.
- * docs/reference/dns-attacks.md lists the rules and all numbers.
+ * Decides DNS queries, learns from answers, and checks every second which zones are under attack. Uses neither
+ * sockets nor a clock. docs/reference/dns-attacks.md lists the criteria and all numbers.
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
@@ -27,12 +27,13 @@ import { DEFAULT_THRESHOLDS, type Thresholds } from './zoneThresholds.ts';
 export interface DetectorOptions {
   readonly profile: Partial<ProfileOptions>;
   /**
-   * Action if the token bucket is empty. `drop`: no answer. `truncate`: TC=1, so that genuine clients retry over TCP.
+   * What happens to a query that gets no token. `drop`: it gets no answer. `truncate`: it is answered with TC=1, so
+   * that genuine clients retry over TCP.
    */
   readonly limitAction: 'drop' | 'truncate';
-  /** Minutes without an attack that are observed before queries are dropped. Ignored once a zone is seeded. */
+  /** Number of minutes without an attack after which queries may be dropped. Ignored once a zone is seeded. */
   readonly learnForMinutes: number;
-  /** Thresholds set by the operator, which override learned values. */
+  /** Thresholds from the configuration. They override learned thresholds. */
   readonly thresholds: Thresholds;
 }
 
@@ -45,13 +46,16 @@ const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
 };
 
 /**
- * Minutes after which a guard under permanent attack may drop queries. By then, names answered on three days are
- * learned even during an attack: see SlowCandidates.
+ * Number of minutes after which a guard under permanent attack may drop queries. Names with answers on three days are
+ * known by then, because they are learned even during an attack (SlowCandidates).
  */
 const READY_UNDER_ATTACK_MINUTES = 3 * 1440;
 const SECONDS_PER_MINUTE = 60;
 const MS_PER_SECOND = 1000;
-/** Maximum age of a stored profile whose zones count as seeded. Later, names in these zones may have changed. */
+/**
+ * Zones of a stored profile count as seeded or attacked only if the profile is not older than this. Since an older
+ * profile was stored, the names in the zones may have changed.
+ */
 const MAX_SEED_AGE_MS = 24 * 3_600_000;
 
 type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
@@ -69,7 +73,7 @@ export class AttackDetector implements AnswerSink {
   readonly profile: Profile;
   readonly zones: ZoneTree;
   readonly history: RateHistory;
-  /** State in shared memory, from which other threads make the same decisions. */
+  /** State in shared memory. Other threads read it to make the same decisions. */
   readonly sharedState: SharedState;
   readonly #policy: QueryPolicy;
   readonly #tcpPolicy: TcpPolicy;
@@ -101,7 +105,7 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
   }
 
-  /** Number of queries per verdict since the start, over all threads. Indexed by verdict. */
+  /** Number of UDP queries that all threads have decided since the start, indexed by verdict. */
   get verdicts(): Float64Array {
     for (let verdict = 0; verdict < VERDICTS; verdict++)
       this.#verdicts[verdict] =
@@ -113,14 +117,14 @@ export class AttackDetector implements AnswerSink {
     return this.#rule;
   }
 
-  /** Sets the rule in force. Without a rule every query passes. */
+  /** Sets the rule in force. Without a rule, every query passes that the access lists do not deny. */
   setRule(rule: Rule | undefined, nowMs: number): void {
     this.#rule = rule;
     this.#updateFlags();
     this.#resize(nowMs);
   }
 
-  /** Replaces the access lists, which apply before any rule. Throws `RangeError` if a list is too long. */
+  /** Replaces the access lists, which are checked before any rule. Throws `RangeError` if a list is too long. */
   setAccessLists(lists: AccessLists): void {
     this.#policy.accessLists.write(lists, this.key);
     this.#accessLists = lists;
@@ -130,17 +134,17 @@ export class AttackDetector implements AnswerSink {
     return this.#accessLists;
   }
 
-  /** Maximum UDP queries per second from one client. 0: no limit. */
+  /** Maximum number of UDP queries per second from one client. 0 means no limit. */
   get clientRatePerSecond(): number {
     return (this.#policy.flags.clientLimit * MS_PER_SECOND) / CLIENT_WINDOW_MS;
   }
 
-  /** Whether an attack is reported. Updated every second, and at once when an attack is detected. */
+  /** Whether an attack on any zone is reported. Updated every second, and immediately when an attack is detected. */
   get attack(): boolean {
     return this.#attack;
   }
 
-  /** Whether samples of limited queries are collected; identical in all threads. */
+  /** Whether samples of limited queries are collected. The value is the same in all threads. */
   get samplesLimited(): boolean {
     return this.#policy.samplesLimited;
   }
@@ -151,8 +155,8 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Returns rate and burst of the account's token bucket: the thresholds, scaled by `rule` (default: the rule in
-   * force).
+   * Returns rate and burst of the account's token bucket: the account's threshold, scaled by the sensitivities of
+   * `rule` (default: the rule in force).
    */
   bucketSize(rule: BucketSensitivities | undefined = this.#rule): Threshold {
     const { thresholds } = this.options;
@@ -165,7 +169,10 @@ export class AttackDetector implements AnswerSink {
     };
   }
 
-  /** Returns the token bucket of a zone that is judged by query rate, not names. Scaled like {@link bucketSize}. */
+  /**
+   * Returns rate and burst of the token bucket of a zone that is judged by query rate, not names. Both are scaled by
+   * the sensitivities of `rule`, as in {@link bucketSize}.
+   */
   zoneBucketSize(
     { limits: { configured }, usual }: Zone,
     rule: BucketSensitivities | undefined = this.#rule,
@@ -178,22 +185,22 @@ export class AttackDetector implements AnswerSink {
     };
   }
 
-  /** Returns the UDP decisions that all threads recorded in the last `spanMs`. */
+  /** Returns samples of the UDP queries that all threads decided in the last `spanMs` milliseconds. */
   decisions(nowMs: number, spanMs: number): RecordedDecisions {
     return this.#policy.decisions.read(nowMs, spanMs);
   }
 
-  /** Tokens in the account's rate-limit bucket. */
+  /** Returns the number of tokens in the account's token bucket. */
   tokens(nowMs: number): number {
     return this.#policy.flags.bucket.level(nowMs);
   }
 
-  /** Decides a UDP query and counts the verdict. `client`: the source address, if known. */
+  /** Returns the verdict on a UDP query, and counts it. `client`: source address of the query, if known. */
   decide(question: Question, nowMs: number, client?: string): Verdict {
     return this.#policy.decide(question, nowMs, client);
   }
 
-  /** Decides a TCP query. The caller counts the verdict; {@link verdicts} excludes it. */
+  /** Returns the verdict on a TCP query. The caller must count the verdict, because {@link verdicts} excludes it. */
   decideOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
     return this.#tcpPolicy.decide(question, client, nowMs);
   }
@@ -208,22 +215,25 @@ export class AttackDetector implements AnswerSink {
     this.#policy.countUser(userZone, end);
   }
 
-  /** Checks this zone for an attack now, before the second ends. */
+  /** Checks the zone with this number for an attack immediately, before the current second ends. */
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.evaluateEarly(nowMs);
     if (zone.attacked(nowMs)) this.#setAttack(true);
   }
 
-  /** Returns why a query needs a token, or `none`. Assumes that the name is within its usual rate. Changes no state. */
+  /**
+   * Returns why a query needs a token, or `none`. Assumes that the name does not exceed its usual rate. Changes no
+   * state.
+   */
   reasonToPay(question: Question, zone: Zone, nowMs: number): Reason {
     const place = this.profile.find(question.hashHigh, question.hashLow);
     return this.#policy.reasonToPay(question, zone.shared, place, false, nowMs);
   }
 
   /**
-   * Learns the zone that a negative answer names, and the queried name. `question` was parsed from the answer.
-   * `isProven`: the address of `client` cannot be forged, for example over TCP.
+   * Learns the zone that a negative answer names, and the queried name. `question` must be parsed from `answer`.
+   * `isProven`: the address `client` cannot be forged, for example because the query came over TCP.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number, isProven = false): void {
@@ -243,7 +253,7 @@ export class AttackDetector implements AnswerSink {
     this.zones.addWire(wire);
   }
 
-  /** Learns from one answered question. `kind`: an `AnswerKind`. `network`: hash of the client's network. */
+  /** Learns from the answer to a question. `kind`: an `AnswerKind`. `network`: hash of the client's network. */
   learn(question: Question, { kind, network }: AnsweredTo, nowMs: number): void {
     this.learnIn(this.zoneIndex.find(question), question, kind, network, false, nowMs);
   }
@@ -253,8 +263,8 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Like {@link learn}, with the zone's number. `isAllowed`: an access list allowed the query. Its answer then
-   * affects no rate, share or attack, and only teaches that the name exists.
+   * Like {@link learn}, with the number of the zone. `isAllowed`: an access list allowed the query. From its answer,
+   * only the name is then learned; rates, shares and attack detection do not count it.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnIn(
@@ -277,9 +287,9 @@ export class AttackDetector implements AnswerSink {
     }
     if (!zone.proves(kind, known)) return;
     if (known && !isAllowed) this.clients.note(network, nowMs);
-    // Record answers for known names even if nothing else is learned.
+    // Record the answer for a known name, even if nothing else is learned from it.
     const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
-    // If every name exists (wildcard or delegation), an answer is no evidence that clients use the name.
+    // If every name in the zone exists (wildcard, delegation), an answer is no evidence that clients use the name.
     if (zone.anyNameExists) return;
     if (attacked) {
       if (!isOld) profile.learnUnderAttack(asked, nowMs, number);
@@ -289,7 +299,7 @@ export class AttackDetector implements AnswerSink {
     if (!isAllowed) zone.notePositive(!known && seen === 'first');
   }
 
-  /** Evaluates zones, updates thresholds, and deletes old names. Call every second. */
+  /** Checks zones for attacks, updates thresholds, and deletes old names and clients. Call every second. */
   tick(nowMs: number): void {
     const zones = this.zones.all();
     let queries = 0;
@@ -315,8 +325,9 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Announces that a zone will be seeded. Until the seeding ends, names seeded before a restart remain valid. Without
-   * such names, no name counts as unknown until the seeding ends or the zone was observed for `learnForMinutes`.
+   * Announces that a zone will be seeded. Until the seeding ends, names that were seeded before a restart remain
+   * known. If there are no such names, no name counts as unknown until the seeding ends or the zone was observed for
+   * `learnForMinutes`.
    */
   expectSeed(name: string): void {
     const zone = this.zones.add(name);
@@ -342,7 +353,7 @@ export class AttackDetector implements AnswerSink {
     this.#updateFlags();
   }
 
-  /** Returns the learned state without the names of the profile. */
+  /** Returns what the detector has learned, except the names of the profile. */
   learned(nowMs: number): Learned {
     return {
       savedMs: nowMs,
@@ -357,7 +368,10 @@ export class AttackDetector implements AnswerSink {
     };
   }
 
-  /** Restores state stored under the same hash key. Call before adding zones, because stored names use zone numbers. */
+  /**
+   * Restores learned state that was stored under the same hash key. Call before zones are added, because stored names
+   * contain zone numbers.
+   */
   restore(learned: Learned, nowMs: number): void {
     this.#restoredLately = nowMs - learned.savedMs <= MAX_SEED_AGE_MS;
     this.history.restore(learned.rates);
@@ -380,7 +394,7 @@ export class AttackDetector implements AnswerSink {
     for (const entry of entries) this.profile.restore(entry);
   }
 
-  /** Whether a query that needs a token for this reason is dropped if the bucket is empty. */
+  /** Whether a query that needs a token for this reason is dropped or truncated if it gets none. */
   mayDrop(zone: Zone, reason: Reason, nowMs: number): boolean {
     return this.#policy.mayDrop(zone.shared, reason, nowMs);
   }
@@ -388,7 +402,7 @@ export class AttackDetector implements AnswerSink {
   readonly #seedHolds = (number: number, generation: number): boolean =>
     this.zones.byNumber(number).seed.holds(generation);
 
-  /** Marks seeded zones whose names did not all fit into the profile. They are judged by query rate, not by names. */
+  /** Marks seeded zones whose names do not all fit into the profile. They are judged by query rate, not by names. */
   #noteIncomplete(): void {
     const { incompleteZones } = this.profile;
     for (const zone of this.#seededZones) zone.setIncomplete(zone.seeded && incompleteZones.has(zone.number));
@@ -417,7 +431,7 @@ export class AttackDetector implements AnswerSink {
     flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
   }
 
-  /** At profile sensitivity `low`, queries are limited only by name. */
+  /** Whether the number of queries per client is limited. At profile sensitivity `low`, only names are checked. */
   get #limitsClients(): boolean {
     const { mode, level } = this.#policy.flags;
     return mode !== 'none' && level > profileLevel.low;

@@ -1,19 +1,19 @@
 /**
- * Samples decided queries, so that other sensitivities can be tried on them. A record contains why the query would
- * need a token at each profile sensitivity, and the inputs of the token buckets and the client limit. At high rates,
- * queries are recorded at random intervals. A record's weight is the number of queries since the previous record. All
- * threads write one ring buffer.
+ * Records samples of decided queries, so that other sensitivities can be tried on them. A record contains why the
+ * query would need a token at each profile sensitivity, and what token buckets and client limits depend on. At high
+ * rates, only a query at random intervals is recorded. The weight of a record is the number of queries since the
+ * previous record. All threads write into one ring buffer.
  */
 import { type Reason, reasons } from './verdict.ts';
 
-/** Maximum records per thread and second. A flood may exceed the maximum slightly in its first second. */
+/** Target number of records per thread and second. The first second of a flood may yield several times as many. */
 const PER_SECOND = 256;
-/** Number of records in the ring buffer: one minute of four busy threads. Must be a power of two. */
+/** Number of records in the ring buffer: as many as four busy threads write in a minute. Must be a power of two. */
 const SLOTS = 65_536;
 const TIME_MS = 0;
 /**
- * Bit field: reason to need a token at each profile sensitivity, whether the name is known, whether the client is
- * new, zone number.
+ * Bit field: why the query needs a token at each profile sensitivity, whether the name is known, whether the client
+ * is new, and the zone number.
  */
 const FACTS = 1;
 const HASH_HIGH = 2;
@@ -21,9 +21,9 @@ const HASH_LOW = 3;
 const CLIENT = 4;
 const WEIGHT = 5;
 const WORDS_PER_SLOT = 6;
-/** Index of the word after the records: number of records written since the start, modulo 2^32. */
+/** Index of the word after the records. It contains the number of records written since the start, modulo 2^32. */
 const RECORDED = SLOTS * WORDS_PER_SLOT;
-/** Size of the shared memory: 1.5 MiB. */
+/** Size of the shared memory in bytes (1.5 MiB). */
 export const DECISION_SAMPLES_BYTES = (RECORDED + 1) * 4;
 
 const REASON_BITS = 3;
@@ -44,7 +44,7 @@ export interface Decided {
   readonly client: number;
 }
 
-/** Packs a decision into a bit field. `reasonAt` returns why the query needs a token at a {@link profileLevel}. */
+/** Packs a decision into a bit field. `reasonAt` returns why the query needs a token at a profile sensitivity. */
 export function packFacts(
   reasonAt: (level: number) => Reason,
   { isKnown, isNewClient, zone }: { isKnown: boolean; isNewClient: boolean; zone: number },
@@ -69,20 +69,21 @@ export interface DecisionSample extends Decided {
 }
 
 export interface RecordedDecisions {
-  /** Recorded queries, in the order in which they were decided. */
+  /** Samples of queries, in the order in which the queries were decided. */
   readonly samples: readonly DecisionSample[];
-  /** Time since which the samples are complete. Earlier samples were overwritten or not requested. */
+  /** Time since which the samples are complete. Earlier samples were overwritten, or were not requested. */
   readonly sinceMs: number;
 }
 
-/** Records decisions of one thread. All threads write to the same memory. */
+/** Records samples of the queries that one thread has decided. All threads write to the same memory. */
 export class DecisionSamples {
   readonly #words: Int32Array;
   readonly #random: () => number;
-  /** Number of queries from the previous record to the next one, and how many of these queries are still to come. */
+  /** Number of queries from the previous record to the next record. */
   #gap = 1;
+  /** Number of queries until the next record. */
   #left = 1;
-  /** Mean number of queries per record. Doubles after every PER_SECOND records within a second. */
+  /** Mean number of queries per record. It doubles after every PER_SECOND records within a second. */
   #stride = 1;
   #secondEndsMs = 0;
   #inSecond = 0;
@@ -94,7 +95,7 @@ export class DecisionSamples {
     this.#random = random;
   }
 
-  /** Counts a query. Returns whether it must be recorded. */
+  /** Counts a query. Returns true if this query must be recorded by {@link record}. */
   shouldRecord(nowMs: number): boolean {
     return --this.#left <= 0 || nowMs >= this.#secondEndsMs;
   }
@@ -115,7 +116,7 @@ export class DecisionSamples {
     this.#left = this.#gap;
   }
 
-  /** Sets the stride so that a second as busy as the previous one yields PER_SECOND records. */
+  /** Sets the number of queries per record so that a second as busy as the previous one yields PER_SECOND records. */
   #adjustStride(weight: number, nowMs: number): void {
     if (nowMs >= this.#secondEndsMs || nowMs < this.#secondEndsMs - SECOND_MS) {
       const follows = nowMs < this.#secondEndsMs + SECOND_MS;
@@ -139,7 +140,7 @@ export class DecisionSamples {
       if (weight === 0) continue;
       const ageMs = ((nowMs | 0) - (words[at + TIME_MS] ?? 0)) | 0;
       if (ageMs > spanMs || ageMs < -MAX_CLOCK_DIFFERENCE_MS) continue;
-      // If the oldest record is within the span, earlier ones may have been overwritten.
+      // If the oldest record of a full ring buffer is within the span, earlier records of the span were overwritten.
       if (i === 0) sinceMs = nowMs - ageMs;
       samples.push(sampleAt(words, at, nowMs - ageMs));
     }

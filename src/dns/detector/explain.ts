@@ -1,15 +1,15 @@
 import { questionOf, typeNames } from '../protocol/index.ts';
 import type { AttackDetector } from './attackDetector.ts';
 
-/** Verdict that a query for a name would get, and its reason. */
+/** The verdict that a query for a name would get, and what the guard knows about the name and its zone. */
 export interface Explanation {
   readonly name: string;
   readonly type: string;
-  /** Known zone that contains the name. Empty for a name outside every known zone. */
+  /** Name of the known zone that contains the queried name. Empty if no known zone contains it. */
   readonly zone: string;
   readonly zone_attacked: boolean;
   readonly zone_judged_by_rate: boolean;
-  /** Whether the zone is still being seeded. Meanwhile, none of its names counts as unknown. */
+  /** Whether the zone is still to be seeded, and its traffic was not observed for long. No name then is unknown. */
   readonly zone_awaits_names: boolean;
   readonly known: boolean;
   readonly known_types: readonly string[];
@@ -26,7 +26,10 @@ interface NameAndType {
   readonly type: { readonly name: string; readonly number: number };
 }
 
-/** Returns a query's verdict without counting, learning or taking a token. Throws `BadNameError` for invalid names. */
+/**
+ * Returns the verdict that a query would get. Does not count the query, learn from it or take a token. Throws
+ * `BadNameError` if the name is invalid.
+ */
 export function explain(detector: AttackDetector, { name, type }: NameAndType, nowMs: number): Explanation {
   const question = questionOf(name, type.number, detector.key);
   const zone = detector.zones.find(question);

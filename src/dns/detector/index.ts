@@ -1,9 +1,9 @@
 /**
- * Decides whether DNS queries pass, from known names, attack detection and token buckets. Uses no sockets, clock or
- * files. All numbers are in docs/reference/dns-protection.md and dns-attacks.md.
+ * Decides whether DNS queries pass, by known names, attack detection and token buckets. Uses no sockets, clock or
+ * files. docs/reference/dns-protection.md and dns-attacks.md explain all numbers.
  */
 
-// The detector learns names and maintains zones. The policy decides a single query and is usable in any thread.
+// `AttackDetector` learns names and checks zones in one thread. `QueryPolicy` decides single queries in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';
 export { type Explanation, explain } from './explain.ts';

@@ -3,16 +3,16 @@ import type { ZoneIndex } from './zones/zoneIndex.ts';
 
 export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
 
-/** Receiver of answers to learn from: the detector, or a thread that forwards answers to the detector. */
+/** An object that learns from answers: the detector, or an object that forwards answers to the detector's thread. */
 export interface AnswerSink {
   readonly zoneIndex: ZoneIndex;
   allows(question: Question, client: string): boolean;
-  /** Adds the zone that a negative answer named. `wire`: zone name in wire form. */
+  /** Adds a zone that a negative answer names. `wire`: zone name in wire form. */
   addZone(wire: Uint8Array): void;
   /**
-   * `kind`: an `AnswerKind`. `network`: hash of the client network. `isAllowed`: an access list allowed the query, so
-   * that only names are learned. `isProven`: the client's address cannot be forged. Positional parameters, because this
-   * runs for each packet and must not allocate.
+   * Learns from an answer. `kind`: an `AnswerKind`. `network`: hash of the client network. `isAllowed`: an access
+   * list allowed the query, so only its name is learned. `isProven`: the client's address cannot be forged.
+   * Parameters are positional, because no object may be allocated per packet.
    */
   learnIn(
     zone: number,
@@ -25,7 +25,7 @@ export interface AnswerSink {
   ): void;
 }
 
-/** Learns the zone that a negative answer names, then the queried name. `question` was parsed from the answer. */
+/** Learns the zone that a negative answer names, then the queried name. `question` must be parsed from `answer`. */
 // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
 export function learnAnswer(
   sink: AnswerSink,

@@ -1,20 +1,21 @@
 /**
- * Draws a sample, with equal probability, from the queries limited since the previous `take`: reservoir sampling
- * (Vitter, algorithm R, 1985). Memory is preallocated, so that no object is allocated per packet.
+ * Draws a random sample of the queries that were limited since the previous `take`. Each query is selected with equal
+ * probability: reservoir sampling (Vitter, algorithm R, 1985). Memory is preallocated, so that no object is allocated
+ * per packet.
  */
 import { HEADER_BYTES } from '../protocol/index.ts';
 
-/** Maximum number of sampled queries. A share of 50 % then has a standard error of 3 %. */
+/** Maximum number of queries in a sample. A share of 50 % then has a standard error of 3 %. */
 const SLOTS = 256;
 const MAX_NAME_BYTES = 255;
-/** Longest text form of an IPv6 address. A zone identifier (`%eth0`) is cut off. */
+/** Length of the longest text form of an IPv6 address. Longer text, with a zone identifier (`%eth0`), is cut off. */
 const MAX_CLIENT_BYTES = 45;
 const TYPE_AND_CLASS_BYTES = 4;
 const NAME = 4;
 const CLIENT = NAME + MAX_NAME_BYTES;
 const SLOT_BYTES = CLIENT + MAX_CLIENT_BYTES;
 
-/** Sampled queries as transferred between threads. */
+/** A sample of limited queries, in the form in which it is passed between threads. */
 export interface SampleBatch {
   /** Number of limited queries from which the sample was drawn. */
   readonly seen: number;
@@ -22,11 +23,11 @@ export interface SampleBatch {
 }
 
 export interface LimitedQuery {
-  /** Name in wire form. */
+  /** Queried name in wire form. */
   readonly name: Uint8Array;
   readonly type: number;
   readonly client: string;
-  /** Number of queries that the sample represents. */
+  /** Number of limited queries that this sampled query represents. */
   readonly weight: number;
 }
 
@@ -41,8 +42,8 @@ export class LimitedSamples {
   }
 
   /**
-   * Counts a limited query and may sample it. `packet` must be a valid query whose question section ends at
-   * `questionEnd`.
+   * Counts a limited query, and may add it to the sample. `packet` must be a valid query whose question section ends
+   * at offset `questionEnd`.
    */
   note(packet: Uint8Array, questionEnd: number, client: string): void {
     const seen = ++this.#seen;
@@ -52,7 +53,7 @@ export class LimitedSamples {
     this.#writeClient(slot * SLOT_BYTES, client);
   }
 
-  /** Returns the sample since the previous call, or undefined if no query was limited. */
+  /** Returns a sample of the queries limited since the previous call, or undefined if no query was limited. */
   take(): SampleBatch | undefined {
     if (this.#seen === 0) return undefined;
     const seen = this.#seen;
@@ -77,7 +78,7 @@ export class LimitedSamples {
   }
 }
 
-/** Yields the sampled queries of a batch. */
+/** Yields the queries of a sample. */
 export function* samplesIn({ seen, bytes }: SampleBatch): Generator<LimitedQuery> {
   const weight = seen / Math.max(1, Math.floor(bytes.length / SLOT_BYTES));
   for (let at = 0; at + SLOT_BYTES <= bytes.length; at += SLOT_BYTES)

@@ -1,4 +1,7 @@
-/** Replays recorded queries under other sensitivities, with the guard's bucket sizes and client limits. */
+/**
+ * Replays recorded queries to compute what a rule with other sensitivities would have done with them. Token buckets
+ * and client limits are computed from the guard's current thresholds.
+ */
 import type { Rule } from '../../rules/index.ts';
 import type { AttackDetector } from './attackDetector.ts';
 import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
@@ -19,11 +22,11 @@ import type { Reason } from './verdict.ts';
 
 export type Sensitivities = Pick<Rule, 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
 
-/** Result of a replay: numbers of queries, extrapolated from the samples by their weights. */
+/** Result of a replay: numbers of queries, extrapolated from the recorded samples. */
 export interface ReplayResult {
   /** Queries that needed a rate-limit token. */
   readonly paying: number;
-  /** Queries that needed a token but found the bucket empty. */
+  /** Queries that needed a rate-limit token but got none. */
   readonly limited: number;
   /** Queries for known names among `limited`. */
   readonly knownLimited: number;
@@ -43,8 +46,8 @@ export class PolicyReplay {
   }
 
   /**
-   * Returns what an enabled rule would have limited. Assumes that the token buckets are full at the start, and that
-   * the guard may drop queries.
+   * Returns how many of the recorded queries an enabled rule with these sensitivities would have limited. Assumes
+   * that the token buckets are full at the start, and that the guard may drop queries.
    */
   replay(sensitivities: Sensitivities): ReplayResult {
     const { samples, sinceMs } = this.#recorded;
@@ -81,7 +84,7 @@ interface PurseOptions {
   readonly recent: RecentNames;
 }
 
-/** One token bucket for the account, and one for each zone that is judged by query rate instead of names. */
+/** Token buckets of a replay: one for the account, and one for each zone that is judged by query rate, not names. */
 class ReplayBuckets {
   readonly #detector: AttackDetector;
   readonly #options: PurseOptions;
@@ -94,7 +97,7 @@ class ReplayBuckets {
     this.#bucket = fullBucket(options.size, options.sinceMs);
   }
 
-  /** Takes tokens for the queries that a sample represents. Returns how many of these queries got a token. */
+  /** Takes tokens for the queries that a sample represents. Returns the number of these queries that got a token. */
   pay(sample: DecisionSample, reason: Reason): number {
     const { hashHigh, hashLow, timeMs, weight } = sample;
     if (reason === 'zoneRate') {
@@ -123,19 +126,22 @@ function fullBucket({ ratePerSecond, burst }: Threshold, nowMs: number): TokenBu
   return bucket;
 }
 
-/** Counts queries per client and window, as `HeavyClients` does: only once all clients together exceed the limit. */
+/**
+ * Counts each client's queries in a window, like `HeavyClients`: only from the query on with which all clients
+ * together exceed the limit for one client.
+ */
 class ClientLimit {
   readonly #limit: number;
   readonly #counts = new Map<number, number>();
   #total = 0;
   #window = -1;
 
-  /** If `ratePerSecond` is undefined, clients are not limited. */
+  /** `ratePerSecond`: rate of the account's token bucket. If undefined, clients are not limited. */
   constructor(ratePerSecond: number | undefined) {
     this.#limit = ratePerSecond === undefined ? Number.POSITIVE_INFINITY : clientLimit(ratePerSecond);
   }
 
-  /** Counts the queries that a sample represents. Returns how many of them exceed the client's limit. */
+  /** Counts the queries that a sample represents. Returns how many of these queries exceed the client's limit. */
   above({ client, timeMs, weight }: DecisionSample): number {
     if (client === 0 || this.#limit === Number.POSITIVE_INFINITY) return 0;
     const window = Math.floor(timeMs / CLIENT_WINDOW_MS);

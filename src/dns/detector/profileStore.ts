@@ -2,9 +2,9 @@ import type { StoredClients } from './clients/knownClients.ts';
 import type { ProfileEntry } from './profile/profile.ts';
 import type { RateSample } from './thresholds.ts';
 
-/** Learned state of a guard, without the names of the profile. */
+/** What a guard has learned, except the names of the profile. */
 export interface Learned {
-  /** Key with which names are hashed. */
+  /** Key with which names and client networks are hashed. */
   readonly hashKey: { readonly high: number; readonly low: number };
   readonly savedMs: number;
   readonly rates: readonly RateSample[];
@@ -26,8 +26,8 @@ export interface LearnedZone {
   readonly seeded?: boolean;
   readonly attacked?: boolean;
   /**
-   * Zone whose data shows that every name exists in this zone (by a wildcard or a delegation). Empty if not every
-   * name exists.
+   * Name of the zone whose data contains the wildcard or delegation because of which every name exists in this zone.
+   * Empty if not every name exists.
    */
   readonly boundlessBy?: string;
   readonly unknownPeakPerSecond?: number;
@@ -37,16 +37,16 @@ export interface LearnedZone {
   readonly deniesByNoData?: boolean;
   readonly nxdomains?: number;
   readonly noDatas?: number;
-  /** Number of days with answers from the zone, and calendar day of the last answer. */
+  /** Number of days with answers from the zone, and calendar day (since 1970) of the zone's last answer. */
   readonly days?: readonly [count: number, lastDay: number];
 }
 
-/** Stores the learned state of a guard across restarts. */
+/** Stores what a guard has learned, across restarts. */
 export interface ProfileStore {
-  /** Returns undefined if nothing was stored. */
+  /** Returns the stored state and names, or undefined if nothing was stored. */
   load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
-  /** Replaces the stored state atomically. */
+  /** Replaces the stored state and the stored names in one atomic step. */
   save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
-  /** Replaces all state except the names. Does nothing if no names are stored. */
+  /** Replaces the stored state, but keeps the stored names. Does nothing if no names are stored. */
   saveLearned(learned: Learned): Promise<void>;
 }

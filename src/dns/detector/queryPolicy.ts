@@ -1,4 +1,7 @@
-/** Decides single DNS queries from shared memory, in any thread. docs/reference/dns-protection.md lists the rules and numbers. */
+/**
+ * Decides single DNS queries from shared memory, in any thread. docs/reference/dns-protection.md lists the conditions
+ * and numbers.
+ */
 
 import { type HashKey, networkHash, type Question } from '../protocol/index.ts';
 import { type Access, SharedAccessLists } from './clients/accessLists.ts';
@@ -25,13 +28,13 @@ import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
 
 const PASSED = verdictOf('passed', 'none');
-/** Reasons for which a query needs a rate-limit token. They depend on the name, not on the client. */
+/** Reasons for which a query needs a rate-limit token. These reasons depend on the name, not on the client. */
 type PayReason = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClient'>;
 const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
 const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
 /**
- * Of the limited queries from new clients, one in SLIP is answered with TC=1, like `slip` of response rate limiting.
- * The others are dropped, because sending an answer costs more than all other work on a query.
+ * One in SLIP limited queries from new clients is answered with TC=1, like `slip` of response rate limiting. The
+ * others are dropped, because sending an answer costs more than all other work on a query.
  */
 const SLIP = 8;
 const NEW_TRUNCATED = verdictOf('truncated', 'newClient');
@@ -59,7 +62,7 @@ export class QueryPolicy {
   readonly zoneIndex: ZoneIndex;
   readonly accessLists: SharedAccessLists;
   readonly knownClients: KnownClients;
-  /** Recorded decisions on queries, for a replay under other sensitivities. */
+  /** Samples of decided queries, for a replay under other sensitivities. */
   readonly decisions: DecisionSamples;
   readonly #memory: SharedState;
   readonly #heavyClients: HeavyClients;
@@ -70,13 +73,14 @@ export class QueryPolicy {
   readonly #onAlarm: (zone: number, nowMs: number) => void;
   #newRefused = 0;
   /**
-   * Zone number plus 1 if the last query was a user's query (for a known name). 0 for other queries, and if an access
-   * list decided. The data plane passes this value to {@link countUser} when the query ends.
+   * Zone number plus 1 if the last decided query was a user's query (for a known name). 0 for other queries, and if
+   * an access list decided. The data plane passes this value to {@link countUser} when the query ends.
    */
   userZone = 0;
 
   /**
-   * `onAlarm` receives the number of a zone that the detector must check, because unknown names have reached the alarm.
+   * `onAlarm` is called with the number of a zone that the detector must check, because the zone's unknown names have
+   * reached the alarm threshold.
    */
   constructor(key: HashKey, memory: SharedState, onAlarm: (zone: number, nowMs: number) => void) {
     this.key = key;
@@ -93,7 +97,7 @@ export class QueryPolicy {
     this.#onAlarm = onAlarm;
   }
 
-  /** Decides a UDP query and counts the verdict. `client`: source address; if undefined, only name rules apply. */
+  /** Returns the verdict on a UDP query, and counts it. If `client` (an address) is undefined, only names matter. */
   decide(question: Question, nowMs: number, client?: string): Verdict {
     const verdict = this.accessVerdict(question, client) ?? this.#decideByName(question, nowMs, client);
     Atomics.add(this.#verdicts, verdict, 1);
@@ -130,7 +134,7 @@ export class QueryPolicy {
       this.#onAlarm(number, nowMs);
     }
     const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
-    // The token bucket already limits queries that need a token, so skip the client limit.
+    // A query that needs a token is already limited by the token bucket, so the client limit does not count it.
     const verdict = byName !== PASSED || client === undefined ? byName : this.#decideByClient(client, nowMs);
     if (verdict >= FIRST_LIMITED) {
       zone.countRefusal(verdict >= FIRST_NOT_FORWARDED, place >= 0);
@@ -143,7 +147,7 @@ export class QueryPolicy {
 
   /**
    * Whether a limited query for a known name is evidence of an attack. Always false until a threshold is learned or
-   * configured. Also false for the limit of one client, because a large resolver may exceed it permanently.
+   * configured. Also false if a client exceeded its limit, because a large resolver may do so permanently.
    */
   #isBeyondUsual(verdict: Verdict): boolean {
     return this.flags.mayDrop === 'always' && reasonOf(verdict) !== 'clientRate';
@@ -162,12 +166,12 @@ export class QueryPolicy {
     this.decisions.record({ facts, hashHigh, hashLow, client: tag }, nowMs);
   }
 
-  /** Counts the outcome of a user's query (a query for a known name). Does nothing if `userZone` is 0. */
+  /** Counts the outcome of a user's query (for a known name). Does nothing if `userZone` is 0. */
   countUser(userZone: number, end: UserEnd): void {
     if (userZone !== 0) this.zone(userZone - 1).countUser(end);
   }
 
-  /** Whether samples of limited queries are collected, which happens only during an attack. */
+  /** Whether samples of limited queries are collected. They are collected only while an attack is reported. */
   get samplesLimited(): boolean {
     return this.flags.attack;
   }
@@ -188,8 +192,8 @@ export class QueryPolicy {
   }
 
   /**
-   * Counts a query. Above the limit, the verdict is TC=1 and not a drop, because the source address may be forged. A
-   * retry over TCP proves the address.
+   * Counts a query of a client. Above the client's limit, the query is answered with TC=1 and not dropped, because
+   * its source address may be forged. A retry over TCP proves the address.
    */
   #limitClient(client: string, limit: number, nowMs: number): Verdict {
     if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
@@ -233,8 +237,8 @@ export class QueryPolicy {
   }
 
   /**
-   * Whether a query without a token is dropped. Until the account's threshold is learned or configured, queries are
-   * dropped only in zones that are under attack or above their own rate limit.
+   * Whether a query that gets no token is dropped or truncated. Until the account's threshold is learned or
+   * configured, this happens only in zones that are under attack or above their own rate limit.
    */
   mayDrop(zone: SharedZone, reason: Reason, nowMs: number): boolean {
     const { mode, mayDrop } = this.flags;
@@ -249,7 +253,7 @@ export class QueryPolicy {
 
   /**
    * Whether the name in slot `place` is known with the query type. Looks the name up again before returning false,
-   * because a deletion in another thread may move names.
+   * because another thread may have deleted a name and moved this one.
    */
   #knowsType(question: Question, place: number): boolean {
     if (hasType(this.names, place, question.type)) return true;

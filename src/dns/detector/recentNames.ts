@@ -1,13 +1,17 @@
 /**
- * Unknown names that were queried recently and needed a token. The random names of a flood are queried once, names in
- * use repeatedly. A newer name overwrites the name in its slot. An overwritten name must be queried once more.
+ * Hashes of names that were queried recently and needed a token, mostly unknown names. The random names of a flood
+ * are queried once, but names in use are queried again. A hash overwrites an older hash in the same slot. An
+ * overwritten name counts as queried for the first time when it is queried again.
  */
 
-/** Slots in 2 MiB. At 20,000 random names/s, a name is kept for 26 s on average, longer than clients retry. */
+/**
+ * Number of slots, which take 2 MiB. At 20,000 random names per second, a name is kept for 26 seconds on average,
+ * longer than clients retry.
+ */
 const SLOTS = 524_288;
 export const RECENT_NAMES_BYTES = SLOTS * 4;
 
-/** Shared memory without locks: if two threads write one slot at the same time, the last write remains. */
+/** Names in shared memory without locks. If two threads write one slot at the same time, the last write remains. */
 export class RecentNames {
   readonly #tags: Uint32Array;
 
@@ -15,7 +19,7 @@ export class RecentNames {
     this.#tags = new Uint32Array(memory);
   }
 
-  /** Stores a name. Returns true if its slot already contained the name: the name is queried again. */
+  /** Stores the hash of a queried name. Returns true if the hash was already stored: the name is queried again. */
   note(high: number, low: number): boolean {
     const place = low % SLOTS;
     const again = this.#tags[place] === high;

@@ -1,6 +1,6 @@
 /**
- * Shared memory for deciding queries. The detector writes it, and every thread that receives queries reads it
- * (queryPolicy.ts). All threads share one profile, one token bucket and one set of counters.
+ * Memory that all threads share to decide queries (queryPolicy.ts): one profile, one token bucket, and one set of
+ * counters. The detector writes names and settings. Every thread that receives queries reads them and counts.
  */
 import { ACCESS_LISTS_BYTES } from './clients/accessLists.ts';
 import { HEAVY_CLIENTS_BYTES } from './clients/heavyClients.ts';
@@ -13,12 +13,12 @@ import { VERDICTS } from './verdict.ts';
 import { ZONE_BYTES } from './zones/sharedZone.ts';
 import { MAX_ZONES, ZONE_INDEX_BYTES } from './zones/zoneIndex.ts';
 
-/** Buffers in shared memory, as passed to other threads. */
+/** Buffers of shared memory, in the form in which they are passed to other threads. */
 export interface SharedState {
   readonly maxNames: number;
   readonly names: SharedArrayBuffer;
   readonly zoneIndex: SharedArrayBuffer;
-  /** Zones by number. Zone 0 contains the names outside every known zone. */
+  /** Counters and flags of zones, by zone number. Zone 0 stands for names outside every known zone. */
   readonly zones: SharedArrayBuffer;
   readonly recent: SharedArrayBuffer;
   readonly bucket: SharedArrayBuffer;
@@ -56,7 +56,7 @@ const ATTACK = 5;
 const MAX_CLIENT_LIMIT = 0x7fffffff;
 const modes = ['none', 'monitoring', 'enabled'] as const;
 
-/** Settings of the rule in force, written by the detector. Changes apply immediately in all threads. */
+/** Settings for deciding queries, which the detector writes. A change applies immediately in all threads. */
 export class PolicyFlags {
   readonly bucket: TokenBucket;
   readonly #words: Int32Array;
@@ -75,6 +75,7 @@ export class PolicyFlags {
     Atomics.store(this.#words, MODE, modes.indexOf(mode));
   }
 
+  /** Profile sensitivity of the rule in force, as a number (`profileLevel`). */
   get level(): number {
     return Atomics.load(this.#words, LEVEL);
   }
@@ -84,10 +85,10 @@ export class PolicyFlags {
   }
 
   /**
-   * When queries without a token may be dropped:
+   * When queries that get no token may be dropped or truncated:
    * - `never`: the guard has not learned enough.
    * - `underAttack`: only in zones under attack or above their rate limit, because the account has no threshold yet.
-   * - `always`: a threshold exists.
+   * - `always`: the account's threshold is learned or configured.
    */
   get mayDrop(): 'never' | 'underAttack' | 'always' {
     const word = Atomics.load(this.#words, MAY_DROP);
@@ -106,6 +107,7 @@ export class PolicyFlags {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
   }
 
+  /** Whether an attack on any zone is reported. */
   get attack(): boolean {
     return Atomics.load(this.#words, ATTACK) !== 0;
   }
@@ -114,7 +116,7 @@ export class PolicyFlags {
     Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
   }
 
-  /** Maximum UDP queries per client in a five-second window. 0: no limit. */
+  /** Maximum number of UDP queries per client in a window of five seconds. 0 means no limit. */
   get clientLimit(): number {
     return Atomics.load(this.#words, CLIENT_LIMIT);
   }

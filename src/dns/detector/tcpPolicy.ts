@@ -1,6 +1,6 @@
 /**
  * Decides TCP queries. TCP proves the client's address, so each client has its own token bucket and cannot use up the
- * tokens of others. A bucket separate from the UDP one also limits all TCP clients together.
+ * tokens of others. A further bucket limits all TCP clients together. It is separate from the bucket for UDP.
  */
 import type { Question } from '../protocol/index.ts';
 import { ClientRates } from './clients/clientRates.ts';
@@ -12,15 +12,15 @@ import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
 import { FIRST_NOT_FORWARDED, type Verdict, verdictOf } from './verdict.ts';
 
 /**
- * Share of the account's rate and burst for one client. Ten flooding clients can empty the TCP bucket, but not the
- * UDP one.
+ * Share of the account's rate and burst for one client. Ten flooding clients can empty the bucket for TCP, but not
+ * the bucket for UDP.
  */
 const CLIENT_SHARE = 0.1;
 
 export interface TcpClient {
   /** Client address as reported by the socket. */
   readonly address: string;
-  /** Key of the client's token bucket: the client's address or network. */
+  /** Key that selects the client's token bucket: the client's address or network. */
   readonly client: string;
 }
 
@@ -37,7 +37,7 @@ export class TcpPolicy {
     this.#recent = new RecentNames(memory.recent);
   }
 
-  /** Decides a TCP query and counts it in its zone. */
+  /** Returns the verdict on a TCP query, and counts the query in its zone. */
   decide(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
     const policy = this.#policy;
     const listed = policy.accessVerdict(question, address);

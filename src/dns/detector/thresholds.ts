@@ -1,11 +1,11 @@
 /**
- * Thresholds learned from an account's traffic. `rate` is the 95th percentile of per-minute query rates in the learning
- * window, `burst` five times the rate (docs/reference/dns-protection.md; Cloudflare's published rule). Attack traffic is
- * excluded.
+ * Learns the threshold of an account from its traffic, without attack traffic. The rate is the 95th percentile of the
+ * per-minute query rates in the learning window. The burst is five times the rate, as Cloudflare has published
+ * (docs/reference/dns-protection.md).
  */
 
 export interface Threshold {
-  /** Tokens that the bucket gains per second. Each query takes one. */
+  /** Number of tokens that the token bucket gains per second. */
   readonly ratePerSecond: number;
   readonly burst: number;
 }
@@ -14,16 +14,16 @@ const MINUTE_MS = 60_000;
 const PERCENTILE = 0.95;
 /** Cloudflare: "The burst threshold is calculated as five times the rate threshold." */
 export const BURST_FACTOR = 5;
-/** Minimum rate in queries per second. With less, one busy resolver would empty a quiet zone's token bucket. */
+/** Minimum rate in queries per second. At a lower rate, one busy resolver would empty a quiet zone's token bucket. */
 export const FLOOR_PER_SECOND = 100;
-/** Thresholds are recomputed every ten minutes, as at Cloudflare. */
+/** The threshold is recomputed every ten minutes, as at Cloudflare. */
 const RECOMPUTE_MS = 10 * MINUTE_MS;
-/** A minute becomes a sample if at least this part was observed. The mean of half a minute is accurate enough. */
+/** A minute becomes a sample if at least this part of it was observed. A mean of half a minute is accurate enough. */
 const MIN_WATCHED_MS = MINUTE_MS / 2;
 
 export const FLOOR: Threshold = { ratePerSecond: FLOOR_PER_SECOND, burst: FLOOR_PER_SECOND * BURST_FACTOR };
 
-/** Returns the threshold for a learning window. A sample is one minute's mean queries per second. */
+/** Returns the threshold for the samples of a learning window. A sample is the mean query rate of one minute. */
 export function thresholdOf(samples: Iterable<number>): Threshold {
   const rates = Float64Array.from(samples).sort();
   const p95 = rates[Math.ceil(rates.length * PERCENTILE) - 1] ?? 0;
@@ -32,8 +32,8 @@ export function thresholdOf(samples: Iterable<number>): Threshold {
 }
 
 /**
- * Minute since 1970 and mean query rate, which is stored as -1 - rate if a zone was under attack. Exactly -1 is
- * ignored, because older versions stored it without a rate.
+ * Number of a minute (since 1970) and mean query rate of this minute. The rate is stored as -1 - rate if a zone was
+ * under attack. The value -1 is ignored: older versions stored it instead of a rate.
  */
 export type RateSample = readonly [minute: number, ratePerSecond: number];
 
@@ -59,7 +59,7 @@ export class RateHistory {
     return this.#threshold;
   }
 
-  /** Whether the threshold comes from observed traffic rather than the minimum. */
+  /** Whether the threshold was computed from observed traffic. Before that, it is the minimum. */
   get isLearned(): boolean {
     return this.#computedMs !== Number.NEGATIVE_INFINITY;
   }
@@ -71,14 +71,14 @@ export class RateHistory {
     return count;
   }
 
-  /** Observed minutes, with or without an attack. */
+  /** Number of observed minutes, with or without an attack. */
   get watchedMinutes(): number {
     return this.#samples.size;
   }
 
   /**
-   * Adds the queries since the last call that may raise the threshold. Call every second. Returns true if the threshold
-   * was recomputed.
+   * Adds the number of queries since the last call that may raise the threshold. `attack`: whether a zone is under
+   * attack. Call every second. Returns true if the threshold was recomputed.
    */
   add(queries: number, attack: boolean, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS);
@@ -97,14 +97,14 @@ export class RateHistory {
     return [...this.#samples];
   }
 
-  /** Restores query rates. The next {@link add} computes the threshold. */
+  /** Restores the stored query rates. The next {@link add} computes the threshold from them. */
   restore(samples: Iterable<RateSample>): void {
     for (const [minute, rate] of samples) this.#samples.set(minute, rate);
   }
 
   /**
-   * Ends the minute. It becomes a sample if at least half of it was observed. A minute in which the process did not
-   * run has an unknown rate, not a low one.
+   * Ends the current minute. The minute becomes a sample if at least half of it was observed: a minute in which the
+   * process did not run has an unknown rate, not a low one.
    */
   #closeMinute(minute: number, nowMs: number): void {
     const watchedMs = nowMs - this.#sinceMs;

@@ -1,28 +1,28 @@
 /**
- * Lock-free token bucket in shared memory, used by all threads. The bucket gains `ratePerSecond` tokens per second,
- * up to `burst`. Each query that needs a token takes one.
+ * A lock-free token bucket in shared memory, used by all threads. The bucket gains `ratePerSecond` tokens per second,
+ * up to `burst` tokens. Each query that needs a token takes one.
  */
 
 const MS_PER_SECOND = 1000;
 /** Tokens are counted in thousandths (units), so that one token per second is one unit per millisecond. */
 const UNITS_PER_TOKEN = 1000;
 /**
- * Maximum burst, because more units would not fit into 32 bits. This burst suffices for five seconds at 400,000
- * queries/s, more than one machine forwards.
+ * Maximum burst in tokens. More units would not fit into 32 bits. This burst suffices for five seconds at 400,000
+ * queries per second, which is more than one machine forwards.
  */
 const MAX_BURST = 2_000_000;
-/** Maximum difference between two threads' clocks. A larger step back means that the clock was set back. */
+/** Maximum difference between the clocks of two threads. If time goes back by more, the system clock was set back. */
 const CLOCK_SET_BACK_MS = 1000;
 
 const TOKENS = 0;
-/** Time of the last refill: milliseconds modulo 2^32. */
+/** Index of the word with the time of the last refill, in milliseconds modulo 2^32. */
 const FILLED_MS = 1;
 const RATE = 1;
 const BURST = 2;
-/** Size of a token bucket: two 32-bit words and two 64-bit numbers. */
+/** Size of a token bucket in bytes: two 32-bit words and two 64-bit numbers. */
 export const BUCKET_BYTES = 24;
 
-/** Token bucket in shared memory. `offset` must be a multiple of eight. */
+/** A token bucket at an offset in shared memory. `offset` must be a multiple of eight. */
 export class TokenBucket {
   readonly #words: Int32Array;
   readonly #size: Float64Array;
@@ -32,7 +32,10 @@ export class TokenBucket {
     this.#size = new Float64Array(memory, offset, BUCKET_BYTES / 8);
   }
 
-  /** Changes rate and burst. Keeps tokens up to the new burst. Adds as many tokens as the burst grows. */
+  /**
+   * Changes rate and burst. If the burst grows, adds the difference to the tokens. If it shrinks, keeps as many
+   * tokens as the new burst permits.
+   */
   resize(ratePerSecond: number, burst: number, nowMs: number): void {
     const wanted = Math.min(MAX_BURST, burst);
     if (ratePerSecond === this.ratePerSecond && wanted === this.burst) return;
@@ -43,7 +46,7 @@ export class TokenBucket {
     this.#add(grown * UNITS_PER_TOKEN);
   }
 
-  /** Takes one token if at least `reserve` tokens remain. Returns false otherwise. */
+  /** Takes one token if at least `reserve` tokens then remain. Otherwise takes none and returns false. */
   take(nowMs: number, reserve = 0): boolean {
     this.#refill(nowMs);
     const least = (1 + reserve) * UNITS_PER_TOKEN;
@@ -54,7 +57,7 @@ export class TokenBucket {
     }
   }
 
-  /** Takes at most `tokens` tokens and leaves at least `reserve`. Returns the number taken. */
+  /** Takes at most `tokens` tokens, but leaves at least `reserve` tokens. Returns the number of tokens taken. */
   takeUpTo(tokens: number, nowMs: number, reserve = 0): number {
     this.#refill(nowMs);
     for (;;) {
@@ -66,6 +69,7 @@ export class TokenBucket {
     }
   }
 
+  /** Returns the number of tokens in the bucket, which may be a fraction. */
   level(nowMs: number): number {
     this.#refill(nowMs);
     return Atomics.load(this.#words, TOKENS) / UNITS_PER_TOKEN;
@@ -80,8 +84,8 @@ export class TokenBucket {
   }
 
   /**
-   * Adds the tokens gained since the last refill. Only the thread that advances the timestamp adds tokens, so each
-   * millisecond counts once. Adds none if the clock was set back.
+   * Adds the tokens gained since the last refill. Only the thread that advances the time of the last refill adds
+   * tokens, so that each millisecond counts once. Adds none if the clock was set back.
    */
   #refill(nowMs: number): void {
     const nowWord = Math.floor(nowMs) | 0;

@@ -1,11 +1,14 @@
-/** A verdict combines outcome and reason in one small number, so that no object is allocated per packet. */
+/**
+ * The verdict on a query is its outcome and the reason for it, combined in one small number, so that no object is
+ * allocated per packet.
+ */
 
 /**
  * Outcomes of a query:
  * - `passed`: the query needed no token.
  * - `paid`: the query took a token.
  * - `wouldDrop`: the query exceeded a limit, but passed because the rule only monitors or may not drop yet.
- * - `dropped`: the query gets no answer.
+ * - `dropped`: the query gets no answer, or REFUSED over TCP.
  * - `truncated`: the query is answered with TC=1.
  */
 export const outcomes = ['passed', 'paid', 'wouldDrop', 'dropped', 'truncated'] as const;
@@ -14,9 +17,10 @@ export type Outcome = (typeof outcomes)[number];
 /**
  * Reasons of a verdict:
  * - `none`: none of the following reasons.
- * - `unknownName`, `unknownType`, `aboveUsual`, `zoneRate`: the query needed a token.
+ * - `unknownName`, `unknownType`, `aboveUsual`, `zoneRate`: the query needed a token, because its name is unknown, is
+ *   not known with this type, is above its usual rate, or is in a zone judged by query rate.
  * - `clientRate`: the client exceeded its limit.
- * - `accessList`: an access list decided before any other check.
+ * - `accessList`: an access list allowed or denied the query.
  * - `newClient`: all new clients together exceeded their limit.
  */
 export const reasons = [
@@ -32,7 +36,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number];
 
 const REASON_BITS = 3;
-/** Exclusive upper bound of verdict numbers, which is the length of an array with one counter per verdict. */
+/** Exclusive upper bound of verdict numbers. An array with one counter per verdict has this length. */
 export const VERDICTS = outcomes.length << REASON_BITS;
 
 /** Verdict on a query: `outcome * 8 + reason`, as indexes into `outcomes` and `reasons`. */
@@ -44,8 +48,8 @@ export const verdictOf = (outcome: Outcome, reason: Reason): Verdict =>
 export const outcomeOf = (verdict: Verdict): Outcome => outcomes[verdict >>> REASON_BITS] ?? 'passed';
 export const reasonOf = (verdict: Verdict): Reason => reasons[verdict & ((1 << REASON_BITS) - 1)] ?? 'none';
 
-/** Lowest verdict of a limited query: dropped, truncated, or passed only because the rule may not drop. */
+/** Lowest verdict on a limited query: dropped, truncated, or passed only because the rule may not drop. */
 export const FIRST_LIMITED = verdictOf('wouldDrop', 'none');
-/** Lowest verdict of a query that is not forwarded to the servers. */
+/** Lowest verdict on a query that is not forwarded to the servers. */
 export const FIRST_NOT_FORWARDED = verdictOf('dropped', 'none');
 export const FIRST_TRUNCATION = verdictOf('truncated', 'none');

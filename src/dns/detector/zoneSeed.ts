@@ -1,4 +1,4 @@
-/** Adds all names of a zone to the profile, so that the guard knows them from the start. */
+/** Adds all names of a zone to the profile, so that the guard knows these names before clients query them. */
 
 import {
   nameToText,
@@ -15,9 +15,9 @@ import type { Zone } from './zones/zone.ts';
 
 export interface SeedResult {
   readonly zone: string;
-  /** Names added for this zone, including empty non-terminals. */
+  /** Number of names added for this zone, including empty non-terminals. Excludes names that were already known. */
   readonly names: number;
-  /** Names that did not fit into the profile. */
+  /** Number of names that did not fit into the profile. */
   readonly skipped: number;
 }
 
@@ -25,8 +25,8 @@ export interface SeedResult {
 const COMMON_TYPES =
   typeBit(QueryType.A) | typeBit(QueryType.AAAA) | typeBit(QueryType.HTTPS) | typeBit(QueryType.NS);
 /**
- * Types whose owner does not become a known name. Clients do not query the owners of NSEC3 records, which are hashes.
- * The owners of the other types also have records of further types.
+ * Records of these types do not make their owner a known name. Owners of NSEC3 records are hashes, which clients do
+ * not query. Owners of RRSIG and NSEC records also have records of other types.
  */
 const IGNORED_TYPES: ReadonlySet<number | undefined> = new Set([
   QueryType.RRSIG,
@@ -41,7 +41,7 @@ export interface ZoneSeedOptions {
 
 export interface ZoneSeedDependencies {
   readonly detector: AttackDetector;
-  /** Called for each added name, in wire form. */
+  /** Called with each added name in wire form. */
   readonly onName?: ((name: Uint8Array) => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ export class ZoneSeed {
   readonly #zoneName: string;
   readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
-  /** Subtrees in which every name exists (wildcards and delegations), as found in the records added so far. */
+  /** Subtrees in which every name exists, because a record added so far is a wildcard, a delegation or a DNAME. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #skipped = 0;
@@ -66,7 +66,7 @@ export class ZoneSeed {
     detector.profile.incompleteZones.delete(this.#seed.zone);
   }
 
-  /** Adds a record's owner (wire form) to the profile. */
+  /** Adds the owner of a record (in wire form) to the profile. `type`: type of the record. */
   add(owner: Uint8Array, type: string): void {
     const number = typeNumber(type);
     if (IGNORED_TYPES.has(number)) return;
@@ -77,7 +77,10 @@ export class ZoneSeed {
     this.#addEmptyNonTerminals(owner);
   }
 
-  /** Marks the zone as seeded. Subtrees whose wildcard or delegation was removed are judged by names again. */
+  /**
+   * Marks the zone as seeded. Call after the last record. A subtree whose wildcard or delegation no longer exists is
+   * judged by names again.
+   */
   finish(): SeedResult {
     for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;
@@ -99,8 +102,8 @@ export class ZoneSeed {
   }
 
   /**
-   * Adds the names without records between an owner and its zone, because resolvers with query name minimisation (RFC
-   * 9156) query them.
+   * Adds the names between an owner and its zone that have no records (empty non-terminals), because resolvers with
+   * query name minimisation (RFC 9156) query them.
    */
   #addEmptyNonTerminals(owner: Uint8Array): void {
     let name = owner;

@@ -1,11 +1,11 @@
-/** Thresholds set by the operator, per account and per zone. They override learned thresholds. */
+/** Thresholds from the configuration, for the account and for single zones. They override learned thresholds. */
 
 export interface Thresholds {
-  /** Unknown names per second in one zone that are an attack, regardless of baseline and answers. */
+  /** Number of unknown names per second in one zone that is an attack, regardless of baseline and answers. */
   readonly unknownPerSecond: number;
-  /** Unknown names per second over all zones of the account that are an attack. */
+  /** Number of unknown names per second over all zones of the account that is an attack. */
   readonly accountUnknownPerSecond: number;
-  /** Rate (queries per second) and burst of the account's token bucket. Default: learned from traffic. */
+  /** Rate (queries per second) and burst of the account's token bucket. By default, they are learned from traffic. */
   readonly ratePerSecond?: number | undefined;
   readonly burst?: number | undefined;
   /** Thresholds by zone name, in lower case without the trailing dot. */
@@ -13,16 +13,19 @@ export interface Thresholds {
 }
 
 export interface ZoneThresholds {
-  /** Unknown names per second that are an attack on this zone. Replaces the account's value and the baseline. */
+  /**
+   * Number of unknown names per second that is an attack on this zone. Replaces the account's threshold, and the
+   * threshold that follows from the zone's baseline.
+   */
   readonly unknownPerSecond?: number | undefined;
-  /** Rate (queries/s) and burst of the zone's token bucket, used while the zone is judged by query rate, not names. */
+  /** Rate (queries/s) and burst of the token bucket that limits the zone while it is judged by query rate. */
   readonly ratePerSecond?: number | undefined;
   readonly burst?: number | undefined;
 }
 
 /**
- * Typos in 100,000 queries/s cause fewer than 1,000 unknown names per second. Five zones above that rate at the same
- * time are not a coincidence.
+ * 100,000 queries per second contain fewer than 1,000 unknown names per second because of typos. If five zones reach
+ * 1,000 at the same time, the cause is an attack.
  */
 export const DEFAULT_THRESHOLDS: Thresholds = {
   unknownPerSecond: 1000,

@@ -12,7 +12,7 @@ import { mix } from './mix.ts';
 /** Length of the window in which queries are counted: long enough for genuine bursts, short enough for floods. */
 export const CLIENT_WINDOW_MS = 5000;
 const MS_PER_SECOND = 1000;
-/** Maximum number of queries per client and window: the number of tokens that the account's bucket gains meanwhile. */
+/** Maximum number of queries per client and window: the number of tokens that the account's bucket gains in it. */
 export const clientLimit = (ratePerSecond: number): number =>
   Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND);
 
@@ -56,8 +56,8 @@ export class HeavyClients {
   }
 
   /**
-   * Counts a query of a client: an IPv4 address or an IPv6 /64 network. Returns a lower bound of the number of queries
-   * of this client in the current window.
+   * Counts a query of a client: an IPv4 address or an IPv6 /64 network. Returns a lower bound of the number of this
+   * client's queries in the current window.
    */
   count(client: ClientAddress, nowMs: number): number {
     const words = this.#words;

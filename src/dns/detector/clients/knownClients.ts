@@ -1,8 +1,8 @@
 /**
  * Client networks (IPv4 /24, IPv6 /56) that query known names. Memory is bounded: a keyed hash of the network selects
  * a set of eight slots. A network is known if its first and last query are at least an hour apart. A full set
- * evicts the network whose last query is oldest, but no known network with a query within a day. The detector's thread
- * writes, all threads read.
+ * evicts the network whose last query is oldest, but no known network with a query within a day. The detector's
+ * thread writes, all threads read.
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { Threshold } from '../thresholds.ts';
@@ -54,8 +54,8 @@ export class KnownClients {
   /** Token bucket that limits the queries of all new clients together. */
   readonly #bucket: TokenBucket;
   /**
-   * Token bucket for queries from new clients, sized for their usual rate. Only this thread uses it. The bucket detects
-   * a flood even if `#bucket` limits nothing.
+   * Token bucket for queries from new clients, sized for their usual rate. Only this thread uses it. This bucket
+   * detects a flood even if `#bucket` limits nothing.
    */
   readonly #usual = new TokenBucket(new SharedArrayBuffer(BUCKET_BYTES), 0);
   #quietUntilMs = Number.NEGATIVE_INFINITY;
@@ -88,8 +88,8 @@ export class KnownClients {
   }
 
   /**
-   * Returns whether a query from this network (hash) may pass. The query of a new network takes a token from the bucket
-   * that all new networks share, and may not pass if the bucket is empty.
+   * Returns whether a query from this network (hash) may pass. The query of a new network takes a token from the
+   * bucket that all new networks share, and may not pass if the bucket is empty.
    */
   admits(network: number, nowMs: number): boolean {
     return !this.isNew(network, nowMs) || this.#bucket.take(nowMs);

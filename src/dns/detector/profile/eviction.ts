@@ -31,7 +31,7 @@ export interface ProfileParts {
 export interface Newcomer {
   readonly high: number;
   readonly zone: number;
-  /** Fair share of the new name's zone (number of names), and generation of the name. Undefined for a learned name. */
+  /** Fair share of the new name's zone (number of names), and generation of the name. Undefined if it is learned. */
   readonly seed: { readonly fairShare: number; readonly generation: number } | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The usual rate of a name: a number of queries in ten seconds, stored as a step (one byte) of a logarithmic scale. */
+/** The usual rate of a name: a number of queries in ten seconds, stored in one byte on a logarithmic scale (step). */
 
 /**
  * Length of the window in which queries are counted: short enough to detect a flood, and long enough that a few
