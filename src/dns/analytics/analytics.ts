@@ -1,4 +1,7 @@
-/** Answers `GET …/rules/{rule_id}/analytics`: counts of all guards under a rule, and this process's guard status. */
+/**
+ * Answers `GET …/rules/{rule_id}/analytics`: query counts of all guards under a rule, and the status of the guard in
+ * this process.
+ */
 
 import { type GuardLocation, StoreUnavailable } from '../../rules/index.ts';
 import { type AttackDetector, type Explanation, explain } from '../detector/index.ts';
@@ -49,25 +52,26 @@ export interface LocalGuard {
   readonly store: QueryStatsStore;
 }
 
-/** Minutes that all guards have reported to the shared database. */
+/** Query counts, by minute, that all guards have reported to the shared database. */
 export interface ReportedMinutes {
-  /** Throws `StoreUnavailable`, and `InvalidAnalyticsQuery` if the range has too many minutes. */
+  /** Throws `StoreUnavailable`. Throws `InvalidAnalyticsQuery` if the query selects too many minutes. */
   minutes(query: MinutesQuery): AsyncIterable<GuardMinute>;
-  /** First minute that this guard may not have reported completely. Undefined: unknown. */
+  /** Returns the first minute that this guard may not have reported completely, or undefined if this is not known. */
   reportedUntil(): number | undefined;
 }
 
 export interface AnalyticsParts {
+  /** The guard in this process. */
   readonly own: LocalGuard | undefined;
-  /** Default: this guard is the only one. */
+  /** Undefined if there is no shared database. The guard in this process is then the only one. */
   readonly reported?: ReportedMinutes | undefined;
   readonly now: () => number;
 }
 
 /**
- * Returns the handler. Query parameters: `since` and `until` (RFC 3339; default: the last hour; at most seven days),
- * `region`, `datacenter`, and `name` with `type` (default: A) for an explanation. The last minute is the running one,
- * with this guard's counts so far. Throws `InvalidAnalyticsQuery`.
+ * Returns the handler of analytics requests. Query parameters: `since` and `until` (RFC 3339; default: the last hour;
+ * at most seven days), `region`, `datacenter`, and `name` with `type` (default: A) for an explanation. The current
+ * minute contains the counts of the guard in this process so far. The handler throws `InvalidAnalyticsQuery`.
  */
 export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsParts) {
   return async (
@@ -78,7 +82,8 @@ export function createAnalyticsHandler({ own: guard, reported, now }: AnalyticsP
     const asked = readAnalyticsQuery(query, nowMs);
     const own = guard?.account === account ? guard : undefined;
     const explanation = asked.name === undefined ? undefined : explainName(own, asked, nowMs);
-    // Read this first. Otherwise, minutes that are reported while the database is read would be counted twice.
+    // Call `reportedUntil` before the database is read. Otherwise, a minute that is reported in between would be
+    // counted twice.
     const reportedUntil = reported?.reportedUntil() ?? Number.NEGATIVE_INFINITY;
     const isNotOurs = ({ instance, record }: GuardMinute): boolean =>
       instance !== own?.instance || record.minute < reportedUntil;
@@ -133,7 +138,10 @@ interface Span {
   readonly nowMs: number;
 }
 
-/** Returns stored minutes and the running one. If an earlier run stored a part of the running minute, adds it. */
+/**
+ * Returns the records of this guard: stored minutes and the current minute. If the guard was restarted in the current
+ * minute, its record includes the counts from before the restart.
+ */
 function recordsOf(
   { store, stats }: LocalGuard,
   ruleId: string,

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 const DEFAULT_SPAN_MINUTES = 60;
 const PARAMETERS = ['since', 'until', 'name', 'type', 'region', 'datacenter'];
 
-/** Rejects a query parameter. The message contains the name and the allowed values. */
+/** Thrown if a query parameter is invalid. The message contains the name of the parameter and what is allowed. */
 export class InvalidAnalyticsQuery extends Error {
   override readonly name = 'InvalidAnalyticsQuery';
   readonly parameter: string;
@@ -26,7 +26,7 @@ export interface AnalyticsQuery {
   readonly type: unknown;
 }
 
-/** Throws `InvalidAnalyticsQuery`. */
+/** Reads and checks the query parameters of an analytics request. Throws `InvalidAnalyticsQuery`. */
 export function readAnalyticsQuery(query: Readonly<Record<string, unknown>>, nowMs: number): AnalyticsQuery {
   for (const name of Object.keys(query))
     if (!PARAMETERS.includes(name))

@@ -2,13 +2,13 @@ import { type Outcome, outcomeOf, outcomes, reasonOf, type Verdict, verdictOf } 
 
 export interface Counts {
   readonly passed: number;
-  /** Queries allowed by an access list; included in `passed`. */
+  /** Number of queries that an access list allowed. They are included in `passed`. */
   readonly allowed: number;
   readonly paid: number;
   readonly would_drop: number;
   readonly dropped: number;
   readonly truncated: number;
-  /** Queries with a reason other than `none`, by reason and outcome: `{"unknownName": {"dropped": 7}}`. */
+  /** Numbers of queries by reason and outcome, such as `{"unknownName": {"dropped": 7}}`. Excludes reason `none`. */
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 

@@ -1,4 +1,4 @@
-/** Current status of the guard, independent of any rule. */
+/** Current status of the guard: profile, threshold, token bucket and attacks. Depends on no particular rule. */
 import type { AttackDetector } from '../detector/index.ts';
 import { type Counts, countsOf } from './counts.ts';
 import type { QueryStats } from './queryStats.ts';
@@ -33,7 +33,7 @@ export function detectorStatusOf(detector: AttackDetector, nowMs: number): Detec
   };
 }
 
-/** Returns the query counts since the start for one rule. Default: all rules and the time without a rule. */
+/** Returns the query counts under a rule since the start. Default: under all rules, and without a rule. */
 export function sinceStart(stats: QueryStats, nowMs: number, ruleId?: string): Counts {
   stats.collect(nowMs);
   const totals = ruleId === undefined ? [...stats.totals.values()] : [stats.totals.get(ruleId) ?? []];

@@ -1,4 +1,4 @@
-/** Query statistics of the guard, by rule and minute. */
+/** Counts the queries of guards, by rule and minute, and reports them. */
 export {
   type Analytics,
   createAnalyticsHandler,

@@ -3,13 +3,13 @@ import { type Counts, countsOf } from './counts.ts';
 import type { GuardMinute } from './guardMinute.ts';
 import { type MinuteRecord, mergeMinutes } from './queryStats.ts';
 
-/** Maximum number of locations in a response; the busiest are listed first. */
+/** Maximum number of locations in a response. The locations with the most queries are listed. */
 const MAX_LOCATIONS = 1000;
 
 export interface LocationCounts {
   readonly region?: string | undefined;
   readonly datacenter?: string | undefined;
-  /** Number of guards at this location that counted a query in the time span. */
+  /** Number of guards at this location that have a record of the rule in the time span. */
   readonly instances: number;
   readonly totals: Counts;
 }
@@ -54,7 +54,10 @@ export class MinuteSums {
   }
 }
 
-/** Adds the counts of two guards. Bucket and profile sizes are per guard, so the larger value is kept. */
+/**
+ * Adds up the records of two guards for one minute. The sizes of token bucket and profile are not added: the larger
+ * value applies.
+ */
 function mergeGuards(one: MinuteRecord, other: MinuteRecord): MinuteRecord {
   return {
     ...mergeMinutes(one, other),

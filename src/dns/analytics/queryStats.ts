@@ -1,26 +1,27 @@
 /** Counts queries by rule and minute, for analytics, metrics and the terminal view. */
 import { type AttackDetector, VERDICTS } from '../detector/index.ts';
 
+/** Query counts of one guard under one rule in one minute. */
 export interface MinuteRecord {
-  /** Id of the rule in force; empty if there is none. */
+  /** Id of the rule in force. Empty if no rule was in force. */
   readonly ruleId: string;
-  /** Minutes since 1970. */
+  /** Number of the minute, since 1970. */
   readonly minute: number;
-  /** Pairs of verdict number and query count; zero counts are omitted. */
+  /** Numbers of queries by verdict. A verdict without queries is omitted. */
   readonly verdicts: readonly (readonly [verdict: number, queries: number])[];
   readonly profileNames: number;
-  /** Size of the token bucket in force. */
+  /** Rate and burst of the account's token bucket. */
   readonly ratePerSecond: number;
   readonly burst: number;
-  /** Zones that were attacked at any time in this minute. */
+  /** Names of the zones that were under attack at any time in this minute. */
   readonly attackedZones: readonly string[];
 }
 
 const MINUTE_MS = 60_000;
-/** Maximum attacked zones per record, to keep records small. */
+/** Maximum number of attacked zones in a record, to keep records small. */
 const MAX_ZONES_NAMED = 100;
 
-/** Merges two records of one rule and minute, so that a restart within a minute loses no counts. */
+/** Merges two records of the same rule and minute, so that no counts are lost if the guard restarts in a minute. */
 export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRecord {
   const counts = new Map(older.verdicts);
   for (const [verdict, queries] of newer.verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + queries);
@@ -40,14 +41,14 @@ export class QueryStats {
   readonly #thisMinute = new Map<string, { counts: Float64Array; zones: Set<string> }>();
   #minute: number;
 
-  /** `verdicts` returns the counts so far, indexed by verdict number. Default: the detector's counts. */
+  /** `verdicts` returns the number of queries since the start, by verdict. Default: the detector's counts. */
   constructor(detector: AttackDetector, nowMs: number, verdicts = () => detector.verdicts) {
     this.#detector = detector;
     this.#verdicts = verdicts;
     this.#minute = Math.floor(nowMs / MINUTE_MS);
   }
 
-  /** Adds the verdicts since the last call to the rule in force. Call every second and before each rule change. */
+  /** Counts the queries since the last call under the rule in force. Call every second, and before a rule changes. */
   collect(nowMs: number): void {
     const ruleId = this.#detector.rule?.id ?? '';
     const minute = this.#of(ruleId);
@@ -66,18 +67,19 @@ export class QueryStats {
       if (zone.isReported(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
 
-  /** Calls {@link collect}. Returns the records of a finished minute, or an empty list while the minute is running. */
+  /** Calls {@link collect}. If a minute has ended, returns its records, one per rule. Otherwise, returns none. */
   tick(nowMs: number): MinuteRecord[] {
     this.collect(nowMs);
     return Math.floor(nowMs / MINUTE_MS) === this.#minute ? [] : this.flush(nowMs);
   }
 
+  /** Calls {@link collect}. Returns the records of the current minute so far, one per rule. */
   currentMinute(nowMs: number): MinuteRecord[] {
     this.collect(nowMs);
     return [...this.#thisMinute].map(([ruleId, { counts, zones }]) => this.#record(ruleId, counts, zones));
   }
 
-  /** Returns the records like {@link currentMinute} and starts a new minute. */
+  /** Returns the records of the current minute so far, and starts a new minute. */
   flush(nowMs: number): MinuteRecord[] {
     const records = this.currentMinute(nowMs);
     this.#thisMinute.clear();

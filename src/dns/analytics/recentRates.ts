@@ -1,4 +1,4 @@
-/** Query rates of the last ten minutes by second, for graphs and for the what-if calculation of sensitivities. */
+/** Query rates of the last ten minutes, one value per second, for graphs and for the what-if calculation. */
 import {
   type AttackDetector,
   type Outcome,
@@ -13,10 +13,10 @@ export const KEPT_SECONDS = 600;
 const MS_PER_SECOND = 1000;
 
 /**
- * Time series of queries per second, except the last two:
+ * Names of the time series. Their values are queries per second, except in the last two series:
  * - `allowed`: queries that an access list allowed; included in `passed`.
  * - `paying`: queries that needed a rate-limit token.
- * - `paying_known`: queries for known names that needed a token.
+ * - `paying_known`: queries for known names that needed a rate-limit token.
  * - `bucket_per_second`: rate of the token bucket.
  * - `attack`: 1 during an attack, otherwise 0.
  */
@@ -33,16 +33,16 @@ const MEMBERS = [
 ] as const;
 type Member = (typeof MEMBERS)[number];
 
-/** Time series of equal length, oldest second first. */
+/** Time series of equal length. Their first value belongs to the oldest second. */
 export type RateSeries = Readonly<Record<Member, readonly number[]>>;
 
 export interface RecentSeconds {
-  /** End of the last second, as Unix time in seconds. */
+  /** End of the last second of the series, as Unix time in seconds. */
   readonly endSecond: number;
   readonly series: RateSeries;
 }
 
-/** Reasons that apply to known names only. */
+/** Reasons to need a token that apply only to known names. */
 const KNOWN_NAME_REASONS = new Set(['unknownType', 'aboveUsual']);
 
 const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
@@ -56,7 +56,7 @@ const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
 /** Reasons of queries that take no rate-limit token, because an access list or a client limit decided. */
 const REASONS_WITHOUT_PAYMENT: ReadonlySet<Reason> = new Set(['accessList', 'clientRate', 'newClient']);
 
-/** Series in which a query is counted, indexed by its verdict. */
+/** Names of the series in which a query counts, indexed by the verdict on the query. */
 const MEMBERS_OF: readonly (readonly Member[])[] = Array.from({ length: VERDICTS }, (_, number): Member[] => {
   const outcome = outcomeOf(number as Verdict); // each number below VERDICTS is a verdict
   const reason = reasonOf(number as Verdict);
@@ -70,7 +70,7 @@ const MEMBERS_OF: readonly (readonly Member[])[] = Array.from({ length: VERDICTS
   ];
 });
 
-/** Ring buffers of one value per second and series, 43 KB in total. Call {@link sample} each second. */
+/** One ring buffer per time series, with one value per second: 43 KB in total. Call {@link sample} every second. */
 export class RecentRates {
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;
@@ -78,8 +78,9 @@ export class RecentRates {
   readonly #series = Object.fromEntries(
     MEMBERS.map((member) => [member, new Float64Array(KEPT_SECONDS)]),
   ) as Record<Member, Float64Array>; // keys: MEMBERS
-  /** First second that the next {@link sample} writes, and first second ever written. */
+  /** First second that the next {@link sample} writes. */
   #next: number;
+  /** First second that was written since the start. */
   readonly #first: number;
 
   constructor(detector: AttackDetector, nowMs: number, verdicts: () => Float64Array) {
@@ -89,10 +90,10 @@ export class RecentRates {
     this.#first = this.#next;
   }
 
-  /** Spreads the verdicts since the last call evenly over the complete seconds since then. */
+  /** Distributes the queries since the last call evenly over the complete seconds since then. */
   sample(nowMs: number): void {
     const end = Math.floor(nowMs / MS_PER_SECOND);
-    // The clock was set back: continue from the new time and keep the ring's contents.
+    // If the clock was set back, continue from the new time. The values in the ring buffers remain.
     if (end < this.#next - 1) this.#next = end - 1;
     const seconds = end - this.#next;
     if (seconds <= 0) return;

@@ -1,4 +1,4 @@
-/** Calculates how other sensitivities would affect the last minute's traffic, by replaying recorded samples. */
+/** Calculates how other sensitivities would affect the traffic of the last minute, by replaying recorded samples. */
 import type { ProfileSensitivity, Sensitivity } from '../../rules/index.ts';
 import { type AttackDetector, PolicyReplay, type ReplayResult } from '../detector/index.ts';
 
@@ -18,35 +18,37 @@ const DEFAULT_SENSITIVITIES = {
   burst_sensitivity: 'medium',
 } as const;
 
+/** Numbers of queries that a rule would have affected. */
 interface RuleEffect {
   /** Queries that needed a rate-limit token. */
   readonly paying: number;
-  /** Queries that needed a token but found none. `known_limited`: those of them for known names. */
+  /** Queries that needed a rate-limit token but got none. */
   readonly limited: number;
+  /** Queries for known names among `limited`. */
   readonly known_limited: number;
-  /** Queries that needed no token but exceeded the limit of one client or of all new clients. */
+  /** Queries that needed no rate-limit token but exceeded the limit of one client or of all new clients. */
   readonly client_limited: number;
 }
 
 export interface WhatIfResult {
   readonly seconds: number;
   readonly queries: number;
-  /** Recorded samples, from which all other values are extrapolated. */
+  /** Number of recorded samples, from which all other numbers of queries are extrapolated. */
   readonly recorded: number;
-  /** Effect of each level as both rate and burst sensitivity, with the rule's profile sensitivity. */
+  /** Effect of each sensitivity, if it is both rate and burst sensitivity. The profile sensitivity is the rule's. */
   readonly levels: readonly (RuleEffect & {
     readonly sensitivity: Sensitivity;
     readonly rate_per_second: number;
     readonly burst: number;
   })[];
-  /** Effect of each profile sensitivity, with the rule's rate and burst sensitivity. */
+  /** Effect of each profile sensitivity. Rate and burst sensitivity are the rule's. */
   readonly profile_levels: readonly (RuleEffect & { readonly profile_sensitivity: ProfileSensitivity })[];
 }
 
 export interface WhatIfOptions {
   readonly watchedSeconds: number;
   readonly nowMs: number;
-  /** Awaited before each calculation, which takes some milliseconds, so that other work runs first. */
+  /** Called and awaited before each calculation of some milliseconds, so that other work can run in between. */
   readonly pause: () => Promise<void>;
 }
 

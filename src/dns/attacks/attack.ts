@@ -13,8 +13,8 @@ export interface AttackRule {
 /**
  * A change during an attack:
  * - `rule`: another rule came into force.
- * - `peak`: a rate is at least twice the last reported peak.
- * - `zone`: another zone is attacked.
+ * - `peak`: the query rate is at least twice the last reported peak.
+ * - `zone`: one more zone is attacked.
  * - `restart`: the guard restarted.
  */
 export interface AttackChange {
@@ -31,37 +31,38 @@ export interface AttackRates {
   readonly unknown_names: number;
   /** Queries per second that were dropped or truncated. */
   readonly limited: number;
-  /** Queries per second over a limit that passed because the rule only monitors or may not drop yet. */
+  /** Queries per second that exceeded a limit, but passed because the rule only monitors or may not drop yet. */
   readonly would_drop: number;
 }
 
 export interface SampledName {
-  /** Name in presentation form: bytes other than letters, digits, `_`, `*`, `/` and `-` are escaped as `\\ddd`. */
+  /** Queried name as text. Bytes other than letters, digits, `_`, `*`, `/` and `-` are escaped as `\\ddd`. */
   readonly name: string;
   readonly type: string;
   readonly network: string;
 }
 
-/** Summary of an attack, without the lists of names, networks and changes. */
+/** An attack without its lists of names, types, networks, response codes and changes. */
 export interface AttackSummary {
   readonly id: string;
-  /** The guard that detected the attack, and its location. Absent if there is only one guard. */
+  /** Id of the guard that detected the attack, and location of this guard. Absent if there is only one guard. */
   readonly instance?: string | undefined;
   readonly region?: string | undefined;
   readonly datacenter?: string | undefined;
   readonly state: 'active' | 'ended';
-  /** Attacked zones, at most {@link MAX_ZONES_NAMED}. Empty names mean names outside every known zone. */
+  /** Names of attacked zones, at most {@link MAX_ZONES_NAMED}. Empty for names outside every known zone. */
   readonly zones: readonly string[];
   readonly zone_count: number;
   readonly detected_by: DetectedBy;
   readonly rule?: AttackRule | undefined;
   readonly started_on: string;
-  /** Time at which the attack was last active. */
+  /** Last time at which an attack on one of the zones was reported. */
   readonly last_seen_on: string;
   /** Time at which the attack ended. Absent while the attack is active. */
   readonly ended_on?: string | undefined;
-  /** Rates in the last evaluated second, and the highest value of each rate during the attack. */
+  /** Rates in the last second. All are 0 after the attack has ended. */
   readonly now: AttackRates;
+  /** Highest value of each rate during the attack. */
   readonly peak: AttackRates;
   /** Number of queries in the attacked zones during the attack. */
   readonly queries: number;
@@ -84,8 +85,9 @@ export interface Attack extends AttackSummary {
   /** Number of answers that the servers sent, by response code. `NODATA` is counted separately from `NOERROR`. */
   readonly response_codes: Readonly<Record<string, number>>;
   readonly top: {
-    /** Number of sampled queries in the lists, and number of limited queries that they represent. */
+    /** Number of sampled queries from which the lists were made. */
     readonly sampled: number;
+    /** Number of limited queries that the sampled queries represent. */
     readonly weight: number;
     readonly names: readonly HeavyHitter[];
     readonly types: readonly HeavyHitter[];
@@ -100,7 +102,10 @@ export const MAX_ZONES_NAMED = 100;
 /** Maximum number of values in each list of a reported attack. */
 const MAX_REPORTED = 20;
 
-/** Shortens the lists to MAX_REPORTED values. The stored lists are longer, to continue counting after a restart. */
+/**
+ * Returns an attack with lists of at most MAX_REPORTED values. Stored lists are longer, so that counting can continue
+ * after a restart.
+ */
 export function reportedAttack(attack: Attack): Attack {
   const { names, types, networks, ...counts } = attack.top;
   const first = (list: readonly HeavyHitter[]) => list.slice(0, MAX_REPORTED);
@@ -115,7 +120,7 @@ export function summaryOf(attack: Attack): AttackSummary {
   return summary;
 }
 
-/** Returns the members of a rule that are reported with an attack. */
+/** Returns the properties of a rule that are reported with an attack. */
 export function attackRuleOf(rule: AttackRule | undefined): AttackRule | undefined {
   if (rule === undefined) return undefined;
   const { id, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity } = rule;

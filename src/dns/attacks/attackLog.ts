@@ -1,6 +1,6 @@
 /**
- * Tracks attacks from second to second. An attack that pauses and resumes is one attack. The number of attacks per
- * day is bounded, so that ten thousand short attacks do not cause ten thousand records and log lines. See
+ * Tracks attacks from second to second. An attack that pauses and resumes counts as one attack. The number of attacks
+ * per day is limited, so that ten thousand short attacks do not cause ten thousand records and log lines. See
  * docs/reference/dns-attacks.md.
  */
 import { type AttackDetector, type SampleBatch, samplesIn, type Zone } from '../detector/index.ts';
@@ -10,13 +10,13 @@ import { OpenAttack } from './openAttack.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** An attack ends when its zone was not attacked for this time. A flood that resumes earlier continues the attack. */
+/** An attack ends if its zone was not attacked for this time. A flood that resumes earlier belongs to the attack. */
 export const HOLD_MS = 5 * MINUTE_MS;
-/** Maximum number of active attacks with one zone each. Further attacked zones are added to one joint attack. */
+/** Maximum number of active attacks with one zone each. All further attacked zones are added to one joint attack. */
 export const MAX_OPEN = 16;
-/** Maximum number of new attacks within 24 hours. Further attacked zones are added to the joint attack. */
+/** Maximum number of new attacks within 24 hours. All further attacked zones are added to the joint attack. */
 export const MAX_PER_DAY = 100;
-/** The joint attack ends when its zones were not attacked for this time. This allows 24 joint attacks per day. */
+/** The joint attack ends if its zones were not attacked for this time, so there are at most 24 of them per day. */
 const JOINT_HOLD_MS = 60 * MINUTE_MS;
 
 export interface AttackEvent {
@@ -25,8 +25,9 @@ export interface AttackEvent {
 }
 
 export interface AttackLogOptions {
-  /** Attacks that were active before a restart, and the start times of all attacks of the last 24 hours. */
+  /** Attacks that were active before a restart. */
   readonly open?: readonly Attack[];
+  /** Start times of all attacks of the last 24 hours. */
   readonly startTimes?: readonly number[];
 }
 
@@ -41,7 +42,7 @@ export class AttackLog {
   readonly #newId: () => string;
   readonly #random: () => number;
   readonly #open = new Map<string, OpenAttack>();
-  /** The active attack of each attacked zone. All zones of the joint attack map to the joint attack. */
+  /** Active attack by attacked zone. Several zones can have the joint attack. */
   readonly #byZone = new Map<Zone, OpenAttack>();
   #jointAttack: OpenAttack | undefined;
   #startTimes: number[];
@@ -112,7 +113,10 @@ export class AttackLog {
     attack.addCounts(zone, nowMs);
   }
 
-  /** Returns the zone's attack from before a restart, a new attack, or the joint attack if a limit is reached. */
+  /**
+   * Returns the attack to which an attacked zone is added: an active attack that already has the zone, a new attack,
+   * or the joint attack if the maximum number of attacks is reached.
+   */
   #attackFor(zone: Zone, nowMs: number): OpenAttack {
     for (const attack of this.#open.values()) if (attack.hasZone(zone.name)) return attack;
     this.#startTimes = this.#startTimes.filter((beganMs) => beganMs > nowMs - DAY_MS);
@@ -139,7 +143,7 @@ export class AttackLog {
   #end(nowMs: number): AttackEvent[] {
     const ended: AttackEvent[] = [];
     for (const attack of this.#open.values()) {
-      // After the clock was set back, `lastSeenMs` is in the future and would delay the end of the attack.
+      // If the clock was set back, `lastSeenMs` is in the future, which would delay the end of the attack.
       attack.lastSeenMs = Math.min(attack.lastSeenMs, nowMs);
       const holdMs = attack === this.#jointAttack ? JOINT_HOLD_MS : HOLD_MS;
       if (nowMs - attack.lastSeenMs < holdMs) continue;
@@ -156,7 +160,7 @@ export class AttackLog {
     const attack = new OpenAttack(start, this.#random, stored);
     attack.noteChange({ kind: 'restart' }, attack.lastSeenMs);
     this.#open.set(attack.id, attack);
-    // The joint attack is the only one that can have several zones.
+    // Only the joint attack can have several zones.
     if (stored.zone_count > 1) this.#jointAttack = attack;
   }
 }

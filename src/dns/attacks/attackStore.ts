@@ -1,9 +1,10 @@
 import type { Attack } from './attack.ts';
 
-/** Filter and page for a list of attacks. The list is sorted by start time, newest first. */
+/** Selects one page of a list of attacks, which is sorted by start time, newest first. */
 export interface AttackQuery {
-  /** Range of the attacks' start times: inclusive lower bound, exclusive upper bound. */
+  /** Earliest start time of an attack (inclusive). */
   readonly sinceMs?: number | undefined;
+  /** Latest start time of an attack (exclusive). */
   readonly untilMs?: number | undefined;
   readonly page: number;
   readonly perPage: number;
@@ -12,7 +13,7 @@ export interface AttackQuery {
 /** Stores attacks for {@link RETENTION_DAYS} days after their start. */
 export interface AttackStore {
   putAttacks(attacks: readonly Attack[]): Promise<void>;
-  /** Deletes ended attacks that started before this time. */
+  /** Deletes the attacks that started before this time and have ended. */
   deleteAttacks(beforeMs: number): Promise<void>;
   attack(id: string): Attack | undefined;
   attacks(query: AttackQuery): { readonly result: readonly Attack[]; readonly total: number };

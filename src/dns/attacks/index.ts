@@ -1,4 +1,4 @@
-/** Records and reports attacks: zones, start, size, limited clients and names, and whether users are affected. */
+/** Records and reports attacks: zones, start, rates, limited clients and names, and whether users are affected. */
 export {
   type Attack,
   type AttackChange,

@@ -1,4 +1,4 @@
-/** Counts the most frequent name patterns, query types and client networks of an attack, and samples names. */
+/** Finds the most frequent name patterns, query types and client networks of limited queries, and samples names. */
 import { groupsOf, plainAddress } from '../../platform/addresses/index.ts';
 import type { AttackDetector, LimitedQuery, Zone } from '../detector/index.ts';
 import { nameToText, type Question, typeName } from '../protocol/index.ts';
@@ -6,7 +6,7 @@ import type { Attack, SampledName } from './attack.ts';
 import { namePattern } from './namePattern.ts';
 import { SpaceSaving } from './spaceSaving.ts';
 
-/** Number of counters per list. Every value with more than 1/128 of the sampled queries is included. */
+/** Number of counters per list. A list contains every value that more than 1/128 of the sampled queries have. */
 const COUNTERS = 128;
 const MAX_SAMPLED_NAMES = 20;
 const IPV4_OCTETS = 3;
@@ -23,7 +23,7 @@ export class LimitedTop {
   #sampled: number;
   #weight: number;
 
-  /** Continues the counts from before a restart, if `stored` is defined. */
+  /** `stored`: the attack as it was stored before a restart. Its counts are continued. */
   constructor(stored: Pick<Attack, 'top' | 'sampled_names'> | undefined, random: () => number) {
     this.#names = new SpaceSaving(COUNTERS, stored?.top.names);
     this.#types = new SpaceSaving(COUNTERS, stored?.top.types);
@@ -34,6 +34,7 @@ export class LimitedTop {
     this.#random = random;
   }
 
+  /** Counts a sampled query, and may keep its name as one of the sampled names. */
   add({ name, type, client, weight }: LimitedQuery, asked: SampleContext): void {
     const network = networkOf(client);
     this.#sampled++;
@@ -41,14 +42,14 @@ export class LimitedTop {
     this.#names.add(namePattern(name, asked.question, asked), weight);
     this.#types.add(typeName(type), weight);
     this.#networks.add(network, weight);
-    // Reservoir sampling: each sample is kept with the same probability.
+    // Reservoir sampling: each query is kept with the same probability.
     const at =
       this.#sampled <= MAX_SAMPLED_NAMES ? this.#sampled - 1 : Math.floor(this.#random() * this.#sampled);
     if (at < MAX_SAMPLED_NAMES)
       this.#sampledNames[at] = { name: nameToText(name), type: typeName(type), network };
   }
 
-  /** Returns the most frequent values, at most `most` in each list. */
+  /** Returns the lists of most frequent values, with at most `most` values in each list, and the sampled names. */
   toLists(most = COUNTERS): Pick<Attack, 'top' | 'sampled_names'> {
     return {
       top: {

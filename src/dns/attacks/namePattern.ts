@@ -1,13 +1,14 @@
 /**
- * Converts limited names to patterns: the known suffix as text, and each label before the suffix as character class
- * and length. A million random names become one pattern. An attacker controls only class and length.
+ * Converts names of limited queries to patterns. A pattern contains the known suffix of the name as text, and each
+ * label before the suffix as character class and length. A million random names become one pattern, of which an
+ * attacker controls only classes and lengths.
  */
 import type { AttackDetector, Zone } from '../detector/index.ts';
 import { nameToText, type Question, questionOfWire } from '../protocol/index.ts';
 
-/** Maximum number of labels that a pattern shows before the known suffix. Further labels are shown as `**`. */
+/** Maximum number of labels before the known suffix in a pattern. `**` stands for all further labels. */
 const SHOWN_LABELS = 3;
-/** Maximum number of suffixes of a name that are looked up in the profile. Names that users query have fewer labels. */
+/** Maximum number of suffixes of a name to look up in the profile. Names that users query have fewer labels. */
 const MOST_LOOKED_UP = 8;
 const LENGTHS = [4, 8, 16, 32, 63];
 const KINDS: readonly (readonly [RegExp, string])[] = [
@@ -23,7 +24,10 @@ export interface PatternParts {
   readonly zone: Pick<Zone, 'name'>;
 }
 
-/** Returns a pattern such as `[0-9a-z]{9-16}.www.example.com`, or the name if known. `question` asks for `name`. */
+/**
+ * Returns the pattern of a name, such as `[0-9a-z]{9-16}.www.example.com`, or the name itself if it is known.
+ * `question` is the question for this name.
+ */
 export function namePattern(name: Uint8Array, question: Question, { detector, zone }: PatternParts): string {
   const offsets = labelOffsets(name);
   const zoneLabels = zone.name === '' ? 0 : zone.name.split('.').length;
@@ -49,7 +53,7 @@ function labelOffsets(name: Uint8Array): number[] {
   return offsets;
 }
 
-/** Returns the character class and the range of lengths of a label, such as `[0-9a-z]{9-16}`. */
+/** Returns character class and range of lengths of the label at this offset, such as `[0-9a-z]{9-16}`. */
 function shapeOf(name: Uint8Array, at: number): string {
   const length = name[at] ?? 0;
   const text = String.fromCharCode(...name.subarray(at + 1, at + 1 + length)).toLowerCase();

@@ -1,4 +1,4 @@
-/** An active attack, updated every second. */
+/** Counts the queries of one active attack, second by second, and returns the attack as reported. */
 
 import type { DetectedBy, LimitedQuery, Zone } from '../detector/index.ts';
 import { AnswerKind } from '../protocol/index.ts';
@@ -11,9 +11,9 @@ import {
 } from './attack.ts';
 import { LimitedTop, type SampleContext } from './limitedTop.ts';
 
-/** Maximum number of changes stored per attack. The first ones and the newest one are stored. */
+/** Maximum number of changes stored per attack. Of more changes, the first ones and the newest one are stored. */
 const MAX_CHANGES = 50;
-/** Maximum length of each list of most frequent values after the attack has ended. */
+/** Maximum length of each list of most frequent values that is stored after the attack has ended. */
 const TOP_WHEN_ENDED = 20;
 const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 const OTHER_KINDS: Readonly<Record<number, string>> = {
@@ -82,14 +82,14 @@ export class OpenAttack {
     return this.#zones.has(name);
   }
 
-  /** Stores the names of at most {@link MAX_ZONES_NAMED} zones; further zones are only counted. */
+  /** Adds an attacked zone. The names of at most {@link MAX_ZONES_NAMED} zones are stored; all zones are counted. */
   addZone(name: string): void {
     if (this.#zones.has(name)) return;
     this.#zoneCount++;
     if (this.#zones.size < MAX_ZONES_NAMED) this.#zones.add(name);
   }
 
-  /** Adds the counts of an attacked zone since the last call for this zone. */
+  /** Adds what an attacked zone has counted since the last call for this zone. */
   addCounts(zone: Zone, nowMs: number): void {
     const { seconds, queries, unknown, users, refusals, answers } = zone.attackCounts.take();
     const counted = this.#counted;
@@ -97,7 +97,7 @@ export class OpenAttack {
     counted.unknown_names += unknown;
     counted.limited += refusals.limited;
     counted.would_drop += refusals.wouldDrop;
-    // Users' queries are counted in the second in which they ended, so that pending queries do not count as unanswered.
+    // Users' queries are counted in the second in which they ended. A pending query does not count as unanswered.
     counted.known_names.asked += users.answered + users.limited + users.unanswered;
     counted.known_names.answered += users.answered;
     counted.known_names.limited += users.limited;
@@ -117,7 +117,7 @@ export class OpenAttack {
     this.#top.add(query, asked);
   }
 
-  /** Ends the current second. Returns whether the peak rate is at least twice the last reported peak. */
+  /** Ends the current second. Returns true if the peak query rate is at least twice the last reported peak. */
   endSecond(): boolean {
     const { seconds, ...counts } = this.#second;
     this.#now = ratesFrom((rate) => Math.round(counts[rate] / Math.max(1, seconds)));
@@ -130,8 +130,8 @@ export class OpenAttack {
   }
 
   noteChange(change: Omit<AttackChange, 'at'>, nowMs: number): void {
-    // Replace the newest change if the list is full. The first changes show how the attack started, and the last one
-    // shows the current state.
+    // If the list is full, replace the newest change. The first changes show how the attack started, and the last
+    // change shows its current state.
     if (this.#changes.length >= MAX_CHANGES) this.#changes.pop();
     this.#changes.push({ at: new Date(nowMs).toISOString(), ...change });
   }
@@ -140,7 +140,7 @@ export class OpenAttack {
     return this.#peak.queries;
   }
 
-  /** Returns the attack for reports. `endedMs`: time at which the attack ended; undefined while it is active. */
+  /** Returns the attack as stored and reported. `endedMs`: time at which it ended. Undefined if it is active. */
   toAttack(endedMs?: number): Attack {
     const counted = this.#counted;
     return {

@@ -1,12 +1,12 @@
 /**
- * Finds the most frequent values of a stream in bounded memory: Space-Saving (Metwally, Agrawal and El Abbadi, 2005).
- * If all weights add up to N, every value with more than N / `capacity` has a counter. A count is never too low, and
- * is too high by at most its `error`.
+ * A value that is frequent in a stream. {@link SpaceSaving} finds such values in bounded memory (Metwally, Agrawal
+ * and El Abbadi, 2005). If the weights of all values add up to N, every value with a weight above N / `capacity` has
+ * a counter. The count of a value is never too low, and is too high by at most its `error`.
  */
 export interface HeavyHitter {
   readonly value: string;
   readonly count: number;
-  /** Maximum part of the count that belongs to other values, which used the same counter earlier. */
+  /** Maximum part of `count` that belongs to other values, for which the counter was used earlier. */
   readonly error: number;
 }
 
@@ -27,7 +27,7 @@ export class SpaceSaving {
     else this.#takeOver(value, weight);
   }
 
-  /** Returns at most `most` of the most frequent values, in descending order of their counts. */
+  /** Returns the most frequent values, at most `most`, in descending order of their counts. */
   top(most: number): HeavyHitter[] {
     return [...this.#counters]
       .map(([value, { count, error }]) => ({ value, count, error }))
