@@ -9,7 +9,7 @@ export interface Explanation {
   readonly zone: string;
   readonly zone_attacked: boolean;
   readonly zone_judged_by_rate: boolean;
-  /** Whether the zone is still to be seeded, and its traffic was not observed for long. No name then is unknown. */
+  /** Whether the zone is still to be seeded and was not observed for long. If so, none of its names is unknown. */
   readonly zone_awaits_names: boolean;
   readonly known: boolean;
   readonly known_types: readonly string[];

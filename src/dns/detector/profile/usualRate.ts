@@ -2,7 +2,7 @@
 
 /**
  * Length of the window in which queries are counted: short enough to detect a flood, and long enough that a few
- * resolvers that refresh a name at the same time are not taken for one.
+ * resolvers that refresh a name at the same time do not look like a flood.
  */
 export const RATE_WINDOW_MS = 10_000;
 /** Number of steps by which the rate doubles. One step is 9 %, and 255 steps are 3.9 billion queries. */

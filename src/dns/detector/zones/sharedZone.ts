@@ -21,7 +21,7 @@ const AWAITS_NAMES = 2;
 const AWAITS_RATE = 4;
 /** Alarm threshold that no count reaches. */
 const NEVER = 0x7fff_ffff;
-/** Index of the first counter of limited queries. These counters have a cache line without other counters. */
+/** Index of the first counter in the second cache line, which the decision to pass a query does not touch. */
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
 const KNOWN_WOULD_REFUSE = 18;
@@ -141,7 +141,7 @@ export class SharedZone {
     if (!awaitsRate) this.#setFlag(AWAITS_RATE, false);
   }
 
-  /** Whether the zone is still to be seeded, and its traffic was not observed for long. No name then is unknown. */
+  /** Whether the zone is still to be seeded and was not observed for long. If so, none of its names is unknown. */
   get awaitsNames(): boolean {
     return (Atomics.load(this.#words, FLAGS) & AWAITS_NAMES) !== 0;
   }
