@@ -5,35 +5,36 @@ import type { AttackDetector, SampleBatch } from '../detector/index.ts';
 
 /** Dependencies of a data plane, passed by the controller. */
 export interface DataPlaneContext {
-  /** Attack detector: gives a verdict for each UDP query, learns from each answer, and counts user queries. */
+  /** Gives verdicts on queries, learns from answers, and counts the outcomes of users' queries (for known names). */
   readonly detector: AttackDetector;
   readonly log: Log;
   readonly isSeeding: () => boolean;
 }
 
 /**
- * Forwards DNS traffic: passes, drops or answers each query as the detector decides, and reports answers to the
- * detector. The controller starts it when a rule is in force, and calls `stop` even if `start` failed.
+ * Forwards DNS traffic: passes, drops or answers each query as the attack detector decides, and reports answers to
+ * the detector. The controller calls `start` after it has read the rules and access lists. It calls `stop` even if
+ * `start` failed or was not called.
  */
 export interface DataPlane {
-  /** Addresses on which the data plane serves DNS. Empty if another program serves it. */
+  /** Addresses on which the data plane serves DNS. Empty if another program, such as dnsdist, serves DNS. */
   readonly addresses: readonly ServerAddress[];
   /** Starts to serve DNS, or to control the program that serves DNS. Rejects on failure. */
   start(): Promise<void>;
-  /** Called when the rule has changed or a zone is seeded; possibly before `start`. */
+  /** Called when the rule in force or an access list has changed, or a zone is seeded; possibly before `start`. */
   policyChanged(): void;
-  /** Receives each seeded name in wire form. For data planes that need the name and not only its hash. */
+  /** Receives each seeded name in wire form. Needed only by data planes that use the name instead of its hash. */
   nameSeeded?(owner: Uint8Array): void;
-  /** Called every second, after the detector has updated its zones. */
+  /** Called every second, after the attack detector has updated the state of its zones. */
   tick(nowMs: number): void;
   /**
-   * Only for a data plane in which some packets do not reach the detector: returns how many times each verdict was
-   * applied. Without this method, the counters of the detector are used.
+   * Returns how many times each verdict was applied, indexed by verdict. Without this method, the controller uses the
+   * counters of the detector, which lack queries that the detector does not receive.
    */
   verdicts?(): Float64Array;
-  /** Returns the samples since the last call. Samples are collected only if `detector.samplesLimited` is true. */
+  /** Returns the limited queries sampled since the last call. They are sampled only if `detector.samplesLimited`. */
   takeSamples(): readonly SampleBatch[];
-  /** Returns the reason why DNS is not served as configured, for the readiness check. */
+  /** Returns why DNS is not served as configured, for the readiness check. Undefined if it is. */
   notReadyReason(): string | undefined;
   registerMetrics(registry: Registry): void;
   stop(): Promise<void>;

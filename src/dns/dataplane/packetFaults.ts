@@ -1,13 +1,15 @@
-/** Minimum time between two reports, because thousands of packets per second may cause a fault. */
+/** Minimum time between two calls of `onFault`, because thousands of packets per second may cause an exception. */
 const TELL_EVERY_MS = 60_000;
 
-/** Counts exceptions thrown while a packet is handled, so that a bug costs one packet and not the process. */
+/**
+ * Counts exceptions that were caught while a packet was handled, so that a bug costs one packet and not the process.
+ */
 export class PacketFaults {
   count = 0;
   readonly #onFault: (fault: string) => void;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
-  /** `onFault` receives at most one fault per minute, with its stack trace. */
+  /** `onFault` receives at most one exception per minute, as text with its stack trace. */
   constructor(onFault: (fault: string) => void) {
     this.#onFault = onFault;
   }

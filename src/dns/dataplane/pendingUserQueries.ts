@@ -6,13 +6,16 @@ interface Waiting {
   readonly unlessAnswered: UserEnd;
 }
 
-/** User queries (for known names) that wait for an answer. Used where queries and answers arrive separately. */
+/**
+ * Users' queries (for known names) that wait for an answer. Data planes use this class if a query and its answer
+ * arrive in separate messages, and count the outcome of each query.
+ */
 export class PendingUserQueries {
   readonly #waiting = new Map<string, Waiting>();
   readonly #max: number;
   readonly #count: (userZone: number, end: UserEnd) => void;
 
-  /** Stores at most `max` queries; a further query evicts the oldest. `count` receives the outcome of each query. */
+  /** Stores at most `max` queries. A further query evicts the oldest one. `count` receives each query's outcome. */
   constructor(max: number, count: (userZone: number, end: UserEnd) => void) {
     this.#max = max;
     this.#count = count;
@@ -22,7 +25,7 @@ export class PendingUserQueries {
     return this.#waiting.size === 0;
   }
 
-  /** Adds a query. `key` identifies both the query and its answer. Does nothing if `userZone` is 0. */
+  /** Adds a query. Its answer must have the same `key`. Does nothing if `userZone` is 0, i.e. for other queries. */
   add(key: string, waiting: Waiting): void {
     if (waiting.userZone === 0) return;
     const repeated = this.#waiting.get(key);

@@ -1,4 +1,4 @@
-/** Embedded data plane: receives DNS queries, decides on each, and forwards allowed ones to the DNS servers. */
+/** Data plane inside the Floodgate process: receives DNS queries, and forwards those that pass to the DNS servers. */
 import type { Registry } from 'prom-client';
 import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
 import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
@@ -21,23 +21,23 @@ export interface EmbeddedOptions {
   /** Listen addresses for UDP and TCP. Port 0 picks a port that is free for both. */
   readonly listen: readonly ServerAddress[];
   readonly servers: readonly DnsServer[];
-  /** Name for the SOA query of health probes. Default: the root. */
+  /** Name in the SOA query that probes the health of a DNS server. Default: the root. */
   readonly probeName?: string | undefined;
-  /** Maximum rate of equal UDP answers to one client network. By default, or at 0 per second, there is no limit. */
+  /** Maximum rate of equal UDP answers to one client network. No limit by default, and if `perSecond` is 0. */
   readonly responseRateLimit?: ResponseRateLimitOptions;
-  /** Time in which a server must answer, in milliseconds. */
+  /** Time in which a DNS server must answer a UDP query, in milliseconds. Default: 2000. */
   readonly timeoutMs?: number;
-  /** Number of UDP receiver threads. Default: 1; 0 lets {@link threadsFor} choose. */
+  /** Number of threads that receive UDP queries. Default: 1. If 0, {@link threadsFor} chooses the number. */
   readonly threads?: number;
   /** If false, all valid queries are forwarded without a decision, for comparison in benchmarks. Default: true. */
   readonly guarded?: boolean;
-  /** Number of queries after which a TCP connection is closed. */
+  /** Number of queries after which a client's TCP connection is closed. Default: 1000. */
   readonly tcpMaxQueries?: number;
-  /** Networks and addresses whose clients may transfer zones, over TCP only. Default: none. */
+  /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
 }
 
-/** Answer timeout, longer than a healthy server needs and shorter than the total timeout of most resolvers. */
+/** Answer timeout: longer than a healthy DNS server needs, but shorter than the total timeout of most resolvers. */
 const DEFAULT_TIMEOUT_MS = 2000;
 /** Query limit per TCP connection. Clients hardly notice one reconnect per 1000 queries (RFC 7766, 6.2.1). */
 const DEFAULT_TCP_MAX_QUERIES = 1000;
@@ -81,7 +81,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.servers ?? [];
   }
 
-  /** UDP receiver threads. Empty if the main thread itself receives the queries. */
+  /** Threads that receive UDP queries. Empty if the main thread itself receives them. */
   get threads(): ThreadedUdpRelay['workers'] {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
   }
@@ -127,7 +127,7 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#serverLog.note(udp.servers);
   }
 
-  /** Does nothing, because decisions read the policy flags in shared memory, so a change already applies. */
+  /** Does nothing. Each verdict depends on policy flags in shared memory, so a changed rule already applies. */
   policyChanged(): void {}
 
   tick(nowMs: number): void {
@@ -155,7 +155,7 @@ export class EmbeddedDataPlane implements DataPlane {
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
   }
 
-  /** Starts the UDP relay in this thread, or in several threads that share the ports if the platform allows it. */
+  /** Starts the UDP relay in the main thread, or in several threads if the platform lets them share a port. */
   async #startUdp(): Promise<UdpRelay> {
     const {
       servers,
@@ -175,8 +175,8 @@ export class EmbeddedDataPlane implements DataPlane {
     const task = { servers, probeName, responseRateLimit, rateCounters, timeoutMs, guarded };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
-    // If ports can be shared, even a single thread opens several sockets per port, because each socket has its own
-    // receive buffer for bursts.
+    // If sockets can share a port, a single thread also opens several sockets per port. Each socket has its own
+    // receive buffer, so that together they hold a larger burst.
     const udp = new LocalUdpRelay(
       { ...task, sharesPorts: reason === undefined },
       {
@@ -190,7 +190,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return udp;
   }
 
-  /** Returns true if connections to this server may stay open: it answers over TCP, or no server does. */
+  /** Returns true if TCP connections to this server may stay open: it answers over TCP, or no DNS server does. */
   #isInUse(server: DnsServer): boolean {
     return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }
@@ -202,7 +202,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return { verdict, userZone: detector.userZone };
   }
 
-  /** Learns from an answer that was sent over TCP. Unlike UDP, the TCP connection verifies the client address. */
+  /** Learns from an answer over TCP. Its client address is not forged, because a TCP connection verifies it. */
   #learnOverTcp(head: Uint8Array, question: Question, client: string): void {
     this.#context.detector.learnAnswer(head, question, client, Date.now(), true);
   }

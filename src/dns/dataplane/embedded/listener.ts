@@ -12,14 +12,14 @@ export interface Listener {
   readonly udp: UdpAddresses;
 }
 
-/** Number of ports to try if the configured port is 0, because a free TCP port may be in use for UDP. */
+/** If the configured port is 0, at most this many free TCP ports are tried until one is also free for UDP. */
 const PORT_ATTEMPTS = 20;
-/** Accept queue size, at least the maximum number of connections, so that a burst of clients is not rejected. */
+/** Size of the accept queue: at least the maximum number of TCP connections, so that a burst fits. */
 const BACKLOG = 1024;
 
 /**
- * Listens on one port for UDP and TCP. Port 0 picks a port that is free for both. Rejects if the port is in use. TCP is
- * bound first, because threads can share UDP ports, so only TCP detects another guard on the port.
+ * Listens on one port for UDP and TCP. Port 0 picks a port that is free for both. Rejects if the port is in use. UDP
+ * ports can be shared, so only binding TCP detects another guard on the port; therefore TCP is bound first.
  */
 export async function listenAt(
   { host, port }: ServerAddress,
@@ -31,7 +31,7 @@ export async function listenAt(
     try {
       tcp.listen({ port, host, backlog: BACKLOG });
       await once(tcp, 'listening');
-      // One TCP connection was not accepted, e.g. for lack of file descriptors. Other connections continue.
+      // The error means that one TCP connection was not accepted, e.g. for lack of file descriptors.
       tcp.on('error', (error) =>
         log.warn({ reason: error.message }, 'cannot accept a DNS over TCP connection'),
       );

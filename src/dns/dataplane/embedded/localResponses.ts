@@ -1,9 +1,9 @@
-/** Answers that the guard itself generates. They overwrite the query packet, so that a flood allocates no memory. */
+/** Answers that the guard itself generates. Each answer overwrites the query packet, so no memory is allocated. */
 import { HEADER_BYTES, ReadResult } from '../../protocol/index.ts';
 
 const RESPONSE = 0x80;
 const TRUNCATED = 0x02;
-/** Bits of the first flags octet that an answer copies from the query: opcode and RD. */
+/** Bits of the first octet of flags that an answer copies from the query: opcode and RD. */
 const KEPT = 0x79;
 
 const RCODE_FORMERR = 1;
@@ -13,12 +13,12 @@ const RCODE_REFUSED = 5;
 
 /** Overwrites an invalid or forbidden query packet with an error answer. Returns the length of the answer. */
 export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
-  // Only zone transfers that are not allowed arrive here.
+  // The caller forwards allowed zone transfers, so this one is not allowed.
   if (result === ReadResult.transfer) return refuse(packet, questionEnd);
   return headerAlone(packet, result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR);
 }
 
-/** Builds an answer without a question section, because the question may be unreadable. */
+/** Builds an answer that consists of a header only, because the question of the query may be unreadable. */
 function headerAlone(packet: Uint8Array, rcode: number): number {
   packet[2] = RESPONSE | ((packet[2] ?? 0) & KEPT);
   packet[3] = rcode;

@@ -1,4 +1,4 @@
-/** Metrics of the embedded data plane. Labels are result names and configured addresses, never text from clients. */
+/** Metrics of the embedded data plane. Label values are fixed names and configured addresses, not client data. */
 import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../../platform/metrics/index.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Response rate limiting as in BIND, NSD and Knot: limits equal answers to one client network. All threads share two
- * rows of counters. A keyed hash selects one counter per row for an answer; the lower value counts. Answers that
- * share both counters share a limit, so some clients may have to retry over TCP.
+ * Response rate limiting as in BIND, NSD and Knot: limits the rate of equal answers to one client network. All
+ * threads share two rows of counters. For an answer, a keyed hash selects one counter in each row, and the lower
+ * value is used. Different answers with the same two counters share a limit, so a few clients may have to retry over
+ * TCP.
  */
 import {
   expandName,
@@ -21,10 +22,10 @@ export interface ResponseRateLimitOptions {
   readonly perSecond: number;
 }
 
-/** Number of counters per row. Both rows together use 1 MB. */
+/** Number of counters per row. The two rows use 1 MB. */
 const COUNTERS = 131_072;
 const ROWS = 2;
-/** Layout of a counter (32-bit word): second in the upper 12 bits, answers in that second in the lower 20 bits. */
+/** A counter is a 32-bit word. Upper 12 bits: a second. Lower 20 bits: number of answers in that second. */
 const COUNT_BITS = 20;
 const COUNT_MASK = (1 << COUNT_BITS) - 1;
 const SECOND_MASK = 0xfff;
@@ -64,7 +65,10 @@ export class ResponseRateLimit {
     return Math.min(this.#add(one % COUNTERS, second), this.#add(COUNTERS + (other % COUNTERS), second));
   }
 
-  /** Increments a counter. If two threads start a new second at the same time, one answer is not counted. */
+  /**
+   * Increments a counter and returns its value. If two threads reset a counter for a new second at the same time, one
+   * of the two answers is not counted.
+   */
   #add(place: number, second: number): number {
     const before = Atomics.load(this.#counters, place);
     const count = before >>> COUNT_BITS === second ? (before & COUNT_MASK) + 1 : 1;
@@ -76,8 +80,8 @@ export class ResponseRateLimit {
 }
 
 /**
- * Returns a number that is the same for equal answers: it depends on name and type of a positive answer, on the zone
- * of NXDOMAIN and NODATA, on the delegation point of a referral, and on the response code of an error.
+ * Returns a number that is the same for equal answers. For a positive answer it depends on name and type, for
+ * NXDOMAIN and NODATA on the zone, for a referral on the delegation point, and for an error on the response code.
  */
 function identityOf(answer: Uint8Array, question: Question, key: HashKey): number {
   const rcode = rcodeOf(answer);
@@ -90,7 +94,7 @@ function identityOf(answer: Uint8Array, question: Question, key: HashKey): numbe
   return mix(owner, (type === QueryType.SOA ? QueryType.SOA : QueryType.NS) << 8);
 }
 
-/** Hashes the owner of the first record, usually a compression pointer to the question name or a suffix of it. */
+/** Hashes the owner of the first record after the question, usually a compression pointer into the question. */
 function ownerHash(answer: Uint8Array, question: Question, key: HashKey): number {
   const at = question.end;
   if ((answer[at] ?? 0) >= POINTER) {

@@ -1,6 +1,6 @@
-/** Splits a DNS over TCP stream (RFC 1035, 4.2.2) into messages, in a fixed amount of memory. */
+/** Splits the TCP stream of a DNS server (RFC 1035, 4.2.2) into messages. Keeps only the first bytes of each. */
 
-/** Bytes of each message that the callback receives: header, longest question, owner and type of the first record. */
+/** Number of bytes kept per message: enough for header, longest question, and owner and type of the first record. */
 const HEAD_BYTES = 640;
 const LENGTH_BYTES = 2;
 
@@ -12,7 +12,7 @@ export class AnswerHeads {
   #length = 0;
   #lengthBytes = 0;
 
-  /** Calls `onHead` with at most 640 bytes of each complete message. The buffer is reused after the call. */
+  /** Calls `onHead` with the first 640 bytes of each complete message. Their buffer is reused after the call. */
   constructor(onHead: (head: Uint8Array) => void) {
     this.#onHead = onHead;
   }
@@ -21,7 +21,7 @@ export class AnswerHeads {
     return this.#lengthBytes > 0;
   }
 
-  /** Returns the offset after the last message that ends in the chunk, or 0 if no message ends in the chunk. */
+  /** Returns the offset in the chunk after the last message that ends in it, or 0 if no message ends in it. */
   push(chunk: Uint8Array): number {
     let lastEnd = 0;
     for (let at = 0; at < chunk.length; ) {

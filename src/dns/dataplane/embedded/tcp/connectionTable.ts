@@ -1,16 +1,18 @@
 /**
- * TCP connections by client, in the order in which they became idle or busy. When a new connection needs a slot, the
- * table selects the connection that must close. A busy connection keeps its slot until its queries are answered.
+ * Clients' TCP connections that hold one of a limited number of slots, grouped by client. When another connection
+ * needs a slot, the table selects the connection that must release its slot. A connection is busy while queries on
+ * it are unanswered, otherwise idle.
  */
 
 export interface SlotHolder {
-  /** Client address: IPv4, or IPv6 /64. */
+  /** Client of the connection: an IPv4 address, or an IPv6 /64 network. */
   readonly client: string;
 }
 
 interface ClientEntry<T> {
-  /** Connections in the order in which they became idle or busy. The value is the sequence number of that change. */
+  /** Idle connections in the order in which they became idle. The value is the sequence number of that change. */
   readonly idle: Map<T, number>;
+  /** Busy connections, likewise in the order in which they became busy. */
   readonly busy: Map<T, number>;
 }
 
@@ -54,18 +56,20 @@ export class ConnectionTable<T extends SlotHolder> {
     return entry !== undefined && (entry.idle.has(connection) || entry.busy.has(connection));
   }
 
-  /** Records that a connection is now idle or busy: moves it to the end of its client's idle or busy connections. */
+  /** Records that a connection has become idle or busy: moves it to the end of its client's idle or busy list. */
   touch(connection: T, isBusy: boolean): void {
     const entry = this.#clients.get(connection.client);
     if (entry === undefined || !(entry.idle.has(connection) || entry.busy.has(connection))) return;
-    // Further queries do not change the position of a connection that is already busy.
+    // A busy connection keeps its position when it receives further queries.
     if (isBusy && entry.busy.has(connection)) return;
     entry.idle.delete(connection);
     entry.busy.delete(connection);
     (isBusy ? entry.busy : entry.idle).set(connection, this.#moment++);
   }
 
-  /** Moves a busy connection that was asked to close to the end, so that another connection is asked next. */
+  /**
+   * Moves a connection that was asked to close to the end of its client's busy list, so that another is asked next.
+   */
   moveToEnd(connection: T): void {
     const busy = this.#clients.get(connection.client)?.busy;
     if (busy?.delete(connection)) busy.set(connection, this.#moment++);
@@ -76,15 +80,15 @@ export class ConnectionTable<T extends SlotHolder> {
   }
 
   /**
-   * Returns the connection to close in favour of another client. Considers only clients that have an idle connection
-   * and more than `moreThan` connections. Of those with the most connections, selects the connection that is idle
-   * longest.
+   * Returns the idle connection that must close in favour of another client. Considers only clients that have an idle
+   * connection and more than `moreThan` connections in total. Among the clients with the most connections, selects
+   * the connection that has been idle longest.
    */
   longestIdle(moreThan: number): T | undefined {
     return this.#firstOfLargest(({ idle }) => idle, moreThan);
   }
 
-  /** Like `longestIdle`, but selects a busy connection. */
+  /** Like `longestIdle`, but for busy connections: selects the one that has been busy longest. */
   longestBusy(moreThan: number): T | undefined {
     return this.#firstOfLargest(({ busy }) => busy, moreThan);
   }

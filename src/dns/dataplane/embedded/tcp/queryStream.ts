@@ -1,18 +1,18 @@
-/** Splits the TCP stream of a client into messages (RFC 1035, 4.2.2). Memory is bounded by the maximum query size. */
+/** Splits a client's TCP stream into DNS messages (RFC 1035, 4.2.2). Buffers at most one query of maximum size. */
 import { HEADER_BYTES, MAX_QUERY_BYTES } from '../../../protocol/index.ts';
 
 const LENGTH_BYTES = 2;
 
 /**
- * Receives each message with its length prefix. An oversized message is cut to its header; `length` is then still the
- * length of the whole message.
+ * Receives each message with its length prefix. `length` is the length of the whole message without the prefix. A
+ * message above the maximum query size is cut: `framed` then contains only the prefix and the DNS header.
  */
 export type OnMessage = (framed: Buffer, length: number) => void;
 
 export class QueryStream {
   readonly #onMessage: OnMessage;
   #pending: Buffer = Buffer.alloc(0);
-  /** Bytes of an oversized message that must still be skipped. */
+  /** Number of bytes of an oversized message that have not arrived yet and will be skipped. */
   #skip = 0;
 
   constructor(onMessage: OnMessage) {
@@ -37,7 +37,7 @@ export class QueryStream {
       this.#skip = Math.max(0, end - rest.length);
       rest = rest.subarray(Math.min(end, rest.length));
     }
-    // The rest is copied, because a view would keep the whole received chunk in memory.
+    // The bytes of the incomplete message are copied, because a view of them would keep the whole chunk in memory.
     this.#pending = rest.length === 0 ? EMPTY : Buffer.from(rest);
   }
 }

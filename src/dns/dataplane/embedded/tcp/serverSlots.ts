@@ -1,18 +1,19 @@
 /**
- * Limits the number of TCP connections to the DNS servers. Each of them occupies a slot. A client connection keeps
- * its slot while it waits for answers, and then until another client connection needs the slot.
+ * Limits the number of TCP connections to the DNS servers. Each client connection has its own connection to a server,
+ * which needs a slot. The client connection keeps the slot until its queries are answered, and after that until
+ * another client connection needs a slot.
  */
 import { ConnectionTable, type SlotHolder } from './connectionTable.ts';
 
 /**
- * Maximum number of connections to the DNS servers. NSD allows 100; when more than half of them are in use, it closes
- * connections that were idle for 200 ms. BIND allows 150.
+ * Maximum number of TCP connections to the DNS servers. NSD allows 100 connections; if more than half of them are in
+ * use, NSD closes those that were idle for 200 ms. BIND allows 150.
  */
 const MAX_SERVER_CONNECTIONS = 48;
 
 export interface ServerSlotUser extends SlotHolder {
   onSlotGranted(): void;
-  /** Asks the connection to release its slot: immediately if idle, otherwise when its queries are answered. */
+  /** Asks a client connection to release its slot: now if it is idle, otherwise when its queries are answered. */
   requestRelease(): void;
 }
 
@@ -29,7 +30,7 @@ export class ServerSlots<T extends ServerSlotUser> {
     return this.#table.size;
   }
 
-  /** Calls `onSlotGranted` when the slot is granted, either now or later. */
+  /** Requests a slot. Calls `onSlotGranted` of the connection when it gets the slot, either now or later. */
   request(connection: T): void {
     if (this.#table.size >= this.#capacity) this.#table.longestIdle(0)?.requestRelease();
     if (this.#table.size < this.#capacity) return this.#give(connection);
@@ -61,7 +62,8 @@ export class ServerSlots<T extends ServerSlotUser> {
   }
 
   /**
-   * Removes and returns the next connection to get a slot: the longest waiting one of the client with fewest slots.
+   * Removes the next connection to get a slot from the queue, and returns it: of the waiting clients, the client with
+   * the fewest slots is served first, and its connection that has waited longest gets the slot.
    */
   #next(): T | undefined {
     let found: Set<T> | undefined;
@@ -76,7 +78,7 @@ export class ServerSlots<T extends ServerSlotUser> {
     if (next === undefined || found === undefined) return undefined;
     found.delete(next);
     this.#waiting.delete(next.client);
-    // Moves the client to the end of the queue, so that clients with equally many slots take turns.
+    // The client moves to the end of the queue, so that clients with the same number of slots take turns.
     if (found.size > 0) this.#waiting.set(next.client, found);
     return next;
   }

@@ -1,25 +1,25 @@
 /**
- * Admits TCP connections by dynamic thresholds (Choudhury and Hahne, 1998): a client may have at most as many
- * connections as there are free slots. No I/O.
+ * Decides whether a new TCP connection is accepted, by dynamic thresholds (Choudhury and Hahne, 1998): a client may
+ * have at most as many connections as there are free slots. No I/O.
  */
 import type { ConnectionTable, SlotHolder } from './connectionTable.ts';
 
 export interface SlotLimits {
   readonly capacity: number;
   readonly perClient: number;
-  /** Slots to keep free, because a busy connection that was asked to close still needs some time to close. */
+  /** Number of slots to keep free. A busy connection that was asked to close holds its slot for some more time. */
   readonly reserved: number;
 }
 
-/** Maximum number of client connections, far more than legitimate clients need. Each uses some tens of kilobytes. */
+/** Maximum number of TCP connections from clients, far more than legitimate clients need. Each uses tens of KB. */
 const MAX_CONNECTIONS = 1000;
-/** Maximum number of connections per client, a tenth of all slots. Applies even if all other slots are free. */
+/** Maximum number of TCP connections per client: a tenth of all slots, even if the other slots are free. */
 const MAX_CONNECTIONS_PER_CLIENT = 100;
 const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIONS_PER_CLIENT, reserved: 50 };
 
 export type Admission<T> =
   | { readonly admitted: false }
-  /** `replaced` must close to make room: now if it is idle, otherwise when its queries are answered. */
+  /** The connection `replaced` must close to free its slot: now if it is idle, otherwise after its last answer. */
   | { readonly admitted: true; readonly replaced: T | undefined };
 
 export function admit<T extends SlotHolder>(
@@ -33,8 +33,8 @@ export function admit<T extends SlotHolder>(
   if (held >= share) return inPlaceOf(table.longestIdleOf(client));
   if (free <= 0) return inPlaceOf(table.longestIdle(0));
   if (free > reserved) return { admitted: true, replaced: undefined };
-  // A client may replace a connection of another client only if that client still has at least as many connections
-  // afterwards. A client without connections may replace any connection.
+  // A client may replace a connection of another client only if the other client then still has at least as many
+  // connections as the first. A client without connections may replace any connection.
   const moreThan = held === 0 ? 0 : held + 1;
   return { admitted: true, replaced: table.longestIdle(moreThan) ?? table.longestBusy(moreThan) };
 }

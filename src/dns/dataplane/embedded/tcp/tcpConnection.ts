@@ -1,6 +1,6 @@
 /**
  * DNS over TCP connection from one client (RFC 7766). The guard itself answers invalid messages, limited queries, and
- * forbidden zone transfers. Other queries go to a DNS server, whose answers are returned unchanged.
+ * zone transfers that are not allowed. It forwards other queries to a DNS server, and returns the answers unchanged.
  */
 import type { Socket } from 'node:net';
 import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../../protocol/index.ts';
@@ -13,45 +13,47 @@ import type { ServerSlots, ServerSlotUser } from './serverSlots.ts';
 import type { CloseReason, TcpCounts } from './tcpCounts.ts';
 import { TcpUpstream } from './tcpUpstream.ts';
 
-/** Timeout for the first query after the connection is opened. */
+/** Time in which a client must send its first query after the connection is opened. */
 const FIRST_QUERY_MS = 2000;
-/** Timeout from the first to the last byte of a message, which fits into one or two packets. */
+/** Maximum time between the first and the last byte of a client's message, which fits into one or two packets. */
 const MESSAGE_MS = 2000;
-/** Idle timeout. RFC 7766, 6.2.3 recommends a few seconds. */
+/** Time after which a connection without pending queries is closed. RFC 7766, 6.2.3 recommends a few seconds. */
 const IDLE_MS = 10_000;
-/** Maximum time without data from the server while queries are unanswered. Clients wait about as long. */
+/** Maximum time without data from the DNS server while queries are unanswered. Clients wait about as long. */
 const ANSWER_MS = 5000;
-/** Time to deliver all pending answers after a request to release the server slot. Most clients need far less. */
+/** Time to deliver all pending answers after another client needs the server slot. Most clients need far less. */
 const SLOT_RELEASE_MS = 1000;
-/** Maximum time for which a client may leave all of its pending answers unread. */
+/** Maximum time without progress in sending answers to a client that does not read them. */
 const STALL_MS = 5000;
-/** Idle timeout of a zone transfer, which may pause while the server loads the zone or a slow link is full. */
+/** Maximum pause of a zone transfer. It may pause while the DNS server loads the zone or a slow link is full. */
 const TRANSFER_QUIET_MS = 30_000;
-/** Time that the client has to close its side after the guard has closed its own. Unsent answers extend the time. */
+/**
+ * Time in which the client must close the connection after the guard has ended it. Unsent answers extend the time.
+ */
 const LINGER_MS = 2000;
-/** Maximum number of unanswered queries per connection. At this number, the guard stops reading from the client. */
+/** Number of unanswered queries on a connection at which the guard stops reading from the client. */
 export const MAX_PIPELINED = 100;
 /**
- * The guard stops reading from both client and server above this number of unsent bytes. One 64 KB chunk may exceed
- * it.
+ * Number of unsent bytes at which the guard stops reading from the client and from the DNS server. A chunk of 64 KB
+ * that was already read may exceed this number.
  */
 export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
 
 export interface TcpShared {
-  /** Clock that advances only while the event loop runs, so that clients are not blamed for a blocked event loop. */
+  /** Clock that advances only while the event loop runs, so that a blocked event loop does not cause timeouts. */
   readonly clockMs: number;
   readonly counts: TcpCounts;
   readonly serverSlots: ServerSlots<TcpConnection>;
   readonly key: HashKey;
-  /** Number of queries after which a connection is closed. Not enforced during a zone transfer. */
+  /** Number of queries after which a client's connection is closed. Not enforced during a zone transfer. */
   readonly maxQueries: number;
-  /** Returns true if a query may be forwarded. */
+  /** Returns true if a query may be forwarded, and counts the verdict on it. */
   passes(question: Question, connection: TcpConnection): boolean;
   servers(): readonly DnsServer[];
   isInUse(server: DnsServer): boolean;
   onAnswer(head: Uint8Array, connection: TcpConnection): void;
-  /** Returns true if the client may transfer a zone, and counts the requested transfer. */
+  /** Returns true if the client may transfer a zone now. Counts the transfer as allowed or refused. */
   beginTransfer(connection: TcpConnection): boolean;
   note(connection: TcpConnection, isBusy: boolean): void;
   closed(connection: TcpConnection, reason: CloseReason): void;
@@ -61,7 +63,7 @@ export interface TcpShared {
 export interface AcceptedSocket {
   readonly socket: Socket;
   readonly address: string;
-  /** Client to which limits apply: its IPv4 address or its IPv6 /64 network. */
+  /** Client for which connections are limited: an IPv4 address, or an IPv6 /64 network. */
   readonly client: string;
 }
 
@@ -77,15 +79,16 @@ export class TcpConnection implements ServerSlotUser {
   #upstream: TcpUpstream | undefined;
   #answers: AnswerHeads | undefined;
   #queued: Buffer[] = [];
-  /** Answers of the guard that must wait until the current message of the server is complete. */
+  /** Answers of the guard that wait because an answer of the DNS server has been sent only in part. */
   #localResponses: Buffer[] = [];
   #unanswered = 0;
   #closing: CloseReason | undefined;
   #hasEnded = false;
   #hasAsked = false;
   #queriesLeft: number;
-  /** What to do when all queries are answered: close (`#givesWay`), or release the slot (`#givesPlaceBack`). */
+  /** True if the connection will be closed when its queries are answered. */
   #givesWay = false;
+  /** True if the server slot will be released when the queries are answered. */
   #givesPlaceBack = false;
   #askedBackMs = 0;
   #isPaused = false;
@@ -126,11 +129,10 @@ export class TcpConnection implements ServerSlotUser {
     return this.#closing === undefined && (this.#unanswered > 0 || this.isTransferring);
   }
 
-  /** Closes the connection in favour of another client: now if idle, otherwise when its queries are answered. */
+  /** Closes the connection in favour of another one: now if it is idle, otherwise when its queries are answered. */
   closeWhenIdle(): void {
     if (!this.isBusy) return this.reset('gave_way');
-    // The guard keeps reading during a zone transfer, because only the client shows, by closing, that the transfer is
-    // complete.
+    // A zone transfer ends only when the client closes the connection, so the guard must continue to read from it.
     if (this.isTransferring) return;
     this.#givesWay = true;
     this.#regulate();
@@ -143,11 +145,11 @@ export class TcpConnection implements ServerSlotUser {
     this.#dropServer();
     this.#shared.note(this, false);
     this.#socket.end();
-    // Reads and discards further input, because unread bytes would turn the close into a reset.
+    // Further input is read and discarded. If it were not read, the close would reset the connection.
     this.#socket.resume();
   }
 
-  /** Closes the connection immediately and discards pending data. */
+  /** Resets the connection: closes it immediately and discards unsent answers. */
   reset(reason: CloseReason): void {
     this.#closing ??= reason;
     this.#socket.resetAndDestroy();
@@ -170,8 +172,8 @@ export class TcpConnection implements ServerSlotUser {
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
     else if (this.#queries.isMidMessage && since(this.#messageMs) > MESSAGE_MS) this.reset('slow_query');
     else if (this.isTransferring) {
-      // The guard does not look for the end of a zone transfer. After the client has closed its side, a short idle
-      // timeout applies.
+      // The guard does not detect the last message of a zone transfer. When the client has sent everything (FIN), a
+      // short pause ends the transfer.
       const quietMs = this.#hasEnded ? LINGER_MS : TRANSFER_QUIET_MS;
       if (since(Math.max(this.#activeMs, this.#serverMs, this.#flushedMs)) > quietMs)
         this.finish(this.#hasEnded ? 'client' : 'idle');
@@ -227,7 +229,7 @@ export class TcpConnection implements ServerSlotUser {
     }
   }
 
-  /** True if the maximum number of queries is reached, so further input is ignored. */
+  /** True if the client has sent the maximum number of queries. Further queries are ignored. */
   get #isQueryLimitReached(): boolean {
     return this.#queriesLeft <= 0 && !this.isTransferring;
   }
@@ -247,13 +249,13 @@ export class TcpConnection implements ServerSlotUser {
     if (this.#closing !== undefined || this.#isQueryLimitReached) return;
     const { counts, clockMs, key } = this.#shared;
     const packet = framed.subarray(LENGTH_BYTES);
-    // Only the header of an oversized message is available.
+    // An oversized message was cut to its header.
     const result = length > packet.length ? readHeader(packet, length) : readQuery(packet, key, question);
     counts.messages[result] = (counts.messages[result] ?? 0) + 1;
     this.#hasAsked = true;
     this.#queriesLeft--;
     this.#activeMs = clockMs;
-    // The timeout of the next message in the chunk starts now.
+    // If the next message has already begun, its timeout starts now.
     this.#messageMs = clockMs;
     if (result === ReadResult.ok) this.#decide(framed);
     else if (result === ReadResult.transfer && this.#mayTransfer()) this.#forward(framed);
@@ -264,7 +266,7 @@ export class TcpConnection implements ServerSlotUser {
 
   /**
    * Forwards a query, or answers REFUSED if the query is limited. TCP has verified the client address, so the answer
-   * reaches no third party; without an answer the client would retry, which costs more.
+   * cannot hit a third party. Without an answer, the client would retry, which costs more than the answer.
    */
   #decide(framed: Buffer): void {
     if (this.#shared.passes(question, this)) this.#forward(framed);
@@ -303,7 +305,7 @@ export class TcpConnection implements ServerSlotUser {
       );
       this.#localResponses = [];
     } else this.#send(chunk);
-    // The server sent more answers than there were queries, so further answers cannot be matched to queries.
+    // The server has sent more answers than it got queries, so answers can no longer be assigned to queries.
     if (this.#unanswered < 0) return this.finish('no_answer');
     if (!this.isBusy && !this.#answers?.isMidMessage) this.#becomeIdle();
     this.#regulate();
@@ -343,7 +345,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#socket.write(framed, this.#onFlushed);
   }
 
-  /** Pauses or resumes reading from both sides, depending on the amount of buffered data. */
+  /** Pauses or resumes reading from the client and from the DNS server, depending on unsent data and on queues. */
   #regulate(): void {
     if (this.#closing !== undefined) return;
     const isFull = this.#socket.writableNeedDrain;

@@ -1,25 +1,29 @@
-/** Counters of DNS over TCP, with a fixed set of labels. */
+/** Counters of DNS over TCP: connections, messages, verdicts on queries, and zone transfers. */
 import { VERDICTS } from '../../../detector/index.ts';
 import { readResultNames } from '../../../protocol/index.ts';
 
 export const closeReasons = [
   'client',
   'idle',
-  /** The client sent no complete query in time after connecting. */
+  /** The client sent no complete query within the time limit after it had connected. */
   'no_query',
-  /** A message began, but did not arrive completely in time. */
+  /** The first bytes of a message arrived, but not the whole message within the time limit. */
   'slow_query',
   /** The client did not read its answers. */
   'not_reading',
-  /** The maximum number of queries per connection was reached. */
+  /** The client sent the maximum number of queries per connection. */
   'many_queries',
   /** The client sent data that is not a DNS query. */
   'no_dns',
+  /** The slot of the connection was needed for another connection. */
   'gave_way',
-  /** Rejected because no connection slot was free. */
+  /** The connection was rejected, because no slot was available for it. */
   'no_place',
+  /** The DNS server did not answer in time, or its connection ended. */
   'no_answer',
+  /** A bug in Floodgate caused an exception. */
   'fault',
+  /** The guard stops. */
   'stop',
 ] as const;
 export type CloseReason = (typeof closeReasons)[number];

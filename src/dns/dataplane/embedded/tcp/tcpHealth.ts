@@ -1,4 +1,4 @@
-/** Health of the DNS servers over TCP, measured by probes. A single server has no alternative and is not probed. */
+/** Health of the DNS servers over TCP, from probes. A single server has no alternative, so it is not probed. */
 
 import { connect, type Socket } from 'node:net';
 import { inBackground } from '../../../../platform/background/index.ts';
@@ -26,7 +26,7 @@ export class TcpHealth {
     this.#timer.unref();
   }
 
-  /** Returns the servers in the given order, except that the servers that are healthy over TCP come first. */
+  /** Moves the servers that are healthy over TCP to the front. Keeps the order of the servers otherwise. */
   inOrder(servers: readonly DnsServer[]): DnsServer[] {
     const rank = (server: DnsServer): number => (this.answers(server) ? 0 : 1);
     return [...servers].sort((one, other) => rank(one) - rank(other));
@@ -63,8 +63,8 @@ export class TcpHealth {
         socket.resetAndDestroy();
         resolve(result);
       };
-      // If the event loop was blocked, the timer fires before received data is read, so the timeout waits two more
-      // iterations.
+      // After a blocked event loop, a timer fires before received data is read. Therefore the timeout waits for two
+      // more iterations of the event loop.
       const timer = setTimeout(() => setImmediate(() => setImmediate(() => end('silent'))), PROBE_MS * 0.8);
       socket.on('error', () => end('silent')).on('end', () => end('silent'));
       socket.on('connect', () => socket.write(this.#framed(socket, server, id)));

@@ -1,4 +1,4 @@
-/** Serves DNS over TCP on all listen addresses, with common limits on connections from clients and to DNS servers. */
+/** Serves DNS over TCP. All listen addresses share the limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
 import { FIRST_NOT_FORWARDED, UserEnd, type Verdict } from '../../../detector/index.ts';
@@ -10,7 +10,7 @@ import { admit } from './tcpAdmission.ts';
 import { MAX_PIPELINED, MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';
 import { type CloseReason, TcpCounts } from './tcpCounts.ts';
 
-/** Receives the first bytes of each TCP answer, its question, and the address of the client. */
+/** Receives the first bytes of each answer from a DNS server, the question, and the address of the client. */
 export type OnTcpAnswer = (head: Uint8Array, question: Question, address: string) => void;
 
 export interface TcpDecision {
@@ -21,10 +21,14 @@ export interface TcpDecision {
 
 const SWEEP_MS = 250;
 /**
- * Maximum number of concurrent zone transfers: half of the server connections, so that queries get the other half.
+ * Maximum number of concurrent zone transfers: half of the connections to the DNS servers. The other half remains for
+ * queries.
  */
 const MAX_TRANSFERS = 24;
-/** If a connection closes, its queries older than this count as unanswered. Equals the default timeout over UDP. */
+/**
+ * When a client closes its connection, a pending query counts as unanswered only if it is at least this old. Equal to
+ * the default answer timeout over UDP.
+ */
 const LEAST_WAIT_MS = 2000;
 
 export interface TcpRelayOptions {
@@ -36,7 +40,7 @@ export interface TcpRelayOptions {
   readonly decide: (question: Question, connection: TcpConnection) => TcpDecision;
   /** See `QueryPolicy.countUser`. */
   readonly countUser: (userZone: number, end: UserEnd) => void;
-  /** Number of queries after which a connection is closed. */
+  /** Number of queries after which a client's connection is closed. */
   readonly maxQueries: number;
   readonly faults: PacketFaults;
 }
@@ -62,7 +66,7 @@ export class TcpRelay {
   }
 
   createServer(): Server {
-    // The type definitions of the oldest supported Node version lack `highWaterMark`, and its runtime ignores the
+    // The type definitions of the oldest supported Node version lack `highWaterMark`. That version ignores the
     // option.
     const options: ServerOpts & { highWaterMark: number } = {
       noDelay: true,
@@ -175,7 +179,7 @@ export class TcpRelay {
   #gone(connection: TcpConnection, reason: CloseReason): void {
     this.#table.remove(connection);
     this.#transfers.delete(connection);
-    // A client that disconnects early did not wait for its answers, so its pending queries do not count as unanswered.
+    // If a client disconnects soon after a query, it did not wait for the answer, so the query is not counted.
     const waitedMs = reason === 'no_answer' ? 0 : LEAST_WAIT_MS;
     this.#users.get(connection)?.expire(this.#clockMs - waitedMs);
     this.#users.delete(connection);
@@ -183,5 +187,5 @@ export class TcpRelay {
   }
 }
 
-/** Returns the key that links a query to its answer within one connection. */
+/** Returns a key that is the same for a query and its answer, and differs between queries of one connection. */
 const keyOf = ({ id, hashHigh, hashLow, type }: Question): string => `${id} ${hashHigh} ${hashLow} ${type}`;

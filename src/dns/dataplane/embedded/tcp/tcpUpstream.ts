@@ -1,4 +1,4 @@
-/** TCP connection to the first DNS server that is reachable. Queries are queued until the connection is established. */
+/** TCP connection to the first reachable DNS server of a list. Queries are queued until the connection is open. */
 import { connect, type Socket } from 'node:net';
 import type { DnsServer } from '../../index.ts';
 
@@ -7,7 +7,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 export interface TcpUpstreamOptions {
   readonly servers: readonly DnsServer[];
   readonly clockMs: () => number;
-  /** Returns the PROXY protocol header. It is sent before the queries if the server expects it. */
+  /** Returns the PROXY protocol header, which is sent before the queries if the DNS server expects one. */
   readonly proxyHeader: () => Buffer;
 }
 
@@ -16,7 +16,7 @@ export interface TcpUpstreamEvents {
   data(chunk: Buffer): void;
   /** The write buffer is empty, so more queries may be sent. */
   drain(): void;
-  /** The server closed the connection, or no server is reachable. */
+  /** The DNS server closed the connection, or no server is reachable. */
   end(): void;
 }
 
@@ -64,14 +64,15 @@ export class TcpUpstream {
     return this.#isPaused;
   }
 
-  /** Tries the next server after the connect timeout. Called several times per second. */
+  /** Tries the next server if the connection was not established in time. Called several times per second. */
   enforceConnectTimeout(): void {
     if (!this.isConnected && this.#options.clockMs() - this.#attemptMs > CONNECT_TIMEOUT_MS)
       this.#socket?.destroy();
   }
 
   /**
-   * Resets the connection, because a normal close leaves the port in TIME_WAIT for a minute and may use up all ports.
+   * Resets the connection. A normal close would leave the local port in TIME_WAIT for a minute, so that many closes
+   * would use up all ports.
    */
   close(): void {
     this.#isClosed = true;

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 
-/** First minor release per major version with `reusePort` in node:dgram. Versions above 23 have it from the start. */
+/** By major version of Node.js: the first minor version with `reusePort` in node:dgram. Later majors all have it. */
 const FIRST_MINOR: Readonly<Record<number, number>> = { 22: 12, 23: 1 };
 /** Platforms whose kernel distributes the packets of a shared port among the sockets. */
 const SPREADING_PLATFORMS: readonly string[] = ['linux', 'freebsd'];
-/** Maximum number of threads chosen automatically. With more, the servers and the network are the bottleneck. */
+/** Maximum number of threads chosen automatically. With more, the DNS servers or the network are the bottleneck. */
 const MOST_BY_ITSELF = 4;
 
 /** Returns the reason why threads cannot share a UDP port on this host, or undefined if they can. */
@@ -20,8 +20,8 @@ export function cannotSharePort(
 }
 
 /**
- * Returns the number of receiver threads. `wanted` 0 means one per core, at most four. `cannotShare` is the result of
- * {@link cannotSharePort}.
+ * Returns the number of threads that receive UDP queries. If `wanted` is 0, one per core, at most four. `cannotShare`
+ * is the result of {@link cannotSharePort}.
  */
 export function threadsFor(wanted: number, cannotShare: string | undefined): number {
   if (cannotShare !== undefined) return 1;

@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
 
-/** The thread's entry point: in the folder `udp` (source or compiled), or next to this file in a bundle. */
+/** URL of `udpThread`, the program of a receiver thread: in the folder `udp`, or next to this file in a bundle. */
 const PROGRAM = new URL(
   import.meta.url.replace(/(threads\/threads|[^/]+)(?=\.[jt]s$)/, (file) =>
     file === 'threads/threads' ? 'udp/udpThread' : 'udpThread',
   ),
 );
 
-/** Threads started in advance, by index. */
+/** Threads started in advance that have no task yet, in the order of their numbers. */
 const ahead: Worker[] = [];
 
 /**
@@ -20,8 +20,8 @@ export function prestartThreads(threads: number): readonly Promise<unknown>[] {
   if (count === 1) return [];
   for (let index = 0; index < count; index++) ahead.push(newThread(index));
   return ahead.map((worker) => {
-    // The error is ignored, because acquireThread() replaces a failed thread and its caller handles errors of the
-    // replacement.
+    // The error is ignored: acquireThread() replaces a failed thread, and its caller handles errors of the new
+    // thread.
     worker.on('error', () => undefined);
     return new Promise((resolve) => worker.once('message', resolve).once('exit', resolve));
   });

@@ -1,16 +1,19 @@
-/** Queue in which a receiver thread batches answers for the detector. Limits the number of unacknowledged batches. */
+/**
+ * Queue of learned answers in a receiver thread, which sends them to the detector in batches. Limits the number of
+ * batches that the detector has not acknowledged.
+ */
 import type { AskedName } from '../../../detector/index.ts';
 
 const WORDS = 6;
-/** Flag added to the kind of an answer if an access list allowed the query. */
+/** Flag in the word that contains the kind of an answer: an access list allowed the query. */
 const ALLOWED = 0x100;
 const PER_BATCH = 256;
-/** Maximum time that an answer waits in a batch, so that all threads soon know it. Without answers, no timer runs. */
+/** Maximum time that an answer waits in a batch, so that all threads soon know its name. */
 const FLUSH_MS = 20;
-/** At this number of unacknowledged batches (16,384 answers), the detector is too busy, and answers are discarded. */
+/** Maximum number of unacknowledged batches (16,384 answers). At this number, further answers are discarded. */
 const MAX_UNHEARD_BATCHES = 64;
 
-/** A learned answer: question, zone, kind (`AnswerKind`) and client network. */
+/** A learned answer. `zone`: zone number. `kind`: an `AnswerKind`. `network`: hash of the client network. */
 export interface LearnedAnswer extends AskedName {
   readonly zone: number;
   readonly kind: number;

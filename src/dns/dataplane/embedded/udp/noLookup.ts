@@ -1,4 +1,4 @@
-/** Replaces dns.lookup() for sockets that use only IP addresses. This saves an event-loop tick. */
+/** Replaces dns.lookup() for sockets that use only IP addresses. This saves an iteration of the event loop. */
 export const noLookup = (
   host: string,
   _options: unknown,
