@@ -1,6 +1,6 @@
 /**
- * UDP client for one DNS server, with random ports and transaction IDs. An answer is accepted only if it comes from the
- * server, arrives on the right port, and has the ID and the question of a pending query.
+ * UDP client for one DNS server, with random ports and transaction IDs. An answer is accepted only if it comes from
+ * the server, arrives on the port of a pending query, and has the ID and the question of this query.
  */
 import { randomFillSync } from 'node:crypto';
 import type { Socket } from 'node:dgram';
@@ -26,12 +26,13 @@ import { HealthStatus, ServerHealth } from './serverHealth.ts';
 export type OnAnswer = (answer: Buffer, backend: Backend, ticket: number) => void;
 
 /**
- * Retries a query with another server if it is late or got SERVFAIL (`servfail`). Returns false if none is available.
+ * Retries a query with another server, because the answer is late or is SERVFAIL (`servfail`). Returns false if the
+ * query cannot be retried.
  */
 export type RetryElsewhere = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
 
 export interface BackendOptions {
-  /** Time in which the server must answer, in milliseconds. */
+  /** Time in which the DNS server must answer a query, in milliseconds. */
   readonly timeoutMs: number;
   readonly key: HashKey;
   readonly probe: Probe;
@@ -40,7 +41,7 @@ export interface BackendOptions {
 export interface BackendDependencies {
   readonly onAnswer: OnAnswer;
   readonly retryElsewhere: RetryElsewhere;
-  /** Listen addresses, needed as destination addresses in PROXY protocol headers. */
+  /** Listen addresses by frontend number, used as destination addresses in PROXY protocol headers. */
   readonly listenAddresses: ListenAddresses;
   /** Called for each query that no server answered, with its `userZone` (see `QueryPolicy.userZone`). */
   readonly onUnanswered: (userZone: number) => void;
@@ -49,9 +50,9 @@ export interface BackendDependencies {
 
 const ID_ATTEMPTS = 4;
 const RANDOM_BYTES = 16_384;
-/** Queries above this size are rare and not kept for a retry. Bounds the memory for kept queries to 32 MB. */
+/** Maximum size of a query that is kept for a retry; larger ones are rare. The kept queries need at most 32 MB. */
 const MAX_KEPT_BYTES = 512;
-/** Client port that marks a health probe. No client query has source port 0. */
+/** Client port that marks a health probe among the pending queries. Queries of clients with port 0 are dropped. */
 const PROBE_PORT = 0;
 const PROBE_CLIENT: Client = { address: '', port: PROBE_PORT };
 
@@ -63,9 +64,9 @@ export class Backend {
   readonly health = new ServerHealth();
   answered = 0;
   timedOut = 0;
-  /** Number of packets that match no pending query: late or forged answers. */
+  /** Number of packets that do not answer a pending query, such as answers after the timeout and forged answers. */
   mismatched = 0;
-  /** Number of queries that were sent to another server after SERVFAIL or a late answer. */
+  /** Number of queries that were retried with another server: this one answered SERVFAIL, or not in time. */
   retried = 0;
   allowsRetries = false;
   readonly #key: HashKey;
@@ -75,7 +76,7 @@ export class Backend {
   readonly #random = Buffer.alloc(RANDOM_BYTES);
   #randomAt = RANDOM_BYTES;
   #probeTicket = 0;
-  /** True if a query was late or a probe failed since the last good answer. */
+  /** True if, since the last good answer, an answer was late or a health probe failed. */
   #isSuspect = false;
 
   constructor(
@@ -105,7 +106,7 @@ export class Backend {
     );
   }
 
-  /** Resolves when the first sockets are connected or have failed, without waiting for packets. */
+  /** Resolves when the first sockets to the server are connected or have failed. */
   opened(): Promise<void> {
     return this.#sockets.opened();
   }
@@ -122,7 +123,7 @@ export class Backend {
     return this.status === HealthStatus.inUse;
   }
 
-  /** Forwards a query with a new transaction ID. Returns false if no free ID was found or no socket is open. */
+  /** Forwards a query with a new transaction ID. Returns false if no socket is open, or no unused ID was found. */
   // biome-ignore lint/complexity/useMaxParams: called for each packet; an options object would be allocated
   forward(
     query: Buffer,
@@ -140,7 +141,7 @@ export class Backend {
     return true;
   }
 
-  /** Retries a query with this server. The query is still pending at the server to which it was sent first. */
+  /** Sends a query that is pending at another server (`first`) to this server too. Returns false like `forward`. */
   forwardAgain(query: Buffer, first: Counterpart, nowMs: number): boolean {
     const upstream = this.#freeSocket(query);
     if (upstream === undefined) return false;
@@ -151,19 +152,21 @@ export class Backend {
     return true;
   }
 
-  /** Marks pending queries as late if their ticket (sequence number) is below `before`. */
+  /**
+   * Treats pending queries with a ticket (sequence number) below `before` as late: retries them with another server.
+   */
   markLate(before: number): void {
     this.inFlight.markLate(before, (ticket) => this.#late(ticket));
   }
 
-  /** Evaluates the last health probe and sends the next one. */
+  /** Counts the last health probe as failed if it is still unanswered, and sends the next one. */
   probe(nowMs: number): void {
     if (this.#isProbeWaiting) {
       this.inFlight.settle(this.#probeTicket);
       this.#probeUnanswered();
     }
     this.#probeTicket = 0;
-    // If there is only one server, it is probed only while it is not known to be good.
+    // A single server is probed only if it is not in use, or after a late answer or a failed probe.
     if (!this.allowsRetries && this.up && !this.#isSuspect) return;
     const { packet, question } = this.#probe;
     const probe = Buffer.from(packet);
@@ -173,12 +176,12 @@ export class Backend {
     this.#send(probe, upstream, this.#probeTicket);
   }
 
-  /** Expires pending queries and replaces or reopens a socket. Called every second. */
+  /** Removes queries whose timeout has expired, and replaces a socket. Called every second. */
   tick(nowMs: number): void {
     const wasProbeWaiting = this.#isProbeWaiting;
     this.timedOut += this.inFlight.expire(nowMs - this.timeoutMs);
     if (wasProbeWaiting && !this.#isProbeWaiting) {
-      // The expired query was a probe, which does not count as a query that timed out.
+      // One of the expired queries was the health probe, which `timedOut` must not count.
       this.timedOut--;
       this.#probeUnanswered();
     }
@@ -198,7 +201,10 @@ export class Backend {
     this.health.noteProbe('silent');
   }
 
-  /** Writes an unused random transaction ID to the query. Undefined if no free ID was found or no socket is open. */
+  /**
+   * Writes a random transaction ID to the query, and returns a socket on which this ID is unused. Undefined if no
+   * socket is open, or no such ID was found.
+   */
   #freeSocket(query: Buffer): UpstreamSocket | undefined {
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
       const upstream = this.#sockets.next();
@@ -218,7 +224,7 @@ export class Backend {
     else socket.send(query);
   }
 
-  /** Returns the PROXY protocol header for a query. For a health probe, the source is the guard's own address. */
+  /** Returns the PROXY protocol header for a query. The source is the client, for a health probe the guard itself. */
   #proxyHeader(ticket: number, socket: Socket): Buffer {
     const { inFlight } = this;
     const client = { host: inFlight.clientAddress(ticket), port: inFlight.clientPort(ticket) };
@@ -261,7 +267,9 @@ export class Backend {
     if (isGood) this.#isSuspect = false;
   }
 
-  /** Returns true if another server may return a better answer; the SERVFAIL is then kept as a fallback. */
+  /**
+   * Returns true if another server may still answer a query. The SERVFAIL of this server is then kept as fallback.
+   */
   #otherMayAnswer(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): boolean {
     if (counterpart === undefined) {
       if (!this.#dependencies.retryElsewhere(this, ticket, answer)) return false;
@@ -292,8 +300,8 @@ export class Backend {
   }
 
   /**
-   * Returns true if the answer repeats the question of the query. An error answer may omit the question; then the
-   * matching server, port and transaction ID must suffice.
+   * Returns true if the answer repeats the question of the query. An error answer may omit the question. It is then
+   * accepted, because server, port and transaction ID match.
    */
   #isAnswerTo(ticket: number, answer: Buffer): boolean {
     if (readQuestionSection(answer, this.#key, this.question) === ReadResult.ok)

@@ -1,7 +1,7 @@
 /**
- * The DNS servers to which queries are forwarded. Each query goes to a random server among those with the best
- * status, so clients cannot choose the server. Queries that are late or answered SERVFAIL are retried with another
- * server.
+ * The DNS servers to which UDP queries are forwarded. Each query goes to a random server among those with the best
+ * health status, so that clients cannot choose the server. If the answer is late or SERVFAIL, the query is retried
+ * with another server.
  */
 import type { Question } from '../../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../../index.ts';
@@ -14,8 +14,8 @@ import { compareAll, HealthStatus, TRIAL_SHARE } from './serverHealth.ts';
 const SWEEP_MS = 50;
 const SWEEPS_PER_PROBE = 10;
 /**
- * Fraction of the answer timeout after which a query is retried with another server. Clients retry after 0.5 to 1 s;
- * the answer of the other server should arrive before that.
+ * An unanswered query is retried with another server after this fraction of the answer timeout. The answer should
+ * arrive before the client itself retries, which is after 0.5 to 1 s.
  */
 const LATE_SHARE = 0.25;
 
@@ -30,7 +30,10 @@ export class Backends {
   readonly all: readonly Backend[];
   readonly #budget = new RetryBudget();
   readonly #sweeps: NodeJS.Timeout;
-  /** Next ticket of each server at each of the last sweeps. Queries sent before the oldest of them are late. */
+  /**
+   * For each of the last sweeps, the ticket (sequence number) that the next query to each server got. Queries with a
+   * lower ticket than that of the oldest of these sweeps are late.
+   */
   readonly #sentBefore: number[][] = [];
   readonly #sweepsToBeLate: number;
   readonly #sweepsPerProbe: number;
@@ -57,7 +60,8 @@ export class Backends {
     this.#inUse = this.all;
     this.#sweepsToBeLate = Math.max(1, Math.round((options.timeoutMs * LATE_SHARE) / SWEEP_MS));
     this.#sweepsPerProbe = Math.max(SWEEPS_PER_PROBE, this.#sweepsToBeLate);
-    // Lateness is counted in sweeps instead of milliseconds, so that a blocked event loop is not blamed on the server.
+    // Whether a query is late is measured in sweeps, which a blocked event loop also delays. Otherwise the server
+    // would be blamed for that delay.
     this.#sweeps = setInterval(() => {
       try {
         this.sweep(Date.now());
@@ -93,7 +97,7 @@ export class Backends {
     return [first, ...others.sort((one, other) => one.status - other.status)].map(({ address }) => address);
   }
 
-  /** Finds late queries. At most twice per second, it also probes the servers and compares their health. */
+  /** Retries late queries. At most twice per second, also probes the servers and compares their health. */
   sweep(nowMs: number): void {
     this.#sweep++;
     const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];
@@ -125,7 +129,7 @@ export class Backends {
   #pick(): Backend {
     const isTrial = this.#onTrial.length > 0 && Math.random() < TRIAL_SHARE;
     const backends = isTrial ? this.#onTrial : this.#inUse;
-    // The list is never empty, because at least one server has the best status.
+    // The list is not empty, because at least one server has the best status.
     return (backends.length === 1 ? backends[0] : backends[(Math.random() * backends.length) | 0]) as Backend;
   }
 

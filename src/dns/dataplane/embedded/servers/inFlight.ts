@@ -1,20 +1,23 @@
 /**
- * Fixed-size ring buffer of one server's pending queries in sending order. All queries have the same timeout, so the
- * query at the tail expires first. A full ring evicts that query, so memory is bounded.
+ * Queries that wait for an answer of one DNS server: a ring buffer of fixed size, in the order of sending. All
+ * queries have the same timeout, so the oldest query expires first. If the ring is full, a new query evicts the
+ * oldest one.
  */
 import type { RemoteInfo } from 'node:dgram';
 import type { Question } from '../../../protocol/index.ts';
 
-/** Ring capacity: enough for 32,000 unanswered queries per second at a timeout of 2 s. */
+/** Capacity of the ring buffer: enough for 32,000 unanswered queries per second at a timeout of 2 s. */
 export const RING_SIZE = 65_536;
 
 export type Client = Pick<RemoteInfo, 'address' | 'port'>;
 
-/** Copy of a pending query that was sent to another server. The first valid answer completes both queries. */
+/**
+ * The other one of two copies of a query, sent to two DNS servers. The first good answer to either completes both.
+ */
 export interface Counterpart {
   readonly inFlight: InFlight;
   readonly ticket: number;
-  /** SERVFAIL answer from the other server. It is sent to the client if this server does not answer. */
+  /** SERVFAIL answer to the counterpart. The client gets it if there is no better answer in time. */
   readonly servfail?: Buffer | undefined;
 }
 
@@ -28,25 +31,27 @@ export class InFlight {
   readonly #type = new Uint16Array(RING_SIZE);
   readonly #class = new Uint16Array(RING_SIZE);
   readonly #sentMs = new Float64Array(RING_SIZE);
-  /** Value of `QueryPolicy.userZone` for each query. */
+  /** Value that `QueryPolicy.userZone` had for each query. */
   readonly #userZone = new Uint16Array(RING_SIZE);
   /**
-   * For each slot, the ticket of its query, or 0 if the slot is free. Tickets are sequence numbers from 1. They
-   * distinguish the queries that use a slot one after the other.
+   * Ticket of the query in each slot, or 0 if the slot is free. Tickets are sequence numbers from 1, so that
+   * successive queries in the same slot have different tickets.
    */
   readonly #ticket = new Float64Array(RING_SIZE);
-  /** Query packets kept for a retry with another server, until answered or retried. */
+  /**
+   * Packet of the query in each slot, kept for a retry with another server until the query is answered or retried.
+   */
   readonly #kept = new Array<Buffer | undefined>(RING_SIZE).fill(undefined);
-  /** Counterparts by ticket. Contains only queries that were sent to two servers. */
+  /** Counterpart of each query that was sent to two servers, by ticket. */
   readonly #counterparts = new Map<number, Counterpart>();
   #head = 1;
   #tail = 1;
-  /** First ticket that is not late yet. Queries with lower tickets are answered or late. */
+  /** Lowest ticket of a query that is not late. A query with a lower ticket is late, unless it is settled. */
   #late = 1;
   #waiting = 0;
   readonly #onUnanswered: (userZone: number) => void;
 
-  /** `onUnanswered` receives the `userZone` of an expired or evicted query unless another server may answer it. */
+  /** `onUnanswered` receives the `userZone` of each expired or evicted query that no other server may answer. */
   constructor(onUnanswered: (userZone: number) => void = () => undefined) {
     this.#onUnanswered = onUnanswered;
   }
@@ -59,7 +64,7 @@ export class InFlight {
     return this.#head;
   }
 
-  /** Returns the ticket of the stored query. If the ring is full, the oldest query is evicted. */
+  /** Stores a query and returns its ticket. If the ring is full, the oldest query is evicted. */
   // biome-ignore lint/complexity/useMaxParams: called for each packet; an options object would be allocated
   add(question: Question, { address, port }: Client, frontend: number, nowMs: number, userZone = 0): number {
     const ticket = this.#take();
@@ -77,7 +82,7 @@ export class InFlight {
     return ticket;
   }
 
-  /** Stores a copy of a query that is still pending in the ring `first`. Returns the ticket of the copy. */
+  /** Stores a copy of a query that is pending in the ring of another server, `first`. Returns the copy's ticket. */
   addAgain(first: InFlight, firstTicket: number, nowMs: number): number {
     const ticket = this.#take();
     const place = ticket % RING_SIZE;
@@ -148,7 +153,7 @@ export class InFlight {
     return this.#userZone[ticket % RING_SIZE] ?? 0;
   }
 
-  /** Frees the slot of a query that was answered or given up. */
+  /** Frees the slot of a query that was answered, has expired or is evicted. */
   settle(ticket: number): void {
     const place = ticket % RING_SIZE;
     this.#ticket[place] = 0;

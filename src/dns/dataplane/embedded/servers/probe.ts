@@ -1,4 +1,4 @@
-/** Health probe of a DNS server. */
+/** Health probe: a query that shows whether a DNS server works. */
 import {
   type HashKey,
   isBareError,
@@ -19,14 +19,14 @@ const RCODE_NXDOMAIN = 3;
 export interface Probe {
   readonly packet: Buffer;
   readonly question: Question;
-  /** Returns true if the packet answers the probe. The transaction ID is not compared. */
+  /** Returns true if a packet answers the question of the probe. The transaction ID is not compared. */
   answers(answer: Uint8Array): boolean;
   judge(answer: Uint8Array): ProbeResult;
 }
 
 /**
- * Builds a health probe: an SOA query for `name`, which the server must know. Default: the root, which authoritative
- * servers refuse, so any response code except SERVFAIL is good.
+ * Builds a health probe: an SOA query for `name`, which the server must answer with NOERROR or NXDOMAIN. Default: the
+ * root. Authoritative servers refuse it, so any response code except SERVFAIL is then good.
  */
 export function probeOf(name: string | undefined, key: HashKey): Probe {
   const packet = Buffer.from(queryPacket(nameToWire(name ?? '.'), QueryType.SOA));

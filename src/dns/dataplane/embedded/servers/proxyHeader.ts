@@ -1,4 +1,4 @@
-/** PROXY protocol, version 2 (HAProxy specification, 2.2): passes the client address to a server. */
+/** PROXY protocol, version 2 (HAProxy specification, 2.2): a header that tells a server the address of the client. */
 import { isIPv6 } from 'node:net';
 import { groupsOf, plainAddress, type ServerAddress } from '../../../../platform/addresses/index.ts';
 
@@ -12,7 +12,7 @@ const ADDRESSES_AT = 16;
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 
-/** Returns the PROXY protocol header. The command is always PROXY, because Knot 3.2 rejects LOCAL. */
+/** Returns the header. Its command is PROXY also for the guard's own queries, because Knot 3.2 rejects LOCAL. */
 export function proxyHeader(from: ServerAddress, to: ServerAddress, protocol: 'udp' | 'tcp'): Buffer {
   const [source, destination] = [plainAddress(from.host), plainAddress(to.host)];
   const isV6 = isIPv6(source) || isIPv6(destination);
@@ -29,7 +29,7 @@ export function proxyHeader(from: ServerAddress, to: ServerAddress, protocol: 'u
   return header;
 }
 
-/** If one address is IPv6, the other is written as an IPv4-mapped IPv6 address. */
+/** Returns an IPv4-mapped address for IPv4. A header cannot contain an IPv4 and an IPv6 address. */
 const asIpv6 = (address: string): string => (isIPv6(address) ? address : `::ffff:${address}`);
 
 function writeAddress(header: Buffer, at: number, address: string): void {

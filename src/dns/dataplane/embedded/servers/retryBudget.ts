@@ -1,7 +1,9 @@
-/** Limits retries to a tenth of all queries, so that retries do not double a flood. No I/O. */
+/**
+ * Limits retries with another DNS server to a tenth of all queries, so that retries do not double a flood. No I/O.
+ */
 
 const SHARE = 0.1;
-/** Maximum number of saved retries, which are used in the first moments after a server fails. */
+/** Maximum number of unused retries that are saved up. They are used when a server begins to fail. */
 const BURST = 100;
 
 export class RetryBudget {

@@ -1,45 +1,51 @@
 /**
- * Health of one server, from probes and a comparison with the other servers. Clients cannot make one server look
- * worse: they cannot choose a server, so queries that no server answers affect all servers equally. No I/O.
+ * Health of one DNS server, from probes and from a comparison with the other servers. Clients cannot make one server
+ * look worse: they cannot choose the server, so queries that no server answers affect all equally. No I/O.
  */
 
-/** Health status, best first. Queries are sent to the servers that share the best current status. */
+/** Health status of a DNS server, best first. Queries are sent to all servers with the best status that any has. */
 export const HealthStatus = { inUse: 0, worse: 1, failing: 2, silent: 3, unreachable: 4 } as const;
 export type HealthStatus = (typeof HealthStatus)[keyof typeof HealthStatus];
 
 export type ProbeResult = 'good' | 'failing' | 'silent';
 
-/** Consecutive bad probes that take a server out of use. One bad probe may be a lost packet or a zone reload. */
+/** Consecutive failed probes that take a server out of use. A single one may be a lost packet or a zone reload. */
 const PROBES_TO_LEAVE = 2;
 const PROBES_TO_RETURN = 2;
 /** Consecutive ICMP port unreachable messages that take a server out of use. */
 const REFUSALS_TO_LEAVE = 20;
 /**
- * The counters are halved at this number of answers: small enough to follow changes, large enough to average out
- * noise.
+ * The counters of good and bad answers are halved when their sum reaches this number: small enough to follow changes,
+ * large enough to average out noise.
  */
 const MAX_COUNTED_ANSWERS = 256;
 const MIN_COUNTED_ANSWERS = 32;
 /**
- * A server is `worse` if its share of bad answers exceeds that of the best server by WORSE_BY, which users notice,
+ * A server is `worse` if its share of failed queries exceeds that of the best server by WORSE_BY, which users notice,
  * and by SIGMAS standard deviations, which rules out chance.
  */
 const WORSE_BY = 0.2;
 const AS_GOOD_BY = 0.1;
 const SIGMAS = 4;
-/** Fraction of queries sent to `worse` servers as a trial. Failed trial queries are retried with another server. */
+/**
+ * Fraction of queries that are sent to `worse` servers as a trial. If a trial fails, another server gets the query.
+ */
 export const TRIAL_SHARE = 1 / 64;
-/** Comparisons (two per second) after which a `worse` server with too few trial queries is used again: 10 s. */
+/**
+ * Number of comparisons (at most two per second) after which a `worse` server is used again if there were too few
+ * trial queries for a comparison.
+ */
 const JUDGEMENTS_TO_RETURN = 20;
 
 export class ServerHealth {
-  /** Counters for queries that were sent to this server first: `good` for good answers in time, `bad` for failures. */
+  /** Number of queries, sent to this server first, with a good answer in time. Halved together with `bad`. */
   good = 0;
+  /** Number of queries, sent to this server first, whose answer was SERVFAIL or late. */
   bad = 0;
   #byProbe: ProbeResult = 'good';
   #isWorse = false;
   #judgementsWorse = 0;
-  /** Good answers since the last probe. A server that answers clients stays in use even if its probe fails. */
+  /** Good answers to clients since the last probe. If there are any, a failed probe does not count. */
   #goodSinceProbe = 0;
   #failedProbes = 0;
   #goodProbes = 0;
@@ -50,7 +56,9 @@ export class ServerHealth {
     return this.#isWorse ? HealthStatus.worse : HealthStatus.inUse;
   }
 
-  /** Counts a client query sent to this server first. `isGood`: the answer was correct and in time. */
+  /**
+   * Counts a client's query that was sent to this server first. `isGood`: the answer came in time, without SERVFAIL.
+   */
   note(isGood: boolean): void {
     if (isGood) {
       this.good++;
@@ -80,7 +88,7 @@ export class ServerHealth {
     if (this.#failedProbes >= PROBES_TO_LEAVE) this.#leave(result);
   }
 
-  /** Compares this server with the best one. Called twice per second. */
+  /** Compares this server with the server that has the lowest share of failed queries. At most twice per second. */
   compareWith(best: ServerHealth | undefined): void {
     const difference = best === undefined ? undefined : this.#worseThan(best);
     if (!this.#isWorse) {
@@ -95,7 +103,7 @@ export class ServerHealth {
     else this.#return();
   }
 
-  /** Share of queries that failed, or undefined if too few were counted. */
+  /** Share of queries that failed. Undefined if too few queries were counted. */
   get badShare(): number | undefined {
     const asked = this.good + this.bad;
     return asked < MIN_COUNTED_ANSWERS ? undefined : this.bad / asked;

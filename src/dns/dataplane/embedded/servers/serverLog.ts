@@ -1,4 +1,4 @@
-/** Logs when a DNS server becomes unusable and when it recovers. */
+/** Logs when the health status of a DNS server becomes worse, and when the server recovers. */
 import type { Log } from '../../../../platform/logging/index.ts';
 import type { ServerState } from '../udp/udpRelay.ts';
 import { HealthStatus } from './serverHealth.ts';
@@ -8,7 +8,9 @@ const SILENT = 'DNS server does not answer; probing it twice per second';
 const FAILING = 'DNS server answers with errors; not used while another server works';
 const WORSE = 'DNS server fails more queries than others; used only for trial queries';
 const BACK = 'DNS server answers again';
-/** Seconds that a problem must last before it is logged. During a flood the status may change every second. */
+/**
+ * Seconds for which a bad status must last before it is logged, because during a flood it may change every second.
+ */
 const NOTES_TO_TELL = 10;
 const MESSAGES: Readonly<Record<HealthStatus, string | undefined>> = {
   [HealthStatus.inUse]: undefined,

@@ -1,4 +1,4 @@
-/** UDP relay of one thread: its listening sockets and its sockets to the DNS servers. */
+/** Relays DNS over UDP in one thread, which has its own listening sockets and sockets to the DNS servers. */
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import { LimitedSamples, type SampleBatch, UserEnd, userEndOf } from '../../../detector/index.ts';
@@ -13,18 +13,18 @@ import { ListenAddresses } from '../servers/proxyHeader.ts';
 import { UdpFrontend, type UdpPolicy } from './udpFrontend.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
-/** Receives each answer whose question could be parsed, and the address of the client. */
+/** Receives each answer of a DNS server, unless the answer has no question, and the address of the client. */
 export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
 
 export interface LocalUdpRelayOptions {
   readonly servers: readonly DnsServer[];
   readonly timeoutMs: number;
-  /** Name for the SOA query of health probes. Default: the root. */
+  /** Name in the SOA query that probes the health of a DNS server. Default: the root. */
   readonly probeName?: string | undefined;
   readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
   /** If false, all valid queries are forwarded without a decision. */
   readonly guarded: boolean;
-  /** True if several sockets, of this and other threads, listen on each port. */
+  /** True if several sockets listen on each port, in this thread and possibly in other threads. */
   readonly sharesPorts: boolean;
 }
 
@@ -32,19 +32,19 @@ export interface LocalUdpRelayDependencies {
   readonly policy: UdpPolicy;
   readonly onAnswer: OnAnswer;
   readonly rateCounters?: SharedArrayBuffer | undefined;
-  /** Receives an exception thrown while a packet was handled, at most once per minute. */
+  /** Receives at most one exception per minute that was caught while a packet was handled, with its stack trace. */
   readonly onFault: (fault: string) => void;
 }
 
 /**
- * Sockets per thread on a shared port. The kernel assigns each client to one socket. More sockets spread a flood more
- * evenly over the threads, and each socket has its own receive buffer for bursts.
+ * Number of sockets per thread on a shared port. The kernel assigns each client to one socket, so more sockets spread
+ * a flood more evenly over the threads. Each socket also has its own receive buffer for bursts.
  */
 export const SOCKETS_PER_THREAD = 4;
 
-/** Event-loop utilization at which a thread counts as saturated, i.e. its queue is never empty. */
+/** Event-loop utilization above which a thread is saturated: packets always wait in its receive buffers. */
 const SATURATED = 0.98;
-/** Saturated ticks (seconds) before the receive queue is shortened. A burst is often processed within seconds. */
+/** Number of saturated seconds after which receive buffers are reduced. Most bursts are processed before that. */
 const STANDING_TICKS = 3;
 
 export class LocalUdpRelay implements UdpRelay {
@@ -54,10 +54,10 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #faults: PacketFaults;
   readonly #samples = new LimitedSamples();
   readonly #listenAddresses = new ListenAddresses();
-  /** Number of packets, by parse result, that arrived at addresses that are no longer served. */
+  /** Number of packets received on sockets that are now closed, indexed by parse result. */
   readonly #readBefore = new Float64Array(readResultNames.length);
   readonly #limit: ResponseRateLimit | undefined;
-  /** Listening sockets by frontend number. Any socket of a frontend can send the answers. */
+  /** Listening sockets by frontend number. Any of the sockets can send an answer to a client of that frontend. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
   #utilization = performance.eventLoopUtilization();
   #saturatedTicks = 0;
@@ -94,7 +94,7 @@ export class LocalUdpRelay implements UdpRelay {
     );
   }
 
-  /** Resolves when queries can be sent to the servers. */
+  /** Resolves when the sockets to the DNS servers are connected or have failed. */
   opened(): Promise<void> {
     return this.#backends.opened();
   }
@@ -118,8 +118,8 @@ export class LocalUdpRelay implements UdpRelay {
       await closeAll(frontends);
       throw error;
     }
-    // Closes the sockets of an earlier attempt to listen, which succeeded in this thread but failed in another one,
-    // in which the port was in use.
+    // An earlier attempt to listen may have succeeded in this thread, and failed in another thread. Its sockets are
+    // closed.
     await closeAll(this.#frontends.get(number) ?? []);
     this.#frontends.set(number, frontends);
     this.#listenAddresses.listen(number, { host, port });
@@ -153,7 +153,7 @@ export class LocalUdpRelay implements UdpRelay {
     return this.#limit?.limited ?? 0;
   }
 
-  /** Always 0, because in a single thread the detector receives every answer. */
+  /** Always 0, because in the thread of the detector every answer is learned immediately. */
   unlearned(): number {
     return 0;
   }
@@ -178,7 +178,7 @@ export class LocalUdpRelay implements UdpRelay {
   }
 
   async close(): Promise<void> {
-    // The sockets to the servers are closed first. Otherwise a late answer would be sent from a closed socket.
+    // The sockets to the DNS servers are closed first. Otherwise a late answer would be sent from a closed socket.
     this.#backends.close();
     await closeAll([...this.#frontends.values()].flat());
   }

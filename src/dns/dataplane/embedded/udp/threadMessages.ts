@@ -1,6 +1,6 @@
 /**
- * Messages between the main thread and its receiver threads, such as learned answers, counters and listen addresses.
- * Packets are not passed between threads.
+ * Messages between the main thread and the threads that receive UDP queries: listen addresses, learned answers,
+ * counters. Packets are not passed between threads.
  */
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
@@ -22,7 +22,7 @@ export interface ThreadTask {
   readonly guarded: boolean;
 }
 
-/** Counters of a thread since its start. */
+/** Counters of a receiver thread since its start. */
 export interface ThreadCounts {
   readonly packets: readonly number[];
   readonly servers: readonly ServerState[];
@@ -39,11 +39,11 @@ export type ToThread =
   | { readonly kind: 'stop' };
 
 export type FromThread =
-  /** The thread has loaded its code and waits for its task. */
+  /** The thread has loaded its code, and waits for a `ThreadTask`. */
   | { readonly kind: 'loaded' }
-  /** The thread has its configuration and can receive listen addresses. */
+  /** The thread has opened its sockets to the DNS servers, and can receive `listen` messages. */
   | { readonly kind: 'ready' }
-  /** Result of a `listen` message. The error code is a separate field, because it is lost when an error is cloned. */
+  /** Reply to a `listen` message. The error is sent as fields, because a cloned `Error` loses its `code`. */
   | {
       readonly kind: 'listening';
       readonly frontend: number;
@@ -51,12 +51,12 @@ export type FromThread =
     }
   | { readonly kind: 'left'; readonly frontend: number }
   | { readonly kind: 'answers'; readonly batch: Uint32Array }
-  /** Zone that was named in a negative answer, in wire form. */
+  /** A negative answer named a zone. `wire`: name of this zone in wire form. */
   | { readonly kind: 'zone'; readonly wire: Uint8Array }
-  /** The rate of unknown names in the zone with this index reached the alarm threshold. */
+  /** The rate of queries for unknown names in a zone has reached the alarm threshold. `zone`: zone number. */
   | { readonly kind: 'alarm'; readonly zone: number }
   | { readonly kind: 'samples'; readonly batch: SampleBatch }
   | { readonly kind: 'fault'; readonly fault: string }
-  /** Background work of the thread failed. */
+  /** A background task of the thread failed. */
   | ({ readonly kind: 'failure' } & BackgroundFailure)
   | { readonly kind: 'counts'; readonly counts: ThreadCounts };

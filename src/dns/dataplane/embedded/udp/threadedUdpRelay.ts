@@ -1,4 +1,4 @@
-/** UDP relay with several threads on the same ports and one detector. A thread that exits is restarted. */
+/** Relays DNS over UDP in several threads, which share the ports and one detector. Restarts threads that exit. */
 
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
@@ -14,11 +14,11 @@ import { decodeLearnedAnswers } from './learnedAnswers.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
-/** Delay before an exited thread is restarted, so that a thread that fails repeatedly costs little. */
+/** Delay before a thread that exited is replaced, so that repeated failures use little CPU time. */
 const RESTART_MS = 250;
-/** Time in which a thread must close its sockets when stopped. After that, the thread is terminated. */
+/** Time in which a thread must exit after a `stop` message. After that, the thread is terminated. */
 const STOP_MS = 2000;
-/** Maximum number of queued batches of sampled queries, enough for some seconds. */
+/** Maximum number of queued batches of sampled queries. Each thread sends one per second. */
 const MAX_BATCHES = 64;
 
 const NO_COUNTS: ThreadCounts = {
@@ -50,7 +50,7 @@ export class ThreadedUdpRelay implements UdpRelay {
   readonly #dependencies: ThreadedUdpRelayDependencies;
   readonly #threads = new Map<number, Thread>();
   readonly #listens = new Map<number, ServerAddress>();
-  /** Exceptions that were thrown in the main thread while it handled a message from a receiver thread. */
+  /** Exceptions that were caught in the main thread while it handled a message from a receiver thread. */
   readonly #faults: PacketFaults;
   readonly #restarts = new Set<NodeJS.Timeout>();
   readonly #past: ThreadCounts[] = [];
@@ -64,7 +64,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     this.#faults = new PacketFaults(dependencies.onFault);
   }
 
-  /** Starts the threads. Rejects if one fails to start. */
+  /** Starts the threads. If a thread fails to start, stops the others and rejects. */
   static async start(
     options: ThreadedUdpRelayOptions,
     dependencies: ThreadedUdpRelayDependencies,
@@ -79,7 +79,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     return threads;
   }
 
-  /** Running threads, for status output and tests. */
+  /** The running threads. */
   get workers(): readonly Worker[] {
     return [...this.#threads.values()].map(({ worker }) => worker);
   }
@@ -98,7 +98,7 @@ export class ThreadedUdpRelay implements UdpRelay {
           (message) => message.kind === 'left' && message.frontend === frontend,
         );
         send(worker, { kind: 'leave', frontend });
-        // A thread that exits before it confirms has also stopped listening, so the error is ignored.
+        // If the thread exits before it replies, it does not listen either, so the error is ignored.
         await left.catch(() => undefined);
       }),
     );
@@ -156,7 +156,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     );
   }
 
-  /** Does nothing: each thread has its own timer. */
+  /** Does nothing, because each thread has its own timer. */
   tick(): void {}
 
   async close(): Promise<void> {
@@ -169,11 +169,11 @@ export class ThreadedUdpRelay implements UdpRelay {
     return [...this.#threads.values()].map(({ counts }) => counts);
   }
 
-  /** Resolves when the thread listens on all current addresses. */
+  /** Starts a thread. Resolves when the thread listens on all current addresses. */
   async #start(index: number): Promise<void> {
     const task = this.#task;
     const { detector, log } = this.#dependencies;
-    // Only the plain fields of an address are passed, because the message is copied by structured clone.
+    // The message is copied by structured clone, so only plain fields of the addresses are passed.
     const servers = task.servers.map(({ host, port, proxyProtocol }) => ({
       host,
       port,
@@ -206,7 +206,7 @@ export class ThreadedUdpRelay implements UdpRelay {
       this.#restarts.delete(timer);
       this.#start(index).catch((error: unknown) => {
         this.#dependencies.log.warn({ error: String(error) }, 'cannot start a DNS thread; retrying');
-        // The thread cannot listen on the addresses, so it is terminated and restarted.
+        // A thread that runs but cannot listen is terminated. Its exit causes the next restart.
         inBackground('termination of a DNS thread', () => this.#threads.get(index)?.worker.terminate());
       });
     }, RESTART_MS);
@@ -233,7 +233,7 @@ export class ThreadedUdpRelay implements UdpRelay {
 
 const send = (worker: Worker, message: ToThread): void => worker.postMessage(message);
 
-/** Resolves with the first message that matches; rejects if the thread exits first. */
+/** Resolves with the first message of the thread for which `is` returns true. Rejects if the thread exits before. */
 function waitForMessage(worker: Worker, is: (message: FromThread) => boolean): Promise<FromThread> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: FromThread): void => {
@@ -270,7 +270,7 @@ async function stopThread(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Returns the sums of counters of several threads. The status of the servers in the result is a placeholder. */
+/** Adds up the counters of several threads. The status of the servers in the result is a placeholder. */
 function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   const packets = readResultNames.map((_, result) =>
     all.reduce((total, counts) => total + (counts.packets[result] ?? 0), 0),
@@ -291,7 +291,7 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   };
 }
 
-/** Returns the summed counters of one server. `inFlight` and the status fields are placeholders. */
+/** Adds up the counters of one DNS server. `inFlight` and the status fields of the result are placeholders. */
 function sumOfStates(address: DnsServer, states: readonly ServerState[]): ServerState {
   const sum = (key: 'answered' | 'timedOut' | 'mismatched' | 'retried') =>
     states.reduce((total, state) => total + state[key], 0);

@@ -1,4 +1,4 @@
-/** UDP addresses of a listener: the configured one, or all current host addresses for a wildcard. */
+/** UDP addresses of a configured listen address: this address, or for a wildcard all addresses of the host. */
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import { failureReporter } from '../../../../platform/background/index.ts';
@@ -16,7 +16,8 @@ export interface UdpAddressesDependencies {
 const MAX_FRONTENDS = 65_536;
 
 /**
- * Frontend numbers for all listeners. A number is reused as late as possible, because old answers may still use it.
+ * Numbers that identify the frontends. A pending query contains the number of its frontend, so a freed number is
+ * reused as late as possible.
  */
 export class FrontendNumbers {
   readonly #taken = new Set<number>();
@@ -43,7 +44,7 @@ export class UdpAddresses {
   readonly #failed = new Set<string>();
   #followedMs = 0;
   #following: Promise<void> | undefined;
-  /** True if the last attempt to read the addresses of the host failed. */
+  /** True if the addresses of the host could not be read at the last attempt. */
   #isUnread = false;
 
   constructor(address: ServerAddress, numbers: FrontendNumbers, dependencies: UdpAddressesDependencies) {
@@ -52,7 +53,7 @@ export class UdpAddresses {
     this.#dependencies = dependencies;
   }
 
-  /** Starts to listen. If an address cannot be bound, closes the sockets that were opened before, and rejects. */
+  /** Starts to listen. If one address cannot be bound, closes the sockets of the others and rejects. */
   async start(): Promise<void> {
     const { host } = this.#address;
     const isAll = isWildcard(host);
@@ -64,7 +65,7 @@ export class UdpAddresses {
     try {
       for (const address of hosts)
         await this.#listen(address).catch((error: NodeJS.ErrnoException) => {
-          // The host address was just added or removed. The next check handles it.
+          // The address was just added to the host or removed from it. The next `refresh` handles the change.
           if (!isAll || error.code !== 'EADDRNOTAVAIL') throw error;
         });
     } catch (error) {
@@ -73,7 +74,7 @@ export class UdpAddresses {
     }
   }
 
-  /** Updates the addresses of a wildcard listener if the host's addresses have changed. Called every second. */
+  /** For a wildcard, adapts the sockets if the addresses of the host have changed. Called every second. */
   refresh(nowMs: number): void {
     if (
       !isWildcard(this.#address.host) ||
@@ -89,7 +90,7 @@ export class UdpAddresses {
       });
   }
 
-  /** Stops following the addresses of the host. Resolves when no change is in progress. */
+  /** Ends the checks for changed addresses of the host. Resolves when no change is in progress. */
   async settled(): Promise<void> {
     this.#followedMs = Number.POSITIVE_INFINITY;
     await this.#following;
@@ -108,7 +109,7 @@ export class UdpAddresses {
         this.#failed.delete(host);
         log.info({ address: host }, 'serving DNS on a new address of the host');
       } catch (error) {
-        // A new IPv6 address cannot be used until duplicate address detection ends. The next check tries again.
+        // A new IPv6 address can be bound only after duplicate address detection. The next check tries again.
         if (!this.#failed.has(host))
           log.warn({ address: host, reason: String(error) }, 'cannot serve DNS on an address of the host');
         this.#failed.add(host);
@@ -116,7 +117,7 @@ export class UdpAddresses {
     }
   }
 
-  /** Returns the addresses of the host, or undefined if they cannot be read, e.g. for lack of file descriptors. */
+  /** Returns the addresses of the host. Undefined if they cannot be read, e.g. for lack of file descriptors. */
   #wanted(): readonly string[] | undefined {
     try {
       const wanted = hostAddresses(this.#address.host).slice(0, MAX_HOST_ADDRESSES);

@@ -1,4 +1,6 @@
-/** Listening UDP socket: parses each packet, gets its verdict, and forwards, answers or drops the packet. */
+/**
+ * A UDP socket that receives queries: parses each packet, gets a verdict, and forwards, answers or drops the packet.
+ */
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
 import {
@@ -15,25 +17,27 @@ import { answerFault, truncate } from '../localResponses.ts';
 import type { Backends } from '../servers/backends.ts';
 import { noLookup } from './noLookup.ts';
 
-/** Socket buffer size, enough for about 0.1 s of a full flood. The kernel drops packets beyond it. */
+/** Size of the socket buffers, enough for about 0.1 s of a full flood. The kernel drops packets that do not fit. */
 const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
-/** Maximum time that a packet waits in the receive buffer of a saturated thread. A later answer would be useless. */
+/** Maximum time that a packet waits in the receive buffer of a saturated thread. After that, an answer is useless. */
 const MAX_QUEUE_SECONDS = 0.25;
-/** Buffer size per queued query. Linux doubles it and charges at least 768 bytes per query. */
+/**
+ * Buffer size to request per queued query. Linux doubles the requested size, and needs at least 768 bytes per query.
+ */
 const QUEUED_QUERY_BYTES = 512;
-/** Minimum buffer size, enough for several event-loop iterations of 32 packets each. */
+/** Minimum size of the receive buffer, enough for several iterations of the event loop with 32 packets each. */
 const LEAST_BUFFER_BYTES = 64 * 1024;
 
 export interface UdpFrontendOptions {
   readonly host: string;
-  /** Frontend number (number of the listen address), by which answers are routed back to this socket. */
+  /** Number of the frontend. A pending query contains it, so that the answer is sent from the same address. */
   readonly frontend: number;
   readonly guarded: boolean;
-  /** True if other sockets, of this and other threads, listen on the same port. */
+  /** True if other sockets listen on the same port, in this thread and possibly in other threads. */
   readonly sharesPorts: boolean;
 }
 
-/** Query policy of a thread. Receiver threads use their own QueryPolicy, the main thread uses the detector. */
+/** Gives verdicts in one thread. A receiver thread has its own `QueryPolicy`, the main thread uses the detector. */
 export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'samplesLimited' | 'countUser'> &
   Readonly<Pick<QueryPolicy, 'userZone'>> & { readonly key: HashKey };
 
@@ -73,19 +77,18 @@ export class UdpFrontend {
       sendBufferSize: FRONTEND_BUFFER_BYTES,
       lookup: noLookup,
     };
-    // The type definitions of the oldest supported Node version lack `reusePort`, and this version must not receive the
+    // The type definitions of the oldest supported Node version lack `reusePort`. That version must not get the
     // option.
     if (sharesPorts) options.reusePort = true;
     this.socket = createSocket(options);
   }
 
   async listen(host: string, port: number): Promise<void> {
-    // The event listener is registered before bind(), because without a DNS lookup `listening` may fire before bind()
-    // returns.
+    // Without a DNS lookup, `listening` may fire before bind() returns. Therefore its listener is registered first.
     const listening = once(this.socket, 'listening');
     this.socket.bind({ address: host, port });
     await listening;
-    // Send errors are ignored, because they concern a client that is gone and do not affect the socket.
+    // Errors while sending are ignored: they concern one client that is gone, and the socket still works.
     this.socket.on('error', () => {});
     this.socket.on('message', (packet, client) => {
       const nowMs = Date.now();
@@ -102,9 +105,8 @@ export class UdpFrontend {
   }
 
   /**
-   * Sets the size of the receive buffer. In a saturated thread, the size limits how long packets wait: the buffer
-   * then holds the packets of a quarter of a second. Otherwise it has its maximum size, for bursts. Called every
-   * second.
+   * Sets the size of the receive buffer. Called every second. In a saturated thread, the buffer holds the packets of
+   * a quarter of a second, so that no packet waits longer. Otherwise the buffer has its maximum size, for bursts.
    */
   adjustReceiveBuffer(isSaturated: boolean): void {
     const packets = this.read.reduce((total, count) => total + count, 0);
@@ -128,7 +130,7 @@ export class UdpFrontend {
     else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
   }
 
-  /** Returns true if the parsed query may be forwarded. Otherwise answers or drops it. */
+  /** Returns true if a parsed query may be forwarded. If not, answers with TC=1 or drops the query. */
   #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
     if (!this.#guarded) return true;
     const verdict = this.#policy.decide(this.#question, nowMs, client.address);

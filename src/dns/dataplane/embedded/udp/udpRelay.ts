@@ -11,13 +11,13 @@ export type ServerState = Pick<
   readonly inFlight: { readonly waiting: number };
 };
 
-/** Relays DNS over UDP between clients and servers, in this thread or in several. */
+/** Relays DNS over UDP between clients and DNS servers, in the main thread or in several threads. */
 export interface UdpRelay {
-  /** Listens on an address with this frontend number. Rejects if the address cannot be bound. */
+  /** Listens on an address, which gets the number `frontend`. Rejects if the address cannot be bound. */
   listen(frontend: number, address: ServerAddress): Promise<void>;
   unlisten(frontend: number): Promise<void>;
   readonly servers: readonly ServerState[];
-  /** Returns the servers in the order in which a TCP connection tries them. */
+  /** Returns the DNS servers in the order in which to try them: those with the best health over UDP come first. */
   inOrder(): DnsServer[];
   /** Returns the number of received packets, indexed by parse result. */
   packets(): readonly number[];

@@ -1,4 +1,7 @@
-/** Entry point of a receiver thread. It decides on queries from shared memory, and sends answers to the detector. */
+/**
+ * Program of a receiver thread. The thread gives verdicts on UDP queries from state in shared memory, and sends
+ * learned answers to the detector in the main thread.
+ */
 
 import { parentPort } from 'node:worker_threads';
 import { onBackgroundFailure } from '../../../../platform/background/index.ts';
@@ -13,7 +16,7 @@ const port = parentPort;
 if (port === null) throw new Error('udpThread.js must be started as a worker thread of the guard');
 const send = (message: FromThread): void => port.postMessage(message);
 
-/** Throws outside of any promise, which ends the thread. The guard then starts another one. */
+/** Ends the thread by an exception outside of any promise. The main thread then starts another thread. */
 const endThread = (error: unknown): void => {
   setImmediate(() => {
     throw error;

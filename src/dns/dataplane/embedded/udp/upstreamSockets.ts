@@ -1,18 +1,18 @@
-/** UDP sockets to one DNS server, on random ports. Every second, one is replaced, or missing ones are opened. */
+/** UDP sockets to one DNS server, on random local ports. Every second, one socket is replaced by a new one. */
 
 import { createSocket, type Socket } from 'node:dgram';
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import { awaitedLater, inBackground } from '../../../../platform/background/index.ts';
 import { noLookup } from './noLookup.ts';
 
-/** Sockets per server: 16 random ports add 4 bits to the 16-bit transaction ID that a forger must guess. */
+/** Number of sockets per DNS server. With 16 random ports, a forger must guess 4 bits besides the transaction ID. */
 const SOCKETS = 16;
-/** Socket buffer size, enough for the answers of one second. The kernel drops answers if the buffer is full. */
+/** Size of the socket buffers, enough for the answers of one second. The kernel drops answers that do not fit. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const IDS = 65_536;
 /**
- * Maximum delay, in ticks of one second, before sockets are opened again. The delay doubles after each failure, but
- * stays short, so that a restored route is used soon.
+ * Maximum delay in seconds before another attempt to open sockets. The delay doubles after each failed attempt, up to
+ * this maximum, so that a restored route is used soon.
  */
 const MAX_WAIT_TICKS = 4;
 
@@ -23,7 +23,7 @@ export interface UpstreamSocket {
 
 export interface UpstreamSocketsOptions {
   readonly address: ServerAddress;
-  /** Time for which a replaced socket stays open for late answers. */
+  /** Time for which a replaced socket stays open to receive the answers to its queries. */
   readonly lingerMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface UpstreamSocketsDependencies {
 }
 
 export class UpstreamSockets {
-  /** Error of the last attempt to open a socket, such as a missing route. Undefined if it succeeded. */
+  /** Error of the last attempt to open a socket, such as a missing route. Undefined if the attempt succeeded. */
   unreachable: string | undefined;
   readonly #options: UpstreamSocketsOptions;
   readonly #dependencies: UpstreamSocketsDependencies;
@@ -51,7 +51,7 @@ export class UpstreamSockets {
     this.#opened = awaitedLater(this.#openMissing());
   }
 
-  /** Resolves when the first sockets are connected or have failed. Does not wait for packets from the server. */
+  /** Resolves when the first sockets are connected or have failed. Does not wait for a packet from the server. */
   opened(): Promise<void> {
     return this.#opened;
   }
@@ -60,12 +60,12 @@ export class UpstreamSockets {
     return this.#sockets.length > 0;
   }
 
-  /** Returns the next socket, round robin, or undefined if none is open. */
+  /** Returns the sockets in turn, or undefined if no socket is open. */
   next(): UpstreamSocket | undefined {
     return this.#sockets[this.#turn++ % this.#sockets.length];
   }
 
-  /** Replaces one socket, or opens missing sockets. Called every second. */
+  /** Replaces one socket by a new one. If sockets are missing, opens them instead. Called every second. */
   tick(): void {
     if (this.#closed || --this.#ticksToWait > 0) return;
     inBackground('sockets to a DNS server', () =>
@@ -79,15 +79,15 @@ export class UpstreamSockets {
     for (const socket of this.#retired) closeQuietly(socket);
   }
 
-  /** Opens one socket first to test the route to the server. If this succeeds, opens the others. */
+  /** Opens the missing sockets. Opens one of them first, to check that there is a route to the server. */
   async #openMissing(): Promise<void> {
     if (!(await this.#open())) return;
     await Promise.all(Array.from({ length: SOCKETS - this.#sockets.length }, () => this.#open()));
   }
 
   /**
-   * Adds a socket, or replaces the one at `place`. Returns false, and keeps the existing sockets, if the server is
-   * unreachable. Connecting a UDP socket only consults the routing table and sends nothing.
+   * Adds a socket, or replaces the socket with index `place`. If there is no route to the server, returns false and
+   * keeps the existing sockets. Connecting a UDP socket only reads the routing table; no packet is sent.
    */
   #open(place?: number): Promise<boolean> {
     const { host, port } = this.#options.address;
@@ -136,7 +136,7 @@ export class UpstreamSockets {
     this.#nextWaitTicks = Math.min(MAX_WAIT_TICKS, this.#nextWaitTicks * 2);
   }
 
-  /** Keeps a replaced socket open for late answers until its last query has expired. */
+  /** Closes a replaced socket when its last query has expired, so that answers still arrive until then. */
   #retire(socket: Socket): void {
     this.#retired.add(socket);
     const timer = setTimeout(() => {
@@ -147,7 +147,7 @@ export class UpstreamSockets {
   }
 }
 
-/** dgram throws if a socket is closed twice; a socket that failed to open is already closed. */
+/** Closes a socket that may be closed already, for which `socket.close()` would throw. */
 function closeQuietly(socket: Socket): void {
   try {
     socket.close();
