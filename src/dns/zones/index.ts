@@ -1,4 +1,4 @@
-/** Reads configured zones from files or by transfer, and adds their names to the profile. */
+/** Reads the configured zones from files or by transfer, and adds the names of these zones to the profile. */
 export { MasterFileError, readMasterFile } from './masterFile.ts';
 export { recordData } from './recordData.ts';
 export { seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';

@@ -1,6 +1,6 @@
 /**
- * Parses zone files (RFC 1035, 5). The data of any record is only split into words, whatever its type, so that the
- * names of any zone can be added to a profile. $INCLUDE and $GENERATE are rejected.
+ * Parses zone files (RFC 1035, 5). The data of a record is only split into words, so that files with record types
+ * that the parser does not know can be read. $INCLUDE and $GENERATE are rejected.
  */
 import { nameToWire, typeNumber } from '../protocol/index.ts';
 
@@ -9,14 +9,14 @@ export interface MasterRecord {
   /** Record type in upper case: `A`, `RRSIG`, `TYPE65534`. */
   readonly type: string;
   readonly ttlSeconds: number;
-  /** Words of the record data. Quotes are removed. Names may still be relative to `origin`. */
+  /** Words of the record data, without quotes. Names in the data may be relative to `origin`. */
   readonly data: readonly string[];
-  /** Domain name that is appended to relative names in the data, as text. */
+  /** Domain name, as text, that must be appended to relative names in the data. */
   readonly origin: string;
   readonly line: number;
 }
 
-/** Error in a zone file. The message contains the line number and the reason. */
+/** Thrown for an error in a zone file. The message contains the line number and the reason. */
 export class MasterFileError extends Error {
   constructor(line: number, why: string) {
     super(`zone file, line ${line}: ${why}`);
@@ -31,7 +31,7 @@ interface Entry {
 }
 
 const DEFAULT_TTL_SECONDS = 3600;
-/** Types that `typeNumber` may not know. The parser must recognise them, to tell the type of a record from a TTL. */
+/** Record types that `typeNumber` does not know by name. The parser needs them to find the type of a record. */
 const TYPE_WORD =
   /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
@@ -39,7 +39,9 @@ const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Yields the records of a zone file. `origin` is the zone name. Throws `MasterFileError` at the first invalid line. */
+/**
+ * Yields the records of a zone file. `origin`: name of the zone. Throws `MasterFileError` at the first invalid line.
+ */
 export function* readMasterFile(text: string, origin: string): Generator<MasterRecord> {
   let currentOrigin = origin.endsWith('.') ? origin : `${origin}.`;
   let defaultTtl = DEFAULT_TTL_SECONDS;
@@ -62,14 +64,16 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
 /** Matches names that end with a dot that is not escaped. */
 const ABSOLUTE = /(?:^|[^\\])(?:\\\\)*\.$/;
 
-/** Returns the absolute form of a name. `@` and names without a trailing dot are relative to the origin. */
+/**
+ * Returns the absolute form of a name. `@` is the origin. A name without a trailing dot is relative to the origin.
+ */
 export const absolute = (name: string, origin: string): string => {
   if (name === '@') return origin;
   if (ABSOLUTE.test(name)) return name;
   return origin === '.' ? `${name}.` : `${name}.${origin}`;
 };
 
-/** Parses the words of a record after its owner: TTL, class, type and data. */
+/** Returns the fields of a record that follow its owner: optional TTL and class, then type and data. */
 function dataOf(entry: Entry, defaultTtl: number): Omit<MasterRecord, 'owner' | 'origin'> {
   let seconds = defaultTtl;
   for (let at = entry.startsBlank ? 0 : 1; at < entry.words.length; at++) {
@@ -103,7 +107,7 @@ function ttlSeconds(word: string, line: number): number {
   return seconds;
 }
 
-/** Yields one line at a time, so that a zone file with a million names is not split in one step. */
+/** Yields the lines of a text one by one, so that a zone file with a million names is not split at once. */
 function* linesOf(text: string): Generator<string> {
   for (let at = 0; at <= text.length; ) {
     const newline = text.indexOf('\n', at);
@@ -113,7 +117,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Yields the entries as words. Joins lines inside parentheses, and skips comments and blank lines. */
+/** Yields the words of each record or directive. Joins lines inside parentheses. Skips comments and blank lines. */
 function* entries(text: string): Generator<Entry> {
   let words: string[] = [];
   let depth = 0;

@@ -7,10 +7,12 @@ const MAX_TEXT_BYTES = 255;
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const MAX_DATA_BYTES = 0xffff;
-/** Offset of the record data: after the header, the root as owner, type, class, TTL and length. */
+/**
+ * Offset of the record data in a message with one record: after header, owner (root), type, class, TTL and length.
+ */
 const DATA_OFFSET = HEADER_BYTES + 1 + 10;
 
-/** Number of words in the data of a record, by record type. TXT records have any number. */
+/** Number of words that the data of a record must have, by record type. TXT records may have any number. */
 const WORDS: ReadonlyMap<string, number> = new Map([
   ...['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME'].map((type) => [type, 1] as const),
   ['MX', 2],
@@ -20,8 +22,9 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Returns the data of a record in wire form. Names are not encoded with dns-packet, because it ignores escapes:
- * `first\.last` would become two labels. Throws `MasterFileError` for invalid data or an unsupported type.
+ * Returns the data of a record in wire form. Names are not encoded with dns-packet, because dns-packet ignores
+ * escapes and would encode `first\.last` as two labels. Throws `MasterFileError` for invalid data or an unsupported
+ * type.
  */
 export function recordData(record: MasterRecord): Uint8Array {
   const data = record.data[0] === '\\#' ? genericData(record) : dataOf(record);
@@ -68,7 +71,9 @@ function dataOf(record: MasterRecord): Uint8Array {
   }
 }
 
-/** Field of record data: a number of octets, a name, one or more length-prefixed strings, or all remaining octets. */
+/**
+ * A field of record data: a number of octets, a name, one or several length-prefixed strings, or all other octets.
+ */
 type Part = number | 'name' | 'text' | 'texts' | 'octets';
 const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['A', [4]],
@@ -80,10 +85,10 @@ const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['CAA', [1, 'text', 'octets']],
   ['SOA', ['name', 'name', 20]],
 ];
-/** Fields of the record data by type number, not by name, because a file may contain `TYPE1` instead of `A`. */
+/** Fields of record data by type number. Type names cannot be keys, because a file may contain `TYPE1` for `A`. */
 const PARTS_OF = new Map(PARTS.map(([type, parts]) => [typeNumber(type), parts]));
 
-/** Parses `\# LENGTH HEX…`, allowed for any type (RFC 3597, 5). Data of a known type must have that type's format. */
+/** Parses data of the form `\# LENGTH HEX…` (RFC 3597, 5). If the type is known, the octets must be valid for it. */
 function genericData({ data, type, line }: MasterRecord): Uint8Array {
   const [, length = '', ...words] = data;
   const hex = words.join('');
@@ -95,7 +100,7 @@ function genericData({ data, type, line }: MasterRecord): Uint8Array {
   throw new MasterFileError(line, `the octets after \\# are not valid data of ${type}`);
 }
 
-/** Returns the offset after these fields, or NaN if the data does not contain them. */
+/** Returns the offset in the data after these fields, or NaN if the data does not consist of such fields. */
 function endOf(parts: readonly Part[], data: Uint8Array): number {
   let at = 0;
   for (const part of parts) {

@@ -1,7 +1,7 @@
-/** Keeps the profile up to date with the configured zones: reads each zone at the start and after each change. */
+/** Adds the names of the configured zones to the profile: reads each zone at the start and after each change. */
 
 import { setMaxListeners } from 'node:events';
-// Node.js loads `fs.promises` lazily, on first use.
+// Node.js loads `fs.promises` only on first use, which makes the start faster.
 import { promises as files } from 'node:fs';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
@@ -13,34 +13,34 @@ import type { TsigKey } from './tsigKey.ts';
 import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
-/** A zone and the source of its names. */
+/** A zone, and the source from which its names are read: a zone file, or a transfer from a server. */
 export type ZoneSource =
   | { readonly name: string; readonly file: string }
   | { readonly name: string; readonly transferFrom: ServerAddress; readonly key?: TsigKey | undefined };
 
-/** Interval between checks for changes. A check is a `stat` of the zone's file, or one small query to its server. */
+/** Interval of checks whether a zone has changed. A check is a `stat` of its file, or an SOA query to its server. */
 const CHECK_MS = 2000;
-/** Maximum interval of the checks. The interval doubles with each consecutive failure. */
+/** Maximum interval of these checks. The interval doubles with each consecutive failure. */
 const MAX_CHECK_MS = 16_000;
-/** If no data of a zone arrives for this time, the next zone gets its slot. Later data is still accepted. */
+/** If no data of a zone arrives for this time, another zone may be read too. Data that arrives later is accepted. */
 const STALL_MS = 1000;
 
 export interface ZoneSeeding {
-  /** Starts reading the zones. Before this call, the detector expects their names, but no zone is read. */
+  /** Starts reading the zones. Before this call, the detector already knows that they will be seeded. */
   start(): void;
-  /** Returns the zones whose names are not known yet, in the order of the configuration. */
+  /** Returns the zones that have not been read completely yet, in the order of the configuration. */
   missing(): readonly UnseededZone[];
   readonly busy: boolean;
-  /** Resolves after one attempt to read every zone. `missing` then returns the failed zones and the reasons. */
+  /** Resolves after one attempt to read each zone. Then `missing` returns the zones that failed, with reasons. */
   readonly tried: Promise<void>;
-  /** Aborts all work. Nothing is added to the profile afterwards. */
+  /** Aborts all reads and checks. Afterwards, no name is added to the profile. */
   stop(): void;
 }
 
 export interface SeedDependencies {
   readonly detector: AttackDetector;
   readonly log: Log;
-  /** Called for each name added to the profile, in wire form. */
+  /** Called for each name that is added to the profile. `owner`: the name in wire form. */
   readonly onName?: ((owner: Uint8Array) => void) | undefined;
   /** Called when all names of a zone are in the profile. */
   readonly onSeeded?: () => void;
@@ -53,14 +53,14 @@ export interface UnseededZone {
 }
 
 /**
- * Adds the names of all zones to the profile, and then checks the zones for changes. {@link ZoneSeeding.start} begins
- * the work. Until a zone is read, queries are decided without its names. An unreadable zone keeps its previous names,
- * is logged, and is retried.
+ * Returns an object that adds the names of all zones to the profile after {@link ZoneSeeding.start}, and then checks
+ * the zones for changes. If a zone cannot be read, the profile keeps the previous names of the zone, the reason is
+ * logged, and the read is retried.
  */
 export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDependencies): ZoneSeeding {
   const { detector, log } = dependencies;
   const abort = new AbortController();
-  // Disable the warning about many listeners: each transfer adds a listener and removes it again.
+  // Each transfer adds a listener to the signal, and removes it again. Many zones must not cause a warning.
   setMaxListeners(0, abort.signal);
   const parts: Parts = {
     ...dependencies,
@@ -96,7 +96,7 @@ interface Parts extends SeedDependencies {
   readonly signal: AbortSignal;
 }
 
-/** Adds one zone's names to the profile, and does so again whenever the zone has changed. */
+/** Adds the names of one zone to the profile, and again each time the zone has changed. */
 class ZoneSeeder {
   readonly source: ZoneSource;
   known = false;
@@ -121,7 +121,7 @@ class ZoneSeeder {
     inBackground('zone seeding', () => this.#round());
   }
 
-  /** Cancels the next check. A check in progress is ended by the abort signal. */
+  /** Cancels the next check. A check that is in progress ends because of the abort signal. */
   stop(): void {
     clearTimeout(this.#timer);
   }
@@ -186,7 +186,7 @@ class ZoneSeeder {
   #fail(reason: string): void {
     const { log } = this.#parts;
     this.#failures++;
-    // Log each new reason only once: a server that is down for a day causes one line.
+    // A reason is logged only if it differs from the previous one: a server that is down for a day causes one line.
     if (this.failure !== reason)
       log.warn(
         { zone: this.source.name, reason },
@@ -198,7 +198,7 @@ class ZoneSeeder {
   }
 }
 
-/** Returns the server for which a read of the zone counts in `ZoneSlots`. All files count as one server. */
+/** Returns the server for which `ZoneSlots` counts a read of the zone. All files count as one server. */
 const serverOf = (source: ZoneSource): string =>
   'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
 
@@ -209,7 +209,7 @@ async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<strin
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-/** Members of a DNS record that are needed to add its owner to the profile. */
+/** The fields of a DNS record that are needed to add its owner to the profile. */
 interface SeedRecord {
   readonly owner: Uint8Array;
   readonly type: string;

@@ -1,17 +1,19 @@
-/** Adds records of all zones to the profile in short time slices, so that packets have priority. */
+/** Divides the seeding of all zones into short time slices, so that packets have priority. */
 
-/** Length of a time slice, which is also the maximum time for which it delays a packet. */
+/** Length of a time slice. A packet that arrives during a time slice waits at most this time. */
 const SLICE_MS = 1;
-/** Pause between two time slices, so that at least half of the thread's time remains for packets. */
+/** Pause between two time slices, so that at least half of the main thread's time remains for packets. */
 const PAUSE_MS = 1;
-/** Number of records added between two clock reads. A clock read takes about a fifth of the time of adding a record. */
+/**
+ * Number of records between two reads of the clock. One read takes a fifth of the time that adding a record takes.
+ */
 const RECORDS_PER_CLOCK_READ = 16;
 
 export class TimeSlices {
   readonly #waiting: (() => void)[] = [];
   #isScheduled = false;
 
-  /** Resolves when the caller may use one time slice. */
+  /** Resolves when the caller may run for one time slice. Callers get their time slices in turn. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -24,7 +26,7 @@ export class TimeSlices {
     this.#isScheduled = true;
     setTimeout(() => {
       this.#waiting.shift()?.();
-      // The caller's time slice runs first, as a microtask. The next pause starts after it.
+      // The time slice runs as a microtask, so before this callback. The next pause starts after it.
       setImmediate(() => {
         this.#isScheduled = false;
         this.#schedule();
@@ -33,7 +35,7 @@ export class TimeSlices {
   }
 }
 
-/** Yields the records, in time slices. Calls `onTurn` at the start of each time slice. */
+/** Yields the records, but waits for another time slice when one is over. Calls `onTurn` at the start of each. */
 export async function* inTimeSlices<T>(
   records: Iterable<T> | AsyncIterable<T>,
   turns: TimeSlices,

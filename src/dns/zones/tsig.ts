@@ -1,12 +1,12 @@
-/** Signs a DNS query, and verifies all messages of its answer (TSIG over TCP, RFC 8945, 5.3). */
+/** Signs a DNS query with TSIG, and verifies the signatures of all messages of its answer (RFC 8945, 5.3). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { nameToWire, rcodeOf, readUint16 } from '../protocol/index.ts';
 import type { TsigKey } from './tsigKey.ts';
 import { CLASS_ANY, readTsig, TSIG_TYPE, type TsigRecord } from './tsigRecord.ts';
 
-/** Maximum clock difference between client and server (RFC 8945, 10). Clocks of hosts that use NTP differ by less. */
+/** Maximum difference between the clocks of guard and server (RFC 8945, 10). With NTP, clocks differ by less. */
 const FUDGE_SECONDS = 300;
-/** Maximum number of unsigned messages between two signed ones (RFC 8945, 5.3.1). */
+/** Maximum number of consecutive messages without a signature in an answer (RFC 8945, 5.3.1). */
 const MAX_UNSIGNED = 99;
 const ADDITIONAL_COUNT = 10;
 const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
@@ -21,10 +21,10 @@ export class TsigSession {
   readonly #key: TsigKey;
   readonly #name: Uint8Array;
   readonly #algorithm: Uint8Array;
-  /** Previous signature. The next signature also covers it. */
+  /** Signature of the previous signed message. It is part of the data of the next signature. */
   #mac: Buffer = Buffer.alloc(0);
   #isFirst = true;
-  /** Unsigned messages that the next signature must cover. */
+  /** Messages without a signature since the previous signed message. The next signature must cover them. */
   #unsigned: Buffer[] = [];
 
   constructor(key: TsigKey) {
@@ -52,8 +52,9 @@ export class TsigSession {
   }
 
   /**
-   * Returns the messages that the signature of `message` verifies: `message` and the unsigned ones before it. Returns
-   * none if `message` is unsigned, because a later signature covers it. Throws if a signature is invalid or missing.
+   * Returns the messages that the signature of `message` covers: `message`, and the messages without a signature
+   * before it. If `message` has no signature, returns none, and a later signature must cover it. Throws if a
+   * signature is invalid or missing.
    */
   verify(message: Buffer, nowMs: number): readonly Buffer[] {
     const tsig = readTsig(message);
@@ -86,7 +87,7 @@ export class TsigSession {
       bare,
       this.#isFirst ? this.#variables(tsig.timers, tsig.errorAndOther) : tsig.timers,
     ]);
-    // Truncated signatures (RFC 8945, 5.2.2.1) are easier to guess, and servers do not truncate SHA-2.
+    // Truncated signatures (RFC 8945, 5.2.2.1) are rejected. They are easier to guess, and no server truncates SHA-2.
     if (tsig.mac.length !== wanted.length) throw new Error('the signature of the answer is truncated');
     if (!timingSafeEqual(tsig.mac, wanted)) throw new Error('the signature of the answer is invalid');
     if (tsig.error !== 0)
@@ -98,7 +99,7 @@ export class TsigSession {
       );
   }
 
-  /** Returns the TSIG variables (RFC 8945, 4.3.3): the fields of the TSIG record that are signed. */
+  /** Returns the TSIG variables (RFC 8945, 4.3.3): those fields of a TSIG record that its signature covers. */
   #variables(timers: Uint8Array, errorAndOther: Uint8Array): Buffer {
     return Buffer.concat([
       this.#name,
@@ -117,7 +118,7 @@ export class TsigSession {
   }
 }
 
-/** Encodes the signing time (48 bits) and the fudge, its permitted error in seconds (16 bits). */
+/** Encodes the signing time (48 bits) and the fudge (16 bits): the permitted error of this time in seconds. */
 function timersOf(seconds: number, fudgeSeconds: number): Buffer {
   const timers = Buffer.alloc(8);
   timers.writeUIntBE(seconds, 0, 6);

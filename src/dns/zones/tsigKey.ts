@@ -1,4 +1,4 @@
-/** Parses keys for signed transfers (TSIG, RFC 8945). Errors never contain any part of a secret. */
+/** Parses the keys of signed zone transfers (TSIG, RFC 8945). Error messages contain no part of a secret. */
 import { nameToText, nameToWire } from '../protocol/index.ts';
 
 /** Supported algorithms: HMAC with full-length SHA-2. MD5 and SHA-1 are not supported. */
@@ -16,13 +16,13 @@ export class TsigKeyError extends Error {
   override readonly name = 'TsigKeyError';
 }
 
-/** Minimum length of a secret, against guessing. `tsig-keygen` and `keymgr -t` generate at least 32 bytes. */
+/** Minimum length of a secret, so that it cannot be guessed. `tsig-keygen` and `keymgr -t` use at least 32 bytes. */
 const MIN_SECRET_BYTES = 16;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const STATEMENT =
   /\bkey\s+"?([^\s"{]+)"?\s*\{\s*algorithm\s+"?([\w-]+)"?\s*;\s*secret\s+"?([^\s";]+)"?\s*;\s*\}\s*;?/gi;
 
-/** Parses a TSIG key in the form of `dig -y`: `hmac-sha256:NAME:SECRET`. Throws `TsigKeyError`. */
+/** Parses a TSIG key in the form that `dig -y` uses: `hmac-sha256:NAME:SECRET`. Throws `TsigKeyError`. */
 export function parseTsigKey(text: string): TsigKey {
   const [algorithm = '', name = '', secret, ...more] = text.trim().split(':');
   if (secret === undefined || more.length > 0)
@@ -32,7 +32,9 @@ export function parseTsigKey(text: string): TsigKey {
   return keyOf(name, algorithm, secret);
 }
 
-/** Parses TSIG keys: `key` statements of `tsig-keygen`, or one `dig -y` key per line. Throws `TsigKeyError`. */
+/**
+ * Parses a file of TSIG keys: `key` statements of `tsig-keygen`, or one `dig -y` key per line. Throws `TsigKeyError`.
+ */
 export function parseTsigKeys(text: string): TsigKey[] {
   const statements = [...text.matchAll(STATEMENT)];
   if (statements.length > 0)
@@ -55,7 +57,7 @@ function keyOf(name: string, algorithm: string, secret: string): TsigKey {
   return { name: wire, algorithm: known, secret: bytes };
 }
 
-/** Returns the canonical key name, for comparison with names in zones. Throws `TsigKeyError`. */
+/** Returns the name of a key in lower case, without the trailing dot. Throws `TsigKeyError`. */
 export function nameOf(text: string): string {
   try {
     const name = nameToText(nameToWire(text));

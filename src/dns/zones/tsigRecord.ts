@@ -8,11 +8,11 @@ const SECTION_COUNTS = [6, 8, 10];
 const RECORD_HEADER_BYTES = 10;
 
 export interface TsigRecord {
-  /** Offset of the TSIG record in the message. The signature covers the bytes before it. */
+  /** Offset of the TSIG record in the message. The signature covers the bytes before this offset. */
   readonly start: number;
   readonly name: string;
   readonly algorithm: string;
-  /** Signing time and fudge (permitted error of this time), in wire form. */
+  /** Signing time, and fudge (the permitted error of this time), in wire form. */
   readonly timers: Buffer;
   readonly timeSeconds: number;
   readonly fudgeSeconds: number;
@@ -23,7 +23,9 @@ export interface TsigRecord {
   readonly errorAndOther: Buffer;
 }
 
-/** Returns the TSIG record, if any. Throws if the message is malformed or the record is not the last one. */
+/**
+ * Returns the TSIG record of a message, if any. Throws if the message is malformed, or the record is not the last.
+ */
 export function readTsig(message: Buffer): TsigRecord | undefined {
   let at = HEADER_BYTES;
   for (let questions = readUint16(message, 4); questions > 0; questions--) at = skipName(message, at) + 4;

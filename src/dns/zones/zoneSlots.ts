@@ -1,11 +1,11 @@
 /**
- * Limits how many zones are read at the same time, in total and per server. If a server stalls, the caller releases
- * its slot early, so that zones of other servers need not wait.
+ * Limits how many zones are read at the same time, in total and per server. A read needs a slot. If a server sends
+ * nothing, the caller releases the slot before the end of the read, so that zones of other servers need not wait.
  */
 
 /** Maximum number of slots in total, as in BIND (`transfers-in`). */
 const MAX_TOTAL = 10;
-/** Slots per server. BIND has 2 (`transfers-per-ns`), but most guards use one or two servers for all zones. */
+/** Maximum number of slots per server. More than in BIND (2, `transfers-per-ns`), as many guards use one server. */
 const MAX_PER_SERVER = 4;
 
 /** Releases a slot. Further calls do nothing. */
@@ -21,11 +21,11 @@ export class ZoneSlots {
   readonly #waiting: Waiting[] = [];
   #inAll = 0;
 
-  /** Resolves when a zone of this server may be read. The result is the function that releases the slot. */
+  /** Resolves when a zone of this server may be read, with a function that releases the slot. */
   async take(server: string): Promise<Release> {
     if (!this.#hasFreeSlot(server))
       await new Promise<void>((resolve) => {
-        // `#grantNext` counts the slot as used before it resolves the promise, so that no other caller gets the slot.
+        // `#grantNext` counts the slot as used before it resolves this promise, so that no other caller gets it.
         this.#waiting.push({ server, go: resolve });
       });
     else this.#count(server, 1);

@@ -1,6 +1,6 @@
 /**
- * Reads a zone by transfer (AXFR, RFC 5936), or only its serial number. Avoids dns-packet, which decodes all record
- * data, because a million records may arrive and only type and owner are needed.
+ * Reads a zone by transfer (AXFR, RFC 5936), or only its serial number. Does not use dns-packet, which decodes all
+ * record data: a transfer may contain a million records, of which only owner and type are needed.
  */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
@@ -20,21 +20,21 @@ import {
 import { TsigSession } from './tsig.ts';
 import type { TsigKey } from './tsigKey.ts';
 
-/** Maximum time without data during a transfer. */
+/** Maximum time without data from the server. */
 const IDLE_MS = 10_000;
 /**
- * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. It also stops servers
- * that send single bytes to avoid the idle timeout.
+ * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. It also ends
+ * transfers from servers that send single bytes, for which the idle timeout never expires.
  */
 const MAX_TRANSFER_MS = 30 * 60_000;
-/** Maximum duration of a query for the serial number. Its answer is small. */
+/** Maximum duration of a query for the serial number, which has a small answer. */
 const MAX_SERIAL_MS = 10_000;
 const MS_PER_SECOND = 1000;
 const LENGTH_BYTES = 2;
 /** Bytes of a record's type, class, TTL and data length. */
 const RECORD_HEADER_BYTES = 10;
 
-/** Thrown if a transfer failed. The records received until then may be only a part of the zone. */
+/** Thrown if a transfer fails. The records that were yielded before may be only a part of the zone. */
 class TransferError extends Error {
   override readonly name = 'TransferError';
 
@@ -50,7 +50,7 @@ export interface TransferredRecord {
 }
 
 export interface TransferOptions {
-  /** TSIG key that signs the query. The answer must then be signed with the same key. */
+  /** TSIG key with which the query is signed. The answer must then be signed with the same key. */
   readonly key?: TsigKey | undefined;
   readonly signal?: AbortSignal;
   readonly maxMs?: number;
@@ -58,7 +58,7 @@ export interface TransferOptions {
   readonly onProgress?: () => void;
 }
 
-/** Yields a zone's records, SOA first. Throws `TransferError`, possibly after some records. */
+/** Yields the records of a zone, SOA first. Throws `TransferError`, possibly after it has yielded some records. */
 export async function* transferZone(
   zone: string,
   server: ServerAddress,
@@ -76,7 +76,7 @@ export async function* transferZone(
   throw new TransferError(zone, server, 'the connection ended before the zone was complete');
 }
 
-/** Returns the zone's serial number. Throws `TransferError`. */
+/** Returns the serial number of a zone. Throws `TransferError`. */
 export async function serialOf(
   zone: string,
   server: ServerAddress,
@@ -133,7 +133,7 @@ async function* messages(
           if (rcodeOf(one) !== 0) throw new Error(`the server answered with rcode ${rcodeOf(one)}`);
           yield one;
         }
-        // The answer to a query other than AXFR is a single message.
+        // Only the answer to an AXFR query may have several messages.
         if (type !== QueryType.AXFR) return;
       }
     }

@@ -1,11 +1,11 @@
-/** Compiles the access lists to dnsdist rules, which precede all rate limits. The most specific entry decides. */
+/** Compiles the access lists to dnsdist rules. They precede all rate limits. The most specific entry is decisive. */
 import { networkText } from '../../../platform/addresses/index.ts';
 import type { Access, AccessLists } from '../../detector/index.ts';
 import { nameToText, nameToWire } from '../../protocol/index.ts';
 import { all, fromNetworks, inZones, not, type RuleExpression, rule, setTag, tagged } from './ruleData.ts';
 import { TAG } from './rulesLoader.ts';
 
-/** Each group of `deny` entries becomes two rules: the first tags the query as refused, the second tags the reason. */
+/** Returns the rules. A group of `deny` entries becomes two: one tags the query as refused, one tags the reason. */
 export function accessRulesOf({ networks, names }: AccessLists): string[] {
   const byLength = networks.map(({ network, access }) => {
     return { of: networkText(network), rank: network.bits, access };
@@ -27,7 +27,10 @@ interface Entry {
   readonly access: Access;
 }
 
-/** Sorts entries by specificity, highest first, `allow` before `deny`. Groups adjacent entries with the same access. */
+/**
+ * Sorts entries: the most specific first, and `allow` before `deny` if equally specific. Then groups adjacent entries
+ * with the same access.
+ */
 function inOrder(entries: readonly Entry[]): { readonly of: string[]; readonly access: Access }[] {
   const groups: { of: string[]; access: Access }[] = [];
   const sorted = entries.toSorted((a, b) => b.rank - a.rank || a.access.localeCompare(b.access));
@@ -43,6 +46,6 @@ function rulesOf(selector: RuleExpression, access: Access): string[] {
   const about = all([not(tagged(TAG.pays)), selector]);
   const listed = rule(`floodgate-${access}`, setTag(TAG.pays, 'accessList'), about);
   if (access === 'allow') return [listed];
-  // The refusal is tagged before the reason, because both rules match only queries that have no reason tag yet.
+  // The rule that tags the reason is last, because these two rules match only queries without a reason.
   return [rule('floodgate-refuses', setTag(TAG.refused, 'dropped'), about), listed];
 }

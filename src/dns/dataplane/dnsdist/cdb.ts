@@ -1,4 +1,4 @@
-/** Reads and writes constant databases (D. J. Bernstein's cdb), the format in which dnsdist looks up names. */
+/** Reads and writes constant databases (D. J. Bernstein's cdb). dnsdist looks up known names in such a file. */
 
 const HEADER_BYTES = 2048;
 const TABLES = 256;
@@ -8,7 +8,7 @@ const RECORD_HEADER_BYTES = 8;
 const MAX_BYTES = 2 ** 32;
 export type CdbEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Returns a database file with the entries. Keys must be unique. Throws if the file exceeds 4 GiB. */
+/** Returns the bytes of a cdb file with these entries. Keys must be unique. Throws if the file exceeds 4 GiB. */
 export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
   const records: Buffer[] = [];
   const tables: { hash: number; at: number }[][] = Array.from({ length: TABLES }, () => []);
@@ -37,7 +37,7 @@ export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
   return Buffer.concat([header, ...records, ...slots]);
 }
 
-/** Yields the entries of a database file written by {@link cdbOf}, in order. Ends early if the file is truncated. */
+/** Yields the entries of a file written by {@link cdbOf}, in the order of writing. Ends early if it is truncated. */
 export function* cdbEntries(file: Buffer): Generator<CdbEntry> {
   if (file.length < HEADER_BYTES) return;
   const end = Math.min(file.readUInt32LE(0), file.length);
@@ -50,7 +50,7 @@ export function* cdbEntries(file: Buffer): Generator<CdbEntry> {
   }
 }
 
-/** Builds a hash table with linear probing. It has twice as many slots as entries. */
+/** Builds one of the 256 hash tables of a file. A table has twice as many slots as entries, and linear probing. */
 function tableOf(entries: readonly { hash: number; at: number }[]): Buffer {
   const count = entries.length * 2;
   const table = Buffer.alloc(count * SLOT_BYTES);

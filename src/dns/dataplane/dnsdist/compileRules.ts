@@ -1,4 +1,6 @@
-/** Compiles the detector's state to dnsdist rules with native selectors only, so no Lua code runs for a packet. */
+/**
+ * Compiles the state of the attack detector to dnsdist rules. They use only native selectors: no Lua code per packet.
+ */
 import type { Network } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
 import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
@@ -27,44 +29,47 @@ import {
 import { RULES_LOADER, TAG } from './rulesLoader.ts';
 
 export interface DnsdistState {
-  /** Networks and names whose queries are allowed or denied before any other rule is evaluated. */
+  /** Networks and names whose queries are allowed or denied before other rules are evaluated. */
   readonly accessLists: AccessLists;
   readonly rule: Rule | undefined;
-  /** Sets of query types of known names, as bits. From sensitivity `high` on, they reveal queries for other types. */
+  /**
+   * Most frequent sets of query types with which names are known, as bits. From sensitivity `high` on, a query for a
+   * known name with another type needs a token.
+   */
   readonly typeCombinations: readonly number[];
   readonly busyNames: readonly string[];
   readonly limitAction: 'drop' | 'truncate';
-  /** Maximum UDP queries per second of one client; 0 means no limit. */
+  /** Maximum number of UDP queries of one client per second. 0: no limit. */
   readonly clientRatePerSecond: number;
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
-  /** Zones under attack. At sensitivity `low`, their queries for unknown names need rate-limit tokens. */
+  /** Zones under attack. At sensitivity `low`, queries for unknown names in these zones need tokens. */
   readonly attackedZones: readonly string[];
   /**
-   * Lowest rate of queries for unknown names that may be an attack. At sensitivity `low`, queries above this rate
-   * need a rate-limit token.
+   * The highest of the alarm rates of `zones`: queries for unknown names per second. At sensitivity `low`, such
+   * queries above this rate, counted in all these zones together, need a token.
    */
   readonly alarm: { readonly zones: readonly string[]; readonly perSecond: number };
-  /** Zones whose seeding is not complete, so their names do not count as unknown yet. */
+  /** Zones whose seeding is not complete. No name in these zones counts as unknown. */
   readonly unseededZones: readonly string[];
   readonly zonesByRate: readonly {
     readonly name: string;
-    /** Undefined until the zone has a baseline; until then, every query passes. */
+    /** Undefined until the zone has a baseline. Until then, all queries in the zone pass. */
     readonly limit: { readonly ratePerSecond: number; readonly burst: number } | undefined;
   }[];
 }
 
 /**
- * Maximum number of type sets in the rules. Each set costs about 25 ns per query. Names with rarer sets count as
- * known with every type.
+ * Maximum number of sets of query types in the rules. Each set costs about 25 ns per query. Names with other, rarer
+ * sets count as known with every type.
  */
 export const MAX_TYPE_COMBINATIONS = 64;
-/** Owners of token buckets that do not belong to a zone. Neither is a valid zone name. */
+/** Owners of the two token buckets that do not belong to a zone. These strings cannot be zone names. */
 const THE_ACCOUNT = '';
 const THE_ALARM = '!';
-/** The burst of the client limit is its rate times these seconds, as in the embedded data plane. */
+/** The burst of a client's token bucket is its rate times these seconds, as in the embedded data plane. */
 const CLIENT_BURST_SECONDS = 5;
 
-/** Returns the state as rule data (ruleData.ts), which dnsdist also loads if it restarts while Floodgate is down. */
+/** Returns the rules for a state as rule data (ruleData.ts). dnsdist reads the same data from a file at its start. */
 export function compileRules(state: DnsdistState): string {
   const { rule: inForce, accessLists } = state;
   return rulesText(
@@ -73,14 +78,15 @@ export function compileRules(state: DnsdistState): string {
   );
 }
 
-/** Returns one console command that installs all rules. dnsdist replaces its rule list atomically. */
+/** Returns a console command that installs all rules. dnsdist replaces its list of rules atomically. */
 export function commandOf(
   rules: string,
   /**
-   * Path of the file with known names. If undefined, dnsdist keeps the names it has; without names, it limits nothing.
+   * Path of the file with known names. If undefined, dnsdist keeps the names that it has. If it has none, only access
+   * lists apply.
    */
   names: string | undefined,
-  /** Networks whose clients may transfer zones, over TCP only. */
+  /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. */
   transfersAllow: readonly Network[],
 ): string {
   const refusals = refusalsOf(transfersAllow).map(refusalRule);
@@ -91,7 +97,7 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   const level = profileLevel[inForce.profile_sensitivity];
   const typed = level >= profileLevel.high;
   const unknown = typed ? tagged(TAG.types, '') : UNKNOWN;
-  // Looks up the name in the file once for all rules.
+  // The first rule looks up the queried name in the file, so that all other rules can use the result.
   const before = typed ? [rule('floodgate-types', lookUp(TAG.types), not(tagged(TAG.types)))] : [];
   const refused = refusing(state, inForce);
   const byRate = state.zonesByRate.flatMap(({ name, limit }) => {
@@ -122,7 +128,9 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   ];
 }
 
-/** Makes clients above their rate retry over TCP, which verifies the source address. */
+/**
+ * Rules that truncate the queries of clients above their rate, so that they retry over TCP, which verifies addresses.
+ */
 function clientLimit({ clientRatePerSecond }: DnsdistState, { mode }: Rule): string[] {
   if (clientRatePerSecond === 0) return [];
   const refused: Outcome = mode === 'enabled' ? 'truncated' : 'wouldDrop';
@@ -149,7 +157,7 @@ function refusing(
 
 const notIn = (zones: readonly string[]): RuleExpression[] => (zones.length > 0 ? [not(inZones(zones))] : []);
 
-/** Rules for queries for unknown names. Skips zones that are already limited by rate. */
+/** Rules for queries for unknown names, except in zones that are limited by rate. */
 function unknownNames(state: DnsdistState, inForce: Rule, unknown: RuleExpression): string[] {
   const others = [
     notPaying,
@@ -162,23 +170,26 @@ function unknownNames(state: DnsdistState, inForce: Rule, unknown: RuleExpressio
   const { zones, perSecond } = state.alarm;
   return [
     ...(state.attackedZones.length > 0 ? [pays(inZones(state.attackedZones), unknown)] : []),
-    // Limits a flood from its first second, before Floodgate detects the attack.
+    // This rule limits a flood from its first second, before Floodgate detects the attack.
     ...(zones.length > 0 ? [pays(inZones(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))] : []),
   ];
 }
 
-/** Rules for queries that ask for a known name with a type for which the name is not known. */
+/** Rules for queries for a known name with a query type with which this name is not known. */
 function unknownTypes({ typeCombinations, unseededZones }: DnsdistState): string[] {
   const combinations = typeCombinations.flatMap(unknownTypeOf);
   if (combinations.length === 0) return [];
   return [paying('unknownType', [notPaying, ...notIn(unseededZones), oneOf(combinations)])];
 }
 
-/** Selects queries for a name known with exactly these types, but with another type. Empty if all types are known. */
+/**
+ * Returns a selector of queries for names that are known with exactly these `types`, if the query has another type.
+ * Returns no selector if `types` contains every type.
+ */
 function unknownTypeOf(types: number): RuleExpression[] {
   const isOther = haveOtherTypes(types);
-  // If the shared bit is set, all types without a bit of their own are known. Then only types that have their own bit
-  // can be unknown: those whose bit is not set.
+  // Rare query types share one bit of `types`. If this bit is set, all rare types are known, and the unknown types
+  // are those that have their own bit, which is not set.
   const listed = TYPES_WITH_BIT.filter(([, bit]) => ((types & bit) !== 0) !== isOther).map(([type]) =>
     ofType(type),
   );

@@ -12,21 +12,23 @@ export interface DnsdistConfiguration {
   readonly key: string;
   readonly dnstap: ServerAddress;
   readonly transfersAllow: readonly Network[];
-  /** Folder for known names and rules. dnsdist reads it when it starts, so it has rules even without Floodgate. */
+  /** Folder with known names and rules. dnsdist loads them when it starts, so that it has rules without Floodgate. */
   readonly folder?: string | undefined;
 }
 
-/** Socket buffer size for bursts. With the default size, dnsdist lost legitimate queries during a measured flood. */
+/** Size of dnsdist's socket buffers. With the default size, dnsdist lost legitimate queries in a measured flood. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Query limit per TCP connection. Without one, old versions of dnsdist are vulnerable to CVE-2025-30193. */
+/** Maximum number of queries per TCP connection. Without a limit, old versions of dnsdist have CVE-2025-30193. */
 const MAX_TCP_QUERIES = 50;
-/** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that a burst is not dropped. */
+/**
+ * Options of dnsdist's dnstap logger: the largest queues that it accepts, so that it does not drop frames of a burst.
+ */
 const TAP_OPTIONS =
   '{inputQueueSize=16384,outputQueueSize=1024,queueNotifyThreshold=64,bufferHint=65536,flushTimeout=1}';
-/** TCP connection limit per client, equal to that of the embedded data plane. */
+/** Maximum number of TCP connections per client, as in the embedded data plane. */
 const MAX_TCP_CONNECTIONS_PER_CLIENT = 100;
 
-/** Returns a dnsdist.conf for dnsdist 1.7.3 (Debian) or later. Rules are sent later through the console. */
+/** Returns a dnsdist.conf for dnsdist 1.7.3 or later. Floodgate later sends the rules through the console. */
 export function dnsdistConfiguration({
   listen,
   servers,

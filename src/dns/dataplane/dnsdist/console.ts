@@ -1,4 +1,4 @@
-/** Client for the dnsdist console. Messages are encrypted with the shared key. Commands run one at a time. */
+/** Client for the console of dnsdist. Messages are encrypted with a shared key. Commands run one after the other. */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
@@ -8,13 +8,13 @@ import { SerialQueue } from '../../../platform/serialQueue/index.ts';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const LENGTH_BYTES = 4;
-/** Maximum size of an answer. The commands used here return a few lines. */
+/** Maximum size of the output of a command. The commands of Floodgate return at most one line per rule. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 5000;
-/** Connect timeout, short because an unreachable node is retried every second. */
+/** Maximum time to connect. Short, because an unreachable node is retried every second. */
 const CONNECT_TIMEOUT_MS = 1000;
 
-/** Thrown if the console is unreachable or its answer is invalid, e.g. encrypted with another key. */
+/** Thrown if the console is unreachable, or its answer is invalid, e.g. encrypted with another key. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 
@@ -29,7 +29,7 @@ export class DnsdistConsole {
   readonly #commands = new SerialQueue();
   #session: Session | undefined;
 
-  /** `key` is the key that setKey() gets in dnsdist: 32 bytes in base64. */
+  /** `key`: the argument of setKey() in the configuration of dnsdist, 32 bytes in base64. */
   constructor(address: ServerAddress, key: string) {
     this.address = address;
     this.#key = Buffer.from(key, 'base64');
@@ -41,7 +41,7 @@ export class DnsdistConsole {
   }
 
   /**
-   * Runs a command and returns its output. The timeout starts when earlier commands have finished. Throws
+   * Runs a command and returns its output. The time for earlier commands does not count towards `timeoutMs`. Throws
    * `ConsoleError`.
    */
   run(command: string, timeoutMs = TIMEOUT_MS): Promise<string> {
@@ -81,8 +81,8 @@ class Session {
     this.#key = key;
     this.socket = connect({ host: address.host, port: address.port, noDelay: true });
     this.socket.setTimeout(CONNECT_TIMEOUT_MS);
-    // A pending read reports the error. Errors between commands are ignored, because the next command opens a new
-    // connection.
+    // During a command, the pending read throws the error. Between commands, errors are ignored, because the next
+    // command opens a new connection.
     this.socket.on('error', () => {});
     this.socket.on('end', () => this.socket.destroy());
     this.socket.on('timeout', () => this.socket.destroy(new Error('no answer within the time limit')));
@@ -110,7 +110,7 @@ class Session {
     if (size > MAX_ANSWER_BYTES)
       throw new Error(`the answer is too large: ${size} bytes, at most ${MAX_ANSWER_BYTES} are allowed`);
     const answer = size === 0 ? '' : this.#open(await this.#read(size));
-    // An idle connection must not time out.
+    // Between commands, the connection must not time out.
     this.socket.setTimeout(0);
     return answer;
   }
@@ -138,7 +138,7 @@ class Session {
   }
 }
 
-/** Combines two nonces like dnsdist: the first half of one and the second half of the other. */
+/** Combines two nonces as dnsdist does: the first half of `first` and the second half of `second`. */
 const halves = (first: Uint8Array, second: Uint8Array): Uint8Array =>
   Buffer.concat([first.subarray(0, NONCE_BYTES / 2), second.subarray(NONCE_BYTES / 2)]);
 

@@ -1,7 +1,7 @@
 import type { AttackDetector } from '../../detector/index.ts';
 import type { DnsdistState } from './compileRules.ts';
 
-/** Returns the state that dnsdist should enforce now. */
+/** Returns the state of the attack detector from which the dnsdist rules are compiled. */
 export function dnsdistStateOf(
   detector: AttackDetector,
   known: Pick<DnsdistState, 'typeCombinations' | 'busyNames' | 'unseededZones'>,
@@ -15,7 +15,7 @@ export function dnsdistStateOf(
   return {
     ...known,
     accessLists: detector.accessLists,
-    // As in the embedded data plane, clients are not limited before a threshold is derived from traffic.
+    // As in the embedded data plane, clients are not limited before a threshold was derived from their traffic.
     clientRatePerSecond: detector.ready && detector.history.isLearned ? detector.clientRatePerSecond : 0,
     rule: detector.rule,
     limitAction: detector.options.limitAction,

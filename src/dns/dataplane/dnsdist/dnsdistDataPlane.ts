@@ -1,6 +1,6 @@
 /**
- * Data plane that controls dnsdist: sends rules through its console, publishes known names in a file, and passes dnstap
- * frames to the detector.
+ * Data plane in which dnsdist serves DNS: sends rules to the console of dnsdist, publishes known names in a file, and
+ * passes the queries and answers of dnstap frames to the attack detector.
  */
 
 import { join } from 'node:path';
@@ -39,30 +39,31 @@ import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
 import { DnsdistVerdicts } from './verdicts.ts';
 
 export interface DnsdistOptions {
-  /** Console addresses of the dnsdist nodes, and the key that all nodes share (base64, as for setKey() in dnsdist). */
+  /** Addresses of the consoles of the dnsdist nodes. */
   readonly consoles: readonly ServerAddress[];
+  /** Console key of all nodes, in base64, as for setKey() in dnsdist. */
   readonly key: string;
-  /** Address on which Floodgate receives dnstap. It must match the dnsdist configuration. */
+  /** Address on which Floodgate receives dnstap. The configuration of dnsdist must contain the same address. */
   readonly dnstap: ServerAddress;
-  /** Folder for the file of known names. dnsdist must be able to read it. */
+  /** Folder for the files with known names and rules. dnsdist must be able to read them. */
   readonly folder: string;
-  /** Networks and addresses whose clients may transfer zones, over TCP only. Default: none. */
+  /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
 }
 
-/** Minimum time between two writes of the names file during seeding, because each write replaces the whole file. */
+/** During seeding, minimum time between two writes of the names file, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Interval, in ticks of one second, between removals of names that the profile forgot. The check is slow. */
+/** Interval, in seconds, of the check for names that the profile has forgotten. The check is slow. */
 const FORGET_EVERY_TICKS = 3600;
-/** A user query counts as unanswered after this time. Longer than dnsdist's default UDP server timeout (2 s). */
+/** Time after which a user's query counts as unanswered: longer than the default UDP timeout of dnsdist (2 s). */
 const USER_WAIT_MS = 3000;
-/** Maximum number of waiting user queries (6 MB). Enough for 10,000 queries per second if no server answers. */
+/** Maximum number of users' queries that wait for an answer (6 MB): 10,000 per second if no server answers. */
 const MAX_WAITING_USERS = 32_768;
 const FAULT = 'dnstap frame dropped because of a bug in Floodgate; please report it';
 
-/** Controls any number of dnsdist nodes. An unreachable node receives the complete state when it is reachable again. */
+/** Controls any number of dnsdist nodes. A node that was unreachable gets all rules when it is reachable again. */
 export class DnsdistDataPlane implements DataPlane {
-  /** Empty, because dnsdist serves DNS on its own addresses. */
+  /** Empty, because dnsdist serves DNS, on addresses of its own configuration. */
   readonly addresses = [];
   readonly #options: DnsdistOptions;
   readonly #context: DataPlaneContext;
@@ -78,12 +79,12 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #users: PendingUserQueries;
   readonly #publishing = new SerialQueue();
   #isStarted = false;
-  /** Zones in the names file at startup. dnsdist already limits by their names, so they do not count as unseeded. */
+  /** Zones whose names were in the names file at the start. dnsdist has these names, so the zones count as seeded. */
   #publishedZones: ReadonlySet<string> = new Set();
-  /** Zones whose seeding is not complete. A zone leaves this list when a file with its names is written. */
+  /** Zones whose seeding is not complete. A zone is removed from the list when the names file contains its names. */
   #unseededZones: readonly string[] = [];
   #publishedMs = Number.NEGATIVE_INFINITY;
-  /** Error of the last attempt to write the names file, or empty. */
+  /** Error of the last attempt to write the files with names and rules. Empty if the attempt succeeded. */
   #failure = '';
   #sawAttack = false;
   #ticks = 0;
@@ -111,7 +112,7 @@ export class DnsdistDataPlane implements DataPlane {
     return this.#nodes;
   }
 
-  /** Returns the number of dnstap frames that failed because of a bug in Floodgate. */
+  /** Returns the number of dnstap frames that were dropped because of an exception, i.e. a bug in Floodgate. */
   faults(): number {
     return this.#faults.count;
   }
@@ -124,17 +125,19 @@ export class DnsdistDataPlane implements DataPlane {
     );
   }
 
-  /** Returns the verdict counts of all nodes from dnsdist's own counters, as of the last read. */
+  /** Returns the number of queries by verdict on all nodes, from counters of dnsdist, as of the last `count`. */
   verdicts(): Float64Array {
     return this.#verdicts.total;
   }
 
-  /** Reads dnsdist's counters on all nodes. Counts of an unreachable node are added when it is back. */
+  /**
+   * Reads the counters of all dnsdist nodes. What an unreachable node counts is added after it is reachable again.
+   */
   count(): Promise<void> {
     return this.#verdicts.read();
   }
 
-  /** Rejects if the dnstap listener cannot bind its address. */
+  /** Loads the names file and listens for dnstap. Rejects if the dnstap address cannot be bound. */
   async start(): Promise<void> {
     await this.#known.load();
     const { zones } = this.#context.detector;
@@ -147,7 +150,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.policyChanged();
   }
 
-  /** Publishes the known names before the rules, because no rule may refer to a file that does not exist yet. */
+  /** Publishes the known names, and then sends the rules, because the rules refer to the file with the names. */
   policyChanged(): void {
     if (!this.#isStarted) return;
     inBackground('rules for dnsdist', () =>
@@ -163,7 +166,9 @@ export class DnsdistDataPlane implements DataPlane {
     this.#known.add(owner);
   }
 
-  /** Recomputes the rules every second, because attacked zones, busy names and bucket sizes may have changed. */
+  /**
+   * Sends the rules again if they have changed: attacked zones, busy names and bucket sizes change without an event.
+   */
   tick(nowMs: number): void {
     this.#users.expire(nowMs - USER_WAIT_MS);
     if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();
@@ -177,7 +182,9 @@ export class DnsdistDataPlane implements DataPlane {
     return batch === undefined ? [] : [batch];
   }
 
-  /** Always ready, because dnsdist keeps its last rules without Floodgate. Metrics report the status of each node. */
+  /**
+   * Returns undefined: dnsdist serves DNS by its last rules even if a node is unreachable. Metrics show each node.
+   */
   notReadyReason(): undefined {}
 
   registerMetrics(registry: Registry): void {
@@ -211,16 +218,16 @@ export class DnsdistDataPlane implements DataPlane {
     this.#failure = failure;
   }
 
-  /** Writes the rules file atomically, after the names file, because the rules refer to that file. */
+  /** Writes the rules file, if there is a names file: the rules refer to it. */
   async #writeRules(unseeded: readonly string[]): Promise<void> {
     this.#unseededZones = unseeded;
     if (this.#known.published !== undefined) await this.#rulesFile.write(this.#rules());
   }
 
   /**
-   * Returns true if the known names may be published. dnsdist limits names that are not in the file, so the first
-   * file must be complete. Early in the learning phase, and after the file was lost, names are missing, because the
-   * profile stores only hashes.
+   * Returns true if the known names may be published. dnsdist limits queries for names that are not in the file, so
+   * the first file must contain most names. Names are missing early in the learning phase, and if the file was lost,
+   * because the profile stores only hashes of names.
    */
   #mayPublish(): boolean {
     const { ready, profile } = this.#context.detector;
@@ -268,7 +275,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.#noteUser(frame, detector.userZone, verdict);
     if (verdict >= FIRST_LIMITED && detector.samplesLimited)
       this.#samples.note(message, question.end, address);
-    // Apply rules for a new attack immediately instead of at the next tick.
+    // If an attack has just begun, the rules are sent now instead of at the next tick.
     if (detector.attack && !this.#sawAttack) {
       this.#sawAttack = true;
       this.policyChanged();
@@ -278,11 +285,11 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   /**
-   * Tracks a user query until its answer. A limited query counts as limited only if no answer follows, because dnsdist
-   * has its own token buckets and may pass the query.
+   * Stores a user's query until its answer arrives. If the detector limited the query, it counts as limited only if
+   * no answer follows, because dnsdist has its own token buckets and may have passed the query.
    */
   #noteUser(frame: TapFrame, userZone: number, verdict?: Verdict): void {
-    // Outcomes of user queries are reported only for attacks, so no key is built when there is no attack.
+    // Outcomes of users' queries are reported only for attacks. Without an attack, no work is done for them.
     if (userZone === 0 || !this.#context.detector.attack) return;
     const isLimited = verdict !== undefined && verdict >= FIRST_NOT_FORWARDED;
     this.#users.add(keyOf(frame, this.#question), {
@@ -293,8 +300,8 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   /**
-   * Returns the query's zone number plus 1 if the name is known, otherwise 0. Over TCP, dnsdist passes every query
-   * except those denied by an access list, so no verdict is needed.
+   * Returns the zone number of a TCP query plus 1 if its name is known, otherwise 0. No verdict is needed: over TCP,
+   * dnsdist passes every query that no access list denies.
    */
   #userZoneOverTcp(): number {
     const { detector } = this.#context;
@@ -304,7 +311,7 @@ export class DnsdistDataPlane implements DataPlane {
   }
 }
 
-/** Returns the key that links a query to its answer. */
+/** Returns a key that is the same for a query and its answer. */
 const keyOf = ({ client, clientPort }: TapFrame, { id, hashHigh, hashLow, type }: Question): string =>
   `${addressText(client)} ${clientPort} ${id} ${hashHigh} ${hashLow} ${type}`;
 

@@ -1,14 +1,14 @@
-/** Receives dnstap (dnstap.info) over TCP: Frame Streams of protobuf messages. Parses only the needed fields. */
+/** Receives dnstap (dnstap.info) over TCP: protobuf messages in Frame Streams. Parses only the needed fields. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { PacketFaults } from '../index.ts';
 import { FrameStream } from './frameStream.ts';
 
-/** One DNS query or answer, as recorded by a DNS server. */
+/** A DNS query or answer that a DNS server has recorded. */
 export interface TapFrame {
   readonly isAnswer: boolean;
   readonly overUdp: boolean;
-  /** Client address, in network byte order. */
+  /** Address of the client: 4 or 16 bytes, in network byte order. Empty if the frame contains no address. */
   readonly client: Uint8Array;
   /** Port of the client, or 0 if the frame contains no port. */
   readonly clientPort: number;
@@ -44,7 +44,8 @@ export class DnstapServer {
   async listen(host: string, port: number): Promise<number> {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
-    // An error after `listening` means that one connection was not accepted. dnsdist connects again.
+    // After `listening`, an error means that one connection was not accepted. It is ignored, as dnsdist connects
+    // again.
     this.#server.on('error', () => {});
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
@@ -94,7 +95,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Field numbers from dnstap.proto. */
+/** Field numbers in dnstap.proto: the field with the message, and below the fields of the message. */
 const DNSTAP_MESSAGE = 14;
 const MESSAGE = {
   type: 1,
@@ -105,7 +106,7 @@ const MESSAGE = {
   responseMessage: 14,
 } as const;
 
-/** Returns the client query or response in a dnstap frame. Undefined if the frame is of another kind or malformed. */
+/** Returns the query or answer in a dnstap frame. Undefined if it is not of type CLIENT_QUERY or CLIENT_RESPONSE. */
 export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
   if (!(message instanceof Uint8Array)) return undefined;
@@ -126,7 +127,7 @@ export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   };
 }
 
-/** Returns the fields of a protobuf message by number. Skips fields that exceed the message. */
+/** Returns the fields of a protobuf message by field number. Skips fields that exceed the message. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
   const fields = new Map<number, Uint8Array | number>();
   let at = 0;

@@ -1,9 +1,9 @@
-/** Splits a Frame Streams connection (dnstap.info) into frames. Memory is bounded by the maximum frame size. */
+/** Splits the bytes of a Frame Streams connection (dnstap.info) into frames. Buffers at most one frame. */
 
 const LENGTH_BYTES = 4;
-/** Size of the two length fields before a control frame: a zero, then the length of the frame. */
+/** Size of the two numbers before a control frame: a zero, and the length of the frame. */
 const CONTROL_LENGTHS_BYTES = 8;
-/** Maximum size of a frame, which contains one DNS message with addresses. A larger frame cannot be dnstap. */
+/** Maximum size of a frame. A frame of dnstap contains one DNS message with addresses, which is always smaller. */
 const MAX_FRAME_BYTES = 128 * 1024;
 
 export interface FrameListener {
@@ -20,7 +20,7 @@ export class FrameStream {
     this.#listener = listener;
   }
 
-  /** Returns false if a frame exceeds MAX_FRAME_BYTES; the caller must then close the connection. */
+  /** Returns false if a frame exceeds MAX_FRAME_BYTES. The caller must then close the connection. */
   push(chunk: Buffer): boolean {
     const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
     let at = 0;
@@ -36,7 +36,7 @@ export class FrameStream {
       else this.#listener.onFrame(bytes.subarray(start, end));
       at = end;
     }
-    // The rest is copied, because a view would keep the whole received chunk in memory.
+    // The bytes of the incomplete frame are copied, because a view of them would keep the whole chunk in memory.
     this.#pending = Buffer.from(bytes.subarray(at));
     return true;
   }

@@ -1,4 +1,6 @@
-/** Data plane for several machines: PowerDNS dnsdist serves DNS and enforces the detector's decisions. */
+/**
+ * Data plane for several machines: PowerDNS dnsdist serves DNS on each, and applies the rules that Floodgate sends.
+ */
 
 export { dnsdistConfiguration } from './configuration.ts';
 export { DnsdistConsole } from './console.ts';

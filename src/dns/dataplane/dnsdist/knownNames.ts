@@ -1,6 +1,6 @@
 /**
- * Known names and their query types. dnsdist needs the names themselves, but the profile stores only hashes. A name
- * is removed when the profile forgets it. The published file survives restarts, because the next run loads it.
+ * Known names and their query types. dnsdist needs the names themselves, but the profile stores only hashes. Names
+ * that the profile forgets are removed. The names are published in a file, which Floodgate loads at its next start.
  */
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import type { AttackDetector } from '../../detector/index.ts';
@@ -10,15 +10,15 @@ import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
 export class KnownNames {
   readonly #detector: AttackDetector;
   readonly #file: string;
-  /** Query types of each name, as bits. The key is the lower-case wire form, one character per octet. */
+  /** Query types of each name, as bits. Keys: name in wire form and lower case, with one character per octet. */
   readonly #names = new Map<string, number>();
   readonly #question = new Question();
-  /** Packet buffer, reused for hashing names; large enough for the longest name. */
+  /** Query packet that is reused to hash names. It has room for the longest name. */
   readonly #packet = queryPacket(new Uint8Array(MAX_NAME_BYTES), 0);
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
-  /** Modification time of the file. dnsdist reloads the file only if this time, in whole seconds, has increased. */
+  /** Modification time of the file in seconds. dnsdist reloads the file only if it has increased. */
   #changedSecond = 0;
 
   constructor(detector: AttackDetector, file: string) {
@@ -34,12 +34,12 @@ export class KnownNames {
     return this.#names.has(textOf(wire));
   }
 
-  /** Path of the names file, or undefined if no names are published yet. */
+  /** Path of the file with the names. Undefined if no names are published yet. */
   get published(): string | undefined {
     return this.#published ? this.#file : undefined;
   }
 
-  /** Returns the `max` most frequent sets of query types as bits, in ascending order of value. */
+  /** Returns the `max` most frequent sets of query types of names. Each set is a number of bits. Sorted by number. */
   typeCombinations(max: number): readonly number[] {
     if (this.#combinations === undefined) {
       const counts = new Map<number, number>();
@@ -70,7 +70,7 @@ export class KnownNames {
 
   /**
    * Loads the names file of an earlier run. Names that were learned after the profile was last saved are missing from
-   * the profile; they are added to it with their age reset. A missing file counts as empty.
+   * the profile, so they are added to it as if answered now. A missing file counts as empty.
    */
   async load(): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
@@ -79,7 +79,7 @@ export class KnownNames {
     this.#published = this.#names.size > 0;
   }
 
-  /** Looks the name up in the profile only once, because up to a million names are loaded before dnsdist gets rules. */
+  /** Adds one name from the file. Looks it up only once in the profile, because a million names may be loaded. */
   #readmit(wire: Uint8Array, types: number): void {
     const { profile } = this.#detector;
     const question = this.#questionOf(wire);
@@ -89,7 +89,7 @@ export class KnownNames {
     if (isKnown || profile.readmit(question, types)) this.#set(textOf(wire), known | types);
   }
 
-  /** Parses the name like `questionOfWire`, but with one reused packet. */
+  /** Returns the question for a name in wire form, like `questionOfWire`, but reuses one packet and one object. */
   #questionOf(wire: Uint8Array): Question {
     this.#packet.set(wire, HEADER_BYTES);
     readQuestionSection(this.#packet, this.#detector.key, this.#question);
@@ -107,7 +107,7 @@ export class KnownNames {
     }
   }
 
-  /** Writes changed names atomically. Never writes an empty set, because dnsdist would then limit all queries. */
+  /** Writes the file atomically if names have changed, but never without names: dnsdist would limit all queries. */
   async publish(): Promise<void> {
     if (!this.#changed || this.#names.size === 0) return;
     this.#changed = false;
@@ -132,18 +132,18 @@ export class KnownNames {
   }
 }
 
-/** Map key of a name: the lower-case wire form, one character per octet. */
+/** Returns the key of a name in the map: its wire form in lower case, with one character per octet. */
 function textOf(wire: Uint8Array): string {
   const text = Buffer.from(wire.buffer, wire.byteOffset, wire.length).toString('latin1');
   return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
 }
 
-/** Set of query types in the form in which dnsdist compares it: four hexadecimal digits. */
+/** Returns a set of query types in the form in which dnsdist compares it: four hexadecimal digits. */
 export const typesText = (types: number): string => types.toString(16).padStart(4, '0');
 
 const TYPES_CHARACTERS = 4;
 const TYPES_TEXT = /^[0-9a-f]{4}$/;
-/** Types of an entry without types, in files of older versions: the name counts as known with every type. */
+/** Query types of a name for which the file, written by an older version, has no types: the name has every type. */
 const ALL_TYPES = 0xffff;
 
 function typesOf(value: Uint8Array): number {
@@ -154,7 +154,7 @@ function typesOf(value: Uint8Array): number {
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 
-/** Checks a name from the file, because the file is not trusted. */
+/** Returns true if a key of the file is a name in wire form. The file may have been changed by other programs. */
 function isName(wire: Uint8Array): boolean {
   if (wire.length > MAX_NAME_BYTES) return false;
   let at = 0;

@@ -1,6 +1,8 @@
 const PLAIN = /^[A-Za-z0-9.:[\]+/=_ -]$/;
 
-/** Returns a quoted Lua string. All but a few harmless characters are escaped, so that it cannot become code. */
+/**
+ * Returns a text as a quoted Lua string. All but a few harmless characters are escaped, so that no code can result.
+ */
 export const luaText = (text: string): string =>
   `"${[...Buffer.from(text)]
     .map((byte) => {

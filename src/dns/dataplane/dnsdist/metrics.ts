@@ -1,4 +1,4 @@
-/** Metrics of the dnsdist nodes. Labels are addresses from the configuration. */
+/** Metrics of the dnsdist nodes. Label values are configured addresses and fixed names. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DnsdistNode } from './node.ts';
 
@@ -7,7 +7,6 @@ interface DnsdistFigures {
   faults(): number;
 }
 
-/** Registers the metrics of the dnsdist nodes. Values are read when the registry is scraped. */
 export function registerDnsdistMetrics(plane: DnsdistFigures, registry: Registry): void {
   const registers = [registry];
   new Counter({

@@ -3,12 +3,12 @@ import { failureReporter } from '../../../platform/background/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import { ConsoleError, type DnsdistConsole } from './console.ts';
 
-/** Timeout of one attempt to send rules. It is short, so that a recovered node gets them soon. */
+/** Timeout of one attempt to send the rules to a node. Short, so that a node that recovers gets the rules soon. */
 const ATTEMPT_MS = 1000;
-/** Maximum length of a logged reason. A Lua error of dnsdist is one line; the stack trace after it does not help. */
+/** Maximum length of a logged error of dnsdist. Only its first line is logged, without the Lua stack trace. */
 const MAX_REASON_CHARACTERS = 300;
 
-/** Thrown if dnsdist is reachable but returned an error instead of running the command. */
+/** Thrown if dnsdist is reachable, but returns an error instead of running the command. */
 class RefusedError extends Error {
   constructor(answer: string) {
     const line = answer.trim().split('\n', 1)[0] ?? '';
@@ -22,12 +22,12 @@ const REFUSED =
   'dnsdist rejected the rules and keeps the last ones; retrying every second. Check that it is version 1.7.3 or later, uses the output of `floodgate dns dnsdist-config`, and can read the folder of known names';
 
 /**
- * Keeps one dnsdist node up to date with the rules. An unreachable node does not delay others, and receives all rules
- * after it recovers or restarts.
+ * Keeps the rules of one dnsdist node up to date. An unreachable node does not delay the other nodes. After it has
+ * recovered or restarted, it gets all rules.
  */
 export class DnsdistNode {
   readonly console: DnsdistConsole;
-  /** Failed attempts to send rules: failed connections (`unreachable`) and error answers (`refused`). */
+  /** Number of failed attempts to send rules: no connection (`unreachable`), or an error of dnsdist (`refused`). */
   readonly failures = { unreachable: 0, refused: 0 };
   readonly #log: Log;
   #wanted = '';
@@ -40,7 +40,7 @@ export class DnsdistNode {
     this.#log = log;
   }
 
-  /** Returns true if the node confirmed this command and the connection has stayed open since. */
+  /** Returns true if the node has confirmed this command, and the connection to it is still open. */
   hasApplied(command: string): boolean {
     return this.console.connected && this.#inForce === command;
   }
@@ -49,7 +49,7 @@ export class DnsdistNode {
     return this.#wanted !== '' && this.hasApplied(this.#wanted);
   }
 
-  /** Sends the command to the node. Called every second, so that an unreachable node is retried. */
+  /** Sends a command to the node, unless the node has applied it. Called every second, which retries failures. */
   apply(command: string): void {
     this.#wanted = command;
     this.#bringing ??= this.#bring()
@@ -99,6 +99,6 @@ export class DnsdistNode {
   }
 }
 
-/** Makes dnsdist skip a command that was already applied. dnsdist must return `mark`; other output is an error. */
+/** Makes dnsdist skip a command that it has already applied. The output must be `mark`; other output is an error. */
 const skipIfApplied = (command: string, mark: string): string =>
   `if floodgateInForce~="${mark}" then ${command} floodgateInForce="${mark}" end return floodgateInForce`;

@@ -1,6 +1,6 @@
 /**
- * dnsdist rules that reject queries whichever protection rule is in force. Like the embedded data plane, they reject
- * opcodes other than QUERY, messages without exactly one question, and zone transfers that are not allowed.
+ * dnsdist rules that do not depend on the rule in force. Like the embedded data plane, they reject opcodes other than
+ * QUERY, messages without exactly one question, and zone transfers that are not allowed.
  */
 import { type Network, networkText } from '../../../platform/addresses/index.ts';
 import { QueryType } from '../../protocol/index.ts';
@@ -12,7 +12,7 @@ export interface Refusal {
   readonly name: string;
 }
 
-/** Returns the rule as a Lua expression for `setRules`. */
+/** Returns a refusal as a Lua expression that `setRules` of dnsdist accepts. */
 export const refusalRule = ({ selector, action, name }: Refusal): string =>
   `newRuleAction(${selector},${action},{name="${name}"})`;
 
@@ -23,7 +23,7 @@ export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal
     action: 'RCodeAction(DNSRCode.NOTIMP)',
   },
   {
-    // dnsdist inspects only the first question, so queries with several questions are not forwarded.
+    // dnsdist checks only the first question of a query, so queries with several questions must not be forwarded.
     name: 'floodgate-questions',
     selector: 'NotRule(RecordsCountRule(DNSSection.Question,1,1))',
     action: 'RCodeAction(DNSRCode.FORMERR)',
@@ -37,7 +37,7 @@ export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal
 
 const TRANSFER = `OrRule({QTypeRule(${QueryType.AXFR}),QTypeRule(${QueryType.IXFR})})`;
 
-/** Needs no escaping, because a network's text contains only letters, digits, dots, colons and a slash. */
+/** Selector of queries that are not from one of the networks over TCP. `networkText` contains nothing to escape. */
 const notFrom = (networks: readonly Network[]): string =>
   `NotRule(AndRule({TCPRule(true),NetmaskGroupRule((function() local allowed=newNMG() ` +
   `${networks.map((network) => `allowed:addMask("${networkText(network)}") `).join('')}return allowed end)())}))`;

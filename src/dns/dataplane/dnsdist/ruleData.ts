@@ -1,6 +1,6 @@
 /**
- * dnsdist rules as data for `rulesLoader.ts`: each line is a rule, and spaces separate its words. Strings are written
- * as hexadecimal digits, so that a name cannot become code.
+ * Writes dnsdist rules as data, which the Lua code of `rulesLoader.ts` reads. Each line is a rule of words separated
+ * by spaces. Texts are written as hexadecimal digits, so that a name cannot become code.
  */
 import { NAMES_NEEDED, RULES_HEAD } from './rulesLoader.ts';
 
@@ -10,42 +10,42 @@ export type RuleExpression = string;
 const hex = (text: string): string => (text === '' ? '-' : Buffer.from(text).toString('hex'));
 const list = (items: readonly string[]): string => [items.length, ...items].join(' ');
 
-/** Matches if all selectors match. They are evaluated in order until one does not match. */
+/** Matches queries that all selectors match. They are evaluated in order until one of them does not match. */
 export const all = (selectors: readonly RuleExpression[]): RuleExpression => `and ${list(selectors)}`;
 export const oneOf = (selectors: readonly RuleExpression[]): RuleExpression => `or ${list(selectors)}`;
 export const not = (selector: RuleExpression): RuleExpression => `not ${selector}`;
 /** Matches queries for names that are not in the published file of known names. */
 export const UNKNOWN: RuleExpression = 'unknown';
 export const ofType = (type: number): RuleExpression => `type ${type}`;
-/** Matches queries that have the tag `name` with this value, or with any value by default. */
+/** Matches queries that have the tag `name` with this value. By default: with any value. */
 export const tagged = (name: string, value?: string): RuleExpression =>
   `tagged ${hex(name)} ${value === undefined ? '*' : hex(value)}`;
-/** Matches queries for names in any of these zones. The root zone is an empty string and matches every name. */
+/** Matches queries for names in any of these zones. An empty string is the root zone, which contains every name. */
 export const inZones = (zones: readonly string[]): RuleExpression =>
   `zones ${list(zones.map((zone) => hex(zone === '' ? '.' : zone)))}`;
 export const amongNames = (names: readonly string[]): RuleExpression => `names ${list(names.map(hex))}`;
 /**
- * Matches if the token bucket of `owner` (such as a zone) is empty; otherwise the query consumes a token. A bucket
- * keeps its tokens when rules are updated, unless its rate or burst changes.
+ * Matches if the token bucket of `owner`, such as a zone, is empty. Otherwise the query uses a token. When rules are
+ * updated, a bucket keeps its tokens unless its rate or burst has changed.
  */
 export const beyond = (owner: string, ratePerSecond: number, burst: number): RuleExpression =>
   `beyond ${hex(owner)} ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
-/** Each network has the form of `networkText`. */
+/** Matches queries from any of these networks, which have the form of `networkText`. */
 export const fromNetworks = (networks: readonly string[]): RuleExpression =>
   `from ${list(networks.map(hex))}`;
-/** Matches if the client's token bucket is empty. A client is an IPv4 address or an IPv6 /64. */
+/** Matches if the token bucket of the client is empty. A client is an IPv4 address or an IPv6 /64 network. */
 export const clientBeyond = (ratePerSecond: number, burst: number): RuleExpression =>
   `client ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
 export const setTag = (name: string, value: string): RuleExpression => `tag ${hex(name)} ${hex(value)}`;
-/** Sets the tag to the value of the queried name in the published file. Does nothing if the file lacks the name. */
+/** Sets the tag to the value that the file of known names has for the queried name. No effect on other names. */
 export const lookUp = (tag: string): RuleExpression => `lookup ${hex(tag)}`;
 
 export const rule = (name: string, action: RuleExpression, selector: RuleExpression): string =>
   `${hex(name)} ${action} ${selector}`;
 
-/** Rules in `always` come first. They also apply to TCP queries, and while no names are known. */
+/** Returns the text of all rules. Those in `always` are first: they apply over TCP too, and without known names. */
 export const rulesText = (always: readonly string[], rules: readonly string[]): string =>
   `${[RULES_HEAD, ...always, NAMES_NEEDED, ...rules].join('\n')}\n`;
 

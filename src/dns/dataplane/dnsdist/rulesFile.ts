@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 
-/** File with the last rules. dnsdist loads this file when it starts, so that it has rules even without Floodgate. */
+/** File with the last rules. dnsdist loads it when it starts, so that it has rules even if Floodgate does not run. */
 export class RulesFile {
   readonly #file: string;
   #written = '';
@@ -9,7 +9,7 @@ export class RulesFile {
     this.#file = file;
   }
 
-  /** Writes the rules atomically if they changed. */
+  /** Writes the file atomically if the rules have changed. */
   async write(rules: string): Promise<void> {
     if (rules === this.#written) return;
     await writeFile(`${this.#file}.new`, rules);

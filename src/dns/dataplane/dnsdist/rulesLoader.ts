@@ -1,32 +1,38 @@
 /**
- * Lua code that runs in dnsdist and builds its rules from rule data (ruleData.ts). The data is never executed, because
- * its words only select among predefined selectors and actions, and names are hexadecimal.
+ * Lua code that runs in dnsdist and builds its rules from rule data (ruleData.ts). The data is never executed as
+ * code: its words only select among predefined selectors and actions, and texts are hexadecimal.
  */
 import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
 
-/** First line of the rule data. The loader rejects data of another format version. */
+/** First line of the rule data. It contains the version of the format. The loader rejects other versions. */
 export const RULES_HEAD = 'floodgate rules 2';
-/** Line between the rules for all queries and the rules that need published names and apply only to UDP queries. */
+/** Line of the rule data. The rules after it apply only to UDP queries, and only if dnsdist has known names. */
 export const NAMES_NEEDED = 'names';
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
-/** Tags that a dnsdist rule sets on a query, so that later rules can read them. */
+/** Names of the tags that a dnsdist rule sets on a query, and later rules read. */
 export const TAG = {
   pays: 'floodgate-pays',
   refused: 'floodgate-refused',
   types: 'floodgate-types',
 } as const;
-/** Maximum size of the rule data. 4096 zones with the maximum number of busy names need a fifth of this size. */
+/**
+ * Maximum size of the rule data. The rules for 4096 zones and the maximum number of busy names need a fifth of it.
+ */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Nesting limit, because dnsdist evaluates selectors recursively. No generated rule reaches it. */
+/**
+ * Maximum nesting of selectors, because dnsdist evaluates them recursively. No generated rule reaches the maximum.
+ */
 const MAX_DEPTH = 6;
 
-/** Name of the dnsdist rule that counts a verdict, shown in dnsdist's table of rules. */
+/** Returns the name of the dnsdist rule that counts a verdict. `showRules` prints it. */
 export const verdictName = (outcome: string, reason: string): string => `floodgate-${outcome}-${reason}`;
 const paying = reasons.filter((reason) => reason !== 'none');
 
-/** Lua code of a final rule. Updates of the rules reuse the selector object, so that the rule's counter continues. */
+/**
+ * Returns the Lua code of a final rule. All updates of the rules use one selector object, so its counter continues.
+ */
 const counted = (selector: string, action: string, name: string): string =>
   `{"${name}",function() return ${selector} end,${action}}`;
 const tag = (name: string, value?: string): string =>
@@ -37,7 +43,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   wouldDrop: 'AllowAction',
 };
 
-/** Final rules, one per verdict. Each UDP query ends at one of them, so together they count all verdicts. */
+/** The final rules, one per verdict. Each UDP query that no refusal rejects ends at one, which counts the verdict. */
 const VERDICT_ROWS = [
   counted(`NotRule(${tag(TAG.pays)})`, 'AllowAction', verdictName('passed', 'none')),
   ...paying.map((reason) =>
@@ -192,5 +198,5 @@ end
 
 const VERSION = createHash('sha256').update(BODY).digest('hex').slice(0, 16);
 
-/** Lua code that defines the loader, unless dnsdist already has this version of it. */
+/** Lua code that defines the functions of the loader, unless dnsdist already has this version of them. */
 export const RULES_LOADER = `if floodgateLoader~="${VERSION}" then do${BODY}end floodgateLoader="${VERSION}" end`;

@@ -1,4 +1,4 @@
-/** Counts verdicts on UDP queries from dnsdist's own counters, so that lost dnstap frames do not matter. */
+/** Counts the verdicts on UDP queries. Reads them from counters of dnsdist, because dnstap frames may be lost. */
 import { failureReporter } from '../../../platform/background/index.ts';
 import { outcomes, reasons, VERDICTS, verdictOf } from '../../detector/index.ts';
 import type { DnsdistConsole } from './console.ts';
@@ -10,10 +10,10 @@ const verdicts = new Map(
   ),
 );
 
-/** Timeout for reading a node's counters: at most one tick, because the next rules are sent only after the read. */
+/** Timeout for reading the counters of a node: one tick, because the next rules are sent only after the read. */
 const TIMEOUT_MS = 1000;
 
-/** Parses the output of `showRules`: number, name, matches and text of one rule per line. */
+/** Reads the counters of a node with `showRules`. Each line of its output has number, name and matches of a rule. */
 async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
   const counts = new Float64Array(VERDICTS);
   const table = await console.run('showRules({truncateRuleWidth=1})', TIMEOUT_MS);
@@ -26,7 +26,8 @@ async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
 }
 
 /**
- * Verdict counts of one node since the first read. If a counter decreased, dnsdist was restarted and counts from zero.
+ * Adds the verdicts of one node, from the first read on, to a total. If a counter has decreased, dnsdist was
+ * restarted and has counted from zero.
  */
 class NodeVerdicts {
   readonly #total: Float64Array;
@@ -40,7 +41,7 @@ class NodeVerdicts {
     const before = this.#last;
     const isAnew = before?.some((count, verdict) => (counts[verdict] ?? 0) < count) ?? false;
     this.#last = counts;
-    // The first read only sets the baseline, because its counts are from before Floodgate started.
+    // The first read adds nothing, because its counts are from before the start of Floodgate.
     if (before === undefined) return;
     for (const [verdict, count] of counts.entries())
       this.#total[verdict] = (this.#total[verdict] ?? 0) + count - (isAnew ? 0 : (before[verdict] ?? 0));
@@ -48,7 +49,7 @@ class NodeVerdicts {
 }
 
 export class DnsdistVerdicts {
-  /** Counts of all nodes together, indexed by verdict, as of the last read. */
+  /** Number of queries on all nodes, indexed by verdict, as of the last read. */
   readonly total = new Float64Array(VERDICTS);
   readonly #nodes: readonly { readonly console: DnsdistConsole; readonly verdicts: NodeVerdicts }[];
   #reading: Promise<void> | undefined;
@@ -57,7 +58,7 @@ export class DnsdistVerdicts {
     this.#nodes = consoles.map((console) => ({ console, verdicts: new NodeVerdicts(this.total) }));
   }
 
-  /** Adds the counts since the last read. Those of an unreachable node are added when it is reachable again. */
+  /** Adds what each node has counted since its last read. An unreachable node is read when it is reachable again. */
   read(): Promise<void> {
     this.#reading ??= this.#readAll().catch(failureReporter('counters of dnsdist'));
     return this.#reading;
@@ -80,7 +81,7 @@ async function readNode({
   readonly verdicts: NodeVerdicts;
 }): Promise<void> {
   if (!console.connected) return;
-  // Errors are ignored here, because the rule update (node.ts) reports the failures of a node.
+  // Errors are ignored here, because `DnsdistNode` reports an unreachable node when it sends the rules.
   const read = await readVerdicts(console).catch(() => undefined);
   if (read !== undefined) counts.note(read);
 }

@@ -29,7 +29,7 @@ export function proxyHeader(from: ServerAddress, to: ServerAddress, protocol: 'u
   return header;
 }
 
-/** Returns an IPv4-mapped address for IPv4. A header cannot contain an IPv4 and an IPv6 address. */
+/** Returns the IPv4-mapped form of an IPv4 address, because a header cannot contain addresses of both families. */
 const asIpv6 = (address: string): string => (isIPv6(address) ? address : `::ffff:${address}`);
 
 function writeAddress(header: Buffer, at: number, address: string): void {

@@ -79,7 +79,6 @@ export class ThreadedUdpRelay implements UdpRelay {
     return threads;
   }
 
-  /** The running threads. */
   get workers(): readonly Worker[] {
     return [...this.#threads.values()].map(({ worker }) => worker);
   }
