@@ -1,4 +1,4 @@
-/** Reads DNS answers: the question, the kind of answer, and the zone of a negative answer. */
+/** Reads DNS answers: their question, their kind, and the zone that a negative answer names. */
 
 import type { HashKey } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
@@ -12,33 +12,33 @@ import {
 } from './question.ts';
 
 const POINTER = 0xc0;
-/** Maximum number of compression pointers followed in one name. More are treated as a loop. */
+/** Maximum number of compression pointers in one name. A name with more pointers is treated as a loop. */
 const MAX_POINTERS = 16;
 const MAX_NAME_BYTES = 255;
 
 const Rcode = { FORMERR: 1, SERVFAIL: 2, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
 
-/** Returns the response code in the header, which is the lower four bits of an extended response code. */
+/** Returns the response code in the header of a message: the lower four bits of an extended response code. */
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
 
-/** Result of {@link answerKind}. Values below 16 are response codes; others classify NOERROR without answer records. */
+/** Kinds of answers. Values below 16 are response codes. The other values divide NOERROR without answer records. */
 export const AnswerKind = {
-  /** The message contains answer records, or a referral to the servers of another zone. */
+  /** NOERROR with answer records, or a referral to the servers of another zone. */
   records: 0,
   nxdomain: 3,
   /** NODATA: the name exists, but has no record of the type. Some zones return NODATA for nonexistent names too. */
   noData: 16,
-  /** NODATA with an NSEC record that lists only RRSIG, NSEC and NXNAME: the name does not exist (RFC 9824). */
+  /** NODATA with an NSEC record of no types other than RRSIG, NSEC, NXNAME: the name does not exist (RFC 9824). */
   denial: 17,
-  /** TC=1 without records, as sent by servers with rate limits. Does not show whether the name exists. */
+  /** TC=1 without records, as servers with rate limits send it. It does not show whether the name exists. */
   truncated: 18,
   /** The server does not support the EDNS version of the query (BADVERS) and did not look up the name. */
   badVersion: 19,
 } as const;
 
-/** Maximum number of authority records inspected. Servers send SOA, NSEC and their signatures first. */
+/** Maximum number of authority records that are read. Servers send SOA, NSEC and their signatures first. */
 const MAX_AUTHORITIES = 8;
 const RECORD_HEAD_BYTES = 10;
 const TC = 0x02;
@@ -46,7 +46,9 @@ const OPT_TYPE = 41;
 /** Size of an OPT record without options: root name, type, class, TTL and option length (RFC 6891, 6.1.2). */
 const OPT_HEAD_BYTES = 11;
 
-/** Returns the {@link AnswerKind} of an answer. `questionEnd` is the offset of the end of the question section. */
+/**
+ * Returns the {@link AnswerKind} of an answer. `questionEnd`: offset of the first byte after the question section.
+ */
 export function answerKind(packet: Uint8Array, questionEnd: number): number {
   const rcode = rcodeOf(packet);
   if (rcode !== 0 || readUint16(packet, 6) !== 0) return rcode;
@@ -70,8 +72,8 @@ export function answerKind(packet: Uint8Array, questionEnd: number): number {
 }
 
 /**
- * Returns the extended response code of a message without records other than an OPT record at `at`. Undefined if
- * there are other records, or the OPT record is malformed.
+ * Returns the extended response code of a message. Undefined if the message has records other than an OPT record at
+ * offset `at`, or the OPT record is malformed.
  */
 function extendedRcode(packet: Uint8Array, at: number): number | undefined {
   if (readUint16(packet, 6) !== 0 || readUint16(packet, 8) !== 0) return undefined;
@@ -86,8 +88,8 @@ function extendedRcode(packet: Uint8Array, at: number): number | undefined {
 const BARE_ERRORS: ReadonlySet<number | undefined> = new Set(Object.values(Rcode));
 
 /**
- * Returns true for an error response without question and without records other than OPT. NSD refuses unknown classes
- * this way. The caller must match the response to a query by server, port and transaction ID.
+ * Returns true if a packet is an error answer without question and without records other than OPT. NSD refuses
+ * unknown classes with such an answer. The caller must match it to a query by server, port and transaction ID.
  */
 export const isBareError = (packet: Uint8Array): boolean =>
   packet.length >= HEADER_BYTES &&
@@ -95,7 +97,7 @@ export const isBareError = (packet: Uint8Array): boolean =>
   readUint16(packet, 4) === 0 &&
   BARE_ERRORS.has(extendedRcode(packet, HEADER_BYTES));
 
-/** Returns true if an NSEC bitmap lists only RRSIG, NSEC and NXNAME: the name does not exist (RFC 9824). */
+/** Returns true if the data of an NSEC record lists only the types RRSIG, NSEC and NXNAME (RFC 9824). */
 function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
   const bitmap = skipName(packet, start);
   if (bitmap === 0 || end > packet.length || packet[bitmap] !== 0) return false;
@@ -110,8 +112,9 @@ function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * Parses the question of a DNS answer. `packet` may contain only the first bytes. Returns false for packets that are
- * not answers, are malformed, or answer a zone transfer, from which the guard does not learn.
+ * Parses the question of a DNS answer into `question`. `packet` may contain only the first bytes of the answer.
+ * Returns false if the packet is not an answer, is malformed, or answers a zone transfer, from which the guard does
+ * not learn.
  */
 export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question): boolean =>
   isResponse(packet) &&
@@ -119,8 +122,8 @@ export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question)
   !isTransfer(question.type);
 
 /**
- * Returns the zone of a negative answer, in wire form: the owner of the SOA record that must be the first authority
- * record. Undefined if the first one is not SOA, or the message has answer records or is malformed.
+ * Returns the name of the zone of a negative answer, in wire form: the owner of the SOA record. Undefined if the
+ * first authority record is not an SOA record, or the message has answer records or is malformed.
  */
 export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Array | undefined {
   const answers = readUint16(packet, 6);
@@ -131,7 +134,7 @@ export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Arra
   return expandName(packet, questionEnd);
 }
 
-/** Returns the offset after a name that may end in a compression pointer, or 0 if the name exceeds the packet. */
+/** Returns the offset after a name, which may end in a compression pointer. Returns 0 if it exceeds the packet. */
 export function skipName(packet: Uint8Array, start: number): number {
   for (let at = start; at < packet.length; ) {
     const size = packet[at] ?? 0;
@@ -143,8 +146,8 @@ export function skipName(packet: Uint8Array, start: number): number {
 }
 
 /**
- * Returns the name with its compression pointers resolved. Undefined for a loop, a name that exceeds the packet, or
- * more than 255 octets.
+ * Returns the name at offset `start` in wire form, with compression pointers resolved. Undefined if the pointers form
+ * a loop, or the name exceeds the packet or 255 octets.
  */
 export function expandName(packet: Uint8Array, start: number): Uint8Array | undefined {
   const name: number[] = [];

@@ -1,4 +1,6 @@
-/** Escapes in domain names and record data (RFC 1035, 5.1): `\X` is the character X, `\DDD` the octet of value DDD. */
+/**
+ * Escapes in domain names and record data (RFC 1035, 5.1): `\X` is the character X, `\DDD` the octet with value DDD.
+ */
 
 const BACKSLASH = 0x5c;
 const DIGIT_0 = 0x30;
@@ -6,11 +8,11 @@ const DIGIT_9 = 0x39;
 
 export interface Escaped {
   readonly octet: number;
-  /** Number of bytes of the escape after the backslash. */
+  /** Number of bytes that the escape has after the backslash. */
   readonly bytes: number;
 }
 
-/** Reads an escape. `at` is the offset after the backslash. Returns undefined if the escape is invalid. */
+/** Reads an escape. `at`: offset after the backslash. Returns undefined if the escape is invalid. */
 export function escapedAt(text: Buffer, at: number): Escaped | undefined {
   const first = text[at];
   if (first === undefined) return undefined;
@@ -20,7 +22,9 @@ export function escapedAt(text: Buffer, at: number): Escaped | undefined {
   return octet <= 255 ? { octet, bytes: 3 } : undefined;
 }
 
-/** Resolves escapes and returns octets, with other characters as UTF-8. Undefined if an escape is invalid. */
+/**
+ * Returns the octets of a text: escapes are resolved, other characters are UTF-8. Undefined if an escape is invalid.
+ */
 export function unescapeText(text: string): Buffer | undefined {
   const bytes = Buffer.from(text);
   if (!bytes.includes(BACKSLASH)) return bytes;

@@ -1,4 +1,4 @@
-/** DNS message parser (RFC 1035). The functions that run for every packet hash names without allocating objects. */
+/** Parser for DNS messages (RFC 1035). The functions that parse and hash each question allocate no objects. */
 
 export {
   AnswerKind,

@@ -6,7 +6,7 @@ const MAX_LABEL_BYTES = 63;
 const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 
-/** Thrown if a text is not a domain name. The message contains the reason. */
+/** Thrown if a text is not a valid domain name. The message contains the reason. */
 export class BadNameError extends Error {
   constructor(name: string, why: string) {
     super(`"${name}" is not a domain name: ${why}`);
@@ -17,8 +17,8 @@ export class BadNameError extends Error {
 const PLAIN_NAME = /^[A-Za-z0-9_*/-]{1,63}(\.[A-Za-z0-9_*/-]{1,63})*\.?$/;
 
 /**
- * Converts a name such as `www.example.test` to wire form. A name without a trailing dot is absolute too. Escapes
- * (`\.`, `\032`) are resolved. Non-ASCII characters without an escape are encoded as UTF-8. Throws `BadNameError`.
+ * Converts a name such as `www.example.test` to wire form. The name is absolute, with or without a trailing dot.
+ * Escapes (`\.`, `\032`) are resolved. Non-ASCII characters are encoded as UTF-8. Throws `BadNameError`.
  */
 export function nameToWire(name: string): Uint8Array {
   if (name.length < MAX_NAME_BYTES - 1 && PLAIN_NAME.test(name)) return plainToWire(name);
@@ -54,7 +54,7 @@ function labelsOf(name: string): number[][] {
   return labels;
 }
 
-/** Converts a name without escapes: each dot becomes the length octet of the label after it. */
+/** Converts a name without escapes to wire form: each dot becomes the length octet of the next label. */
 function plainToWire(name: string): Uint8Array {
   const length = name.endsWith('.') ? name.length - 1 : name.length;
   const wire = new Uint8Array(length + 2);
@@ -69,8 +69,8 @@ function plainToWire(name: string): Uint8Array {
 }
 
 /**
- * Converts the uncompressed name at `offset` to text without a trailing dot; the root becomes `.`. Letters become lower
- * case. Octets other than letters, digits, `_`, `*`, `/` and `-` become `\ddd`.
+ * Converts the uncompressed name at `offset` from wire form to text: in lower case, and without a trailing dot. The
+ * root becomes `.`. Octets other than letters, digits, `_`, `*`, `/` and `-` become `\ddd`.
  */
 export function nameToText(wire: Uint8Array, offset = 0): string {
   const labels: string[] = [];

@@ -1,9 +1,9 @@
 /**
  * Keyed, case-insensitive 64-bit hash of a domain name, computed as two 32-bit halves (lanes). Labels are hashed from
- * right to left, so that one pass yields the hash of every suffix. These hashes are used to find the zone.
+ * right to left, so that one pass yields the hash of each suffix, by which the zone of the name is looked up.
  */
 
-/** Hash key of two unsigned 32-bit words, stored with the profile, because the hashes there depend on the key. */
+/** Key of the hash: two unsigned 32-bit words. It is stored with the profile, whose hashes depend on it. */
 export interface HashKey {
   readonly high: number;
   readonly low: number;
@@ -23,7 +23,9 @@ export const mixLow = (lane: number, byte: number): number => {
   return product ^ (product >>> 13);
 };
 
-/** Spreads a hash lane over 32 bits (MurmurHash3 finalizer), so that similar names do not land in adjacent slots. */
+/**
+ * Mixes all bits of a lane (MurmurHash3 finalizer), so that similar names do not get adjacent slots in a hash table.
+ */
 export const finalizeHash = (lane: number): number => {
   let value = lane ^ (lane >>> 16);
   value = Math.imul(value, 0x85ebca6b);
@@ -36,11 +38,11 @@ const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 const CASE_BIT = 0x20;
 
-/** Returns the ASCII lower case of one byte. Names that differ only in case are equal (RFC 4343). */
+/** Returns an ASCII letter in lower case, and any other byte unchanged. Names are case-insensitive (RFC 4343). */
 export const lowerCase = (byte: number): number =>
   byte >= UPPER_A && byte <= UPPER_Z ? byte | CASE_BIT : byte;
 
-/** Returns the hash of a client's network, /24 for IPv4 and /56 for IPv6. The input is the text of the address. */
+/** Returns a hash of the client network (IPv4 /24, IPv6 /56) of an address, which is given as text. */
 export const networkHash = (address: string): number => {
   const end = address.includes(':') ? ipv6NetworkEnd(address) : address.lastIndexOf('.');
   let hash = 0x811c9dc5;
@@ -48,13 +50,15 @@ export const networkHash = (address: string): number => {
   return finalizeHash(hash);
 };
 
-/** Length of an IPv6 address's /56 prefix as text: three groups, and the fourth without its last two digits. */
+/**
+ * Returns how many characters of an IPv6 address are its /56 network: three groups, and the fourth without 2 digits.
+ */
 const ipv6NetworkEnd = (address: string): number => {
   let groups = 0;
   for (let i = 0; i < address.length; i++) {
     if (address[i] !== ':') continue;
     if (++groups === 4) return address[i - 2] === ':' ? i - 1 : i - 2;
-    // `::` stands for groups of zeros, which are then the rest of the prefix.
+    // `::` stands for groups of zeros, so the rest of the network is zero.
     if (address[i + 1] === ':') return i;
   }
   return address.length;

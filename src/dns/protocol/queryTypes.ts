@@ -1,4 +1,4 @@
-/** Query types that the guard distinguishes, with their numbers (IANA DNS parameters). */
+/** Query types that the guard knows by name, with their numbers (IANA DNS parameters). */
 export const QueryType = {
   A: 1,
   NS: 2,
@@ -26,7 +26,7 @@ export const QueryType = {
 } as const;
 export type QueryTypeName = keyof typeof QueryType;
 
-/** Frequent query types. Each type has its own bit, in this order. All other types share one additional bit. */
+/** Frequent query types, in the order of their bits in a type set. All other types share one further bit. */
 const ORDER: readonly QueryTypeName[] = [
   'A',
   'AAAA',
@@ -49,10 +49,10 @@ const OTHER_TYPES_BIT = 1 << ORDER.length;
 const bits = new Uint16Array(QueryType.CAA + 1).fill(OTHER_TYPES_BIT);
 for (const [index, name] of ORDER.entries()) bits[QueryType[name]] = 1 << index;
 
-/** Returns the bit for a query type in the 16-bit type set of a profile entry. */
+/** Returns the bit of a query type in a type set, which is the 16-bit number of types stored for a known name. */
 export const typeBit = (type: number): number => bits[type] ?? OTHER_TYPES_BIT;
 
-/** The query types that have their own bit, as pairs of type number and bit. */
+/** The query types with their own bit in a type set, as pairs of type number and bit. */
 export const TYPES_WITH_BIT: ReadonlyArray<readonly [type: number, bit: number]> = ORDER.map(
   (name, index) => [QueryType[name], 1 << index],
 );
@@ -60,7 +60,7 @@ export const TYPES_WITH_BIT: ReadonlyArray<readonly [type: number, bit: number]>
 /** Returns true if a type set contains the bit that all infrequent query types share. */
 export const haveOtherTypes = (types: number): boolean => (types & OTHER_TYPES_BIT) !== 0;
 
-/** Names of the query types in a profile entry's type set. Infrequent types share the name `other`. */
+/** Returns the names of the query types in a type set. All types that share a bit have the name `other`. */
 export const typeNames = (types: number): string[] => [
   ...ORDER.filter((_, index) => (types & (1 << index)) !== 0),
   ...((types & OTHER_TYPES_BIT) !== 0 ? ['other'] : []),
@@ -73,7 +73,9 @@ const numberNames = new Map<number, string>(
 /** Returns the name of a query type, or `TYPE1234` (RFC 3597) for a type that is not in {@link QueryType}. */
 export const typeName = (type: number): string => numberNames.get(type) ?? `TYPE${type}`;
 
-/** Returns the number of a query type given by name, in any case, or as `TYPE1234`. Undefined for other text. */
+/**
+ * Returns the number of a query type from its name, in upper or lower case, or from `TYPE1234`. Otherwise undefined.
+ */
 export function typeNumber(name: string): number | undefined {
   const upper = name.toUpperCase();
   if (Object.hasOwn(QueryType, upper)) return QueryType[upper as QueryTypeName]; // just checked

@@ -1,30 +1,30 @@
 /**
- * Parser for the question of a DNS query: one bounded pass without allocation. For a malformed packet it returns a
- * fault code instead of throwing, which costs no more than parsing a valid packet.
+ * Parser for the question of a DNS message, in one bounded pass without allocation. For a malformed packet, it
+ * returns a result code instead of throwing, so that a malformed packet costs no more than a valid one.
  */
 import { finalizeHash, type HashKey, lowerCase, mixHigh, mixLow } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
 
-/** Size of a DNS header (RFC 1035, 4.1.1). */
+/** Size of the header of a DNS message (RFC 1035, 4.1.1). */
 export const HEADER_BYTES = 12;
-/** Maximum length of a name, including length octets and root (RFC 1035, 2.3.4). */
+/** Maximum length of a name in wire form, including length octets and root (RFC 1035, 2.3.4). */
 const MAX_NAME_BYTES = 255;
-/** A name of 255 octets has at most 127 labels of one character. */
+/** Maximum number of labels: a name of 255 octets has at most 127 labels, of one character each. */
 const MAX_LABELS = 127;
 const MAX_LABEL_BYTES = 63;
 const TYPE_AND_CLASS_BYTES = 4;
-/** Maximum size of a query. Legitimate queries (255-octet name, a few EDNS options) are far smaller. */
+/** Maximum size of a query. Legitimate queries are far smaller, even with a name of 255 octets and EDNS options. */
 export const MAX_QUERY_BYTES = 4096;
 
 /**
- * Result of parsing a query. `tooShort` and `response` packets are dropped; other faults are answered FORMERR unless
- * noted.
+ * Results of parsing a query. All except `ok` are faults. UDP packets with the faults `tooShort`, `response` and
+ * `portZero` are dropped. Other faults are answered with FORMERR, unless another answer is noted below.
  */
 export const ReadResult = {
   ok: 0,
-  /** The packet is shorter than a DNS header, so it has no transaction ID to answer with. */
+  /** The packet is shorter than a DNS header, so that no answer can be built. */
   tooShort: 1,
-  /** The response bit is set, so the packet is not a query. Answering it could create a loop. */
+  /** The packet is a response, not a query. An answer to it could cause a loop. */
   response: 2,
   /** The packet is larger than {@link MAX_QUERY_BYTES}. */
   tooLong: 3,
@@ -34,34 +34,34 @@ export const ReadResult = {
   badName: 5,
   /** The packet ends within the type or class. */
   cutShort: 6,
-  /** The opcode is not QUERY. The packet is answered NOTIMP. */
+  /** The opcode is not QUERY. The answer is NOTIMP. */
   opcode: 7,
-  /** Source port 0, so no answer can be sent (RFC 768). Detected by the receiving code, not by the parser. */
+  /** The source port is 0, so that no answer can be sent (RFC 768). The receiver checks this, not the parser. */
   portZero: 8,
-  /** Zone transfer (AXFR, IXFR). Parsed like `ok`; answered REFUSED unless the client may transfer zones. */
+  /** The query requests a zone transfer (AXFR, IXFR). The answer is REFUSED unless the client may transfer zones. */
   transfer: 9,
 } as const;
 export type ReadResult = (typeof ReadResult)[keyof typeof ReadResult];
 
-/** Names of the parse results, indexed by result number, for counters and metrics. */
+/** Names of the parse results, indexed by result. */
 export const readResultNames = Object.keys(ReadResult) as ReadonlyArray<keyof typeof ReadResult>;
 
-/** A parsed question. One object is reused, so its fields are valid only until the next packet is parsed. */
+/** A parsed question. If an object is reused for another packet, its fields are overwritten. */
 export class Question {
   id = 0;
   type = 0;
   class = 0;
-  /** Packet offset of the first byte after the question section. */
+  /** Offset of the first byte after the question section in the packet. */
   end = 0;
-  /** Number of labels in the name, not counting the root. */
+  /** Number of labels in the name, without the root. */
   labels = 0;
-  /** Hash of the whole name as two unsigned 32-bit words, which are never both zero. */
+  /** Hash of the whole name: two unsigned 32-bit words, `hashHigh` and `hashLow`, which are never both zero. */
   hashHigh = 0;
   hashLow = 0;
-  /** Hash lanes of the suffixes of the name. Entry i belongs to the suffix of i + 1 labels. */
+  /** Hashes of the suffixes of the name, as two 32-bit halves. Entry i belongs to the last i + 1 labels. */
   readonly suffixHigh = new Int32Array(MAX_LABELS);
   readonly suffixLow = new Int32Array(MAX_LABELS);
-  /** Packet offset of the length octet of each label. The first entry belongs to the leftmost label. */
+  /** Offset in the packet of each label's length octet. The first entry belongs to the leftmost label. */
   readonly offsets = new Uint16Array(MAX_LABELS);
 }
 
@@ -73,7 +73,7 @@ export function readQuery(packet: Uint8Array, key: HashKey, question: Question):
   return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
 }
 
-/** Checks the header of a query of `length` bytes. `packet` may contain only the header instead of the whole query. */
+/** Checks the header of a query of `length` bytes. `packet` may contain only the header of the query. */
 export function readHeader(packet: Uint8Array, length: number): ReadResult {
   if (length < HEADER_BYTES) return ReadResult.tooShort;
   const flags = packet[2] as number; // inside the packet: length is at least HEADER_BYTES
@@ -82,10 +82,10 @@ export function readHeader(packet: Uint8Array, length: number): ReadResult {
   return length > MAX_QUERY_BYTES ? ReadResult.tooLong : ReadResult.ok;
 }
 
-/** Returns true for the query types of zone transfers, AXFR (RFC 5936) and IXFR (RFC 1995). */
+/** Returns true if a query type requests a zone transfer: AXFR (RFC 5936) or IXFR (RFC 1995). */
 export const isTransfer = (type: number): boolean => type === QueryType.AXFR || type === QueryType.IXFR;
 
-/** Parses the question section of a query or an answer. The caller must have checked the header flags. */
+/** Parses the question section of a query or an answer into `question`. The flags in the header are not checked. */
 export function readQuestionSection(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
   const { length } = packet;
   if (length < HEADER_BYTES) return ReadResult.tooShort;
@@ -101,7 +101,7 @@ export function readQuestionSection(packet: Uint8Array, key: HashKey, question: 
   return ReadResult.ok;
 }
 
-/** Reads a big-endian 16-bit number. Bytes after the end of the packet read as zero. */
+/** Reads a big-endian 16-bit number. Bytes after the end of the packet count as zero. */
 export const readUint16 = (packet: Uint8Array, offset: number): number =>
   ((packet[offset] ?? 0) << 8) | (packet[offset + 1] ?? 0);
 
@@ -115,8 +115,8 @@ function readLabels(packet: Uint8Array, question: Question): number {
     if (offset >= length) return 0;
     const size = packet[offset] as number; // offset is below length
     if (size === 0) break;
-    // Compression pointers are rejected, because in the first name they could only point to the name itself or the
-    // header.
+    // Compression pointers are rejected. In the first name of a message, a pointer could only refer to this name or
+    // to the header.
     if (size > MAX_LABEL_BYTES) return 0;
     offsets[labels++] = offset;
     offset += size + 1;
@@ -126,7 +126,7 @@ function readLabels(packet: Uint8Array, question: Question): number {
   return offset + 1;
 }
 
-/** Hashes the labels of a name from right to left and stores the hash lanes of each suffix. */
+/** Hashes the labels of the name from right to left. Stores the hash of each suffix and of the whole name. */
 function hashLabels(packet: Uint8Array, key: HashKey, question: Question): void {
   let high = key.high | 0;
   let low = key.low | 0;
@@ -144,11 +144,11 @@ function hashLabels(packet: Uint8Array, key: HashKey, question: Question): void 
     question.suffixLow[suffix] = low;
   }
   question.hashHigh = finalizeHash(high);
-  // The hash must not be (0, 0), because this value marks an empty slot of the profile.
+  // Two zero words mark an empty slot of the profile, so the hash must not be two zero words.
   question.hashLow = finalizeHash(low) || 1;
 }
 
-/** Returns the hash lanes of the suffix that consists of the last `labels` labels. `labels` must be at least 1. */
+/** Returns the hash of the suffix that consists of the last `labels` labels of a name. `labels` is at least 1. */
 export const suffixHash = (question: Question, labels: number): [high: number, low: number] => [
   question.suffixHigh[labels - 1] ?? 0,
   question.suffixLow[labels - 1] ?? 0,

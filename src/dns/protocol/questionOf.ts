@@ -4,7 +4,7 @@ import { HEADER_BYTES, Question, readQuestionSection } from './question.ts';
 
 const IN_CLASS = 1;
 
-/** Builds a query packet with one question of class IN. No flags are set, not even RD. */
+/** Builds a query packet with one question of class IN and without flags. `name`: in wire form. */
 export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array {
   const packet = new Uint8Array(HEADER_BYTES + name.length + 4);
   const view = new DataView(packet.buffer);
@@ -16,13 +16,13 @@ export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array 
   return packet;
 }
 
-/** Returns the question for a name given in wire form, as if parsed from a packet. */
+/** Returns the question that a query packet for `name`, in wire form, contains. */
 export function questionOfWire(name: Uint8Array, type: number, key: HashKey): Question {
   const question = new Question();
   readQuestionSection(queryPacket(name, type), key, question);
   return question;
 }
 
-/** Returns the question for a name given as text, as if parsed from a packet. Throws `BadNameError`. */
+/** Returns the question that a query packet for `name`, as text, contains. Throws `BadNameError`. */
 export const questionOf = (name: string, type: number, key: HashKey): Question =>
   questionOfWire(nameToWire(name), type, key);
