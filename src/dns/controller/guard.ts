@@ -1,6 +1,6 @@
 /**
- * Guard life cycle, independent of the data plane: restores the learned state, applies the rule in force, seeds zones,
- * runs the work of each second, and stores the learned state at the end.
+ * Starts and stops a guard with any data plane: restores the learned state, applies the rule in force, seeds zones,
+ * runs the periodic tasks, and stores the learned state at the end.
  */
 
 import { inBackground } from '../../platform/background/index.ts';
@@ -18,10 +18,10 @@ import { type AccessListSource, watchAccessLists } from './watchAccessLists.ts';
 import { type RuleSource, watchRules } from './watchRules.ts';
 
 export interface GuardOptions {
-  /** Location of the guard, which selects the rules that apply. */
+  /** Location of the guard. Only rules whose scope contains this location apply. */
   readonly place: GuardLocation;
   readonly detector?: Partial<DetectorOptions>;
-  /** Zones to seed at the start. DNS is already answered during seeding. */
+  /** Zones to seed. The guard already serves DNS during seeding. */
   readonly zones?: readonly ZoneSource[];
 }
 
@@ -29,7 +29,7 @@ export interface GuardDependencies<P extends DataPlane = DataPlane> {
   readonly dataPlane: MakeDataPlane<P>;
   readonly rules: RuleSource;
   readonly lists?: AccessListSource;
-  /** Stores of learned state and counts. Default: nothing is persisted. */
+  /** Stores of learned state, counts and attacks. Without a store, its data is lost when the guard stops. */
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
   readonly attackStore?: AttackStore;
@@ -44,14 +44,15 @@ export interface Guard<P extends DataPlane = DataPlane> {
   readonly attacks: AttackTracker;
   readonly seeding: ZoneSeeding;
   readonly dataPlane: P;
-  /** Stops answering and stores the learned state. */
+  /** Stops serving DNS, and stores learned state, attacks and counts. */
   stop(): Promise<void>;
 }
 
 const TICK_MS = 1000;
 
 /**
- * Starts the guard. Stops everything and rejects if the data plane or the first read of rules or access lists fails.
+ * Starts the guard. If the rules or the access lists cannot be read, or the data plane cannot start, stops everything
+ * and rejects.
  */
 export async function startGuard<P extends DataPlane>(
   { place, detector: detectorOptions, zones = [] }: GuardOptions,
@@ -92,7 +93,7 @@ export async function startGuard<P extends DataPlane>(
     await dataPlane.stop();
     throw error;
   }
-  // Seeding starts last, so that an unreachable server or zone does not delay DNS.
+  // Seeding starts after the data plane, so that DNS does not wait for a zone that cannot be read.
   seeding.start();
   const profile = persistProfile(detector, { profileStore, log });
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** Controller: runs a guard on any data plane. Applies the rule, seeds zones, stores counts and learned state. */
+/** Runs a guard with any data plane: applies the rule in force, seeds zones, stores counts and learned state. */
 
 export { type Guard, type GuardDependencies, type GuardOptions, startGuard } from './guard.ts';
 export { registerGuardMetrics } from './metrics.ts';

@@ -1,10 +1,10 @@
-/** Metrics of the guard. Labels are rule ids and verdict names, never text from clients. */
+/** Metrics of the guard. Label values are rule ids and names of verdicts, not data from clients. */
 import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../platform/metrics/index.ts';
 import { type AttackDetector, outcomeOf, reasonOf, type Verdict } from '../detector/index.ts';
 import type { Guard } from './guard.ts';
 
-/** Registers the metrics of the guard and its data plane. Values are read at each scrape. */
+/** Registers the metrics of a guard and of its data plane. */
 export function registerGuardMetrics({ detector, stats, dataPlane }: Guard, registry: Registry): void {
   dataPlane.registerMetrics(registry);
   new Counter({

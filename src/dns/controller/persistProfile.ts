@@ -1,4 +1,6 @@
-/** Persists the learned state across restarts: restored at the start, stored every ten minutes and at the end. */
+/**
+ * Keeps the learned state across restarts: restores it at the start, and stores it every ten minutes and at the end.
+ */
 
 import { randomInt } from 'node:crypto';
 import { inBackground } from '../../platform/background/index.ts';
@@ -7,9 +9,9 @@ import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import { AttackDetector, type DetectorOptions, type ProfileStore } from '../detector/index.ts';
 
 const WORD = 2 ** 32;
-/** An attack's start and end are detected at this interval and stored at once. */
+/** Interval of the check whether an attack has begun or ended. In both cases, the learned state is stored at once. */
 const ATTACK_CHECK_MS = 1000;
-/** Interval for storing the profile: a crash loses at most ten minutes of a week of learning. */
+/** Interval at which the profile is stored. A crash loses at most what was learned in this time. */
 const SAVE_MS = 10 * 60_000;
 
 interface ProfileDependencies {
@@ -17,7 +19,7 @@ interface ProfileDependencies {
   readonly log: Log;
 }
 
-/** Returns a detector with the stored state and the stored hash key, because stored names are hashed with this key. */
+/** Returns a detector with the stored state. It also gets the stored hash key, with which stored names are hashed. */
 export function restoreDetector(
   options: Partial<DetectorOptions> | undefined,
   { profileStore, log }: ProfileDependencies,
@@ -33,7 +35,7 @@ export function restoreDetector(
   return detector;
 }
 
-/** Stores the detector's learned state periodically; `stop` stores it a last time. */
+/** Stores the learned state of a detector periodically, and a last time on `stop`. */
 export function persistProfile(
   detector: AttackDetector,
   { profileStore, log }: ProfileDependencies,
@@ -44,7 +46,7 @@ export function persistProfile(
     saves.run(save).catch((error: unknown) => log.warn({ error: String(error) }, 'cannot store the profile'));
   const save = () =>
     stored(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()));
-  // If the process is killed during an attack, the store must already contain the attack and its thresholds.
+  // When an attack begins, it is stored at once with its thresholds, in case the process is killed during the attack.
   let attack = detector.attack;
   const checkAttack = (): void => {
     if (detector.attack === attack) return;

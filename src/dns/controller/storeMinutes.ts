@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/logging/index.ts';
 import type { MinuteRecord, QueryStatsStore } from '../analytics/index.ts';
 
-/** Stores the counts of a minute. A failure of the store loses only that minute's analytics. */
+/** Stores the query counts of a minute for analytics. If this fails, only the counts of this minute are lost. */
 export async function storeMinutes(
   records: readonly MinuteRecord[],
   { queryStatsStore, log }: { readonly queryStatsStore: QueryStatsStore | undefined; readonly log: Log },

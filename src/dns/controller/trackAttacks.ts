@@ -1,4 +1,4 @@
-/** Logs the start and end of each attack and stores its record. */
+/** Logs the start and the end of each attack, and keeps the record of the attack in the attack store. */
 
 import { randomUUID } from 'node:crypto';
 import { inBackground } from '../../platform/background/index.ts';
@@ -14,7 +14,7 @@ import {
 import type { AttackDetector, SampleBatch } from '../detector/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Active attacks are stored this often, so a killed process loses little. New and ended ones are stored at once. */
+/** Interval at which active attacks are stored. An attack is also stored at once when it starts or ends. */
 const SAVE_MS = 10_000;
 const FORGET_MS = 3_600_000;
 const MAX_ZONES_NAMED = 10;
@@ -23,7 +23,7 @@ export interface TrackAttacksDependencies {
   readonly detector: AttackDetector;
   readonly attackStore: AttackStore | undefined;
   readonly log: Log;
-  /** Called when an attack starts, changes or ends. */
+  /** Called when an attack has started, changed or ended. */
   readonly onAttack?: ((event: AttackEvent) => void) | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface AttackTracker {
   open(): readonly Attack[];
   get(id: string): Attack | undefined;
   tick(nowMs: number, samples: readonly SampleBatch[]): void;
-  /** Stores the active attacks a last time, so that the next start continues them. */
+  /** Stores the active attacks a last time, so that the guard continues them after its next start. */
   stop(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function trackAttacks({
         onAttack(event);
       }
       const urgent = events.filter(({ kind }) => kind !== 'changed').map(({ attack }) => attack);
-      // While the store is slow, only writes that must not be lost are queued.
+      // While a write to the store is in progress, only starts and ends of attacks are queued.
       const isDue = !isSaving && Math.abs(nowMs - savedMs) >= SAVE_MS;
       if (isDue) savedMs = nowMs;
       const lasting = isDue
@@ -88,7 +88,7 @@ export function trackAttacks({
   };
 }
 
-/** Logs the start and end of an attack. Zone names are escaped, so they cannot inject control characters. */
+/** Logs the start or end of an attack. Zone names are escaped, so they cannot contain control characters. */
 function logAttack({ kind, attack }: AttackEvent, log: Log): void {
   const { id, zones, zone_count, detected_by, rule, now, peak } = attack;
   const subject = { attack: id, zones: zones.slice(0, MAX_ZONES_NAMED), zoneCount: zone_count };

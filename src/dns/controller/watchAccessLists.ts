@@ -2,7 +2,7 @@ import type { Log } from '../../platform/logging/index.ts';
 import type { AccessLists, AttackDetector } from '../detector/index.ts';
 import { watchSource } from './watchSource.ts';
 
-/** Source of the account's access lists. `onChange` returns a function that unsubscribes. */
+/** Source of the access lists of an account. `onChange` returns a function that removes the listener. */
 export interface AccessListSource {
   read(): Promise<AccessLists>;
   onChange(listener: () => void): () => void;
@@ -15,7 +15,7 @@ export interface WatchAccessListsDependencies {
   readonly onLists: () => void;
 }
 
-/** Passes the access lists to the detector, now and after each change. */
+/** Reads the access lists now and after each change, and passes them to the attack detector. */
 export function watchAccessLists({
   lists,
   detector,

@@ -4,7 +4,7 @@ import type { QueryStats } from '../analytics/index.ts';
 import type { AttackDetector } from '../detector/index.ts';
 import { watchSource } from './watchSource.ts';
 
-/** Source of the account's rules. `onChange` returns a function that unsubscribes. */
+/** Source of the rules of an account. `onChange` returns a function that removes the listener. */
 export interface RuleSource {
   list(): Promise<readonly Rule[]> | readonly Rule[];
   onChange(listener: () => void): () => void;
@@ -18,7 +18,7 @@ export interface WatchRulesDependencies {
   readonly onRule: () => void;
 }
 
-/** Passes the rule in force to the detector, now and after each change. */
+/** Reads the rules now and after each change, and passes the rule in force to the attack detector. */
 export function watchRules(
   place: GuardLocation,
   { rules, detector, stats, log, onRule }: WatchRulesDependencies,
@@ -27,7 +27,7 @@ export function watchRules(
     read: () => rules.list(),
     onChange: (listener) => rules.onChange(listener),
     apply(list) {
-      // Collect first, because the verdicts so far belong to the old rule.
+      // Verdicts are collected before the rule changes, because they belong to the previous rule.
       const nowMs = Date.now();
       stats.collect(nowMs);
       detector.setRule(effectiveRule(list, place), nowMs);

@@ -1,17 +1,17 @@
 export interface WatchOptions<T> {
   readonly read: () => Promise<T> | T;
   readonly apply: (value: T) => void;
-  /** Subscribes to changes. Returns a function that unsubscribes. */
+  /** Adds a listener for changes of the value. Returns a function that removes the listener. */
   readonly onChange: (listener: () => void) => () => void;
-  /** Called with the reason if a read fails. The last value then stays in force. */
+  /** Called with the reason if the value cannot be read after a change. The previous value then remains in force. */
   readonly failed: (reason: string) => void;
 }
 
 const RETRY_MS = 1000;
 
 /**
- * Applies a value now and after each change. Rejects if the first read fails. Retries later failures after {@link
- * RETRY_MS} or at the next change. Returns a function that ends the watch.
+ * Reads and applies a value, now and after each change. Rejects if the first read fails. A later failed read is
+ * retried after {@link RETRY_MS} or at the next change. Returns a function that ends the watch.
  */
 export async function watchSource<T>({
   read,
@@ -24,7 +24,7 @@ export async function watchSource<T>({
   const load = async (): Promise<void> => {
     const turn = ++wanted;
     const value = await read();
-    // Reads may finish out of order; only the one started last is applied.
+    // If several reads overlap, only the result of the read that started last is applied.
     if (turn === wanted) apply(value);
   };
   const reload = (): void => {
