@@ -3,14 +3,14 @@ import type { FleetStore, MemberIdentity } from './fleetStore.ts';
 import type { LocalRecords } from './localRecords.ts';
 
 const ATTACKS_PER_WRITE = 50;
-/** Maximum number of queued ids. Above it, all attacks since the start of the oldest queued one are reported. */
+/** Maximum number of queued attack ids. If there are more, all attacks since the start of the oldest are reported. */
 const MAX_WAITING = 500;
 
-/** Reports changed attacks to the shared database. */
+/** Writes new and changed attacks of this guard to the database that all guards share. */
 export class AttackReporter {
   readonly #fleet: FleetStore;
   readonly #local: LocalRecords;
-  /** Start times, in milliseconds, of the attacks to report, by attack id. */
+  /** Queued attacks: attack id, and start time in milliseconds. */
   readonly #waiting = new Map<string, number>();
 
   constructor({ fleet, local }: { readonly fleet: FleetStore; readonly local: LocalRecords }) {
@@ -22,7 +22,7 @@ export class AttackReporter {
     for (const { id, started_on } of attacks) this.#waiting.set(id, Date.parse(started_on));
   }
 
-  /** Reports queued attacks, oldest first, so that only the newest ones are missing after an interruption. */
+  /** Reports the queued attacks, oldest first. If the report is interrupted, only the newest attacks are missing. */
   async report(self: MemberIdentity): Promise<void> {
     if (this.#waiting.size > MAX_WAITING) return this.reportFrom(self, Math.min(...this.#waiting.values()));
     const ids = [...this.#waiting].sort(([, one], [, other]) => one - other).map(([id]) => id);

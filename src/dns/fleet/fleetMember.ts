@@ -17,7 +17,9 @@ export interface FleetMemberDependencies {
   readonly now?: () => number;
 }
 
-/** Identity and status of this guard. The id is stored in the data folder and remains the same after a restart. */
+/**
+ * Identity and status of this guard in the fleet. The id is stored in the data folder, so restarts do not change it.
+ */
 export class FleetMember {
   readonly #options: FleetMemberOptions;
   readonly #dependencies: FleetMemberDependencies;
@@ -42,7 +44,7 @@ export class FleetMember {
     this.#ruleSince = this.startedOn;
   }
 
-  /** Loads the stored identity. If the account changed, the guard gets a new id. */
+  /** Loads the stored identity. If there is none, or the account has changed, the guard gets a new id. */
   static async open(
     options: FleetMemberOptions,
     dependencies: FleetMemberDependencies,
@@ -56,7 +58,9 @@ export class FleetMember {
     return new FleetMember(options, dependencies, identity);
   }
 
-  /** Takes a new id, as another running guard uses a copy of this data folder. Earlier counts keep the old id. */
+  /**
+   * Takes a new id, because another guard with a copy of this data folder is running. Older records keep the old id.
+   */
   async renewIdentity(): Promise<void> {
     const { account } = this.#options;
     this.#identity = { id: randomUUID(), account, sinceMs: this.#now() };
@@ -67,7 +71,7 @@ export class FleetMember {
     return this.#identity.id;
   }
 
-  /** Counts before this time belong to another identity. */
+  /** Time, in milliseconds, from which on the records in the data folder belong to the current id. */
   get sinceMs(): number {
     return this.#identity.sinceMs;
   }
@@ -86,7 +90,7 @@ export class FleetMember {
     };
   }
 
-  /** Reads the rule in force. Returns whether the rule has changed. */
+  /** Reads the rule in force. Returns true if the rule has changed since the last call. */
   refreshRule(): boolean {
     const rule = this.#dependencies.rule();
     if (JSON.stringify(rule) === JSON.stringify(this.#rule)) return false;

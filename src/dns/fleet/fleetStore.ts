@@ -2,11 +2,11 @@ import type { GuardLocation } from '../../rules/index.ts';
 import type { GuardMinute, MinuteRecord, MinutesQuery } from '../analytics/index.ts';
 import type { Attack, AttackQuery, AttackRule } from '../attacks/index.ts';
 
-/** Identity under which a guard reports to the fleet. */
+/** Identity under which a guard writes to the shared database. */
 export interface MemberIdentity {
-  /** Stable for the lifetime of the data folder. */
+  /** Id of the guard, stored in its data folder. */
   readonly id: string;
-  /** Different after each start. */
+  /** Id of the process: a new one at each start of the guard. */
   readonly run: string;
   readonly account: string;
   readonly place: GuardLocation;
@@ -16,19 +16,20 @@ export interface InstanceReport {
   readonly version: string;
   readonly data_plane: string;
   readonly started_on: string;
-  /** Rule in force, absent if there is none. `rule_since` is the time of the last change. */
+  /** The rule in force. Absent if no rule is in force. */
   readonly rule?: AttackRule | undefined;
+  /** Time at which the rule in force last changed, or of the start of the guard. */
   readonly rule_since: string;
 }
 
 export interface Instance extends InstanceReport, GuardLocation {
   readonly id: string;
   readonly last_seen_on: string;
-  /** Whether the guard was seen within the last 30 seconds. */
+  /** True if the last heartbeat of the guard is at most 30 seconds old. */
   readonly is_up: boolean;
 }
 
-/** Minute, and start time of attacks, from which to report again. Undefined: nothing was reported yet. */
+/** The minute, and the start time of attacks, with which a guard continues its reports. Undefined: no report yet. */
 export interface ReportCursor {
   readonly minute: number | undefined;
   readonly attacksFromMs: number | undefined;
@@ -45,11 +46,11 @@ export interface FleetAttackQuery extends AttackQuery, GuardLocation {
 }
 
 /**
- * Shared database of all guards. Writes are idempotent: a record replaces the stored one with the same guard, rule
- * and minute, or with the same attack id.
+ * The database that all guards share. Writes are idempotent: a minute record replaces the stored record of the same
+ * guard, rule and minute, and an attack replaces the stored attack with the same id.
  */
 export interface FleetStore {
-  /** Reports that a guard is running. Returns run and start time of the previous heartbeat with this id. */
+  /** Reports that a guard is running. Returns `run` and start time from the previous heartbeat with the same id. */
   heartbeat(
     self: MemberIdentity,
     report: InstanceReport,
@@ -57,11 +58,11 @@ export interface FleetStore {
   resumeFrom(self: MemberIdentity): Promise<ReportCursor>;
   putMinutes(self: MemberIdentity, records: readonly MinuteRecord[]): Promise<void>;
   putAttacks(self: MemberIdentity, attacks: readonly Attack[]): Promise<void>;
-  /** Deletes a bounded number of expired records of all accounts. */
+  /** Deletes expired records of all accounts, at most a fixed number of minutes and of attacks per call. */
   deleteExpired(nowMs: number): Promise<void>;
-  /** Returns the guards of an account, last seen first, at most {@link MAX_INSTANCES}. */
+  /** Returns at most {@link MAX_INSTANCES} guards of an account, the guard with the newest heartbeat first. */
   instances(account: string): Promise<readonly Instance[]>;
-  /** Returns minutes in order. Throws `InvalidAnalyticsQuery` if there are more than {@link MAX_MINUTES_READ}. */
+  /** Yields minute records in order. Throws `InvalidAnalyticsQuery` if there are {@link MAX_MINUTES_READ} or more. */
   minutes(query: MinutesQuery): AsyncIterable<GuardMinute>;
   attacks(
     query: FleetAttackQuery,
@@ -69,8 +70,8 @@ export interface FleetStore {
   attack(account: string, id: string): Promise<GuardAttack | undefined>;
 }
 
-/** Number of days for which a guard is kept after it was last seen. */
+/** A guard is deleted from the shared database this number of days after its last heartbeat. */
 export const INSTANCE_KEPT_DAYS = 7;
 export const MAX_INSTANCES = 1000;
-/** Maximum minutes per query: one week of about twenty guards. Reading them takes some seconds. */
+/** Maximum number of minute records per query: a week of about twenty guards. Reading them takes some seconds. */
 export const MAX_MINUTES_READ = 200_000;

@@ -1,4 +1,6 @@
-/** Guards that share a database: each guard reports its status and counts, and reads the reports of the others. */
+/**
+ * Guards that share a database: each guard writes its status, counts and attacks, and can read those of all guards.
+ */
 
 export { FleetMember } from './fleetMember.ts';
 export {

@@ -1,11 +1,11 @@
 import type { MinuteRecord } from '../analytics/index.ts';
 import type { Attack } from '../attacks/index.ts';
 
-/** The guard's own store, from which records are reported. Records expire in it even if they were not reported. */
+/** The store of this guard, from which it reports records to the fleet. Records expire even if not reported yet. */
 export interface LocalRecords {
-  /** Returns minutes in order, after (exclusive) a minute and rule id. */
+  /** Returns at most `limit` records in the order of minute and rule id, starting after the given pair. */
   minutesAfter(after: readonly [minute: number, ruleId: string], limit: number): readonly MinuteRecord[];
-  /** Returns attacks by start time, after (exclusive) a start time and id. */
+  /** Returns at most `limit` attacks in the order of start time and id, starting after the given pair. */
   attacksAfter(after: readonly [startedMs: number, id: string], limit: number): readonly Attack[];
   attack(id: string): Attack | undefined;
 }
@@ -13,7 +13,7 @@ export interface LocalRecords {
 export interface Identity {
   readonly id: string;
   readonly account: string;
-  /** Counts before this time belong to another account or are reported by another guard. */
+  /** Time, in milliseconds. Older records in the store belong to another account, or another guard reports them. */
   readonly sinceMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reports the status and counts of this guard to the shared database. */
+/** Writes the status, minute records and attacks of this guard to the database that all guards share. */
 import { inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import type { MinuteRecord } from '../analytics/index.ts';
@@ -10,11 +10,11 @@ import type { LocalRecords } from './localRecords.ts';
 
 const MINUTE_MS = 60_000;
 const TICK_MS = 1000;
-/** Interval between reports. What others read about this guard is at most this old. */
+/** Interval between reports, which is also the maximum age of the status of this guard in the shared database. */
 const REPORT_MS = 10_000;
 const FORGET_MS = 3_600_000;
 const MINUTES_PER_WRITE = 500;
-/** Sorts after every rule id. */
+/** A string that sorts after every rule id. */
 const LAST_RULE = '\uffff';
 
 export interface FleetReporterDependencies {
@@ -29,7 +29,7 @@ export class FleetReporter {
   readonly #dependencies: FleetReporterDependencies;
   readonly #now: () => number;
   readonly #attacks: AttackReporter;
-  /** First minute that may be unreported. Undefined if the database must be queried to find this minute. */
+  /** First minute that may not be reported completely. Undefined if the shared database must be asked for it. */
   #minute: number | undefined;
   #hasMinutes = true;
   #isSeen = false;
@@ -53,19 +53,19 @@ export class FleetReporter {
     this.#tick();
   }
 
-  /** First minute that may not be completely in the database. All earlier minutes are. Undefined: unknown. */
+  /** First minute that the shared database may lack; it contains all earlier ones. Undefined if this is unknown. */
   get reportedUntil(): number | undefined {
     return this.#minute;
   }
 
-  /** Seconds since the last complete report. */
+  /** Number of seconds since the last report that succeeded. */
   get lagSeconds(): number {
     return Math.max(0, (this.#now() - this.#completeAtMs) / 1000);
   }
 
   onMinutesStored(records: readonly MinuteRecord[]): void {
     if (records.length === 0) return;
-    // After the clock was set back, counts are added to minutes that were already reported.
+    // If the clock was set back, these may be minutes that were already reported. They are reported again.
     for (const { minute } of records)
       if (this.#minute !== undefined) this.#minute = Math.min(this.#minute, minute);
     this.#hasMinutes = true;
@@ -77,7 +77,9 @@ export class FleetReporter {
     inBackground('report to the fleet', () => this.report());
   }
 
-  /** Reports everything queued. Never rejects: after a failure, the next report includes what was not reported. */
+  /**
+   * Reports status, minutes and attacks. Never rejects: after a failure, the next report contains what is missing.
+   */
   report(): Promise<void> {
     this.#reporting ??= this.#report()
       .then(
@@ -97,7 +99,8 @@ export class FleetReporter {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, maxMs);
     });
-    // Report again after a report in progress, which may have started before the last records were stored.
+    // If a report is in progress, another one follows it: the first may have started before the last records were
+    // stored.
     await Promise.race([Promise.resolve(this.#reporting).then(() => this.report()), late]);
     clearTimeout(timer);
   }
@@ -127,7 +130,7 @@ export class FleetReporter {
     const other = await fleet.heartbeat(self.identity, self.report());
     const isShared = this.#isSeen && other !== undefined && other.run !== run;
     this.#isSeen = true;
-    // Two guards run on copies of one data folder. The guard that started last takes a new id.
+    // Two guards with copies of one data folder are running. The guard that started last takes a new id.
     if (!isShared || `${other.startedOn} ${other.run}` > `${self.startedOn} ${run}`) return;
     log.warn({ instance: self.id }, 'another guard uses a copy of this data folder; taking a new id');
     await self.renewIdentity();
@@ -135,7 +138,7 @@ export class FleetReporter {
     await fleet.heartbeat(self.identity, self.report());
   }
 
-  /** Continues from the point up to which the database has complete reports. */
+  /** Asks the shared database which records of this guard it contains, and continues after them. */
   async #resume(): Promise<void> {
     const { fleet, self } = this.#dependencies;
     const { minute = 0, attacksFromMs = 0 } = await fleet.resumeFrom(self.identity);
@@ -155,8 +158,8 @@ export class FleetReporter {
       if (last === undefined) return;
       await fleet.putMinutes(self.identity, records);
       after = [last.minute, last.ruleId];
-      // The next report starts with the last minute again, because a restart may add counts to it. If an older minute
-      // changed during the write, `#minute` was set to that minute and must stay.
+      // The next report starts with the last minute again, because a restart may add counts to this minute. If an
+      // older minute changed during the write, `#minute` is already the older one and must not be changed.
       if (!this.#hasMinutes) this.#minute = last.minute;
       if (records.length < MINUTES_PER_WRITE) return;
     }
@@ -170,7 +173,7 @@ export class FleetReporter {
   }
 
   #failed(error: unknown): void {
-    // Writes may have been lost. Ask the database before the next report what it contains.
+    // Writes may have been lost, so the next report first asks the shared database what it contains.
     this.#minute = undefined;
     if (this.#isFailing) return;
     this.#isFailing = true;

@@ -2,10 +2,10 @@ import type { MinuteRecord, QueryStatsStore } from '../analytics/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../attacks/index.ts';
 import type { FleetReporter } from './reporter.ts';
 
-/** Local store of a guard that also queues stored records for reporting. */
+/** The store of a guard. Stores records as the wrapped store does, and also passes them to the fleet reporter. */
 export class ReportingStore implements QueryStatsStore, AttackStore {
   readonly #store: QueryStatsStore & AttackStore;
-  /** Undefined until the reporter starts, which then finds the records stored before. */
+  /** Undefined until the reporter starts. The reporter then reads the records that were stored before. */
   reporter: Pick<FleetReporter, 'onMinutesStored' | 'onAttacksStored'> | undefined;
 
   constructor(store: QueryStatsStore & AttackStore) {
