@@ -1,4 +1,4 @@
-/** Attacks in LMDB, keyed by start time, so that a page is read without scanning all attacks. */
+/** Stores attacks in LMDB by start time, so that one page of them can be read without reading all attacks. */
 import type { Database, RootDatabase } from 'lmdb';
 import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
@@ -9,7 +9,7 @@ export class LmdbAttacks implements AttackStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #attacks: Database<Attack, Key>;
-  /** Start times (milliseconds) by attack id. */
+  /** Start time of each attack in milliseconds, by attack id. */
   readonly #ids: Database<number, string>;
   readonly #open: Database<true, string>;
 
@@ -50,7 +50,8 @@ export class LmdbAttacks implements AttackStore {
   }
 
   attacks({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, page, perPage }: AttackQuery) {
-    // In practice, there are at most ten thousand keys, because few attacks start per day.
+    // All keys are read, which is fast: few attacks start per day, so there are at most ten thousand keys in
+    // practice.
     const keys = [...this.#attacks.getKeys({ start: [sinceMs, ''], end: [untilMs, ''] })].reverse();
     const first = (page - 1) * perPage;
     const result = keys.slice(first, first + perPage).flatMap((key) => this.#read(key) ?? []);

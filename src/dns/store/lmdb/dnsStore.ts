@@ -1,4 +1,4 @@
-/** The guard's LMDB environment: profile and baselines, one week of counts by minute, and attacks. */
+/** LMDB environment of a guard: profile and baselines, one week of counts by minute, attacks, and identity. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.t
 import type { Identity, IdentityStore, LocalRecords } from '../../fleet/index.ts';
 import { LmdbAttacks } from './attacks.ts';
 
-/** A value has 64 KiB. A million names need only 245 values, and copying one does not delay packets noticeably. */
+/**
+ * Number of profile entries in one LMDB value (64 KiB). A million names need only 245 values, and copying one value
+ * does not delay packets noticeably.
+ */
 const ENTRIES_PER_CHUNK = 4096;
 const WORDS_PER_ENTRY = 4;
 const LEARNED_KEY = 'learned';
@@ -29,7 +32,10 @@ const SELF_KEY = 'self';
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 
-/** Root record of the profile. A save stores the names under a new number, and then activates them in this record. */
+/**
+ * Record that refers to the chunks of the profile. A save first stores the chunks under a new `generation` number,
+ * and then writes this number to the record.
+ */
 interface Stored {
   readonly generation: number;
   readonly chunks: number;
@@ -46,14 +52,14 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   readonly #file: StoreFile;
   readonly #profile: Database<Stored, string>;
   readonly #chunks: Database<Buffer, number[]>;
-  /** Keys: rule id, minute. */
+  /** Counts of one minute under one rule. Keys: rule id, minute. */
   readonly #minutes: Database<MinuteRecord, [string, number]>;
-  /** Keys: minute, rule id. An index that finds expired records without a scan. */
+  /** Index of `#minutes`, from which expired records are found without a scan. Keys: minute, rule id. */
   readonly #ages: Database<true, [number, string]>;
   readonly #identity: Database<Identity, string>;
   readonly #attacks: LmdbAttacks;
 
-  /** Opens or creates the environment in `dataDir`. Throws if the folder cannot be used. */
+  /** Opens or creates the environment in the data folder. Throws if the folder cannot be used. */
   static open(dataDir: string): DnsStore {
     const folder = join(dataDir, 'dns');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -93,13 +99,13 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     this.#file.assertInPlace();
     const old = this.#profile.get(LEARNED_KEY);
     const generation = (old?.generation ?? 0) + 1;
-    // Remove the chunks of an interrupted save, because they would mix with the new chunks.
+    // An interrupted save may have left chunks with this number, which would mix with the new chunks.
     await this.#removeGeneration(generation);
     const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {
       const key = [generation, writes.length];
       writes.push(awaitedLater(this.#file.commit(() => this.#chunks.put(key, chunk))));
-      // Yield after each chunk, because copying a million names at once would delay packets.
+      // Packets are handled between two chunks, because copying a million names at once would delay them.
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(writes);

@@ -23,10 +23,12 @@ import * as sql from './statements.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Rows per query. Reading them takes some milliseconds, after which the event loop runs other tasks. */
+/** Number of minute records per query. Reading them takes some milliseconds. Then the event loop runs other tasks. */
 const MINUTES_PER_READ = 1_000;
 
-/** Fleet store in the PostgreSQL database of the rules; `src/rules/store/postgres/schema.ts` creates its tables. */
+/**
+ * Fleet store in PostgreSQL, in the database of the rules. `src/rules/store/postgres/schema.ts` creates the tables.
+ */
 export class PostgresFleet implements FleetStore {
   readonly #database: Pick<SharedDatabase, 'query'>;
 
@@ -145,7 +147,7 @@ interface AttackRow extends PlaceColumns {
   readonly attack: Attack;
 }
 
-/** Location columns. An empty string means undefined, because the columns are NOT NULL. */
+/** Returns the values of the location columns. The columns are NOT NULL, so an empty string means undefined. */
 const columnsOf = ({ region = '', datacenter = '' }: GuardLocation): [string, string] => [region, datacenter];
 
 const placeOf = ({ region, datacenter }: PlaceColumns): GuardLocation => ({

@@ -1,6 +1,6 @@
-/** SQL of the fleet store. Each constant is one atomic statement with parameters $1, $2, … */
+/** SQL statements of the fleet store. Each exported constant is one atomic statement with parameters $1, $2, … */
 
-/** `before` reads the database as it was when the statement started, so it returns the row that is overwritten. */
+/** Returns the row that it overwrites: `before` reads the database as it was when the statement started. */
 export const HEARTBEAT = `WITH before AS (SELECT run, report FROM floodgate.instances WHERE id = $1),
   written AS (INSERT INTO floodgate.instances (id, account, run, report, last_seen) VALUES ($1, $2, $3, $4, clock_timestamp())
     ON CONFLICT (id) DO UPDATE SET account = excluded.account, run = excluded.run, report = excluded.report,
@@ -21,7 +21,7 @@ export const PUT_ATTACKS = `INSERT INTO floodgate.attacks (account, instance, re
   SELECT $1, $2, $3, $4, * FROM unnest($5::text[], $6::bigint[], $7::boolean[], $8::json[])
   ON CONFLICT (account, id) DO UPDATE SET is_active = excluded.is_active, attack = excluded.attack`;
 
-/** Maximum rows per DELETE, so that other statements wait some milliseconds at most. */
+/** Maximum number of rows that one DELETE removes, so that other statements wait some milliseconds at most. */
 const MAX_ROWS_PER_DELETE = 20_000;
 
 export const FORGET_MINUTES = `DELETE FROM floodgate.minutes WHERE ctid = ANY(ARRAY(
