@@ -1,9 +1,9 @@
-/** Reads a packet capture (pcap, as written by tcpdump) and returns its UDP datagrams. */
+/** Reads the UDP datagrams of a packet capture in pcap format, as written by tcpdump. */
 
 export interface Datagram {
   /** Capture time in milliseconds since 1970. */
   readonly timeMs: number;
-  /** Address: dotted IPv4, or IPv6 in eight hex groups. */
+  /** Source address as text: dotted IPv4, or IPv6 in eight hexadecimal groups. `destination` has the same form. */
   readonly source: string;
   readonly destination: string;
   readonly sourcePort: number;
@@ -11,19 +11,19 @@ export interface Datagram {
   readonly payload: Uint8Array;
 }
 
-/** Thrown for an unreadable pcap capture; the message contains the remedy. */
+/** Thrown for a capture that cannot be read. For a wrong format, the message explains how to get a pcap file. */
 export class PcapError extends Error {
   override readonly name = 'PcapError';
 }
 
 const FILE_HEADER_BYTES = 24;
 const PACKET_HEADER_BYTES = 16;
-/** Maximum packet length of tcpdump. A larger length means that the file is corrupt or the offset is wrong. */
+/** Maximum length of a packet that tcpdump captures. A greater length in a file means that the file is corrupt. */
 const MAX_PACKET_BYTES = 262_144;
 const MAGIC = { microseconds: 0xa1b2c3d4, nanoseconds: 0xa1b23c4d, pcapng: 0x0a0d0d0a } as const;
 /**
- * Bytes before the IP packet, by link type: BSD loopback (0), Ethernet (1), raw IP (101), Linux cooked v1 (113), IPv4
- * (228), IPv6 (229), Linux cooked v2 (276).
+ * Number of bytes before the IP packet, by link type: BSD loopback (0), Ethernet (1), raw IP (101), Linux cooked v1
+ * (113), IPv4 (228), IPv6 (229), Linux cooked v2 (276).
  */
 const LINK_HEADER_BYTES: Readonly<Record<number, number>> = {
   0: 4,
@@ -41,7 +41,7 @@ const UDP = 17;
 const IPV6_HEADER_BYTES = 40;
 const UDP_HEADER_BYTES = 8;
 
-/** Yields the datagrams of a capture. Skips fragments and everything that is not UDP over IP. */
+/** Yields the UDP datagrams of a capture. Skips fragments and all packets that are not UDP over IP. */
 export async function* datagramsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Datagram> {
   let pending: Buffer = Buffer.alloc(0);
   let format: Format | undefined;
@@ -112,7 +112,7 @@ function ipv4Datagram(ip: Buffer, timeMs: number): Datagram | undefined {
   return udpDatagram(ip.subarray(headerBytes), addresses, timeMs);
 }
 
-/** Skips packets with extension headers; DNS packets do not have them in practice. */
+/** Returns undefined for packets with extension headers, which DNS packets do not have in practice. */
 function ipv6Datagram(ip: Buffer, timeMs: number): Datagram | undefined {
   if (ip.length < IPV6_HEADER_BYTES + UDP_HEADER_BYTES || ip[6] !== UDP) return undefined;
   const groupsAt = (at: number): string =>

@@ -1,4 +1,4 @@
-/** Applies a rule to recorded traffic, by the clock of the recording. */
+/** Applies a rule to recorded traffic. The time is that of the recording, not the current time. */
 import { type AttackDetector, outcomeOf, reasonOf } from '../detector/index.ts';
 import {
   HEADER_BYTES,
@@ -19,23 +19,26 @@ export interface ReplayResult {
   readonly seconds: number;
   readonly attackSeconds: number;
   /**
-   * Number of queries by outcome. `reasons`: number of queries by outcome and reason, such as `dropped unknownName`,
-   * except `passed`. Outcome `wouldDrop`: not dropped, because the guard has not learned enough yet.
+   * Number of queries by outcome, such as `dropped`. `wouldDrop`: the query passed, because the guard had not learned
+   * enough or the rule only monitors.
    */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Number of queries by outcome and reason, such as `dropped unknownName`, without the outcome `passed`. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Limited queries by name, for names that an answer in the recording proves to exist. */
+  /** Number of dropped or truncated queries by name, only for names with a NOERROR answer in the recording. */
   readonly existingLimited: ReadonlyMap<string, number>;
 }
 
 const TICK_MS = 1000;
-/** Maximum number of ticks after a gap in the recording. Further ticks without queries have no effect. */
+/** Maximum number of ticks after a gap in the recording. In a longer gap, further ticks would have no effect. */
 const MAX_TICKS_AT_ONCE = 120;
 const NOERROR = 0;
-/** Maximum number of limited names, and of existing names, that are kept to compare them. A flood has millions. */
+/** Maximum number of names of limited queries, and of existing names, that are stored. A flood has millions. */
 const MAX_NAMES_KEPT = 200_000;
 
-/** Replays a recording. `detectorAt` creates the detector for the start time. `port`: port of the DNS servers. */
+/**
+ * Replays a recording. `detectorAt`: creates a detector for the start of the recording. `port`: of the DNS servers.
+ */
 export async function replay(
   datagrams: AsyncIterable<Datagram>,
   detectorAt: (startMs: number) => Promise<AttackDetector>,
