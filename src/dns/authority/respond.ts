@@ -1,6 +1,6 @@
 /**
- * Builds answers. It does not use dns-packet, because dns-packet decodes labels as UTF-8, but the question must be
- * copied byte for byte.
+ * Builds the answers of the authoritative server. Does not use dns-packet, which decodes labels as UTF-8, because an
+ * answer must repeat the question byte for byte.
  */
 import { HEADER_BYTES, nameToText, Question, ReadResult, readQuery, readUint16 } from '../protocol/index.ts';
 import type { Lookup, ZoneData, ZoneRecord } from './zoneData.ts';
@@ -14,14 +14,14 @@ const FLAG = {
   recursionDesired: 0x0100,
 } as const;
 const OPT_TYPE = 41;
-/** Maximum UDP answer sizes: 512 without EDNS (RFC 1035, 4.2.1), and 1232 with EDNS (DNS flag day 2020). */
+/** Maximum size of a UDP answer: 512 bytes without EDNS (RFC 1035, 4.2.1), 1232 with EDNS (DNS flag day 2020). */
 const PLAIN_UDP_BYTES = 512;
 const EDNS_UDP_BYTES = 1232;
 const TCP_BYTES = 0xffff;
 const OPT = Uint8Array.of(0, 0, OPT_TYPE, EDNS_UDP_BYTES >> 8, EDNS_UDP_BYTES & 0xff, 0, 0, 0, 0, 0, 0);
 const POINTER_TO_QUESTION = Uint8Array.of(0xc0, HEADER_BYTES);
 
-/** Answers a query from `zones`. Undefined if the query gets no answer. `tcp` lifts the UDP size limit. */
+/** Returns the answer to a query, or undefined if it gets no answer. `tcp`: the size limits of UDP do not apply. */
 export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: boolean): Uint8Array | undefined {
   const question = new Question();
   const result = readQuery(query, NO_KEY, question);
@@ -54,7 +54,7 @@ export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: bool
   ]);
 }
 
-/** Looks the name up in the most specific zone that contains it. */
+/** Looks a name up in the most specific zone that contains the name. */
 function lookUp(zones: readonly ZoneData[], name: string, type: number): Lookup {
   const inside = zones.filter((zone) => zone.lookup(name, type).rcode !== 'REFUSED');
   inside.sort((one, other) => other.name.length - one.name.length);
@@ -76,7 +76,7 @@ function header(
   return bytes;
 }
 
-/** The owner of an answer record is the queried name. The name in the file may be a wildcard or differ in case. */
+/** Encodes a record. In the answer section, the owner is the queried name: `record.owner` may be a wildcard. */
 function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   const fixed = new Uint8Array(10);
   const view = new DataView(fixed.buffer);
@@ -87,7 +87,9 @@ function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   return Buffer.concat([isAnswer ? POINTER_TO_QUESTION : record.owner, fixed, record.data]);
 }
 
-/** Returns the UDP size in the query's OPT record, or undefined if the first additional record is not OPT. */
+/**
+ * Returns the UDP answer size that a query permits with EDNS. Undefined if its first additional record is not OPT.
+ */
 function ednsSize(query: Uint8Array, questionEnd: number): number | undefined {
   const hasAdditional = readUint16(query, 10) > 0 && readUint16(query, 6) === 0 && readUint16(query, 8) === 0;
   if (!hasAdditional || query[questionEnd] !== 0) return undefined;

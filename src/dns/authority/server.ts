@@ -12,10 +12,10 @@ export interface AuthorityServer {
 
 const LENGTH_BYTES = 2;
 const TCP_IDLE_MS = 10_000;
-/** Number of ports to try if the configured port is 0, because a free TCP port may be in use for UDP. */
+/** If the configured port is 0, at most this many free TCP ports are tried until one is also free for UDP. */
 const PORT_ATTEMPTS = 20;
 
-/** Serves zones over UDP and TCP on one port. Port 0 picks a free port. For `npm start` and tests. */
+/** Serves zones over UDP and TCP on one port. Port 0 picks a port that is free for both. */
 export async function serveZones(
   zones: readonly ZoneData[],
   host: string,
@@ -46,10 +46,10 @@ async function serveUdp(zones: readonly ZoneData[], host: string, port: number):
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.bind(port, host);
   await once(socket, 'listening');
-  // Ignores send errors, which occur if a client has closed its port.
+  // Errors while sending are ignored. They occur if a client has closed its port.
   socket.on('error', () => {});
   socket.on('message', (query, client) => {
-    // No answer can be sent to port 0 (RFC 768).
+    // A query from port 0 is dropped, because no answer can be sent to this port (RFC 768).
     if (client.port === 0) return;
     const answer = respond(zones, query, false);
     if (answer !== undefined) socket.send(answer, client.port, client.address);

@@ -1,4 +1,6 @@
-/** A zone in memory. Lookups handle exact names, wildcards, empty non-terminals and delegations. */
+/**
+ * The records of a zone in memory. A lookup considers exact names, wildcards, empty non-terminals and delegations.
+ */
 import { nameToText, nameToWire, QueryType, typeNumber } from '../protocol/index.ts';
 import { MasterFileError, readMasterFile, recordData } from '../zones/index.ts';
 
@@ -19,13 +21,16 @@ export interface Lookup {
 const REFUSED: Lookup = { rcode: 'REFUSED', authoritative: false, answers: [], authority: [] };
 
 export class ZoneData {
-  /** Name of the zone, lower case, in the form of `nameToText`. */
+  /** Name of the zone in lower case, in the form that `nameToText` returns. */
   readonly name: string;
-  /** Record sets by owner and type. An owner without types is an empty non-terminal. */
+  /** Records by owner and type. A name without records is an empty non-terminal: records exist only below it. */
   readonly #names = new Map<string, Map<number, ZoneRecord[]>>();
   readonly #soa: ZoneRecord;
 
-  /** Throws `MasterFileError` for an unsupported type, a name outside the zone, or a missing SOA record. */
+  /**
+   * Parses the zone file `text`. Throws `MasterFileError` for a syntax error, an unsupported type, a name outside the
+   * zone, or a missing SOA record.
+   */
   constructor(text: string, origin: string) {
     this.name = nameToText(nameToWire(origin));
     for (const record of readMasterFile(text, origin)) {
@@ -45,7 +50,7 @@ export class ZoneData {
     this.#soa = soa;
   }
 
-  /** Looks up a name that has the form that `nameToText` returns. */
+  /** Looks up a name. It must have the form that `nameToText` returns. */
   lookup(name: string, type: number): Lookup {
     if (!this.#contains(name)) return REFUSED;
     const delegation = this.#delegationOf(name);
@@ -79,7 +84,7 @@ export class ZoneData {
     types.set(record.type, set);
   }
 
-  /** NS records of the topmost delegation at or above the name. NS records at the apex are not a delegation. */
+  /** Returns the NS records of the topmost delegation at or above a name. Those of the zone itself are none. */
   #delegationOf(name: string): ZoneRecord[] | undefined {
     let found: ZoneRecord[] | undefined;
     for (let at = name; at !== this.name && at !== '.'; at = parent(at))
@@ -87,7 +92,10 @@ export class ZoneData {
     return found;
   }
 
-  /** Records of the wildcard directly below the closest existing ancestor. No other wildcard applies (RFC 4592). */
+  /**
+   * Returns the records of the wildcard directly below the closest ancestor that exists: only this one applies (RFC
+   * 4592).
+   */
   #wildcardFor(name: string): Map<number, ZoneRecord[]> | undefined {
     let encloser = name;
     while (encloser !== this.name && !this.#names.has(encloser)) encloser = parent(encloser);
@@ -95,7 +103,9 @@ export class ZoneData {
   }
 }
 
-/** The first dot always ends the first label, because `nameToText` writes a dot within a label as `\046`. */
+/**
+ * Removes the first label of a name. The first dot ends this label: `nameToText` writes a dot in a label as `\046`.
+ */
 const parent = (name: string): string => {
   const dot = name.indexOf('.');
   return dot === -1 ? '.' : name.slice(dot + 1);
