@@ -31,7 +31,7 @@ interface Entry {
 }
 
 const DEFAULT_TTL_SECONDS = 3600;
-/** Record types that `typeNumber` does not know by name. The parser needs them to find the type of a record. */
+/** Record types by name, including types that `typeNumber` does not know. The parser must not take them for a TTL. */
 const TYPE_WORD =
   /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;

@@ -1,7 +1,7 @@
 /** Adds the names of the configured zones to the profile: reads each zone at the start and after each change. */
 
 import { setMaxListeners } from 'node:events';
-// Node.js loads `fs.promises` only on first use, which makes the start faster.
+// `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
 import { promises as files } from 'node:fs';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';

@@ -183,7 +183,8 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   /**
-   * Returns undefined: dnsdist serves DNS by its last rules even if a node is unreachable. Metrics show each node.
+   * Returns undefined, because dnsdist continues with its last rules if Floodgate cannot reach it. Metrics show the
+   * status of each node.
    */
   notReadyReason(): undefined {}
 

@@ -11,9 +11,7 @@ export const RING_SIZE = 65_536;
 
 export type Client = Pick<RemoteInfo, 'address' | 'port'>;
 
-/**
- * The other one of two copies of a query, sent to two DNS servers. The first good answer to either completes both.
- */
+/** The other one of two copies of a query, sent to two DNS servers. An answer to one copy completes both. */
 export interface Counterpart {
   readonly inFlight: InFlight;
   readonly ticket: number;
