@@ -87,9 +87,7 @@ function encode(record: ZoneRecord, isAnswer: boolean): Uint8Array {
   return Buffer.concat([isAnswer ? POINTER_TO_QUESTION : record.owner, fixed, record.data]);
 }
 
-/**
- * Returns the UDP answer size that a query permits with EDNS. Undefined if its first additional record is not OPT.
- */
+/** Returns the UDP answer size that a query permits (EDNS). Undefined if its first additional record is not OPT. */
 function ednsSize(query: Uint8Array, questionEnd: number): number | undefined {
   const hasAdditional = readUint16(query, 10) > 0 && readUint16(query, 6) === 0 && readUint16(query, 8) === 0;
   if (!hasAdditional || query[questionEnd] !== 0) return undefined;

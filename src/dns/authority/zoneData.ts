@@ -1,6 +1,4 @@
-/**
- * The records of a zone in memory. A lookup considers exact names, wildcards, empty non-terminals and delegations.
- */
+/** The records of a zone, in memory. A lookup handles wildcards, empty non-terminals and delegations. */
 import { nameToText, nameToWire, QueryType, typeNumber } from '../protocol/index.ts';
 import { MasterFileError, readMasterFile, recordData } from '../zones/index.ts';
 
@@ -103,9 +101,7 @@ export class ZoneData {
   }
 }
 
-/**
- * Removes the first label of a name. The first dot ends this label: `nameToText` writes a dot in a label as `\046`.
- */
+/** Removes the first label of a name. The first dot ends it: `nameToText` writes a dot within a label as `\046`. */
 const parent = (name: string): string => {
   const dot = name.indexOf('.');
   return dot === -1 ? '.' : name.slice(dot + 1);

@@ -3,9 +3,7 @@ import type { Guard } from './guard.ts';
 /** Maximum number of zones that the text names. Of further zones, it contains only the number. */
 const MAX_ZONES_NAMED = 10;
 
-/**
- * Describes why the guard is not ready, e.g. zones that are not seeded yet. Returns undefined if the guard is ready.
- */
+/** Describes why the guard is not ready, e.g. zones that are not seeded yet. Undefined if the guard is ready. */
 export function notReady({ dataPlane, seeding }: Pick<Guard, 'dataPlane' | 'seeding'>): string | undefined {
   const reason = dataPlane.notReadyReason();
   const zones = seeding.missing();

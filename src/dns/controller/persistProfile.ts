@@ -1,6 +1,4 @@
-/**
- * Keeps the learned state across restarts: restores it at the start, and stores it every ten minutes and at the end.
- */
+/** Keeps the learned state across restarts: restores it at the start, stores it every ten minutes and at the end. */
 
 import { randomInt } from 'node:crypto';
 import { inBackground } from '../../platform/background/index.ts';

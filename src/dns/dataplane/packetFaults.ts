@@ -1,9 +1,7 @@
 /** Minimum time between two calls of `onFault`, because thousands of packets per second may cause an exception. */
 const TELL_EVERY_MS = 60_000;
 
-/**
- * Counts exceptions that were caught while a packet was handled, so that a bug costs one packet and not the process.
- */
+/** Counts exceptions caught while a packet was handled, so that a bug costs one packet and not the process. */
 export class PacketFaults {
   count = 0;
   readonly #onFault: (fault: string) => void;

@@ -17,9 +17,7 @@ export interface FleetMemberDependencies {
   readonly now?: () => number;
 }
 
-/**
- * Identity and status of this guard in the fleet. The id is stored in the data folder, so restarts do not change it.
- */
+/** Identity and status of this guard in the fleet. The id is stored in the data folder, so it survives restarts. */
 export class FleetMember {
   readonly #options: FleetMemberOptions;
   readonly #dependencies: FleetMemberDependencies;
@@ -58,9 +56,7 @@ export class FleetMember {
     return new FleetMember(options, dependencies, identity);
   }
 
-  /**
-   * Takes a new id, because another guard with a copy of this data folder is running. Older records keep the old id.
-   */
+  /** Takes a new id, because another guard uses a copy of this data folder. Older records keep the old id. */
   async renewIdentity(): Promise<void> {
     const { account } = this.#options;
     this.#identity = { id: randomUUID(), account, sinceMs: this.#now() };

@@ -1,6 +1,4 @@
-/**
- * Guards that share a database: each guard writes its status, counts and attacks, and can read those of all guards.
- */
+/** Guards that share a database: each writes its status, counts and attacks, and can read those of all guards. */
 
 export { FleetMember } from './fleetMember.ts';
 export {

@@ -77,9 +77,7 @@ export class FleetReporter {
     inBackground('report to the fleet', () => this.report());
   }
 
-  /**
-   * Reports status, minutes and attacks. Never rejects: after a failure, the next report contains what is missing.
-   */
+  /** Reports status, minutes and attacks. Never rejects: the next report contains what a failed report lacked. */
   report(): Promise<void> {
     this.#reporting ??= this.#report()
       .then(

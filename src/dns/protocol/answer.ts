@@ -46,9 +46,7 @@ const OPT_TYPE = 41;
 /** Size of an OPT record without options: root name, type, class, TTL and option length (RFC 6891, 6.1.2). */
 const OPT_HEAD_BYTES = 11;
 
-/**
- * Returns the {@link AnswerKind} of an answer. `questionEnd`: offset of the first byte after the question section.
- */
+/** Returns the {@link AnswerKind} of an answer. `questionEnd`: offset of the end of the question section. */
 export function answerKind(packet: Uint8Array, questionEnd: number): number {
   const rcode = rcodeOf(packet);
   if (rcode !== 0 || readUint16(packet, 6) !== 0) return rcode;

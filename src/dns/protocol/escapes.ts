@@ -1,6 +1,4 @@
-/**
- * Escapes in domain names and record data (RFC 1035, 5.1): `\X` is the character X, `\DDD` the octet with value DDD.
- */
+/** Escapes in domain names and record data (RFC 1035, 5.1): `\X` is the character X, `\DDD` the octet of value DDD. */
 
 const BACKSLASH = 0x5c;
 const DIGIT_0 = 0x30;
@@ -22,9 +20,7 @@ export function escapedAt(text: Buffer, at: number): Escaped | undefined {
   return octet <= 255 ? { octet, bytes: 3 } : undefined;
 }
 
-/**
- * Returns the octets of a text: escapes are resolved, other characters are UTF-8. Undefined if an escape is invalid.
- */
+/** Returns a text as UTF-8 octets, with its escapes resolved. Undefined if an escape is invalid. */
 export function unescapeText(text: string): Buffer | undefined {
   const bytes = Buffer.from(text);
   if (!bytes.includes(BACKSLASH)) return bytes;

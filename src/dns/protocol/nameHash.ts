@@ -23,9 +23,7 @@ export const mixLow = (lane: number, byte: number): number => {
   return product ^ (product >>> 13);
 };
 
-/**
- * Mixes all bits of a lane (MurmurHash3 finalizer), so that similar names do not get adjacent slots in a hash table.
- */
+/** Mixes the bits of a lane (MurmurHash3 finalizer), so that similar names do not get adjacent slots of a table. */
 export const finalizeHash = (lane: number): number => {
   let value = lane ^ (lane >>> 16);
   value = Math.imul(value, 0x85ebca6b);
@@ -50,9 +48,7 @@ export const networkHash = (address: string): number => {
   return finalizeHash(hash);
 };
 
-/**
- * Returns how many characters of an IPv6 address are its /56 network: three groups, and the fourth without 2 digits.
- */
+/** Returns how many characters of an IPv6 address are its /56 network: 3 groups, and the 4th without 2 digits. */
 const ipv6NetworkEnd = (address: string): number => {
   let groups = 0;
   for (let i = 0; i < address.length; i++) {

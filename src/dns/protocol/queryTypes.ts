@@ -73,9 +73,7 @@ const numberNames = new Map<number, string>(
 /** Returns the name of a query type, or `TYPE1234` (RFC 3597) for a type that is not in {@link QueryType}. */
 export const typeName = (type: number): string => numberNames.get(type) ?? `TYPE${type}`;
 
-/**
- * Returns the number of a query type from its name, in upper or lower case, or from `TYPE1234`. Otherwise undefined.
- */
+/** Returns the number of a query type from its name, in any case, or from `TYPE1234`. Undefined for other text. */
 export function typeNumber(name: string): number | undefined {
   const upper = name.toUpperCase();
   if (Object.hasOwn(QueryType, upper)) return QueryType[upper as QueryTypeName]; // just checked

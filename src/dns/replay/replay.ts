@@ -36,9 +36,7 @@ const NOERROR = 0;
 /** Maximum number of names of limited queries, and of existing names, that are stored. A flood has millions. */
 const MAX_NAMES_KEPT = 200_000;
 
-/**
- * Replays a recording. `detectorAt`: creates a detector for the start of the recording. `port`: of the DNS servers.
- */
+/** Replays a recording. `detectorAt` creates a detector for its start time. `port`: port of the DNS servers. */
 export async function replay(
   datagrams: AsyncIterable<Datagram>,
   detectorAt: (startMs: number) => Promise<AttackDetector>,

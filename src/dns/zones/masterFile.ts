@@ -39,9 +39,7 @@ const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/**
- * Yields the records of a zone file. `origin`: name of the zone. Throws `MasterFileError` at the first invalid line.
- */
+/** Yields the records of a zone file. `origin`: zone name. Throws `MasterFileError` at the first invalid line. */
 export function* readMasterFile(text: string, origin: string): Generator<MasterRecord> {
   let currentOrigin = origin.endsWith('.') ? origin : `${origin}.`;
   let defaultTtl = DEFAULT_TTL_SECONDS;
@@ -64,9 +62,7 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
 /** Matches names that end with a dot that is not escaped. */
 const ABSOLUTE = /(?:^|[^\\])(?:\\\\)*\.$/;
 
-/**
- * Returns the absolute form of a name. `@` is the origin. A name without a trailing dot is relative to the origin.
- */
+/** Returns the absolute form of a name. `@` is the origin; a name without a trailing dot is relative to it. */
 export const absolute = (name: string, origin: string): string => {
   if (name === '@') return origin;
   if (ABSOLUTE.test(name)) return name;

@@ -7,9 +7,7 @@ const MAX_TEXT_BYTES = 255;
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const MAX_DATA_BYTES = 0xffff;
-/**
- * Offset of the record data in a message with one record: after header, owner (root), type, class, TTL and length.
- */
+/** Offset of the data in a message with one record: after header, owner (root), type, class, TTL and length. */
 const DATA_OFFSET = HEADER_BYTES + 1 + 10;
 
 /** Number of words that the data of a record must have, by record type. TXT records may have any number. */
@@ -71,9 +69,7 @@ function dataOf(record: MasterRecord): Uint8Array {
   }
 }
 
-/**
- * A field of record data: a number of octets, a name, one or several length-prefixed strings, or all other octets.
- */
+/** A field of record data: a number of octets, a name, one or several length-prefixed strings, or all the rest. */
 type Part = number | 'name' | 'text' | 'texts' | 'octets';
 const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['A', [4]],

@@ -4,9 +4,7 @@
 const SLICE_MS = 1;
 /** Pause between two time slices, so that at least half of the main thread's time remains for packets. */
 const PAUSE_MS = 1;
-/**
- * Number of records between two reads of the clock. One read takes a fifth of the time that adding a record takes.
- */
+/** Number of records between two clock reads. A clock read takes a fifth of the time that adding a record takes. */
 const RECORDS_PER_CLOCK_READ = 16;
 
 export class TimeSlices {

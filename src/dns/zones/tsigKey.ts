@@ -32,9 +32,7 @@ export function parseTsigKey(text: string): TsigKey {
   return keyOf(name, algorithm, secret);
 }
 
-/**
- * Parses a file of TSIG keys: `key` statements of `tsig-keygen`, or one `dig -y` key per line. Throws `TsigKeyError`.
- */
+/** Parses TSIG keys: `key` statements of `tsig-keygen`, or one `dig -y` key per line. Throws `TsigKeyError`. */
 export function parseTsigKeys(text: string): TsigKey[] {
   const statements = [...text.matchAll(STATEMENT)];
   if (statements.length > 0)

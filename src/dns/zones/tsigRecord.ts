@@ -23,9 +23,7 @@ export interface TsigRecord {
   readonly errorAndOther: Buffer;
 }
 
-/**
- * Returns the TSIG record of a message, if any. Throws if the message is malformed, or the record is not the last.
- */
+/** Returns the TSIG record of a message, if any. Throws if the message is malformed or the record is not the last. */
 export function readTsig(message: Buffer): TsigRecord | undefined {
   let at = HEADER_BYTES;
   for (let questions = readUint16(message, 4); questions > 0; questions--) at = skipName(message, at) + 4;

@@ -1,6 +1,4 @@
-/**
- * Compiles the state of the attack detector to dnsdist rules. They use only native selectors: no Lua code per packet.
- */
+/** Compiles the detector's state to dnsdist rules with native selectors only, so no Lua code runs for a packet. */
 import type { Network } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
 import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
@@ -128,9 +126,7 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   ];
 }
 
-/**
- * Rules that truncate the queries of clients above their rate, so that they retry over TCP, which verifies addresses.
- */
+/** Rules that truncate queries of clients above their rate. A retry over TCP then verifies the source address. */
 function clientLimit({ clientRatePerSecond }: DnsdistState, { mode }: Rule): string[] {
   if (clientRatePerSecond === 0) return [];
   const refused: Outcome = mode === 'enabled' ? 'truncated' : 'wouldDrop';

@@ -20,9 +20,7 @@ export interface DnsdistConfiguration {
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Maximum number of queries per TCP connection. Without a limit, old versions of dnsdist have CVE-2025-30193. */
 const MAX_TCP_QUERIES = 50;
-/**
- * Options of dnsdist's dnstap logger: the largest queues that it accepts, so that it does not drop frames of a burst.
- */
+/** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that no frames of a burst are lost. */
 const TAP_OPTIONS =
   '{inputQueueSize=16384,outputQueueSize=1024,queueNotifyThreshold=64,bufferHint=65536,flushTimeout=1}';
 /** Maximum number of TCP connections per client, as in the embedded data plane. */

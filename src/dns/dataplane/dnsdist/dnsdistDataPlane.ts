@@ -130,9 +130,7 @@ export class DnsdistDataPlane implements DataPlane {
     return this.#verdicts.total;
   }
 
-  /**
-   * Reads the counters of all dnsdist nodes. What an unreachable node counts is added after it is reachable again.
-   */
+  /** Reads the counters of all dnsdist nodes. Those of an unreachable node are added when it is reachable again. */
   count(): Promise<void> {
     return this.#verdicts.read();
   }
@@ -166,9 +164,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.#known.add(owner);
   }
 
-  /**
-   * Sends the rules again if they have changed: attacked zones, busy names and bucket sizes change without an event.
-   */
+  /** Sends changed rules: attacked zones, busy names and bucket sizes change without a call of `policyChanged`. */
   tick(nowMs: number): void {
     this.#users.expire(nowMs - USER_WAIT_MS);
     if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();

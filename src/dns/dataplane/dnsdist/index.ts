@@ -1,6 +1,4 @@
-/**
- * Data plane for several machines: PowerDNS dnsdist serves DNS on each, and applies the rules that Floodgate sends.
- */
+/** Data plane for several machines: PowerDNS dnsdist serves DNS and applies the rules that Floodgate sends. */
 
 export { dnsdistConfiguration } from './configuration.ts';
 export { DnsdistConsole } from './console.ts';

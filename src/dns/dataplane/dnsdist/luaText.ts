@@ -1,8 +1,6 @@
 const PLAIN = /^[A-Za-z0-9.:[\]+/=_ -]$/;
 
-/**
- * Returns a text as a quoted Lua string. All but a few harmless characters are escaped, so that no code can result.
- */
+/** Returns a text as a quoted Lua string. All but a few harmless characters are escaped, so it cannot become code. */
 export const luaText = (text: string): string =>
   `"${[...Buffer.from(text)]
     .map((byte) => {

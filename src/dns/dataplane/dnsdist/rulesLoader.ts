@@ -17,22 +17,16 @@ export const TAG = {
   refused: 'floodgate-refused',
   types: 'floodgate-types',
 } as const;
-/**
- * Maximum size of the rule data. The rules for 4096 zones and the maximum number of busy names need a fifth of it.
- */
+/** Maximum size of the rule data. 4096 zones and the maximum number of busy names need a fifth of this size. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/**
- * Maximum nesting of selectors, because dnsdist evaluates them recursively. No generated rule reaches the maximum.
- */
+/** Maximum nesting of selectors, because dnsdist evaluates them recursively. No generated rule reaches it. */
 const MAX_DEPTH = 6;
 
 /** Returns the name of the dnsdist rule that counts a verdict. `showRules` prints it. */
 export const verdictName = (outcome: string, reason: string): string => `floodgate-${outcome}-${reason}`;
 const paying = reasons.filter((reason) => reason !== 'none');
 
-/**
- * Returns the Lua code of a final rule. All updates of the rules use one selector object, so its counter continues.
- */
+/** Returns the Lua code of a final rule. Updates of the rules reuse its selector object, so its counter continues. */
 const counted = (selector: string, action: string, name: string): string =>
   `{"${name}",function() return ${selector} end,${action}}`;
 const tag = (name: string, value?: string): string =>

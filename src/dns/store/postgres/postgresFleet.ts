@@ -26,9 +26,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Number of minute records per query. Reading them takes some milliseconds. Then the event loop runs other tasks. */
 const MINUTES_PER_READ = 1_000;
 
-/**
- * Fleet store in PostgreSQL, in the database of the rules. `src/rules/store/postgres/schema.ts` creates the tables.
- */
+/** Fleet store in the PostgreSQL database of the rules. `src/rules/store/postgres/schema.ts` creates its tables. */
 export class PostgresFleet implements FleetStore {
   readonly #database: Pick<SharedDatabase, 'query'>;
 

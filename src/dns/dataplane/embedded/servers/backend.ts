@@ -66,7 +66,7 @@ export class Backend {
   timedOut = 0;
   /** Number of packets that do not answer a pending query, such as answers after the timeout and forged answers. */
   mismatched = 0;
-  /** Number of queries that were retried with another server: this one answered SERVFAIL, or not in time. */
+  /** Number of queries retried with another server, because this server answered SERVFAIL or not in time. */
   retried = 0;
   allowsRetries = false;
   readonly #key: HashKey;
@@ -152,9 +152,7 @@ export class Backend {
     return true;
   }
 
-  /**
-   * Treats pending queries with a ticket (sequence number) below `before` as late: retries them with another server.
-   */
+  /** Retries late queries with another server: those with a ticket (sequence number) below `before`. */
   markLate(before: number): void {
     this.inFlight.markLate(before, (ticket) => this.#late(ticket));
   }
@@ -267,9 +265,7 @@ export class Backend {
     if (isGood) this.#isSuspect = false;
   }
 
-  /**
-   * Returns true if another server may still answer a query. The SERVFAIL of this server is then kept as fallback.
-   */
+  /** Returns true if another server may still answer a query. This server's SERVFAIL is then kept as a fallback. */
   #otherMayAnswer(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): boolean {
     if (counterpart === undefined) {
       if (!this.#dependencies.retryElsewhere(this, ticket, answer)) return false;

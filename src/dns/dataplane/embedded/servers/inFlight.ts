@@ -36,9 +36,7 @@ export class InFlight {
    * successive queries in the same slot have different tickets.
    */
   readonly #ticket = new Float64Array(RING_SIZE);
-  /**
-   * Packet of the query in each slot, kept for a retry with another server until the query is answered or retried.
-   */
+  /** Packet of the query in each slot, kept for a retry with another server until it is answered or retried. */
   readonly #kept = new Array<Buffer | undefined>(RING_SIZE).fill(undefined);
   /** Counterpart of each query that was sent to two servers, by ticket. */
   readonly #counterparts = new Map<number, Counterpart>();

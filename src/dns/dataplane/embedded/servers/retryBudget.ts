@@ -1,6 +1,4 @@
-/**
- * Limits retries with another DNS server to a tenth of all queries, so that retries do not double a flood. No I/O.
- */
+/** Limits retries with another server to a tenth of all queries, so that retries do not double a flood. No I/O. */
 
 const SHARE = 0.1;
 /** Maximum number of unused retries that are saved up. They are used when a server begins to fail. */

@@ -27,9 +27,7 @@ const MIN_COUNTED_ANSWERS = 32;
 const WORSE_BY = 0.2;
 const AS_GOOD_BY = 0.1;
 const SIGMAS = 4;
-/**
- * Fraction of queries that are sent to `worse` servers as a trial. If a trial fails, another server gets the query.
- */
+/** Fraction of queries sent to `worse` servers as a trial. If a trial fails, another server gets the query. */
 export const TRIAL_SHARE = 1 / 64;
 /**
  * Number of comparisons (at most two per second) after which a `worse` server is used again if there were too few
@@ -56,9 +54,7 @@ export class ServerHealth {
     return this.#isWorse ? HealthStatus.worse : HealthStatus.inUse;
   }
 
-  /**
-   * Counts a client's query that was sent to this server first. `isGood`: the answer came in time, without SERVFAIL.
-   */
+  /** Counts a client's query that was sent to this server first. `isGood`: answered in time, without SERVFAIL. */
   note(isGood: boolean): void {
     if (isGood) {
       this.good++;

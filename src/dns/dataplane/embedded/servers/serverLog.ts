@@ -8,9 +8,7 @@ const SILENT = 'DNS server does not answer; probing it twice per second';
 const FAILING = 'DNS server answers with errors; not used while another server works';
 const WORSE = 'DNS server fails more queries than others; used only for trial queries';
 const BACK = 'DNS server answers again';
-/**
- * Seconds for which a bad status must last before it is logged, because during a flood it may change every second.
- */
+/** Seconds that a bad status must last before it is logged. During a flood, the status may change every second. */
 const NOTES_TO_TELL = 10;
 const MESSAGES: Readonly<Record<HealthStatus, string | undefined>> = {
   [HealthStatus.inUse]: undefined,

@@ -67,9 +67,7 @@ export class ConnectionTable<T extends SlotHolder> {
     (isBusy ? entry.busy : entry.idle).set(connection, this.#moment++);
   }
 
-  /**
-   * Moves a connection that was asked to close to the end of its client's busy list, so that another is asked next.
-   */
+  /** Moves a connection that was asked to close to the end of its client's busy list, so that it is asked last. */
   moveToEnd(connection: T): void {
     const busy = this.#clients.get(connection.client)?.busy;
     if (busy?.delete(connection)) busy.set(connection, this.#moment++);

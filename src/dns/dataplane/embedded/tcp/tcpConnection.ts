@@ -27,9 +27,7 @@ const SLOT_RELEASE_MS = 1000;
 const STALL_MS = 5000;
 /** Maximum pause of a zone transfer. It may pause while the DNS server loads the zone or a slow link is full. */
 const TRANSFER_QUIET_MS = 30_000;
-/**
- * Time in which the client must close the connection after the guard has ended it. Unsent answers extend the time.
- */
+/** Time in which the client must close the connection after the guard. Unsent answers extend this time. */
 const LINGER_MS = 2000;
 /** Number of unanswered queries on a connection at which the guard stops reading from the client. */
 export const MAX_PIPELINED = 100;

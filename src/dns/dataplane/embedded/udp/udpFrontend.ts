@@ -1,6 +1,4 @@
-/**
- * A UDP socket that receives queries: parses each packet, gets a verdict, and forwards, answers or drops the packet.
- */
+/** A UDP socket that receives queries. Parses each packet, gets a verdict, and forwards, answers or drops it. */
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
 import {
@@ -21,9 +19,7 @@ import { noLookup } from './noLookup.ts';
 const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
 /** Maximum time that a packet waits in the receive buffer of a saturated thread. After that, an answer is useless. */
 const MAX_QUEUE_SECONDS = 0.25;
-/**
- * Buffer size to request per queued query. Linux doubles the requested size, and needs at least 768 bytes per query.
- */
+/** Buffer size to request per queued query. Linux doubles the size, and needs at least 768 bytes per query. */
 const QUEUED_QUERY_BYTES = 512;
 /** Minimum size of the receive buffer, enough for several iterations of the event loop with 32 packets each. */
 const LEAST_BUFFER_BYTES = 64 * 1024;
