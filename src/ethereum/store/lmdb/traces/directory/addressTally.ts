@@ -15,16 +15,25 @@ import type { RunContent } from './runWriter.ts';
 const INITIAL_ADDRESSES = 1024;
 const PART_SIDES = ['from', 'to'] as const;
 
-/** Counts a segment's traces by address, side and type, and collects their positions, one address at a time. */
+/**
+ * Counts the traces of each address of a segment by side (`from` or `to`) and trace type, and collects their
+ * positions. The addresses are added one after another.
+ */
 export class AddressTally {
   readonly #hash: HalfSipHash;
   readonly #segment: number;
-  /** Of the current address: counts by column (parts.ts); by side, the number of traces and the first positions. */
+  /**
+   * State of the address that is being added: the number of its traces in each column (see parts.ts), and for each
+   * side the number of traces and the positions of the first of them.
+   */
   readonly #counts = new Uint32Array(COLUMNS);
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
   readonly #kept = { from: new Uint32Array(MAX_INLINE_POSITIONS), to: new Uint32Array(MAX_INLINE_POSITIONS) };
   readonly #part = new Uint8Array(MAX_PART_BYTES);
-  /** Entries of the completed addresses, in one buffer. Of address i, `#hashes[i]` is the hash, `#ends[i]` the end. */
+  /**
+   * Encoded entries of the completed addresses. `#hashes[i]` is the hash of address i, `#ends[i]` the end of its
+   * entry.
+   */
   readonly #entries = new BucketWriter();
   #addresses = 0;
   #hashes = new Uint32Array(INITIAL_ADDRESSES);
@@ -43,7 +52,7 @@ export class AddressTally {
     if (before < MAX_INLINE_POSITIONS) this.#kept[side][before] = position;
   }
 
-  /** Finishes the current address, which starts at `at` in `bytes`. */
+  /** Writes the entry of the current address, whose 20 bytes start at `at` in `bytes`. */
   finishAddress(bytes: Uint8Array, at: number): void {
     const end = this.#writePart();
     this.#entries.entry(bytes, at, end);
@@ -74,7 +83,7 @@ export class AddressTally {
     };
   }
 
-  /** Returns address numbers sorted by bucket, and the end of each bucket among them. */
+  /** Returns the numbers of the addresses, sorted by bucket, and for each bucket the index after its last address. */
   #byBucket(bits: number): { order: Uint32Array; ends: Uint32Array } {
     const starts = new Uint32Array(2 ** bits + 1);
     for (let address = 0; address < this.#addresses; address++) {
@@ -90,11 +99,11 @@ export class AddressTally {
       order[at] = address;
       starts[bucket] = at + 1;
     }
-    // Each start has moved to the end of its bucket.
+    // The loop has moved each start to the end of its bucket.
     return { order, ends: starts };
   }
 
-  /** Writes the current address's part to `#part`. Returns its end. */
+  /** Encodes the part (see parts.ts) of the current address into `#part`. Returns its length. */
   #writePart(): number {
     const part = this.#part;
     const columnsAt = writeVarint(part, 0, this.#segment);
@@ -118,5 +127,5 @@ export class AddressTally {
   }
 }
 
-/** Returns the end of the item before `number`. */
+/** Returns where item `number` starts, which is the end of the item before it. */
 const endBefore = (ends: Uint32Array, number: number): number => (number === 0 ? 0 : (ends[number - 1] ?? 0));

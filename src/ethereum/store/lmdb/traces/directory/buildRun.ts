@@ -16,10 +16,13 @@ import { inSteps, STEP_MS, type UpkeepContext } from './upkeepContext.ts';
 
 const ADDRESS_AT = SIDE_AND_TERM_AT + 1;
 
-/** Returns the index in TRACE_TYPES of the trace at a position of the segment. */
+/** Returns the type of the trace at a position in the segment, as an index in TRACE_TYPES. */
 type TypeAt = (position: number) => number;
 
-/** Builds the run of a segment. All its postings must be merged to disk. Aborts when `isCurrent` returns false. */
+/**
+ * Builds and stores the directory's run for one segment, whose postings must all be merged to disk. Stops if
+ * `isCurrent` returns false.
+ */
 export async function buildRun(
   work: UpkeepContext,
   segment: number,
@@ -37,7 +40,9 @@ export async function buildRun(
   await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run());
 }
 
-/** Reads a segment into a tally. Yields after each block and each address. */
+/**
+ * Adds all addresses of a segment to `tally`. Yields after each block and each address, so that the caller can pause.
+ */
 function* readSegment(
   work: UpkeepContext,
   segment: number,
@@ -71,14 +76,18 @@ function* readTypes({ environment, state }: UpkeepContext, segment: number): Gen
   return (position) => types[counts.before(blockAt(0, position)) + traceIndexAt(position)] ?? 0;
 }
 
-/** Returns the key of the record with the lowest address on either side. */
+/**
+ * Returns the key with the lower address of the next `from` and the next `to` record. Undefined if no record is left.
+ */
 function lowest(from: SideRecords, to: SideRecords): Buffer | undefined {
   const [a, b] = [from.head?.key, to.head?.key];
   if (a === undefined || b === undefined) return a ?? b;
   return compareAddresses(a, b) <= 0 ? a : b;
 }
 
-/** Adds all records of a side that have the address of `key`. */
+/**
+ * Adds the positions of the next records of a side to the tally, as long as the records have the address of `key`.
+ */
 function add(
   records: SideRecords,
   key: Buffer,
@@ -86,7 +95,7 @@ function add(
 ): void {
   for (let head = records.head; head !== undefined; head = records.head) {
     if (compareAddresses(head.key, key) !== 0) return;
-    // Page 0 of a longer list ends with the number of its positions.
+    // If a posting list has several pages, page 0 ends with the length of the list, which is not a position.
     const count = Math.min(PAGE_POSITIONS, head.value.length / 4);
     for (let i = 0; i < count; i++) {
       const position = head.value.readUInt32LE(4 * i);

@@ -1,4 +1,4 @@
-/** Database key of the secret key with which the directory hashes addresses. */
+/** Key of the record that contains the secret key of the hash function for addresses. */
 export const DIRECTORY_KEY = Buffer.from('history-hash-key');
 
 export const SEGMENTS_KEY = Buffer.from('history-segments');

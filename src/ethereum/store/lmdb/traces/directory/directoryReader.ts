@@ -24,15 +24,18 @@ import {
   spansWithin,
 } from './segmentStates.ts';
 
-/** Number of bytes of parts that take as long to read as one position of a posting list. */
+/** Reading this many bytes of parts (see parts.ts) takes as long as reading one position of a posting list. */
 const PART_BYTES_PER_WORK = 64;
 
-/** Upper bound of run numbers in one level. */
+/** All run numbers of a level are lower than this. */
 const MAX_RUNS = 2 ** 32;
 
 const BOTH_SIDES = ['from', 'to'] as const;
 
-/** Called for each segment with the address. Must not read from the database, which could overwrite the part. */
+/**
+ * Called with the part (see parts.ts) of each segment that contains the address. It must not read from the database,
+ * because the read could overwrite the part.
+ */
 type VisitPart = (part: PartReader) => void;
 
 interface RunAsked {
@@ -56,16 +59,22 @@ interface Hashed {
   readonly hash: number;
 }
 
-/** Finds the segments that contain an address. Looks it up in runs, and yields every segment that no run covers. */
+/**
+ * Finds the segments that contain an address by a lookup in the runs of the directory. Segments that no run covers
+ * are always returned.
+ */
 export class DirectoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #part = new PartReader();
   #hash: HalfSipHash | undefined;
-  /** Number of hash bits that select a bucket, by level and run. Valid for the segment states `#statesOfBits`. */
+  /**
+   * For each run, the number of hash bits that select a bucket. Valid as long as `#statesOfBits` are the current
+   * states.
+   */
   readonly #bits = new Map<number, number>();
   #statesOfBits: SegmentStates | undefined;
-  /** Last address looked up. Usually several runs are searched for the same address. */
+  /** The last address that was looked up, and its hash. Usually several runs are searched for the same address. */
   #hashed: Hashed | undefined;
 
   constructor(environment: TraceEnvironment, state: IndexState) {
@@ -88,7 +97,7 @@ export class DirectoryReader {
     }
   }
 
-  /** Returns the segments in a run's span that contain any of the terms. */
+  /** Returns the segments that contain any of the addresses `terms`. One run covers all segments of `span`. */
   #inRun(
     span: SegmentSpan,
     { terms, direction, order }: SegmentsQuery & { readonly terms: readonly PostingTerm[] },
@@ -124,7 +133,10 @@ export class DirectoryReader {
     }
   }
 
-  /** Visits the parts of an address in a run, for the segments of `span`. */
+  /**
+   * Calls `visit` with the part of an address for each segment of a span that contains the address. One run covers
+   * the span.
+   */
   visitRun({ first, last, level }: SegmentSpan, { term, work }: RunAsked, visit: VisitPart): void {
     const parts = this.#partsOf(level, runOf(level, first), this.#hashedOf(term));
     work.spend(COST.run + (parts?.length ?? 0) / PART_BYTES_PER_WORK);

@@ -2,7 +2,9 @@ export const HASH_KEY_BYTES = 8;
 
 const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
-/** HalfSipHash-2-4, 32 bits. Keyed, because attackers could otherwise choose addresses that share one bucket. */
+/**
+ * HalfSipHash-2-4 with 32 bits. Its secret key prevents that attackers choose many addresses that share one bucket.
+ */
 export class HalfSipHash {
   readonly #key0: number;
   readonly #key1: number;
@@ -18,7 +20,7 @@ export class HalfSipHash {
     let v1 = this.#key1;
     let v2 = 0x6c796765 ^ v0;
     let v3 = 0x74656462 ^ v1;
-    // Input words, then a word with the length, then finalisation.
+    // The rounds process the input words, then a word with the length, then the finalisation.
     for (let i = 0; i <= length + 4; i += 4) {
       const isEnd = i > length;
       const word = i < length ? wordAt(bytes, at + i) : isEnd ? 0 : length << 24;

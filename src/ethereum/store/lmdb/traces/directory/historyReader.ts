@@ -25,7 +25,7 @@ import { uint32Key } from '../keys.ts';
 import { DirectoryReader } from './directoryReader.ts';
 import { type IncompleteSpan, inOrder, spansWithin } from './segmentStates.ts';
 
-/** Reads histories from the posting lists, the trace attributes and the directory. */
+/** Reads the histories of addresses from posting lists, trace attributes and the directory in LMDB. */
 export class LmdbHistoryReader implements HistoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
@@ -97,7 +97,7 @@ export class LmdbHistoryReader implements HistoryReader {
     const [first, last] = [segmentOf(fromBlock), segmentOf(toBlock)];
     const states = this.#state.segmentStates();
     const spans: IncompleteSpan[] = [...states.incomplete()];
-    // Segments after the last one have no blocks.
+    // Segments from number `states.length` on have no blocks.
     if (last >= states.length)
       spans.push({ first: states.length, last: Number.MAX_SAFE_INTEGER, hasBlocks: false });
     const found: BlockRange[] = [];
@@ -138,7 +138,7 @@ export class LmdbHistoryReader implements HistoryReader {
   }
 }
 
-/** Extends the last range if `next` adjoins it. Returns false otherwise. */
+/** Extends the last range of `found` by `next` if the two are adjacent. Returns false otherwise. */
 function joins(found: BlockRange[], next: BlockRange, order: Order): boolean {
   const last = found.at(-1);
   if (last === undefined) return false;

@@ -15,10 +15,16 @@ import { databaseOf, directoryHash, type RunName, RunWriter, removeRun } from '.
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
 import type { UpkeepContext } from './upkeepContext.ts';
 
-/** Typical size of a merged run as a share of its eight sources. It is smaller: it stores each address only once. */
+/**
+ * Typical size of a merged run, as a share of the total size of its sources. A merged run stores each address only
+ * once.
+ */
 const LEFT_AFTER_MERGE = 0.75;
 
-/** Merges the runs of all segments in run `name` into that run, and removes them. Stops if these segments change. */
+/**
+ * Merges the smaller runs of all segments of run `name` into run `name`, then removes the smaller runs. Stops if the
+ * blocks or runs of these segments change.
+ */
 export async function mergeRuns(work: UpkeepContext, name: RunName): Promise<void> {
   const hash = await directoryHash(work);
   const segments = segmentsPerRun(name.level);
@@ -63,7 +69,7 @@ function sourcesOf(
   return [...sources.values()];
 }
 
-/** A bucket of a run, with the hashes of its addresses in order. */
+/** A bucket of a run. `hashes` are the hashes of the addresses in its entries, in the order of the entries. */
 interface Bucket {
   readonly number: number;
   readonly bytes: Uint8Array;
@@ -100,7 +106,10 @@ class Source {
     this.#isWhole = Array.from({ length: segments }, (_, i) => name.run * segments + i).every(this.#has);
   }
 
-  /** Adds the entries that belong into one bucket of the merged run, where `bits` hash bits select a bucket. */
+  /**
+   * Adds those entries of this run that belong to a bucket of the merged run. `bits` hash bits select a bucket of the
+   * merged run.
+   */
   addTo(merged: MergedEntries, bucket: number, bits: number): void {
     const fewer = bits - this.#bits;
     const [own, count] =
@@ -120,7 +129,9 @@ class Source {
     }
   }
 
-  /** Returns a bucket as a copy that later reads do not overwrite. */
+  /**
+   * Returns a bucket of this run. Its bytes are a copy, because later reads from the database could overwrite them.
+   */
   #read(number: number): Bucket {
     if (number === this.#bucket.number) return this.#bucket;
     const record = this.#work
@@ -134,7 +145,9 @@ class Source {
     return this.#bucket;
   }
 
-  /** Returns the parts of segments that still use this run. Other segments have changed since the run was written. */
+  /**
+   * Returns those of `parts` whose segments still use this run. The other segments have changed since it was written.
+   */
   #valid(parts: Uint8Array): Uint8Array {
     const kept: Uint8Array[] = [];
     const part = this.#part.open(parts);

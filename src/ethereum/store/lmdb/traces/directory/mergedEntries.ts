@@ -1,6 +1,6 @@
 import type { BucketWriter, EntryReader } from './run.ts';
 
-/** Parts of an address from one run. */
+/** Parts of an address that come from one run. They are at `start` to `end` in `bytes`. */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -15,11 +15,11 @@ interface MergedEntry {
   readonly pieces: Piece[];
 }
 
-/** Entries of one bucket, merged from several runs. */
+/** Collects the entries of several runs that belong to one bucket of the merged run. */
 export class MergedEntries {
   readonly #entries: MergedEntry[] = [];
 
-  /** Adds an entry of a run. If `left` is given, it replaces the parts of the entry. */
+  /** Adds an entry of one of the runs. `left`, if given, replaces the parts of the entry. */
   add(hash: number, entry: EntryReader, left?: Uint8Array): void {
     const { bytes, at } = entry;
     const piece =
@@ -27,7 +27,7 @@ export class MergedEntries {
         ? { bytes, start: entry.partsAt, end: entry.end }
         : { bytes: left, start: 0, end: left.length };
     const partBytes = piece.end - piece.start;
-    // Linear search: a bucket has about forty entries.
+    // A linear search is fast enough, because a bucket has about forty entries.
     for (const known of this.#entries)
       if (known.hash === hash && entry.hasAddress(known.bytes, known.at)) {
         known.partBytes += partBytes;

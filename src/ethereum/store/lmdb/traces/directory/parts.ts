@@ -18,12 +18,17 @@ import {
  */
 
 export const COLUMNS = 2 * TRACE_TYPES.length;
-/** Returns the column of a side and type. Sender columns come before recipient columns. */
+/**
+ * Returns the column for a side (`from` or `to`) and a trace type. Columns of senders come before those of
+ * recipients.
+ */
 export const columnOf = (side: 'from' | 'to', type: number): number =>
   side === 'from' ? type : TRACE_TYPES.length + type;
 export const SIDE_COLUMNS = { from: 0x0f, to: 0xf0, either: 0xff } as const;
 
-/** A part contains the positions of a side if there are at most this many. No posting list is read for these. */
+/**
+ * If a side has at most this many traces, the part contains their positions, and no posting list is read for them.
+ */
 export const MAX_INLINE_POSITIONS = 8;
 
 export type PartSide = Exclude<Side, 'transaction'>;
@@ -46,13 +51,13 @@ export const encodePosition = (position: number): number =>
 const decodePosition = (kept: number): number =>
   positionOf(kept % BLOCKS_PER_SEGMENT, Math.floor(kept / BLOCKS_PER_SEGMENT));
 
-/** Iterates over an address's parts. Its members are valid until the next call of `next`. */
+/** Iterates over the parts of an address. The properties describe the current part, until the next call of `next`. */
 export class PartReader {
   segment = 0;
   columns = 0;
-  /** Number of traces by column. */
+  /** Number of traces in each column of the current part. */
   readonly counts = new Float64Array(COLUMNS);
-  /** Start and end of the current part in the bytes that are read. */
+  /** Start and end of the current part, as offsets in the bytes that were passed to `open`. */
   start = 0;
   end = 0;
   readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
@@ -60,7 +65,7 @@ export class PartReader {
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
 
-  /** Sets the parts to read; call `next` for the first one. */
+  /** Starts to read `parts`. The next call of `next` moves to the first of them. */
   open(parts: Uint8Array): this {
     this.#bytes = parts;
     this.#at = 0;
@@ -88,7 +93,7 @@ export class PartReader {
     return true;
   }
 
-  /** Returns the positions on a side, or undefined if only the posting list has them. */
+  /** Returns the positions of the traces on a side, or undefined if only the posting list contains them. */
   positions(side: PartSide): Uint32Array | undefined {
     const count = this.#sums[side];
     return count > MAX_INLINE_POSITIONS ? undefined : this.#kept[side].slice(0, count);

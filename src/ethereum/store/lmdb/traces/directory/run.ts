@@ -14,13 +14,13 @@ import { writeVarint } from './parts.ts';
 export const ADDRESS_BYTES = 20;
 
 /**
- * Maximum average size of a run's buckets; the minimum is half of it. Small buckets are quick to scan and waste
- * little of a page.
+ * Maximum of the average bucket size in a run. The number of buckets is a power of two, so the average is usually at
+ * least half as large. Small buckets are quick to scan and waste little of a page.
  */
 const BUCKET_BYTES = 1_200;
 const MAX_BUCKET_BITS = 26;
 
-/** Returns the number of hash bits that select a bucket, for entries of `bytes` in total. */
+/** Returns the number of hash bits that select a bucket, for a run whose entries have `bytes` bytes in total. */
 export const bucketBitsFor = (bytes: number): number =>
   Math.min(MAX_BUCKET_BITS, Math.max(0, Math.ceil(Math.log2(bytes / BUCKET_BYTES))));
 
@@ -42,7 +42,9 @@ export function bucketKey(run: number, bucket: number): Buffer {
   return key;
 }
 
-/** Encodes the head record of a run: number of bucket bits, and total bytes of its entries. */
+/**
+ * Encodes the head record of a run: the number of hash bits that select a bucket, and the total bytes of its entries.
+ */
 export function encodeRunHead(bits: number, bytes: number): Buffer {
   const head = Buffer.allocUnsafe(9);
   head[0] = bits;
@@ -64,14 +66,14 @@ export class BucketWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #length = 0;
 
-  /** Starts an entry. Exactly `partBytes` bytes of parts must follow. */
+  /** Starts the entry of the address at `at` in `bytes`. Exactly `partBytes` bytes of parts must follow. */
   entry(bytes: Uint8Array, at: number, partBytes: number): void {
     this.#ensureCapacity(ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes);
     this.parts(bytes, at, at + ADDRESS_BYTES);
     this.#length = writeVarint(this.#bytes, this.#length, partBytes);
   }
 
-  /** Copies a whole entry from `start` to `end`. */
+  /** Appends a whole encoded entry, which is at `start` to `end` in `bytes`. */
   copy(bytes: Uint8Array, start: number, end: number): void {
     this.#ensureCapacity(end - start);
     this.parts(bytes, start, end);
@@ -92,7 +94,7 @@ export class BucketWriter {
     return this.#length;
   }
 
-  /** Returns the bytes written since the last call, or undefined if there are none. */
+  /** Returns the bytes written since the last call of `take`, or undefined if there are none. */
   take(): Buffer | undefined {
     const bucket = this.#length === 0 ? undefined : Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -106,7 +108,7 @@ export class BucketWriter {
 
 export class EntryReader {
   readonly bytes: Uint8Array;
-  /** Offsets of the current entry: the start of its address, the start of its parts, and its end. */
+  /** Offsets of the current entry in `bytes`: the start of its address, the start of its parts, and its end. */
   at = 0;
   partsAt = 0;
   end = 0;
@@ -132,14 +134,14 @@ export class EntryReader {
     return true;
   }
 
-  /** Whether the entry has the address at `at` in `bytes`. */
+  /** Whether the current entry belongs to the address at `at` in `bytes`. */
   hasAddress(bytes: Uint8Array, at = 0): boolean {
     for (let i = 0; i < ADDRESS_BYTES; i++) if (this.bytes[this.at + i] !== bytes[at + i]) return false;
     return true;
   }
 }
 
-/** Returns an address's parts, or undefined if the bucket does not contain the address. */
+/** Returns the parts of an address from a bucket, or undefined if the bucket does not contain the address. */
 export function findParts(bucket: Uint8Array, address: Uint8Array): Uint8Array | undefined {
   const entry = new EntryReader(bucket);
   while (entry.next()) if (entry.hasAddress(address)) return bucket.subarray(entry.partsAt, entry.end);

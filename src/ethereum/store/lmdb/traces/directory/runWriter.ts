@@ -13,21 +13,27 @@ export interface RunName {
 }
 
 export interface RunContent {
-  /** Number of hash bits that select a bucket. */
+  /** Number of hash bits that select a bucket of the run. */
   readonly bits: number;
-  /** Returns a bucket as bytes that later reads do not overwrite, or undefined if it is empty. Called in order. */
+  /**
+   * Returns the content of a bucket, or undefined if it is empty. Later reads must not overwrite the returned bytes.
+   * Called in ascending order of the bucket numbers.
+   */
   bucket(number: number): Buffer | undefined;
 }
 
 const REMOVED_PER_STEP = 500;
 
-/** Writes one run in steps. The last step makes the run valid. After an interruption the run is written again. */
+/**
+ * Writes one run of the directory in several commits. Only the last commit makes the run valid, so an interrupted run
+ * is never read. It is written again.
+ */
 export class RunWriter {
   readonly #work: UpkeepContext;
   readonly #name: RunName;
   readonly #isCurrent: () => boolean;
 
-  /** `isCurrent` returns false if the run's source has changed. Writing then stops. */
+  /** `isCurrent` returns false if the data from which the run is built has changed. Writing then stops. */
   constructor(work: UpkeepContext, name: RunName, isCurrent: () => boolean) {
     this.#work = work;
     this.#name = name;
@@ -75,7 +81,7 @@ export class RunWriter {
   }
 }
 
-/** Removes all records of a run that no lookup uses. */
+/** Removes all records of a run. Lookups must not use the run any more. */
 export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
   const database = databaseOf(work, name);
   return inSteps(work, async () => {
@@ -89,7 +95,7 @@ export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
   });
 }
 
-/** Returns the hash function for addresses. Creates its key if there is none. */
+/** Returns the directory's hash function for addresses. Creates its secret key if the index has none. */
 export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
   const { meta } = work.environment;
   if (meta.getBinary(DIRECTORY_KEY) === undefined)

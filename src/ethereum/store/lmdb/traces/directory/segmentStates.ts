@@ -1,35 +1,35 @@
 import type { Order } from '../../../../traces/index.ts';
 
-/** State of a segment in one byte: two flags, and above them the level of its run plus one. */
+/** State of a segment in one byte: two flags, and in the bits above them the level of the segment's run plus one. */
 
 const HAS_BLOCKS = 0b01;
 const IS_COMPLETE = 0b10;
 const LEVEL_SHIFT = 2;
 
-/** log2 of the number of runs merged into one of the next level. */
+/** Binary logarithm of the number of runs that are merged into one run of the next level. */
 const FAN_OUT_BITS = 3;
 
 /** A run of this level covers 8^7 segments of 1,024 blocks, which are two billion blocks. */
 export const MAX_LEVEL = 7;
 
-/** Level of a segment without a run. Lookups read the segment itself. */
+/** Level of a segment that no run covers. Lookups read the posting lists of such a segment. */
 export const NO_RUN = -1;
 
-/** Returns the number of the run of a level that covers a segment. */
+/** Returns the number of the run that covers a segment on a level. */
 export const runOf = (level: number, segment: number): number =>
   Math.floor(segment / 2 ** (FAN_OUT_BITS * level));
 
 export const segmentsPerRun = (level: number): number => 2 ** (FAN_OUT_BITS * level);
 
-/** Consecutive segments that one run covers, or that no run covers. */
+/** Consecutive segments, from number `first` to `last`, that one run covers, or that no run covers. */
 export interface SegmentSpan {
   readonly first: number;
   readonly last: number;
-  /** Level of the run. NO_RUN if the segments have none. */
+  /** Level of the run. NO_RUN if no run covers the segments. */
   readonly level: number;
 }
 
-/** Consecutive segments with missing blocks. */
+/** Consecutive segments in which blocks are missing. Either each of them has some blocks, or none of them has any. */
 export interface IncompleteSpan {
   readonly first: number;
   readonly last: number;
@@ -59,7 +59,10 @@ export class SegmentStates {
     return ((this.#bytes[segment] ?? 0) >>> LEVEL_SHIFT) - 1;
   }
 
-  /** Records changed blocks of a segment, which invalidates its run. Returns whether the state differs. */
+  /**
+   * Records that blocks of a segment have changed, so that no run covers it any more. Returns whether its state
+   * differs.
+   */
   recordChange(
     segment: number,
     { hasBlocks, isComplete }: { hasBlocks: boolean; isComplete: boolean },
@@ -78,7 +81,7 @@ export class SegmentStates {
     return Buffer.from(this.#bytes);
   }
 
-  /** Returns the spans of segments with blocks, ascending. */
+  /** Returns all segments that have blocks, as spans in ascending order. */
   spans(): readonly SegmentSpan[] {
     this.#spans ??= joined<SegmentSpan>(
       this.#bytes.length,
@@ -90,7 +93,7 @@ export class SegmentStates {
     return this.#spans;
   }
 
-  /** Returns the spans of segments with missing blocks below `length`, ascending. */
+  /** Returns all segments below `length` with missing blocks, as spans in ascending order. */
   incomplete(): readonly IncompleteSpan[] {
     this.#incomplete ??= joined<IncompleteSpan>(
       this.#bytes.length,
@@ -116,13 +119,13 @@ export class SegmentStates {
   }
 }
 
-/** Returns the segments of a span in the given order. */
+/** Returns the numbers of the segments of a span in the given order. */
 export function inOrder({ first, last }: { first: number; last: number }, order: Order): number[] {
   const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   return order === 'asc' ? segments : segments.reverse();
 }
 
-/** Returns the parts of the spans that lie between the segments `first` and `last`, in the given order. */
+/** Cuts spans to the segments from `first` to `last`. Returns them in the given order. */
 export function spansWithin<S extends { readonly first: number; readonly last: number }>(
   spans: readonly S[],
   { first, last, order }: { readonly first: number; readonly last: number; readonly order: Order },

@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { sideKey } from '../keys.ts';
 import type { PartSide } from './parts.ts';
 
-/** Number of records per read. A read takes a third of a millisecond. */
+/** Number of database records that one read returns. It takes a third of a millisecond. */
 const RECORDS_PER_READ = 256;
 
 interface PostingRecord {
@@ -10,12 +10,15 @@ interface PostingRecord {
   readonly value: Buffer;
 }
 
-/** Reads a segment's posting list pages of one side, ordered by address. The reads can be spread over many ticks. */
+/**
+ * Reads the pages of a segment's posting lists on one side (`from` or `to`), ordered by address. The reads can be
+ * spread over many event loop ticks.
+ */
 export class SideRecords {
   readonly side: PartSide;
   readonly #postings: Database<Buffer, Buffer>;
   readonly #end: Buffer;
-  /** Key to continue from. Undefined if no records are left. */
+  /** Key at which the next read starts. Undefined if no records are left. */
   #start: Buffer | undefined;
   #records: PostingRecord[] = [];
   #at = 0;
@@ -43,7 +46,7 @@ export class SideRecords {
     this.#at = 0;
     const last = this.#records.at(-1);
     const isEnd = last === undefined || this.#records.length < RECORDS_PER_READ;
-    // The lowest key after another one is that key with a zero byte appended.
+    // The lowest possible key after `last.key` is `last.key` with a zero byte appended.
     this.#start = isEnd ? undefined : Buffer.concat([last.key, Buffer.alloc(1)]);
   }
 }

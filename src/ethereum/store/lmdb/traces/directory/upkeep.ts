@@ -6,7 +6,9 @@ import type { UpkeepContext } from './upkeepContext.ts';
 
 type Task = (work: UpkeepContext) => Promise<void>;
 
-/** Maintains the directory in the background, a few milliseconds at a time. No lookup waits for it. */
+/**
+ * Builds and merges the directory's runs in the background, a few milliseconds at a time. Lookups do not wait for it.
+ */
 export class DirectoryUpkeep {
   readonly #work: UpkeepContext;
   #running: Promise<void> | undefined;
@@ -21,7 +23,7 @@ export class DirectoryUpkeep {
     };
   }
 
-  /** Records changed segments. A run that is being built from one of them is built again. */
+  /** Records that blocks of these segments have changed. A run that is being built for one of them is built again. */
   changed(segments: Iterable<number>): void {
     for (const segment of segments) this.#changes.set(segment, (this.#changes.get(segment) ?? 0) + 1);
   }
@@ -55,7 +57,9 @@ export class DirectoryUpkeep {
   }
 }
 
-/** Returns the next task. Must be called while no change runs. */
+/**
+ * Returns the next run to build, or else the next merge. Must be called while no change of the index is in progress.
+ */
 function nextTask({ state, changesOf }: UpkeepContext): Task | undefined {
   const index = state();
   const head = index.head();
@@ -73,7 +77,7 @@ function nextTask({ state, changesOf }: UpkeepContext): Task | undefined {
   return nextMerge(states);
 }
 
-/** Returns a merge into a run of the next level, if all segments of that run already have runs. */
+/** Returns a task that merges runs into one run of the next level, if runs already cover all segments of that run. */
 function nextMerge(states: SegmentStates): Task | undefined {
   for (const { first, level } of states.spans()) {
     if (level === NO_RUN || level === MAX_LEVEL) continue;
@@ -83,7 +87,7 @@ function nextMerge(states: SegmentStates): Task | undefined {
   return undefined;
 }
 
-/** Whether each segment of run number `run` of the next level has a run of at most `level`. */
+/** Whether each segment of run `run` of the next level is covered by a run whose level is at most `level`. */
 function isCovered(states: SegmentStates, run: number, level: number): boolean {
   const segments = segmentsPerRun(level + 1);
   const first = run * segments;

@@ -7,14 +7,16 @@ import type { Writes } from '../write/writes.ts';
 import { SEGMENTS_KEY } from './directoryKeys.ts';
 import { SegmentStates } from './segmentStates.ts';
 
-/** Approximate maximum time that a step blocks the thread. */
+/** Approximate maximum time for which one step of a task blocks the thread. */
 export const STEP_MS = 3;
 
 export interface UpkeepContext {
   readonly environment: TraceEnvironment;
-  /** Returns the current state of the index. Call it again in each step. */
+  /**
+   * Returns the current state of the index. It is valid during one step, so each step must call this function again.
+   */
   readonly state: () => IndexState;
-  /** Runs a step while no change of the index runs. */
+  /** Runs `step` while no change of the index is in progress. Changes wait until the step ends. */
   readonly runExclusive: (step: () => Promise<void> | void) => Promise<void>;
   readonly commit: (writes: Writes) => Promise<void>;
   readonly isStopped: () => boolean;
@@ -22,7 +24,10 @@ export interface UpkeepContext {
   readonly changesOf: (segment: number) => number;
 }
 
-/** Runs `step` until it returns true or work stops. Pauses after each step as long as it took, at most STEP_MS. */
+/**
+ * Runs `step` again and again until it returns true or the upkeep is stopped. After each step, pauses for as long as
+ * the step took, at most STEP_MS.
+ */
 export async function inSteps(work: UpkeepContext, step: () => Promise<boolean> | boolean): Promise<void> {
   for (let isLast = false; !isLast && !work.isStopped(); ) {
     let tookMs = 0;

@@ -5,7 +5,7 @@ import { uint32Key } from '../keys.ts';
 import { LmdbHistoryReader } from './historyReader.ts';
 import { NO_RUN } from './segmentStates.ts';
 
-/** Positions of the traces of a segment. The key is the side, a space and the address. */
+/** Positions of the traces of a segment. A key is the side (`from`, `to` or `transaction`), a space and the term. */
 type Positions = ReadonlyMap<string, readonly number[]>;
 
 interface Verified {
@@ -33,7 +33,7 @@ export function verifyAttributes(
     problems.push(`the attributes of block ${number} do not match its traces`);
 }
 
-/** Checks that a segment's run has each expected address with the right counts and positions. */
+/** Checks that the run that covers a segment has each expected address with the right counts and positions. */
 export function verifyDirectory(
   { environment, state }: Verified,
   segment: number,

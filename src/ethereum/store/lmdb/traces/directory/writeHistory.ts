@@ -8,7 +8,10 @@ import {
 } from '../../../../traces/index.ts';
 import type { TraceArrayWriter } from '../traceArrayWriter.ts';
 
-/** Appends a history page as a JSON array. Throws AnswerTooLargeError if a trace is larger than `maxBytes`. */
+/**
+ * Appends one page of an address history to `json` as an array. Throws AnswerTooLargeError if the first trace of the
+ * page does not fit into `maxBytes`.
+ */
 export function writeHistory(
   { reader, answers }: { readonly reader: HistoryReader; readonly answers: TraceArrayWriter },
   query: HistoryQuery,
