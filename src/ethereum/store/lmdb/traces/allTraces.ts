@@ -7,7 +7,7 @@ import {
   type TraceCounts,
 } from '../../../traces/index.ts';
 
-/** Returns all traces of a segment as a posting list. Its pages are computed from the trace counts of the blocks. */
+/** Returns a posting list of all traces of a segment. Its pages are computed from the trace counts of the blocks. */
 export function allTracesOf(
   segment: number,
   { counts, newId }: { readonly counts: TraceCounts; readonly newId: () => number },
@@ -28,7 +28,7 @@ export function allTracesOf(
   return new PostingList({ id: newId(), length, firstPage: page(0) }, page);
 }
 
-/** Returns the offset of the block that contains trace number `index` of a segment. */
+/** Returns the offset, within a segment, of the block that contains trace number `index` of the segment. */
 function blockWith(counts: TraceCounts, index: number): number {
   let [low, high] = [0, BLOCKS_PER_SEGMENT - 1];
   while (low < high) {

@@ -15,22 +15,29 @@ import { Writes } from './write/writes.ts';
 /** Version of the layout in keys.ts, records.ts and directory/run.ts. */
 const FORMAT = 1;
 
-/** Minimum size of a value to compress. */
+/** Values of at least this size are compressed. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
 
-/** Chunks waste less space in pages of 8 KiB than in LMDB's default of 4 KiB: the file is a tenth smaller. */
+/**
+ * Size of a page in the file. Chunks waste less space in pages of 8 KiB than in LMDB's default of 4 KiB: the file is
+ * a tenth smaller.
+ */
 const PAGE_BYTES = 8192;
 
 /**
- * Address space reserved for the file. Only pages that are read use memory. A smaller file would outgrow this size and
- * be mapped a second time, and the process would pay for pages in both maps: measured, 100 MB after 800 blocks.
+ * Address space that is reserved for the file. Only pages that are read use memory. If the file outgrew a smaller
+ * reservation, it would be mapped a second time, and pages in both maps would use memory: 100 MB after 800 blocks
+ * (measured).
  */
 const MAP_BYTES = 2 ** 40;
 
-/** A dictionary covers 128 segments, so a chain of 24 million blocks has fewer than 200. */
+/**
+ * Maximum number of databases in the environment: one per dictionary, and a few others. A dictionary covers 128
+ * segments, so a chain of 24 million blocks has fewer than 200.
+ */
 const MAX_DICTIONARIES = 2000;
 
-/** Dictionary number that means "no dictionary". */
+/** Number that stands for "no dictionary". */
 export const NO_DICTIONARY = 0;
 
 export interface EnvironmentOptions {
@@ -39,7 +46,7 @@ export interface EnvironmentOptions {
   readonly isVerified?: boolean;
 }
 
-/** The folder has no index, or an index that was never written to. */
+/** Thrown if a folder has no trace index, or one that was never written to. */
 export class NoIndexError extends Error {
   override readonly name = 'NoIndexError';
 
@@ -48,11 +55,11 @@ export class NoIndexError extends Error {
   }
 }
 
-/** Members of lmdb that its type declarations lack. */
+/** Methods of lmdb that its type declarations lack. */
 interface LmdbReading {
-  /** Starts a read transaction if there is none. lmdb otherwise starts it with the first read. */
+  /** Starts a read transaction if none is open. Without this call, lmdb starts it with the first read. */
   ensureReadTxn(): void;
-  /** Emitted by the database whose read has started a transaction. */
+  /** The database whose read has started a transaction emits this event. */
   on(event: 'begin-transaction', begun: () => void): void;
 }
 
@@ -62,20 +69,20 @@ interface OpenedFile {
 }
 
 /**
- * LMDB environment of the traces. The file has one writer, the process with the lock of the data folder. Readers, also
- * in other processes, see one commit at a time. keys.ts and records.ts define the content.
+ * LMDB environment of the traces. The file has one writer: the process that holds the lock of the data folder.
+ * Readers, also those in other processes, see one commit at a time. keys.ts and records.ts define keys and values.
  */
 export class TraceEnvironment {
   readonly root: RootDatabase;
-  /** Values by name: chain, head, finalized, state, unmerged, unavailable, `dictionary-N` and a few others. */
+  /** Single values by name: chain, head, finalized, state, unmerged, unavailable, `dictionary-N` and a few others. */
   readonly meta: Database<Buffer, Buffer>;
-  /** Block record by block number. */
+  /** Block records (hash, parent, time and trace count) by block number. */
   readonly blocks: Database<Buffer, Buffer>;
   /** Positions by segment, side (where the term occurs: `from`, `to` or `transaction`), term and page number. */
   readonly postings: Database<Buffer, Buffer>;
-  /** By segment: the number of its dictionary, and the number of traces of each of its blocks. */
+  /** State of each segment: the number of its compression dictionary, and the trace count of each of its blocks. */
   readonly segments: Database<Buffer, Buffer>;
-  /** By block number: the attributes of the block's traces, 16 bits each. */
+  /** Trace attributes by block number, 16 bits for each trace of the block. */
   readonly attributes: Database<Buffer, Buffer>;
   /** One database per level of the directory of addresses, with the runs of that level. */
   readonly #directory: readonly Database<Buffer, Buffer>[];
@@ -87,7 +94,10 @@ export class TraceEnvironment {
   readonly #isReadOnly: boolean;
   #snapshots = 0;
 
-  /** Opens or creates the environment in the folder `path`. If read-only and missing, throws NoIndexError. */
+  /**
+   * Opens or creates the environment in the folder `path`. Throws NoIndexError if `readOnly` is true and it does not
+   * exist.
+   */
   static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
     const { readOnly = false, isVerified = false } = options;
     if (readOnly && !existsSync(join(path, DATA_FILE))) throw new NoIndexError(path);
@@ -160,12 +170,12 @@ export class TraceEnvironment {
     await this.#file.close();
   }
 
-  /** Opens dictionaries that the writing process has added. */
+  /** Opens the databases of dictionaries that the writing process has added. */
   openDictionaries(): void {
     while (this.#chunks.size <= this.#newestDictionary()) {
       const number = this.#chunks.size;
       this.#chunks.set(number, this.#mapOfChunks(number, this.#dictionary(number)));
-      // A read transaction sees only databases that were opened before it began.
+      // A read transaction sees only databases that were opened before it began, so a new one must begin.
       this.root.resetReadTxn();
     }
   }
@@ -215,7 +225,10 @@ export class TraceEnvironment {
     return bytes;
   }
 
-  /** Throws NoIndexError if the database is missing and the mode is read-only. lmdb's types lack that case. */
+  /**
+   * Opens or creates a database. Throws NoIndexError if it is missing and the environment is read-only: `openDB` then
+   * returns undefined, which lmdb's types do not declare.
+   */
   #map(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> {
     const database: Database<Buffer, Buffer> | undefined = this.root.openDB<Buffer, Buffer>({
       name,
@@ -235,7 +248,7 @@ export const STATE_KEY = Buffer.from('state');
 
 export const UNAVAILABLE_KEY = Buffer.from('unavailable');
 
-/** Key of the record of blocks whose postings are not in the lists on disk. */
+/** Key of the record that lists the blocks whose postings are not all in the posting lists on disk. */
 export const UNMERGED_KEY = Buffer.from('unmerged');
 
 const dictionaryKey = (number: number): Buffer => Buffer.from(`dictionary-${number}`);

@@ -11,9 +11,12 @@ import type { IndexState } from './indexState.ts';
 import type { TickScheduler } from './tickScheduler.ts';
 import type { TraceArrayWriter } from './traceArrayWriter.ts';
 
-/** Maximum work of a search that runs without yielding. A unit is the time to read one position of a list. */
+/**
+ * Maximum work of a search that runs without a pause. One unit of work is the time to read one position of a posting
+ * list.
+ */
 const SYNCHRONOUS_WORK = 4_096;
-/** Work per tick of a longer search. It blocks the thread for 1 to 2 ms. */
+/** Work of a longer search in each event loop tick. It blocks the thread for 1 to 2 ms. */
 const WORK_PER_TICK = 8_192;
 
 export interface FilterRunnerOptions {
@@ -21,11 +24,11 @@ export interface FilterRunnerOptions {
 }
 
 export interface FilterRunnerDependencies {
-  /** Returns the current state of the index. Only the synchronous code that follows may use it. */
+  /** Returns the current state of the index. The caller may use it only until its next `await`. */
   readonly current: () => IndexState;
   readonly answers: TraceArrayWriter;
   readonly turns: TickScheduler;
-  /** Writer for the results of callers that pass no writer. They get a copy. */
+  /** Writer that is used if the caller passes none. The caller then gets a copy of the result. */
   readonly json: JsonWriter;
 }
 
@@ -34,7 +37,7 @@ interface Target {
   readonly json: JsonWriter | undefined;
 }
 
-/** Runs filters: small searches synchronously, larger ones spread over several event loop ticks. */
+/** Runs trace filters: small searches synchronously, larger ones spread over several event loop ticks. */
 export class FilterRunner {
   readonly #workAtOnce: number;
   readonly #workPerTurn: number;
@@ -47,7 +50,8 @@ export class FilterRunner {
   }
 
   /**
-   * Returns matching traces as JSON. Undefined if a block is missing, unavailable, or was replaced during the search.
+   * Returns the traces that match a filter, as a JSON array. Undefined if a block of the filter's range is missing or
+   * unavailable, or was replaced during the search.
    */
   filter(filter: TraceFilter, target: Target): MaybePromise<Buffer | undefined> {
     const state = this.#dependencies.current();
@@ -68,7 +72,7 @@ export class FilterRunner {
     const { epoch } = current();
     for (;;) {
       await turns.next();
-      // In another epoch, the positions found so far may belong to other traces.
+      // If the epoch has changed, the positions that the search has collected may belong to other traces.
       if (current().epoch !== epoch) return undefined;
       work.reset(this.#workPerTurn);
       const step = search.next();

@@ -41,16 +41,18 @@ import {
   type UnmergedBlocks,
 } from './records.ts';
 
-/** Maximum number of cached list positions, at 4 bytes each. Above it, the whole cache is cleared. */
+/** Maximum number of positions in cached posting lists, at 4 bytes each. Above it, all cached lists are dropped. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
 
-/** Maximum number of cached positions that two lists have in common, at 4 bytes each. */
+/** Maximum number of positions in cached intersections of two posting lists, at 4 bytes each. */
 const MAX_PAIR_POSITIONS = 2 * 1024 * 1024;
 
-/** Maximum number of lists whose ids are remembered, at about 150 bytes each. */
+/** Maximum number of posting lists whose ids are remembered, at about 150 bytes each. */
 const MAX_LIST_IDS = 50_000;
 
-/** A new epoch begins when fewer list ids than this are left. One operation always needs fewer. */
+/**
+ * A new epoch (`IndexState.epoch`) begins when fewer unused list ids than this are left. One operation needs fewer.
+ */
 const IDS_LEFT_AT_LEAST = 2 ** 20;
 
 /** Maximum number of cached decoded segments, at 12 KB each. */
@@ -74,10 +76,13 @@ interface ChainEnds {
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
-  /** Recently used posting lists, by segment and side, then by term. Undefined for a list that does not exist. */
+  /** Cached posting lists, by segment and side, then by term. The value is undefined if the list does not exist. */
   readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
-  /** Ids of lists by name. An id outlives the cached list, and no other list gets it within an epoch. */
+  /**
+   * Ids of posting lists, by the name of the list. A list that leaves the cache can keep its id. Within an epoch, no
+   * other list gets the same id.
+   */
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   readonly #pairs = new PairIntersections(MAX_PAIR_POSITIONS, () => ++this.#lastId);
@@ -90,27 +95,30 @@ export class IndexState implements IndexReader {
   #ends: ChainEnds | undefined;
   /** Cached numbers of the unavailable blocks, ascending. Cleared when the version changes. */
   #unavailable: readonly number[] | undefined;
-  /** Whether a commit can happen at any time. Each operation then reads the version again. */
+  /** Whether the index can change at any time. If so, each operation reads the version of the index again. */
   #mayChange = true;
-  /** Number of the snapshot from which the version was read. Used only if another process writes. */
+  /** Number of the LMDB snapshot from which `#version` was read. Used only if another process writes the index. */
   #snapshot: number | undefined;
-  /** The last chunk read. Any other read invalidates it. */
+  /** The chunk that was read last. It is valid until the next read from the database. */
   #chunk: ReadChunk | undefined;
-  /** The last data chunk read in this operation. Traces of a block often share it. */
+  /** The data chunk that this operation read last. Traces of a block often refer to the same data chunk. */
   #dataChunk: ReadChunk | undefined;
 
   constructor(environment: TraceEnvironment) {
     this.#environment = environment;
   }
 
-  /** Increases when a position or list id may change its meaning. Caches with such keys must then be cleared. */
+  /**
+   * Increases when a block number or the id of a posting list may stand for other traces than before. Caches whose
+   * keys contain these numbers must then be cleared.
+   */
   get epoch(): number {
     return this.#epoch;
   }
 
   /**
-   * The only writing process calls this when a write begins and ends. Between writes, the version is not read again.
-   * Before the first call, each operation reads it, because another process may write.
+   * Called by the only writing process when a write begins and when it ends. Between writes, the version of the index
+   * is not read again. Before the first call, each operation reads the version, because another process may write.
    */
   setWriting(isWriting: boolean): void {
     this.#mayChange = true;
@@ -118,14 +126,16 @@ export class IndexState implements IndexReader {
     this.#mayChange = isWriting;
   }
 
-  /** Posting lists of blocks that are not in the lists on disk. Built by the first operation that needs them. */
+  /**
+   * Posting lists of recent blocks, whose postings are not on disk yet. Built by the first operation that needs them.
+   */
   get recent(): RecentSegments {
     if (!this.#isRecentLoaded) this.#recent.update(this.unmerged(), true);
     this.#isRecentLoaded = true;
     return this.#recent;
   }
 
-  /** Must be called before each operation. Clears caches of an older state. */
+  /** Must be called before each operation. Returns the version of the index. If it has changed, clears the caches. */
   refreshSnapshot(): StateVersion {
     this.#chunk = undefined;
     this.#dataChunk = undefined;
@@ -161,7 +171,7 @@ export class IndexState implements IndexReader {
     this.#lastId = 0;
   }
 
-  /** Returns a record as bytes that the next read may overwrite. */
+  /** Returns the value of a record. The next read may overwrite its bytes. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
     this.#chunk = undefined;
     const bytes = database.getBinaryFast(key);
@@ -192,7 +202,7 @@ export class IndexState implements IndexReader {
     return this.#ends;
   }
 
-  /** Returns the newest dictionary and the segment it was made for. */
+  /** Returns the number of the newest compression dictionary, and of the segment for which it was made. */
   dictionary(): { number: number; madeForSegment: number } | undefined {
     const record = this.read(this.#environment.meta, NEWEST_DICTIONARY_KEY);
     return record && { number: record.readUInt32BE(0), madeForSegment: record.readUInt32BE(4) };
@@ -213,13 +223,13 @@ export class IndexState implements IndexReader {
     return record && decodeBlock(blockNumber, record);
   }
 
-  /** Returns the highest block up to `upTo`. */
+  /** Returns the block with the highest number that is not above `upTo`. */
   lastBlock(upTo: number): StoredBlock | undefined {
     for (const block of this.blocksDown(upTo, 0)) return block;
     return undefined;
   }
 
-  /** Yields the existing blocks of a range, highest first. */
+  /** Yields the blocks of the index from number `from` down to number `to`. */
   *blocksDown(from: number, to: number): Generator<StoredBlock> {
     if (from < to) return;
     const range = { start: uint32Key(from), end: uint32Key(to), reverse: true, inclusiveEnd: true };
@@ -236,7 +246,7 @@ export class IndexState implements IndexReader {
     return this.#unavailable;
   }
 
-  /** Returns the first `max` unavailable blocks of a range. */
+  /** Returns the unavailable blocks of a range in ascending order, at most `max`. */
   unavailable(fromBlock: number, toBlock: number, max: number): UnavailableBlock[] {
     const found: UnavailableBlock[] = [];
     for (const number of this.unavailableNumbers()) {
@@ -247,7 +257,7 @@ export class IndexState implements IndexReader {
     return found;
   }
 
-  /** Returns the lowest block of a range that is not in the index. Unavailable blocks are in the index. */
+  /** Returns the lowest block number of a range that is not in the index. Unavailable blocks are in the index. */
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
     let first = this.firstWithoutTraces(fromBlock, toBlock);
     while (first !== undefined && this.unavailableNumbers().includes(first))
@@ -255,7 +265,7 @@ export class IndexState implements IndexReader {
     return first;
   }
 
-  /** Returns the lowest block of a range that is missing or unavailable. */
+  /** Returns the lowest block number of a range whose block is missing or unavailable. */
   firstWithoutTraces(fromBlock: number, toBlock: number): number | undefined {
     if (fromBlock > toBlock) return undefined;
     for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
@@ -266,7 +276,9 @@ export class IndexState implements IndexReader {
     return undefined;
   }
 
-  /** Returns the chunk with a trace. The next read may overwrite it, unless the chunk refers to data chunks. */
+  /**
+   * Returns the chunk that contains a trace. The next read may overwrite it, unless the chunk refers to data chunks.
+   */
   chunk(blockNumber: number, traceIndex: number): Buffer {
     const chunk = chunkOf(traceIndex);
     const last = this.#chunk;

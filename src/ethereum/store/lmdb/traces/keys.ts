@@ -1,11 +1,11 @@
 import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts';
 
 /**
- * Keys of the environment. Their bytes sort in the required order. Posting keys start with the segment, so a growing
- * chain writes to one small region of the tree.
+ * Keys of the records in the LMDB environment of the traces. LMDB sorts records by the bytes of their keys. Keys of
+ * posting lists start with the segment, so a growing chain writes to one small region of the tree.
  */
 
-/** The sides of a trace on which a term occurs. A key contains the index of the side in this list, as one byte. */
+/** Where a term can occur in a trace. The key of a posting list contains the index in this array, as one byte. */
 export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
 const SEGMENT_BYTES = 4;
@@ -14,7 +14,7 @@ export const SIDE_AND_TERM_BYTES = 1 + TERM_BYTES;
 const LIST_KEY_BYTES = SEGMENT_BYTES + SIDE_AND_TERM_BYTES;
 export const SIDE_AND_TERM_AT = SEGMENT_BYTES;
 
-/** Returns the key of a posting list's page 0. */
+/** Returns the key of page 0 of a posting list. */
 export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
@@ -30,7 +30,7 @@ export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
   return key;
 }
 
-/** Returns a key that sorts before all lists of a side in a segment. */
+/** Returns a key that sorts before the keys of all posting lists of a side in a segment. */
 export function sideKey(segment: number, side: Side): Buffer {
   const key = Buffer.allocUnsafe(SIDE_AND_TERM_AT + 1);
   key.writeUInt32BE(segment, 0);
@@ -38,7 +38,9 @@ export function sideKey(segment: number, side: Side): Buffer {
   return key;
 }
 
-/** Returns the key of a list's page. Most lists have only page 0, so only later pages have a page number. */
+/**
+ * Returns the key of a page of a posting list. Most lists have only page 0, so the key of page 0 has no page number.
+ */
 export function pageKey(listKey: Buffer, page: number): Buffer {
   if (page === 0) return listKey;
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES + 4);
@@ -54,7 +56,7 @@ export function chunkKey(blockNumber: number, chunk: number): Buffer {
   return key;
 }
 
-/** Returns the range of keys of a block's chunks. */
+/** Returns the range that contains the keys of all chunks of a block. */
 export const chunksOf = (blockNumber: number): { readonly start: Buffer; readonly end: Buffer } => ({
   start: chunkKey(blockNumber, 0),
   end: chunkKey(blockNumber, 0xffffffff),

@@ -22,13 +22,13 @@ const NO_POSITIONS = new Uint32Array();
 interface PostingSources {
   readonly read: (key: Buffer) => Uint8Array | undefined;
   readonly recent: RecentPostings | undefined;
-  /** Returns an id for the list. Called only if the list exists. */
+  /** Returns the id for the posting list. Called only if the list has any position. */
   readonly newId: () => number;
 }
 
 /**
- * Returns a posting list: the positions on disk, then those in `recent`. The two can overlap if blocks were inserted
- * between others, or if the process died during a merge. Returns undefined if both are empty.
+ * Returns a posting list: its positions on disk, then its positions in `recent`. The two ranges can overlap if blocks
+ * were inserted between others, or if the process died during a merge. Returns undefined if the list has no position.
  */
 export function openPostingList(
   key: Buffer,
@@ -50,7 +50,7 @@ function recentPositions(recent: RecentPostings | undefined, key: Buffer): Uint3
   return list === undefined ? NO_POSITIONS : (recent?.positionsOf(list) ?? NO_POSITIONS);
 }
 
-/** Returns a reader of the stored list's pages, with more positions appended. */
+/** Returns a function that reads pages of the stored list as if the positions `behind` were appended to the list. */
 function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): ReadPage {
   const stored = lengthIn(zero);
   const storedPage = (page: number): Uint32Array => {
@@ -60,7 +60,10 @@ function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): R
   return (page) => filled(storedPage(page), behind, page * PAGE_POSITIONS - stored);
 }
 
-/** Returns a page: stored positions, then those of `behind` from `start + stored.length` on. */
+/**
+ * Appends to the positions of a stored page those of `behind` from index `start + stored.length` on, up to a full
+ * page.
+ */
 function filled(stored: Uint32Array, behind: Uint32Array, start: number): Uint32Array {
   if (behind.length === 0 || stored.length === PAGE_POSITIONS) return stored;
   const added = behind.subarray(start + stored.length, start + PAGE_POSITIONS);

@@ -1,13 +1,16 @@
 import { PAGE_POSITIONS } from '../../../traces/index.ts';
 
-/** Pages of posting lists: PAGE_POSITIONS 32-bit positions each. If a list has several, page 0 ends with its size. */
+/**
+ * A posting list is stored in pages of PAGE_POSITIONS 32-bit positions. If a list has several pages, the number of
+ * its positions follows the positions of page 0.
+ */
 
 const WORD_BYTES = 4;
 
-/** Reads a page; undefined if it does not exist. The bytes must be used before the next read. */
+/** Reads a page. Returns undefined if the page does not exist. The next read may overwrite the bytes. */
 export type ReadPageBytes = (pageNumber: number) => Uint8Array | undefined;
 
-/** Pages to write (bytes) or to remove (undefined), by page number. */
+/** Changed pages of a posting list, by page number. A page is removed if its bytes are undefined. */
 export type PageChanges = Array<readonly [pageNumber: number, bytes: Buffer | undefined]>;
 
 /** Returns a copy of a stored page as 32-bit words. A copy is needed because LMDB reuses its read buffer. */
@@ -22,7 +25,7 @@ const hasMorePages = (pageZero: Uint32Array): boolean => pageZero.length > PAGE_
 export const lengthIn = (pageZero: Uint32Array): number =>
   hasMorePages(pageZero) ? (pageZero[PAGE_POSITIONS] ?? 0) : pageZero.length;
 
-/** Returns the last position of a list, or -1 if it is empty. */
+/** Returns the last position of a posting list, or -1 if the list is empty. */
 export function lastPositionIn(pageZero: Uint32Array, read: ReadPageBytes): number {
   const lastPage = pagesOf(lengthIn(pageZero)) - 1;
   if (lastPage < 0) return -1;
@@ -38,7 +41,10 @@ export function positionsOf(pageZero: Uint32Array, read: ReadPageBytes): Uint32A
 export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
   hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
 
-/** Appends to a list of at most one page, as most are. Returns undefined if the change needs `changePages`. */
+/**
+ * Appends positions to a posting list that has one page or none, as most lists do. Returns undefined if the positions
+ * do not fit or are not behind the others; `changePages` must then be used.
+ */
 export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<number>): Buffer | undefined {
   const oldBytes = page?.length ?? 0;
   const length = oldBytes / WORD_BYTES + added.length;
@@ -51,8 +57,8 @@ export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<numb
 }
 
 /**
- * Returns the page changes that remove all positions from `removeStart` on and then add others, ascending. An append,
- * as in a growing chain, changes only the first and last page.
+ * Removes all positions from `removeStart` on from a posting list, then adds `added`, which is ascending. Returns the
+ * changed pages. An append, as in a growing chain, changes only page 0 and the pages at the end.
  */
 export function changePages(read: ReadPageBytes, removeStart: number, added: ArrayLike<number>): PageChanges {
   const zeroBytes = read(0);
@@ -62,7 +68,8 @@ export function changePages(read: ReadPageBytes, removeStart: number, added: Arr
   const page = (n: number): Uint32Array => (n === 0 ? positionsIn(zero) : readWords(read, n));
   const oldPages = pagesOf(lengthIn(zero));
 
-  // If all changes are after the first position of the last page, only that page changes, otherwise the whole list.
+  // If all changes are after the first position of the last page, only positions of that page change. Otherwise the
+  // whole list is written again.
   const last = page(oldPages - 1);
   const lastPosition = last.at(-1) ?? -1;
   if (added.length === 0 && removeStart > lastPosition) return [];
@@ -85,7 +92,9 @@ export function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array 
   return wordsOf(bytes);
 }
 
-/** Returns the changes for pages from `firstPage` on. `oldZero` is the list's previous page 0. */
+/**
+ * Returns the changes that store `positions` in the pages from `firstPage` on. `oldZero` is page 0 before the change.
+ */
 function pagesFrom(firstPage: number, positions: Uint32Array, oldZero: Uint32Array): PageChanges {
   const length = firstPage * PAGE_POSITIONS + positions.length;
   const pages = pagesOf(length);

@@ -13,7 +13,7 @@ import {
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
 
-/** Stored data from which the postings of recent blocks are built. */
+/** Stored data of blocks, from which the postings of recent blocks are built. */
 export interface StoredBlocks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
@@ -28,19 +28,19 @@ interface LoadedBlock {
 
 interface RecentSegment {
   readonly postings: RecentPostings;
-  /** Blocks in the order of loading. */
+  /** Blocks whose postings are in `postings`, in the order in which they were added. */
   readonly blocks: LoadedBlock[];
   readonly isLoaded: Uint8Array;
 }
 
 /**
- * Posting lists of recent blocks, not yet merged to disk. They contain nothing that could be lost, because each process
- * derives them from the stored blocks.
+ * Posting lists of recent blocks, which are in memory until they are merged to disk. Each process derives these lists
+ * from the stored blocks, so nothing is lost when a process ends.
  */
 export class RecentSegments {
   readonly #stored: StoredBlocks;
   readonly #segments = new Map<number, RecentSegment>();
-  /** Blocks that this process is writing. Their postings are known already. */
+  /** Blocks that this process is writing, by block number. Their postings need not be read from chunks. */
   #staged: ReadonlyMap<number, IndexedBlock> = new Map();
   readonly #key = Buffer.alloc(SIDE_AND_TERM_BYTES);
 
@@ -63,7 +63,10 @@ export class RecentSegments {
     this.#staged = new Map(blocks.map((block) => [block.block.number, block]));
   }
 
-  /** Updates all lists. `isRewritten` is false if blocks were only added after the last one of a segment. */
+  /**
+   * Changes the lists so that they contain the postings of the blocks in `unmerged`. `isRewritten` is false if, since
+   * the last update, blocks were only added after the last block of a segment.
+   */
   update(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
     for (const segment of this.#segments.keys())
       if (!unmerged.some((blocks) => blocks.segment === segment)) this.#segments.delete(segment);
@@ -81,7 +84,10 @@ export class RecentSegments {
     }
   }
 
-  /** Removes the first changed block and all loaded after it. `#loadMore` then loads those that still exist. */
+  /**
+   * Removes the postings of the first block that was replaced or removed, and of all blocks that were loaded after
+   * it. `#loadMore` then loads again those of the blocks that still exist.
+   */
   #cutOff({ blocks, postings, isLoaded }: RecentSegment): void {
     const changed = blocks.findIndex(({ number, hash }) => this.#stored.block(number)?.hash !== hash);
     if (changed === -1) return;

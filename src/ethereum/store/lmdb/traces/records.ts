@@ -8,7 +8,7 @@ import {
 } from '../../../traces/index.ts';
 import { uint32Key } from './keys.ts';
 
-/** Encoding of the small records in the traces' environment. */
+/** Encoding of the small records in the LMDB environment of the traces. */
 
 const HASH_BYTES = 32;
 const BLOCK_RECORD_BYTES = 2 * HASH_BYTES + 8 + 4;
@@ -63,7 +63,10 @@ const hashAt = (record: Buffer, offset: number): Hash =>
 /** Version of the index state. Both numbers wrap around at 2^32. */
 export interface StateVersion {
   readonly changes: number;
-  /** Number of changes that did more than add blocks after a segment's last one. Lists then did not only grow. */
+  /**
+   * Number of changes that removed blocks, or added a block before the last one of a segment. Only such a change can
+   * remove or insert positions in posting lists; all others append.
+   */
   readonly rewrites: number;
 }
 
@@ -76,7 +79,10 @@ export function encodeVersion({ changes, rewrites }: StateVersion): Buffer {
   return record;
 }
 
-/** Blocks of a segment whose postings are not all in the lists on disk, but in memory until a merge. */
+/**
+ * The blocks of a segment whose postings are not all in the posting lists on disk. Until a merge, the postings are in
+ * memory.
+ */
 export class UnmergedBlocks {
   readonly segment: number;
   /** One bit per block of the segment, lowest bit first. */
@@ -127,12 +133,13 @@ export function decodeChain(record: Buffer): ChainIdentity {
 
 /**
  * State of a segment, as 32-bit numbers. For each block: the number of its traces plus one, or 0 if the block is
- * missing or unavailable. The last number is that of the dictionary for the segment's chunks.
+ * missing or unavailable. The last number is the number of the dictionary with which the segment's chunks are
+ * compressed.
  */
 export class Segment implements TraceCounts {
   readonly #words: Uint32Array;
   #before: Float64Array | undefined;
-  /** For each offset: the lowest offset, from there on, whose block is missing. */
+  /** For each block offset, the lowest offset at or after it whose block is missing or unavailable. */
   #missing: Uint16Array | undefined;
 
   constructor(record?: Uint8Array) {
@@ -140,7 +147,7 @@ export class Segment implements TraceCounts {
     if (record !== undefined) new Uint8Array(this.#words.buffer).set(record);
   }
 
-  /** Number of the dictionary. Valid once the segment has a block. */
+  /** Number of the compression dictionary of the segment's chunks. Valid if the segment has a block. */
   get dictionary(): number {
     return this.#words[BLOCKS_PER_SEGMENT] ?? 0;
   }
@@ -157,14 +164,17 @@ export class Segment implements TraceCounts {
     return this.#words[offset] !== 0;
   }
 
-  /** Returns the highest offset with a block, or -1. */
+  /** Returns the highest offset whose block is neither missing nor unavailable, or -1 if there is none. */
   last(): number {
     let offset = BLOCKS_PER_SEGMENT - 1;
     while (offset >= 0 && this.#words[offset] === 0) offset--;
     return offset;
   }
 
-  /** Returns the lowest offset, from `offset` on, whose block is missing; BLOCKS_PER_SEGMENT if there is none. */
+  /**
+   * Returns the lowest offset, from `offset` on, whose block is missing or unavailable; BLOCKS_PER_SEGMENT if there
+   * is none.
+   */
   firstMissing(offset: number): number {
     this.#missing ??= this.#findMissing();
     return this.#missing[offset] ?? BLOCKS_PER_SEGMENT;

@@ -9,8 +9,8 @@ import {
 import type { IndexState } from './indexState.ts';
 
 /**
- * Yields the traces of a block. `0x` replaces the text of data chunks, which can be thousands of times larger than
- * the index. Throws if a data chunk is missing or belongs to another block.
+ * Yields the traces of a block. Input and output that is stored in data chunks becomes `0x`, because its text can be
+ * thousands of times larger than the index. Throws if a data chunk is missing or belongs to another block.
  */
 export function* storedTraces(
   state: IndexState,

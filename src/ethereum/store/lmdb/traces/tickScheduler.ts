@@ -1,4 +1,7 @@
-/** Resumes one waiting task per tick, in order, so that many tasks never block the thread longer than one does. */
+/**
+ * Resumes one waiting task per event loop tick, in the order of the calls of `next`. Many tasks together therefore
+ * never block the thread longer than one task does.
+ */
 export class TickScheduler {
   readonly #waiting: (() => void)[] = [];
 

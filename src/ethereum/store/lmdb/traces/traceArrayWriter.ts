@@ -20,18 +20,30 @@ const OPEN_BRACKET = new Uint8Array([0x5b]);
 const CLOSE_BRACKET = new Uint8Array([0x5d]);
 const COMMA = new Uint8Array([0x2c]);
 
-/** Number of consecutive traces cached as one text. A result of 200 traces then needs 13 copies instead of 200. */
+/**
+ * Number of consecutive traces of a posting list that form a group, which is cached as one text. A result of 200
+ * traces then needs 13 copies instead of 200.
+ */
 const GROUP_TRACES = 16;
-/** Maximum text size of a cached group, because a request for one trace must not wait for 16 large ones. */
+/**
+ * Maximum size of a group's text in bytes. Without it, a request for one trace could have to wait for 16 large
+ * traces.
+ */
 const MAX_GROUP_BYTES = 512 * 1024;
 
-/** Minimum average number of traces per list for the use of groups. With fewer, most of a group's text is unused. */
+/**
+ * If a result has fewer traces per posting list than this, it does not use groups: most of a group's text would be
+ * unused.
+ */
 const MIN_TRACES_FOR_GROUPS = 16;
 
-/** Number of cache keys reserved for the groups of one list. Enough for the largest block. */
+/** Number of cache keys that are reserved for the groups of one posting list. It is enough for the largest block. */
 const GROUPS_PER_LIST = 2 ** 24;
 
-/** Cache key of a group. It is negative; keys of traces are not. `group` must be below GROUPS_PER_LIST. */
+/**
+ * Returns the cache key of a group, which is negative. Keys of single traces are not. `group` must be below
+ * GROUPS_PER_LIST.
+ */
 const groupKey = (list: Positions, group: number): number => -1 - (list.id * GROUPS_PER_LIST + group);
 
 /** Writes traces as a JSON array, from cached texts if there are any. */
@@ -56,7 +68,10 @@ export class TraceArrayWriter {
   #json: JsonWriter = this.#group;
   #maxBytes = 0;
   #segment = 0;
-  /** Whether a group may be written in several parts, as when lists are merged. The group is then always cached. */
+  /**
+   * True while merged posting lists are written. Parts of a group may then be needed several times, so groups are
+   * always cached.
+   */
   #canRevisitGroup = false;
 
   constructor(state: IndexState, texts: TextCache) {
@@ -93,7 +108,10 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Appends traces of a segment until the next trace would exceed `maxBytes`. Returns how many it appended. */
+  /**
+   * Appends the traces at these positions of a segment, until the next one would exceed `maxBytes`. Returns the
+   * number of appended traces.
+   */
   traces(
     segment: number,
     positions: readonly number[],
@@ -136,7 +154,7 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Writes merged lists from cached groups, and copies adjacent traces of a group together. */
+  /** Writes the traces of merged posting lists from cached groups. Adjacent traces of a group are copied together. */
   #writeByGroups({ lists, positions, listIndexes, indexes }: Merged): void {
     const json = this.#json;
     const groups = new Int32Array(lists.length).fill(-1);
@@ -167,7 +185,7 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Returns the location of a group's cached text. Groups from GROUPS_PER_LIST on are never cached. */
+  /** Returns where the cache has a group's text, or NOT_FOUND. Groups from GROUPS_PER_LIST on are never cached. */
   #find(list: Positions, group: number): number {
     return group < GROUPS_PER_LIST ? this.#texts.find(groupKey(list, group)) : NOT_FOUND;
   }
@@ -194,7 +212,10 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Writes some traces of a group. Writes them one by one if the group is too large to cache. */
+  /**
+   * Writes the traces of a posting list from index `first` to before `end`, which are in one group. Writes them one
+   * by one if the group's text is too large to cache.
+   */
   #writeOfList(list: Positions, first: number, end: number): void {
     if (this.#writeOfGroup(list, first, end)) return;
     for (let i = first; i < end; i++) {
@@ -204,7 +225,10 @@ export class TraceArrayWriter {
     }
   }
 
-  /** Writes traces from their group's text, which is created if needed. Returns false if it is too large to cache. */
+  /**
+   * Writes traces of one group from the group's text, which is created if it is not cached. Returns false if the text
+   * is too large to cache.
+   */
   #writeOfGroup(list: Positions, firstIndex: number, endIndex: number): boolean {
     const json = this.#json;
     const group = Math.floor(firstIndex / GROUP_TRACES);

@@ -51,16 +51,19 @@ import { WriteBatch } from './write/writeBatch.ts';
 import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './write/writeInSlices.ts';
 import { Writes } from './write/writes.ts';
 
-/** Number of segments that share a dictionary. Over weeks, other addresses come into use on a chain. */
+/**
+ * Number of segments that share a compression dictionary. Later segments get a new dictionary, because other
+ * addresses come into use on a chain over weeks.
+ */
 const SEGMENTS_PER_DICTIONARY = 128;
 
-/** Default memory for the texts of recently used traces. */
+/** Default size in bytes of the cache for the JSON texts of recently used traces. */
 const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /**
- * Maximum number of recent positions in memory. Above it, they are merged to disk, which rewrites nearly all lists of
- * the segment. A position uses about 30 bytes; this many are the positions of 120 mainnet blocks. The first read
- * after an open builds them again in 0.2 s.
+ * Maximum number of positions of recent blocks in memory. Above it, the positions are merged to disk, which rewrites
+ * nearly all posting lists of the segment. A position uses about 30 bytes. 120 mainnet blocks have this many
+ * positions, which the first read after an open derives again in 0.2 s.
  */
 const MAX_RECENT_POSITIONS = 2 ** 18;
 
@@ -72,17 +75,21 @@ export interface TraceStoreOptions extends FilterRunnerOptions {
 
 /** Reader of an index that another process writes. */
 export interface LmdbTraceReader extends TraceReader {
-  /** Makes all commits so far visible to later reads. Without it, reads of one event loop tick see one commit. */
+  /**
+   * Makes all earlier commits visible to later reads. Without a call, all reads of one event loop tick see one
+   * commit.
+   */
   refresh(): void;
 }
 
-/** Opens the index of traces in the folder `path`. */
+/** Opens the trace index in the folder `path` for reading and writing. Creates it if there is none. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
   return new LmdbTraceStore(TraceEnvironment.open(path), options);
 }
 
 /**
- * Opens an index that another process writes. Its later commits become visible. Throws NoIndexError if there is none.
+ * Opens, for reading, a trace index that another process writes. Later commits of that process become visible. Throws
+ * NoIndexError if the folder has no index.
  */
 export function openTraceReader(path: string, options: TraceStoreOptions = {}): LmdbTraceReader {
   return new LmdbTraceStore(TraceEnvironment.open(path, { readOnly: true }), options, true);
@@ -103,7 +110,7 @@ class LmdbTraceStore implements TraceStore {
   readonly #history: LmdbHistoryReader;
   readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
-  /** Only in a reader: the value of `StateVersion.changes` when it last opened new dictionaries. */
+  /** Used only by a reader: the value of `StateVersion.changes` at which the reader last opened new dictionaries. */
   #dictionariesAt: number | undefined;
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
@@ -263,7 +270,8 @@ class LmdbTraceStore implements TraceStore {
       this.#upkeep?.changed(batch.changedSegments);
       await this.#commit(() => batch.write()).finally(() => this.#state.recent.stage([]));
     });
-    // Callers of `apply` do not wait for the merge. If it fails, a later change retries it, or fails too.
+    // Callers of `apply` do not wait for this merge. If it fails, a later change tries the merge again, or fails like
+    // it.
     this.#changes
       .run(() => this.#mergeIfOver(this.#maxRecentPositions))
       .then(() => this.#upkeep?.wake())
@@ -276,7 +284,10 @@ class LmdbTraceStore implements TraceStore {
     for (const { segment } of this.#state.unmerged()) await this.#merge(segment);
   }
 
-  /** Merges a segment. Prepares the next lists while the previous ones are being written. */
+  /**
+   * Merges the recent postings of a segment to disk. Prepares the next posting lists while the previous ones are
+   * written.
+   */
   async #merge(segment: number): Promise<void> {
     let committed: Promise<void> = Promise.resolve();
     const steps = mergeRecent(
@@ -286,7 +297,7 @@ class LmdbTraceStore implements TraceStore {
     for (const writes of steps) {
       await committed;
       committed = this.#commit(() => writes.execute(), { isFlushed: false });
-      // Prevents an unhandled rejection. The error is thrown at the next await.
+      // Prevents an unhandled rejection. The next `await committed` throws the error.
       committed.catch(() => undefined);
       // The write starts in the next tick.
       await nextTurn();
@@ -294,7 +305,10 @@ class LmdbTraceStore implements TraceStore {
     await committed;
   }
 
-  /** Returns the dictionary for segments that start with this change. Makes a new one if the newest is too old. */
+  /**
+   * Returns the number of the compression dictionary for segments that start with this change. Makes a new dictionary
+   * if the newest one is too old.
+   */
   async #dictionaryFor({ blocks }: IndexChange): Promise<number> {
     const newest = this.#current().dictionary();
     const first = blocks[0]?.block.number ?? 0;
@@ -313,7 +327,10 @@ class LmdbTraceStore implements TraceStore {
     await this.#environment.close();
   }
 
-  /** Runs `write` in one transaction, whose changes later reads see. If `isFlushed`, waits for the disk. */
+  /**
+   * Runs `write` in one transaction. Later reads see its changes. If `isFlushed` is true, waits until they are on
+   * disk.
+   */
   async #commit(write: () => void, { isFlushed } = { isFlushed: true }): Promise<void> {
     const { root } = this.#environment;
     this.#state.setWriting(true);
@@ -323,7 +340,7 @@ class LmdbTraceStore implements TraceStore {
       this.#environment.assertInPlace();
       await this.#environment.commit(write);
       if (isFlushed) await root.flushed;
-      // Fails if the file was removed during the write: the change would be lost.
+      // Throws if the file was removed or replaced during the write, because the change would then be lost.
       this.#environment.assertInPlace();
     } finally {
       root.resetReadTxn();
@@ -349,7 +366,7 @@ class LmdbTraceStore implements TraceStore {
     return this.#state;
   }
 
-  /** Returns a transaction's root frame. Searches the newest segments first. */
+  /** Returns the root frame of a transaction in a block up to `upTo`. Searches the newest segments first. */
   #findTransaction(hash: Hash, upTo = Number.POSITIVE_INFINITY): RootFrame | undefined {
     const state = this.#current();
     const head = state.head();
@@ -375,7 +392,10 @@ class LmdbTraceStore implements TraceStore {
   }
 }
 
-/** Root frame of a transaction: its block, its trace index in the block, and the index of the transaction. */
+/**
+ * Root frame of a transaction: its block, the index of its trace in the block, and the transaction's index in the
+ * block.
+ */
 interface RootFrame {
   readonly block: StoredBlock;
   readonly index: number;

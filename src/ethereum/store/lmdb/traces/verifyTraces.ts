@@ -11,13 +11,13 @@ import { IndexState } from './indexState.ts';
 import { postingKey, SIDE_AND_TERM_AT, SIDES } from './keys.ts';
 import { storedTraces } from './storedTraces.ts';
 
-/** Maximum number of problems. Verification stops when it is reached. */
+/** Maximum number of problems to report. At this number, the verification stops. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Returns the problems of an index. Each block must be the child of the block before it and, unless unavailable, have
- * all traces. The posting lists must match the traces exactly. Reads one snapshot. Calls `progress` after each
- * segment.
+ * Verifies an index, and returns one message for each problem. Each block must be the child of the block before it
+ * and, unless it is unavailable, have all traces. Posting lists must match the traces exactly. All reads see the same
+ * snapshot. Calls `progress` with the first block number of each verified segment.
  */
 export async function verifyTraces(path: string, progress: (blockNumber: number) => void): Promise<string[]> {
   const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });

@@ -44,7 +44,9 @@ export class AddressTally {
     this.#segment = segment;
   }
 
-  /** Adds a trace of the current address. `type` is an index in TRACE_TYPES. Positions of a side must be ascending. */
+  /**
+   * Adds a trace of the current address. `type` is an index in TRACE_TYPES. Positions on a side must be ascending.
+   */
   add(side: PartSide, type: number, position: number): void {
     const column = columnOf(side, type);
     this.#counts[column] = (this.#counts[column] ?? 0) + 1;

@@ -6,16 +6,19 @@ import { encodeUnmerged, encodeVersion } from '../records.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 
-/** Number of lists per transaction: about 2 MB of changed pages. Preparing one blocks the thread for 10 ms. */
+/**
+ * Number of posting lists that one transaction of a merge changes: about 2 MB of pages. Preparing these changes
+ * blocks the thread for 10 ms.
+ */
 export const LISTS_PER_MERGE = 4096;
 
 /**
- * Merges the postings of a segment's recent blocks into its lists on disk, `listsPerStep` lists at a time in key
- * order. Each step changes other lists, so a step can be prepared while the previous one is being written. Steps must
- * be written in order, with no other write in between.
+ * Merges the postings of a segment's recent blocks into its posting lists on disk. Each step changes the next
+ * `listsPerStep` lists in key order. No list is in two steps, so a step can be prepared while the previous one is
+ * being written. Steps must be written in order, with no other write in between.
  *
- * An interrupted merge loses and duplicates nothing: until the last step the blocks count as unmerged, and readers
- * and the next merge ignore positions that a list already has.
+ * An interrupted merge neither loses nor duplicates postings: until the last step the blocks count as unmerged, and
+ * readers and the next merge ignore positions that a list on disk already has.
  */
 export function* mergeRecent(
   { segment, listsPerStep }: { readonly segment: number; readonly listsPerStep: number },

@@ -5,7 +5,10 @@ import { pageKey } from '../keys.ts';
 import { appendToPage, changePages } from '../postingPages.ts';
 import type { Writes } from './writes.ts';
 
-/** Change of a list: removes the positions from `removeStart` on, then adds others, ascending. */
+/**
+ * Change of a posting list: positions from `removeStart` on are removed, then `added`, which is ascending, is
+ * appended.
+ */
 export interface ListChange {
   readonly removeStart: number;
   readonly added: ArrayLike<number>;
@@ -17,7 +20,7 @@ interface Dependencies {
   readonly writes: Writes;
 }
 
-/** Returns a function that adds the changed pages of a list to `writes`. */
+/** Returns a function that computes a change of a posting list, and adds the changed pages to `writes`. */
 export function postingListChanger({ environment: { postings }, state, writes }: Dependencies) {
   return (key: Buffer, { removeStart, added }: ListChange): void => {
     if (removeStart === END_OF_SEGMENT) {

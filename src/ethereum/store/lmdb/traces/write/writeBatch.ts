@@ -35,7 +35,7 @@ import { Writes } from './writes.ts';
 
 export interface WriteBatchOptions {
   readonly change: IndexChange;
-  /** Number of the dictionary for segments that have no block yet. */
+  /** Number of the compression dictionary for segments that have no block yet. */
   readonly dictionary: number;
 }
 
@@ -44,23 +44,26 @@ export interface WriteBatchDependencies {
   readonly state: IndexState;
 }
 
-/** Computes the records of a change. Nothing is written before `write`, so an invalid change has no effect. */
+/** Computes all database records of an index change. Only `write` writes them, so an invalid change has no effect. */
 export class WriteBatch {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #writes = new Writes();
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
-  /** Terms whose posting lists lose positions at the end, by segment and side. */
+  /** Terms whose posting lists lose their last positions because blocks are undone, by segment and side. */
   readonly #cutLists = new Map<number, Record<Side, Set<PostingTerm>>>();
-  /** Blocks whose postings are not in the lists on disk, by segment. */
+  /** Blocks whose postings are not all in the posting lists on disk, by segment. */
   readonly #unmerged: Map<number, UnmergedBlocks>;
   readonly #unavailable: Set<number>;
   readonly #undoFrom: number;
   readonly #dictionary: number;
   #head: number | undefined;
   #lastAdded = -1;
-  /** Whether the change does more than add blocks after a segment's last one. Lists then do not only grow. */
+  /**
+   * Whether the change removes blocks, or adds a block before the last one of a segment. Otherwise it only appends to
+   * posting lists.
+   */
   #isRewritten: boolean;
 
   constructor({ change, dictionary }: WriteBatchOptions, dependencies: WriteBatchDependencies) {
@@ -103,7 +106,7 @@ export class WriteBatch {
     return this.#segments.keys();
   }
 
-  /** Writes all records. Must be called within one atomic batch of the environment. */
+  /** Writes all records. Must be called within one transaction of the environment. */
   write(): void {
     this.#writes.execute();
   }

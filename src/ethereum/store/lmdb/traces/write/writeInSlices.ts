@@ -2,12 +2,18 @@ import { JsonWriter, type StoredBlock, segmentOf, tracesOfBlock } from '../../..
 import type { TickScheduler } from '../tickScheduler.ts';
 import type { TraceArrayWriter } from '../traceArrayWriter.ts';
 
-/** Number of traces that take about 1 ms to write, whether they are cached or not. */
+/**
+ * Number of traces that are written without a check of the time. They take about 1 ms, whether they are cached or
+ * not.
+ */
 export const TRACES_PER_SLICE = 128;
-/** Time after which the next slice waits for another tick. A slice of traces with large input can take longer. */
+/**
+ * Time in one event loop tick after which the next slice waits for another tick. A slice of traces with large input
+ * can take longer.
+ */
 const TICK_BUDGET_MS = 2;
 
-/** Traces of a block from `first` to before `end`. */
+/** Consecutive traces of a block, from trace index `first` to before `end`. */
 export interface BlockRun {
   readonly block: StoredBlock;
   readonly first: number;
@@ -15,8 +21,8 @@ export interface BlockRun {
 }
 
 /**
- * Writes the traces of a run as JSON, over several ticks. Returns undefined if `isThere` reports that the block was
- * replaced meanwhile. Throws AnswerTooLargeError above `maxBytes`.
+ * Writes consecutive traces of a block as a JSON array, over several event loop ticks if necessary. Returns undefined
+ * if `isThere` reports that the block was replaced meanwhile. Throws AnswerTooLargeError above `maxBytes`.
  */
 export async function writeInSlices(
   answers: TraceArrayWriter,

@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
 
-/** lmdb's `put` accepts options in place of a version. Its types declare them only for `putSync`. */
+/** lmdb's `put` accepts options as its third argument. Its types declare them only for `putSync`. */
 interface WithPutOptions {
   put(key: Buffer, value: Buffer, options: { append: boolean }): Promise<boolean>;
 }
@@ -11,7 +11,7 @@ interface Write {
   readonly database: Database<Buffer, Buffer>;
   readonly key: Buffer;
   readonly value: Buffer | undefined;
-  /** Whether the key is higher than all others in the database. */
+  /** Whether the key is higher than all other keys in the database. */
   readonly append: boolean;
 }
 
@@ -20,7 +20,7 @@ function carryOut({ database, key, value, append }: Write): Promise<unknown> {
   return append ? (database as WithPutOptions).put(key, value, APPEND) : database.put(key, value);
 }
 
-/** Records to write in one transaction, after all of them are computed. */
+/** Collects changes of records while they are computed. All changes are then written in one transaction. */
 export class Writes {
   readonly #writes: Write[] = [];
 
@@ -29,8 +29,8 @@ export class Writes {
   }
 
   /**
-   * Adds a record after the last key of the database. LMDB then fills each page instead of halving it, which makes
-   * the file a tenth smaller.
+   * Adds a record whose key is higher than all keys in the database. LMDB then fills each page instead of splitting
+   * it in half, which makes the file a tenth smaller.
    */
   append(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
     this.#writes.push({ database, key, value, append: true });
@@ -40,12 +40,13 @@ export class Writes {
     this.#writes.push({ database, key, value: undefined, append: false });
   }
 
-  /** Must be called within one atomic batch of the environment. */
+  /** Writes all collected changes. Must be called within one transaction of the environment. */
   execute(): void {
     let last: Promise<unknown> | undefined;
     for (const write of this.#writes) {
       const written = carryOut(write);
-      // The caller of the batch handles its failure. These promises reject too, which must not end the process.
+      // If the transaction fails, its caller handles the error. These promises reject too, and must not end the
+      // process.
       if (written !== last) written.catch(() => undefined);
       last = written;
     }
