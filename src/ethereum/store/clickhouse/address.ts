@@ -13,12 +13,15 @@ export interface ClickHouseAddress {
   readonly username: string;
   readonly password: string;
   readonly database: string;
-  /** Name of the cluster. If set, tables are replicated in it. */
+  /** Name of the ClickHouse cluster in which tables are replicated. Undefined if tables are not replicated. */
   readonly cluster: string | undefined;
   readonly ca: Buffer | undefined;
 }
 
-/** Parses clickhouse://USER:PASSWORD@HOST:8443/DATABASE?cluster=NAME. Throws BadTraceStoreUrl. */
+/**
+ * Parses a URL of the form clickhouse://USER:PASSWORD@HOST:8443/DATABASE?cluster=NAME. Throws BadTraceStoreUrl if it
+ * is invalid.
+ */
 export function parseAddress(text: string): ClickHouseAddress {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (parsed === undefined || parsed.protocol !== 'clickhouse:' || parsed.hostname === '')
@@ -51,7 +54,10 @@ function secureOf({ hostname, searchParams }: URL): boolean {
   return secure === null ? !LOOPBACK.test(hostname) : secure === 'true';
 }
 
-/** Restricts names because statements contain them unquoted. */
+/**
+ * Returns `name` if it is simple, or throws BadTraceStoreUrl. Other names are rejected because statements contain
+ * names without quotes.
+ */
 function nameOf(what: string, name: string): string {
   if (IDENTIFIER.test(name)) return name;
   throw new BadTraceStoreUrl(

@@ -21,13 +21,15 @@ const IS_INTERNAL = 1 << 11;
 const HAS_FAILED = 1 << 12;
 const IS_REWARD = 1 << 13;
 
-/** Maximum number of rows that one page examines. */
+/** Maximum number of rows that are examined for one page of results. */
 const MAX_LOOKS = 40_000;
 
-/** Matching traces of one page, in order. */
+/** The matching traces of one page of results, in query order. */
 export interface SearchResult {
   readonly found: readonly FoundTrace[];
-  /** Last row examined, after which the next page starts. Undefined if all rows were examined. */
+  /**
+   * Position of the last row that was examined. The next page starts after it. Undefined if all rows were examined.
+   */
   readonly last: TracePosition | undefined;
 }
 
@@ -51,7 +53,10 @@ export const rangeParameters = ({ chain, searchRange, attempts }: WideState): Pa
 
 export const isEmpty = ({ fromBlock, toBlock }: BlockRange): boolean => fromBlock > toBlock;
 
-/** Searches the rows of the given addresses in order for traces that pass a filter. Examines at most MAX_LOOKS rows. */
+/**
+ * Searches the rows of the given addresses, in query order, for traces that pass a filter. Examines at most MAX_LOOKS
+ * rows.
+ */
 export function searchRows(
   { clickHouse, tables }: { readonly clickHouse: ClickHouse; readonly tables: Tables },
   query: RowsQuery,
@@ -61,7 +66,7 @@ export function searchRows(
   const by = order === 'asc' ? 'ASC' : 'DESC';
   const range = validRowsCondition(state.attempts);
   const digits = digitsOf(addresses);
-  // One subquery per address: each reads its rows in key order and stops at the limit.
+  // Each address has its own subquery, which reads the rows of the address in key order and stops at the limit.
   const rows = digits.map(
     (_, i) => `SELECT number, trace_index, attributes, value FROM ${tables.byAddress}
       WHERE ${range} AND address = toFixedString(unhex({address${i}:String}), 20)

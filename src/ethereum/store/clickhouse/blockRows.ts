@@ -13,7 +13,10 @@ import type { ChunkReader } from './chunks.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 import type { WideState } from './wideReader.ts';
 
-/** Maximum number of blocks per page if no address is given, because each block is then read completely. */
+/**
+ * Maximum number of blocks that are searched for one page of results if the query has no address, because each block
+ * is then read completely.
+ */
 const MAX_BLOCKS = 64;
 const CHUNK_BYTES = 256 * 1024 * 1024;
 
@@ -29,7 +32,7 @@ export interface BlocksQuery {
   readonly cursor: HistoryPosition | undefined;
 }
 
-/** Searches all traces of the blocks in order for those that pass a filter. */
+/** Searches all traces of the blocks in `searchRange`, in query order, for traces that pass a filter. */
 export async function searchBlocks(
   { reader, chunks }: Parts,
   { filter, order, limit, cursor }: BlocksQuery,

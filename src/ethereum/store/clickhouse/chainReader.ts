@@ -14,7 +14,7 @@ import { RANGE, type WideQuery, WideReader, type WideState } from './wideReader.
 
 const READ_ONLY = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** What PostgreSQL records about a range of blocks. Read before ClickHouse is queried. */
+/** State of a range of blocks, as PostgreSQL records it. It is read before ClickHouse is queried. */
 export interface RangeState {
   readonly span: RangeBlocks;
   readonly attempts: Attempts;
@@ -37,12 +37,12 @@ type ChunkedRow = Omit<TimedBlock, 'hash'> & { readonly hash: Buffer };
 
 const CHUNKED_BLOCK =
   'number, hash, attempt, traces, timestamp FROM floodgate_traces.blocks WHERE is_canonical';
-/** SQL: the reason why block b is unavailable. */
+/** SQL: the reason why block b is unavailable, or null if it is not. */
 const REASON =
   '(SELECT reason FROM floodgate_traces.unavailable u WHERE u.chain = b.chain AND u.number = b.number)';
 const BLOCK = `number, hash, parent, timestamp, traces, ${REASON} AS unavailable
   FROM floodgate_traces.blocks b WHERE is_canonical`;
-/** SQL: the blocks from $2 to $3 that are neither in the index nor unavailable. */
+/** SQL: the block numbers from $2 to $3 whose blocks are neither in the index nor unavailable. */
 const MISSING = `${RANGE} - present - coalesce((
   SELECT range_agg(int8range(number, number, '[]')) FROM floodgate_traces.unavailable
   WHERE chain = $1 AND number BETWEEN $2 AND $3), '{}')`;
@@ -92,7 +92,7 @@ export class ChainReader {
     return rows.map(blockOf);
   }
 
-  /** Returns blocks by number, with the members that locate their chunks. */
+  /** Returns blocks by number, with the values by which their chunks are found in ClickHouse. */
   async timedBlocks(numbers: readonly number[]): Promise<Map<number, TimedBlock>> {
     if (numbers.length === 0) return new Map();
     const rows = await this.#database.query<ChunkedRow>(
@@ -102,7 +102,7 @@ export class ChainReader {
     return new Map(rows.map((row) => [row.number, { ...row, hash: hex(row.hash) }]));
   }
 
-  /** Returns the first `max` blocks of a range that have traces, in the given order. */
+  /** Returns the blocks of a range that have traces, in the given order, at most `max`. */
   async tracedBlocks({ fromBlock, toBlock }: BlockRange, order: Order, max: number): Promise<TimedBlock[]> {
     const rows = await this.#database.query<ChunkedRow>(
       `SELECT ${CHUNKED_BLOCK} AND chain = $1 AND number BETWEEN $2 AND $3 AND traces > 0
@@ -130,7 +130,7 @@ export class ChainReader {
     return row?.missing ?? 0;
   }
 
-  /** Returns the first `max` unavailable blocks of a range, ascending. */
+  /** Returns the unavailable blocks of a range in ascending order, at most `max`. */
   async unavailable(fromBlock: number, toBlock: number, max: number): Promise<UnavailableBlock[]> {
     const rows = await this.#database.query<BlockRow & { readonly unavailable: TraceFailure }>(
       `SELECT ${BLOCK} AND chain = $1 AND number IN (
@@ -142,7 +142,7 @@ export class ChainReader {
     return rows.map((row) => ({ ...blockOf(row), unavailable: row.unavailable }));
   }
 
-  /** Returns the state of a range, or undefined if one of its blocks is missing or unavailable. */
+  /** Returns the state of a range of blocks, or undefined if one of the blocks is missing or unavailable. */
   async range(fromBlock: number, toBlock: number): Promise<RangeState | undefined> {
     const [row] = await this.#database.query<{
       whole: boolean;
@@ -161,7 +161,10 @@ export class ChainReader {
     return { span: new RangeBlocks(this.id, fromBlock, row.blocks), attempts: attemptsOf(unusual) };
   }
 
-  /** Returns the state of a wide range. Throws BlockReplacedError if the cursor's block was replaced. */
+  /**
+   * Returns the state of a range of any size, in which blocks may be missing. Throws BlockReplacedError if the block
+   * of the cursor was replaced.
+   */
   wide(query: WideQuery): Promise<WideState> {
     return this.#database.transaction(READ_ONLY, (run) => new WideReader(run, this.id).read(query));
   }

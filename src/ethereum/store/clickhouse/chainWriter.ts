@@ -11,7 +11,10 @@ import { LeaseHeldElsewhere } from './failures.ts';
 import { bytesOf, hex } from './hashes.ts';
 import { type Attempt, countPostings } from './rows.ts';
 
-/** An attempt at a block that is not canonical but has rows in ClickHouse. */
+/**
+ * An attempt to write a block (`Attempt` in rows.ts) that is not canonical, and whose rows were not yet deleted from
+ * ClickHouse.
+ */
 export interface DeadBlock {
   readonly number: number;
   readonly attempt: number;
@@ -23,10 +26,13 @@ interface ChainRow {
   readonly lease_token: number;
 }
 
-/** Maximum number of dead blocks cleared at once. */
+/** Maximum number of attempts whose rows are deleted at once. */
 const MAX_DEAD = 500;
 
-/** Changes the state of an index in PostgreSQL. `plan` and `commit` first check that the lease is still held. */
+/**
+ * Changes the state of an index in PostgreSQL. `plan` and `commit` first check that this instance still holds the
+ * write lease.
+ */
 export class ChainWriter {
   readonly #database: Database;
   readonly #id: number;
@@ -36,7 +42,7 @@ export class ChainWriter {
     this.#id = id;
   }
 
-  /** Binds the index to a chain. Throws WrongChainError if it belongs to another one. */
+  /** Binds the index to a chain. Throws WrongChainError if the index already belongs to another chain. */
   async bind(identity: ChainIdentity): Promise<void> {
     await this.#database.transaction('', async (query) => {
       const [row] = await query<{ chain_id: number | null; genesis: Buffer | null }>(
@@ -56,8 +62,9 @@ export class ChainWriter {
   }
 
   /**
-   * Validates a change and records its attempts before any row is written. Throws IndexConflictError if the change does
-   * not fit, LeaseHeldElsewhere if another instance has the lease.
+   * Validates a change, and records an attempt for each of its new blocks before any row is written. Throws
+   * IndexConflictError if the change does not fit the index, LeaseHeldElsewhere if another instance has the write
+   * lease.
    */
   plan(token: number, change: IndexChange): Promise<Attempt[]> {
     return this.#withLease(token, async (query, { finalized }) => {
@@ -85,7 +92,7 @@ export class ChainWriter {
     });
   }
 
-  /** Makes the written blocks canonical and the undone ones not, in one transaction. */
+  /** Makes the written blocks canonical and the undone blocks not canonical, in one transaction. */
   async commit(token: number, change: IndexChange, written: readonly Attempt[]): Promise<void> {
     const { undoFrom, finalizedNumber } = change;
     const blocks = written.map(({ block }) => block.block);
@@ -119,7 +126,10 @@ export class ChainWriter {
     });
   }
 
-  /** Returns attempts of blocks up to `upTo` that are not canonical and still have rows, at most MAX_DEAD. */
+  /**
+   * Returns attempts of blocks up to `upTo` that are not canonical and whose rows were not deleted yet, at most
+   * MAX_DEAD.
+   */
   dead(upTo: number): Promise<DeadBlock[]> {
     return this.#database.query<DeadBlock>(
       `SELECT number, attempt FROM floodgate_traces.blocks
@@ -129,8 +139,8 @@ export class ChainWriter {
   }
 
   /**
-   * Marks attempts as cleared. They stay in PostgreSQL, because a paused writer may still insert rows under their
-   * numbers.
+   * Records that the rows of attempts were deleted. The attempts stay in PostgreSQL, because a paused writer may
+   * still insert rows with their attempt numbers.
    */
   async cleared(dead: readonly DeadBlock[]): Promise<void> {
     await this.#database.query(
@@ -154,7 +164,10 @@ export class ChainWriter {
     });
   }
 
-  /** Returns the indexed blocks of the same numbers as the change's blocks and of adjacent ones, unless undone. */
+  /**
+   * Returns the blocks of the index whose number is that of a block of the change or next to it, except undone
+   * blocks.
+   */
   async #neighbours(query: Query, blocks: readonly IndexedBlock[], undoFrom: number): Promise<Held> {
     const near = blocks.flatMap(({ block: { number } }) => [number - 1, number, number + 1]);
     const rows = await query<{ number: number; hash: Buffer; parent: Buffer; isUnavailable: boolean }>(
@@ -182,7 +195,10 @@ interface HeldBlock {
 
 type Held = Map<number, HeldBlock>;
 
-/** Returns the blocks not in the index yet. Throws IndexConflictError unless adjacent blocks are parent and child. */
+/**
+ * Returns the blocks that the index lacks, or has only without traces. Throws IndexConflictError unless adjacent
+ * blocks are parent and child.
+ */
 function newBlocks(blocks: readonly IndexedBlock[], held: Held): IndexedBlock[] {
   const added: IndexedBlock[] = [];
   let last = -1;
@@ -214,7 +230,9 @@ function newBlocks(blocks: readonly IndexedBlock[], held: Held): IndexedBlock[] 
   return added;
 }
 
-/** Returns the highest final block after a change. It decreases only if the change undoes final blocks. */
+/**
+ * Returns the number of the highest final block after a change. It decreases only if the change undoes final blocks.
+ */
 function finalAfter(
   finalized: number | null,
   undoFrom = Number.POSITIVE_INFINITY,
@@ -238,7 +256,10 @@ const NOTE_ATTEMPTS = `INSERT INTO floodgate_traces.blocks (chain, number, attem
   FROM unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::integer[], $7::integer[])
     AS n (number, hash, parent, timestamp, traces, postings)
   RETURNING number, attempt`;
-/** Once a block has traces, its attempt without them is no longer canonical and it is not unavailable. */
+/**
+ * SQL: marks blocks that now have traces as no longer unavailable. Their attempts without traces are no longer
+ * canonical.
+ */
 const REPLACE_UNAVAILABLE = `WITH replaced AS (
     DELETE FROM floodgate_traces.unavailable WHERE chain = $1 AND number = ANY($2::bigint[]) RETURNING number)
   UPDATE floodgate_traces.blocks b SET is_canonical = false

@@ -6,12 +6,12 @@ import type { ChunkedBlock, TracePosition } from './tracePosition.ts';
 
 const HASH_AT = 2;
 const HASH_END = 34;
-/** Maximum number of chunks per query, because the query's URL contains their numbers. */
+/** Maximum number of chunks that one query reads, because the URL of the query contains their numbers. */
 const MAX_CHUNKS = 1_000;
 
 /**
- * Reads chunks of known blocks and their data chunks. Throws IncompleteReplica if a chunk is missing or its block hash
- * differs from the one in PostgreSQL.
+ * Reads chunks of known blocks from ClickHouse, and the data chunks to which they refer. Throws IncompleteReplica if
+ * a chunk is missing or its block hash differs from the one in PostgreSQL.
  */
 export class ChunkReader {
   readonly #clickHouse: ClickHouse;
@@ -24,7 +24,7 @@ export class ChunkReader {
     this.#chain = chain;
   }
 
-  /** Reads the chunks with the traces at the given positions. */
+  /** Reads the chunks that contain the traces at the given positions. */
   async at(
     places: readonly TracePosition[],
     blockOf: (number: number) => ChunkedBlock | undefined,
@@ -41,7 +41,7 @@ export class ChunkReader {
     return this.#read([...wanted.values()], maxBytes);
   }
 
-  /** Reads all chunks of a block from `firstChunk` on. */
+  /** Reads all chunks of a block that contain traces, from chunk number `firstChunk` on. */
   ofBlock(block: ChunkedBlock, firstChunk: number, maxBytes: number): Promise<Chunks> {
     const count = Math.ceil(block.traces / TRACES_PER_CHUNK) - firstChunk;
     const wanted = Array.from({ length: Math.max(0, count) }, (_, i) => ({ block, chunk: firstChunk + i }));
@@ -82,7 +82,7 @@ interface Wanted {
   readonly chunk: number;
 }
 
-/** Returns the data chunks that the traces of these chunks refer to. */
+/** Returns which data chunks the traces in the `wanted` chunks refer to. */
 function dataChunksFor(wanted: readonly Wanted[], chunks: Chunks): Wanted[] {
   const found = new Map<string, Wanted>();
   for (const { block, chunk } of wanted) {

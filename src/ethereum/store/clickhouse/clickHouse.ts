@@ -10,17 +10,20 @@ import { BadRowBinary, RowReader } from './rowBinary.ts';
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>;
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Server-side timeout. Below the request timeout, so that the server aborts first. */
+/**
+ * Timeout of queries and inserts on the server. It is shorter than the request timeout, so that the server aborts
+ * first.
+ */
 const MAX_EXECUTION_SECONDS = 20;
-/** Server-side timeout of schema changes and deletions, which rewrite existing data. */
+/** Timeout on the server of schema changes and of deletions, which rewrite existing data. */
 const MAX_COMMAND_SECONDS = 600;
 const MAX_CONNECTIONS = 16;
 /** Size limit for the parts of a result that are not traces: positions and row counts. */
 const RESULT_OVERHEAD_BYTES = 16 * 1024 * 1024;
-/** First and last value of a result row. If both are present, the response is complete. */
+/** The first and the last value of each result row. If both are present, the response is complete. */
 const MARK = 0x464c4f44;
 
-/** Error code TOO_MANY_ROWS_OR_BYTES. */
+/** ClickHouse's error code TOO_MANY_ROWS_OR_BYTES. */
 const TOO_LARGE = '396';
 const UNKNOWN_SETTING = '115';
 
@@ -30,10 +33,10 @@ const READ_SETTINGS = {
   timeout_overflow_mode: 'throw',
   // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
   wait_end_of_query: 1,
-  // All subqueries read the same parts, so that row counts match the positions.
+  // All subqueries read the same parts of a table, so that row counts match the positions that a search returns.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
-  // Queries are small. Compilation and a second thread would cost more than they save.
+  // Queries are small, so compilation and a second thread would cost more than they save.
   ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
   max_threads: 1,
 } as const;
@@ -57,7 +60,7 @@ export class ClickHouse {
     });
   }
 
-  /** Returns the one row of `SELECT columns from`, decoded with `read`. */
+  /** Runs `SELECT columns from`, whose result is one row, and returns this row decoded with `read`. */
   async row<T>(
     { columns, from, parameters }: { columns: string; from: string; parameters: Parameters },
     maxBytes: number,
@@ -120,7 +123,10 @@ export class ClickHouse {
     await this.#client.close();
   }
 
-  /** Makes a replica that lacks rows which a quorum has acknowledged reject the query. */
+  /**
+   * Returns the setting for clusters that makes a replica reject a query if it lacks rows which a quorum has
+   * acknowledged.
+   */
   #sequential(): { readonly select_sequential_consistency?: '1' } {
     return this.#isCluster ? { select_sequential_consistency: '1' } : {};
   }

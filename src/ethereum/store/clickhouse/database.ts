@@ -6,11 +6,14 @@ const MAX_CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 20_000;
 const LOCK_TIMEOUT_MS = 8_000;
-/** Limits how long an instance that died in a transaction blocks the others. */
+/**
+ * Maximum time that a transaction may be idle. It limits how long an instance that dies in a transaction blocks
+ * others.
+ */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
-/** OID of int8. Parsed as a number because block numbers are safe integers. */
+/** OID of PostgreSQL's type int8. Its values are parsed as numbers, because block numbers are safe integers. */
 const INT8 = 20;
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // matches its overloads
@@ -30,7 +33,8 @@ export class Database {
       ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
       ...{ types: { getTypeParser }, max: MAX_CONNECTIONS },
     });
-    // Prevents a crash on lost connections. The pool removes idle connections; a query on a lost one fails by itself.
+    // Without listeners, a lost connection would end the process. The pool removes lost idle connections; a query on
+    // a lost connection fails by itself.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
@@ -40,7 +44,7 @@ export class Database {
     return rows as Row[]; // the caller declares the row type
   };
 
-  /** Runs a transaction. `mode` follows BEGIN, such as an isolation level. */
+  /** Runs a transaction. `mode` is appended to BEGIN, for example an isolation level. */
   async transaction<T>(mode: string, run: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch(fail);
     const query: Query = async <Row>(sql: string, parameters: readonly unknown[] = []) => {

@@ -5,10 +5,10 @@ export class TraceStoreUnavailable extends IndexUnavailableError {
   override readonly name = 'TraceStoreUnavailable';
 }
 
-/** A ClickHouse replica lacks rows or has too many. A retry may reach another replica. */
+/** A ClickHouse replica lacks rows or has too many of them. A retry may reach another replica. */
 export class IncompleteReplica extends TraceStoreUnavailable {}
 
-/** Another instance writes the index, so this one must not apply its change. */
+/** Another instance has the write lease of the index, so this instance must not apply its change. */
 export class LeaseHeldElsewhere extends TraceStoreUnavailable {}
 
 /** The URL of the store is invalid. The message does not quote it, because it can contain a password. */
@@ -18,7 +18,7 @@ export class BadTraceStoreUrl extends Error {
 
 const MAX_REASON_LENGTH = 300;
 
-/** Returns a database error's message without quoted parts, which can contain users, hosts or data. */
+/** Returns the message of a database error without its quoted parts, which can contain user names, hosts or data. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError)
     return error.errors.map(reasonOf).join('; ').slice(0, MAX_REASON_LENGTH);

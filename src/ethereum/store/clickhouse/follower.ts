@@ -11,7 +11,7 @@ export class IndexFollower implements ChangeTarget {
   readonly #other: WriterProgress;
   readonly #maxWaitMs: number;
   readonly #changes = new SerialQueue();
-  /** Whether the last change timed out. The next one is then checked without waiting. */
+  /** Whether the wait for the last change timed out. The next change is then checked once, without waiting. */
   #isStalled = false;
   #isClosing = false;
 
@@ -24,7 +24,10 @@ export class IndexFollower implements ChangeTarget {
     this.#other = new WriterProgress(reader);
   }
 
-  /** Throws WrongChainError for another chain. If the index has no chain id yet, the writing instance records it. */
+  /**
+   * Throws WrongChainError if the index belongs to another chain. If it belongs to none yet, the writing instance
+   * binds it.
+   */
   async bind(identity: ChainIdentity): Promise<void> {
     const held = await this.#reader.identity();
     if (held === undefined) return;

@@ -27,9 +27,9 @@ import type { Tables } from './tables.ts';
 import { upTo, type WideState } from './wideReader.ts';
 import { appendTraces } from './writeTraces.ts';
 
-/** Maximum number of ranges of missing blocks that a page reports. */
+/** Maximum number of ranges of missing blocks that one page of results reports. */
 const MAX_MISSING_RANGES = 1_000;
-/** Maximum number of blocks that a page covers, because the rows of all their segments are counted. */
+/** Maximum number of blocks that are searched for one page, because the rows of all their segments are counted. */
 const MAX_PAGE_BLOCKS = 4_096 * 1_024;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
@@ -40,7 +40,7 @@ export interface HistoryParts {
   readonly chunks: ChunkReader;
 }
 
-/** Reads histories of addresses. */
+/** Reads the histories of addresses from ClickHouse, and the state of their blocks from PostgreSQL. */
 export class History {
   readonly #parts: HistoryParts;
 
@@ -95,7 +95,9 @@ export class History {
     });
   }
 
-  /** Searches the rows of the given addresses. Without addresses, reads the blocks one by one and searches them. */
+  /**
+   * Searches the rows of the given addresses. If the query has none, reads the blocks one by one and searches them.
+   */
   async #look(
     { addresses, ...query }: Omit<RowsQuery, 'addresses'> & Pick<HistoryQuery, 'addresses'>,
     state: WideState,
@@ -105,7 +107,10 @@ export class History {
     return searchRows(this.#parts, { ...query, addresses }, state);
   }
 
-  /** Returns the blocks of the traces found. Throws IncompleteReplica if one was replaced since `state` was read. */
+  /**
+   * Returns the blocks of the traces `found`. Throws IncompleteReplica if a block was replaced since `state` was
+   * read.
+   */
   async #blocksOf(found: readonly FoundTrace[], { attempts }: WideState): Promise<Map<number, TimedBlock>> {
     const numbers = [...new Set(found.map(({ number }) => number))];
     const blocks = await this.#parts.reader.timedBlocks(numbers);
@@ -114,7 +119,7 @@ export class History {
     return blocks;
   }
 
-  /** Returns the cursor of the next page, and the missing blocks up to it. */
+  /** Returns the cursor of the next page, and the missing blocks from the start of this page up to the cursor. */
   async #end(
     { missing, missingUpTo }: WideState,
     order: Order,

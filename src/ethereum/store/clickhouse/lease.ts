@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { inBackground } from '../../../platform/background/index.ts';
 import type { Database } from './database.ts';
 
-/** Duration of a lease without renewal. With the poll interval of a waiting instance, failover takes less than 10 s. */
+/**
+ * Time after which a lease ends if it is not renewed. Even with the poll interval of a waiting instance, failover
+ * takes less than 10 s.
+ */
 const LEASE_SECONDS = 7;
 const RENEW_MS = 2_000;
 
@@ -14,8 +17,8 @@ const ACQUIRE = `UPDATE floodgate_traces.chains
 const RELEASE = `UPDATE floodgate_traces.chains SET lease_until = NULL WHERE id = $1 AND lease_holder = $2`;
 
 /**
- * Write lease of an index. Each new holder gets a higher token, which is compared in write transactions. An instance
- * that was paused and has lost the lease therefore cannot commit.
+ * Write lease of an index. Each new holder gets a higher token, which each write transaction compares with the
+ * current one. An instance that was paused and has lost the lease therefore cannot commit.
  */
 export class Lease {
   readonly #database: Database;
@@ -36,7 +39,7 @@ export class Lease {
     ]);
     if (taken === undefined) return this.#stop();
     this.#chain = chain;
-    // Renewed even if nothing is written, so that the lease does not move between instances.
+    // The lease is renewed even if nothing is written, so that it does not move between instances.
     this.#renewing ??= setInterval(
       () => inBackground('lease of the index', () => this.#renew()),
       RENEW_MS,

@@ -7,7 +7,10 @@ import { SIDE_BITS } from './rows.ts';
 import type { Tables } from './tables.ts';
 import type { TracePosition } from './tracePosition.ts';
 
-/** SQL: whether an address is in a list. Several need a subquery, as an arrayMap is compared with every row. */
+/**
+ * SQL condition: the address of a row is in a list. Several addresses need a subquery, because an arrayMap would be
+ * compared with every row.
+ */
 const isOneOf = (parameter: string, { length }: readonly string[]): string =>
   length === 1
     ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
@@ -16,7 +19,10 @@ const isOneOf = (parameter: string, { length }: readonly string[]): string =>
 export const digitsOf = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].map((address) => address.slice(2));
 
-/** Finds the positions of matching traces and counts all rows. Throws IncompleteReplica if a count is wrong. */
+/**
+ * Finds the positions of the traces that match a filter, and counts all rows of its range. Throws IncompleteReplica
+ * if a block has too few or too many rows.
+ */
 export function findMatchingTraces(
   { clickHouse, tables }: { readonly clickHouse: ClickHouse; readonly tables: Tables },
   filter: TraceFilter,
@@ -46,7 +52,10 @@ export function findMatchingTraces(
   });
 }
 
-/** Groups rows by trace only if both lists are given. With one list, at most one row per trace matches. */
+/**
+ * SQL: the conditions of a filter. Rows are grouped by trace only if the filter has senders and recipients. Otherwise
+ * at most one row per trace matches.
+ */
 function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
   const bySide = (side: 'from' | 'to'): string =>
     `${isOneOf(side, side === 'from' ? fromAddresses : toAddresses)} AND bitAnd(sides, ${SIDE_BITS[side]}) != 0`;
@@ -57,7 +66,7 @@ function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string 
   return `${either} HAVING max(${bySide('from')}) AND max(${bySide('to')})`;
 }
 
-/** Returns positions of a filter without addresses, from the trace counts of the blocks. */
+/** Returns the trace positions that a filter without addresses selects, from the trace counts of the blocks. */
 export function positionsByCount(
   { fromBlock, toBlock, after, count }: TraceFilter,
   { span }: RangeState,

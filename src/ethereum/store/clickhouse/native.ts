@@ -4,10 +4,10 @@ export interface Rows {
   readonly pieces: readonly Uint8Array[];
 }
 
-/** Maximum size of an encoded value below 2^32. */
+/** Maximum size in bytes of an encoded number below 2^32. */
 const MAX_VARINT_BYTES = 5;
 
-/** A column. Typed arrays are little-endian on all platforms of Node.js, as the format requires. */
+/** A column of a table. Typed arrays are little-endian on all platforms of Node.js, as the format requires. */
 type Column = readonly [name: string, type: string, values: ArrayBufferView];
 
 /** Encodes rows in the Native format. Each column is one buffer, so values need not be converted one by one. */
@@ -20,7 +20,7 @@ export function nativeRows(count: number, columns: readonly Column[]): Rows {
   return { count, pieces: [size, ...pieces] };
 }
 
-/** Encodes a column of type String: each value follows its length. */
+/** Encodes the values of a column of type String. The length of each value comes before the value. */
 export function strings(values: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafe(values.reduce((sum, { length }) => sum + MAX_VARINT_BYTES + length, 0));
   let at = 0;

@@ -18,11 +18,11 @@ import { IndexWriter } from './writer.ts';
 export interface ClickHouseTracesOptions {
   /** clickhouse://USER:PASSWORD@HOST:8443/DATABASE, with the parameters of `parseAddress`. */
   readonly url: string;
-  /** URL of the PostgreSQL database with the list of valid blocks and the write lease. */
+  /** URL of the PostgreSQL database that contains the list of valid blocks and the write lease. */
   readonly postgres: string;
   /** Network name. Each network has its own index in the same tables. */
   readonly network: string;
-  /** Whether this instance never writes, but waits until another one has made the change. Default: false. */
+  /** If true, this instance never writes a change, but waits until another instance has made it. Default: false. */
   readonly isReader?: boolean;
 }
 
@@ -30,7 +30,7 @@ const MAX_ID = 2 ** 32;
 const CLOSE_TIMEOUT_MS = 3_000;
 
 /**
- * Opens a network's shared index and creates missing tables. Throws BadTraceStoreUrl if a URL is invalid,
+ * Opens the shared trace index of a network, and creates missing tables. Throws BadTraceStoreUrl if a URL is invalid,
  * TraceStoreUnavailable if a database is unreachable or unusable.
  */
 export async function openClickHouseTraces(
@@ -72,7 +72,10 @@ export async function openClickHouseTraces(
   }
 }
 
-/** Returns the id of the index. Ids are random, so that after a reset of PostgreSQL old rows do not match. */
+/**
+ * Returns the id of a network's index. New ids are random. If PostgreSQL is reset, the network therefore gets another
+ * id, which old rows in ClickHouse do not match.
+ */
 async function indexId(database: Database, network: string): Promise<number> {
   const select = 'SELECT id FROM floodgate_traces.chains WHERE network = $1';
   const [known] = await database.query<{ id: number }>(select, [network]);

@@ -1,16 +1,21 @@
 import type { Hash } from '../../traces/index.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 
-/** Bytes of one block in `RangeBlocks`: hash, number of traces, number of rows in `by_address`, attempt. */
+/**
+ * Size of one block in the bytes of `RangeBlocks`: hash, number of traces, number of rows in `by_address`, attempt
+ * number.
+ */
 const HASH_BYTES = 32;
 const BLOCK_BYTES = HASH_BYTES + 4 + 4 + 4;
 /** Attempt number that no row has. Used for blocks that have rows but no canonical attempt. */
 const NO_ATTEMPT = 0xffff;
 
-/** SQL: the bytes of one block in `RangeBlocks`. */
+/** SQL: encodes one block as `RangeBlocks` expects it. */
 export const BLOCK_AS_BYTES = 'hash || int4send(traces) || int4send(postings) || int4send(attempt)';
 
-/** Consecutive blocks from one PostgreSQL snapshot, with the attempt number and the count of their valid rows. */
+/**
+ * Consecutive blocks, read from one PostgreSQL snapshot. Each has the attempt number and the count of its valid rows.
+ */
 export class RangeBlocks {
   readonly chain: number;
   readonly #first: number;
@@ -45,13 +50,19 @@ export class RangeBlocks {
   }
 }
 
-/** Attempt numbers of the valid rows of blocks, unless the number is 0. All other blocks have attempt 0. */
+/**
+ * Blocks whose valid rows have an attempt number other than 0: `attempts[i]` is the attempt number of block
+ * `numbers[i]`.
+ */
 export interface Attempts {
   readonly numbers: readonly number[];
   readonly attempts: readonly number[];
 }
 
-/** ClickHouse SQL: condition for the valid rows of a range. If all attempts are 0, no lookup per row is needed. */
+/**
+ * ClickHouse SQL: condition for the valid rows of a range of blocks. If all attempts are 0, no lookup per row is
+ * needed.
+ */
 export const validRowsCondition = ({ numbers }: Attempts): string =>
   `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND attempt = ${
     numbers.length === 0
@@ -59,7 +70,10 @@ export const validRowsCondition = ({ numbers }: Attempts): string =>
       : 'transform(number, {numbers:Array(UInt32)}, {attempts:Array(UInt16)}, toUInt16(0))'
   }`;
 
-/** PostgreSQL SQL: the blocks of chain $1 from $2 to $3 whose valid attempt is not 0, or that have no valid one. */
+/**
+ * PostgreSQL SQL: the blocks of chain $1 from $2 to $3 whose canonical attempt is not 0, or that have only attempts
+ * that are not canonical.
+ */
 export const UNUSUAL = `SELECT u.number, coalesce(c.attempt, ${NO_ATTEMPT}) AS attempt
   FROM (SELECT DISTINCT number FROM floodgate_traces.blocks
     WHERE chain = $1 AND number BETWEEN $2 AND $3 AND (attempt > 0 OR NOT is_canonical)) u

@@ -2,7 +2,7 @@ const WORD_BYTES = 8;
 const WORD_BITS = 64n;
 const UINT256_BYTES = 32;
 
-/** The response is not the expected row: it was cut, or it contains an error message. */
+/** Thrown if a response is not the expected row, because it was cut or contains an error message. */
 export class BadRowBinary extends Error {
   override readonly name = 'BadRowBinary';
 }

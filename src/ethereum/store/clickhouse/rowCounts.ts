@@ -1,7 +1,10 @@
 import { IncompleteReplica } from './failures.ts';
 import type { RowReader } from './rowBinary.ts';
 
-/** SQL: counts the rows of each segment, in the same query as the search so that it covers the same data. */
+/**
+ * SQL: counts the rows of each segment. This is part of the search query, so that count and search read the same
+ * data.
+ */
 export const COUNTED_BY_SEGMENT = (table: string, range: string): string =>
   `SELECT groupArray((segment, n)) AS counts FROM (
     SELECT intDiv(number, 1024) AS segment, count() AS n FROM ${table} WHERE ${range} GROUP BY segment)`;
@@ -9,7 +12,7 @@ export const COUNTED_BY_SEGMENT = (table: string, range: string): string =>
 export const readCounts = (row: RowReader): Map<number, number> =>
   new Map(row.array((): [number, number] => [row.uint32(), row.uint64()]));
 
-/** Throws IncompleteReplica if the replica has too few or too many rows. */
+/** Throws IncompleteReplica if the replica has too few or too many rows of a segment. */
 export function checkCounts(
   counts: ReadonlyMap<number, number>,
   expected: ReadonlyMap<number, number>,

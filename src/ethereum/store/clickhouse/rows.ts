@@ -10,10 +10,15 @@ import {
 } from '../../traces/index.ts';
 import { nativeRows, type Rows, strings } from './native.ts';
 
-/** Bit flags of where a term occurs in a trace. A trace from an address to the same address is a single row. */
+/**
+ * Flags of a row in `by_address`: where the term occurs in the trace. If sender and recipient are the same address,
+ * the trace has one row for both, with two flags.
+ */
 export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
 
-/** Attribute bit that exists only in ClickHouse: a plain call with a value, even if it failed. */
+/**
+ * Trace attribute that exists only in ClickHouse: the trace is a plain call with a value, even if the call failed.
+ */
 export const CARRIES_VALUE = 1 << 14;
 
 const CALL = 0;
@@ -21,15 +26,18 @@ const ADDRESS_BYTES = 20;
 const HEX_PREFIX_CHARS = 2;
 const VALUE_BYTES = 32;
 
-/** A block to write. Its rows in ClickHouse have the number `attempt`, which no other block at its height gets. */
+/**
+ * An attempt to write a block. The block's rows in ClickHouse contain the number `attempt`, which no other attempt at
+ * the same block number has.
+ */
 export interface Attempt {
   readonly block: IndexedBlock;
   readonly attempt: number;
-  /** Number of the block's rows in `by_address`. */
+  /** Number of rows that the block has in the table `by_address`. */
   readonly postings: number;
 }
 
-/** Returns the number of a block's rows in `by_address`. */
+/** Returns the number of rows that a block has in the table `by_address`. */
 export function countPostings({ postings: { from, to, transaction } }: IndexedBlock): number {
   let both = 0;
   walkSides(from, to, () => both++);
@@ -96,7 +104,7 @@ class PostingRows {
     const attributes = attributesOf(block.chunks, traceCount);
     const onBothSides = new Set<number>();
     walkSides(from, to, (position) => onBothSides.add(position));
-    // Hex of all terms of the block, decoded in one call.
+    // Hex digits of all terms of the block. They are decoded in one call.
     let digits = '';
     const add = ({ terms, positions }: typeof from, sidesOf: (position: number) => number): void =>
       terms.forEach((term, i) => {
@@ -135,7 +143,7 @@ class PostingRows {
     this.#attributes[row] = bits | (carries && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
   }
 
-  /** Returns whether the trace has a value. Writes the value only if it was transferred. */
+  /** Writes the value of a trace to its row if the value was transferred. Returns whether the trace has a value. */
   #addValue(row: number, { chunks }: IndexedBlock, { traceIndex, isMoved }: ValuedTrace): boolean {
     const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
     if (chunk === undefined) return false;
@@ -158,11 +166,14 @@ interface Posting {
   readonly attributes: Uint16Array;
 }
 
-/** Whether the value is needed for the row. A failed call transfers nothing but can have a value. */
+/** Whether a row depends on the value of its trace. A failed call transfers no value, but can have one. */
 const needsValue = (bits: number): boolean =>
   valueBitsIn(bits) > 0 || (hasFailed(bits) && kindIn(bits) === CALL);
 
-/** Calls `found` with the positions of traces from and to the same address. Both lists must be ascending. */
+/**
+ * Calls `found` with the position of each trace whose sender and recipient are the same. Both lists must be
+ * ascending.
+ */
 function walkSides(
   from: IndexedBlock['postings']['from'],
   to: IndexedBlock['postings']['to'],

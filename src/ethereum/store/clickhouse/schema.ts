@@ -27,12 +27,16 @@ const TABLES = `
   CREATE TABLE floodgate_traces.unavailable (
     chain bigint NOT NULL, number bigint NOT NULL, reason text NOT NULL, PRIMARY KEY (chain, number));`;
 
-/** Arbitrary lock id, the same for all instances. The instance with the lock creates the tables. */
+/** Arbitrary id of a PostgreSQL lock, the same for all instances. The instance with the lock creates the tables. */
 const SCHEMA_LOCK = 7_316_480_222;
 
-/** Creates the tables in one transaction. Throws `TraceStoreUnavailable` if they exist with another format. */
+/**
+ * Creates the PostgreSQL tables in one transaction, unless they exist. Throws `TraceStoreUnavailable` if they have
+ * another format.
+ */
 export async function prepareSchema(database: Database): Promise<void> {
-  // Checked first without the lock. Most starts have nothing to create, and the user may lack the right to do it.
+  // The tables are checked without the lock first. Most starts have nothing to create, and the database user may lack
+  // the right to create tables.
   if (await isUsable(database.query)) return;
   await database.transaction('', async (query) => {
     await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
@@ -49,7 +53,8 @@ const FORMAT_EXISTS = `SELECT FROM pg_catalog.pg_class WHERE relname = 'format'
 const READ_FORMAT = `SELECT (to_json(f)->>'format')::integer AS format FROM floodgate_traces.format AS f`;
 
 /**
- * Whether this release can use the tables; false if there are none. Throws `TraceStoreUnavailable` for another format.
+ * Returns true if this release can use the tables, false if there are none. Throws `TraceStoreUnavailable` if they
+ * have another format.
  */
 async function isUsable(query: Query): Promise<boolean> {
   if ((await query(FORMAT_EXISTS)).length === 0) return false;

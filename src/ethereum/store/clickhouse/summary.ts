@@ -9,7 +9,7 @@ import { SIDE_BITS } from './rows.ts';
 import type { Tables } from './tables.ts';
 import type { WideState } from './wideReader.ts';
 
-/** Maximum number of rows summed per address, newest first. */
+/** Maximum number of rows that are summed for one address. The newest rows are summed. */
 const MAX_SUMMED = 2_000_000;
 
 interface Parts {
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
-/** Index of a trace's type in TRACE_TYPES. The first four kinds are calls. */
+/** SQL: the index of a trace's type in TRACE_TYPES. The first four kinds of traces are calls. */
 const TYPE = `if(${KIND} < 4, 0, ${KIND} - 3)`;
 
 /** A sum can exceed 256 bits, so the upper and lower 128 bits are summed separately. */
@@ -31,7 +31,10 @@ const readSum = (row: RowReader): bigint => (row.uint256() << HALF_BITS) + row.u
 
 interface Sums {
   readonly ends: { readonly first: number; readonly last: number; readonly rows: number };
-  /** Block of the first row beyond MAX_SUMMED, or -1. That block and older ones are not summed. */
+  /**
+   * Number of the block of the first row beyond MAX_SUMMED, or -1. The rows of this block and of older ones are not
+   * summed.
+   */
   readonly cut: number;
   readonly types: readonly TypeSums[];
 }
@@ -42,7 +45,9 @@ interface TypeSums {
   readonly values: Record<'from' | 'to', bigint>;
 }
 
-/** Returns the summary of an address. `state` must cover the whole range, newest first. */
+/**
+ * Returns the summary of an address. `state` must cover the whole range, and be read in descending order of blocks.
+ */
 export async function summarize(parts: Parts, address: Address, state: WideState): Promise<HistorySummary> {
   const { range, missing, missingUpTo: reported = range.fromBlock } = state;
   const sums = isEmpty(range) ? undefined : await readSums(parts, address, state);

@@ -1,7 +1,10 @@
 import { type ClickHouse, isUnknownSetting } from './clickHouse.ts';
 import { TraceStoreUnavailable } from './failures.ts';
 
-/** Table names. In a cluster, tables are replicated and queried through distributed tables named `…_all`. */
+/**
+ * Names of the ClickHouse tables. In a cluster, tables are replicated and queried through distributed tables named
+ * `…_all`.
+ */
 export interface Tables {
   readonly chunks: string;
   readonly byAddress: string;
@@ -13,16 +16,25 @@ export interface Tables {
 export const CHUNK_COLUMNS = 'chain, number, chunk, attempt, bytes';
 export const ADDRESS_COLUMNS = 'chain, address, number, trace_index, attempt, sides, attributes, value';
 
-/** Blocks per partition. A deletion rewrites at most one partition per block. */
+/**
+ * Number of blocks in one partition of a table. To delete the rows of a block, ClickHouse rewrites at most one
+ * partition.
+ */
 const BLOCKS_PER_PARTITION = 1_048_576;
-/** Approximate number of parts merged into one. Twice the default, so that rows are rewritten less often. */
+/**
+ * Approximate number of table parts that ClickHouse merges into one. It is twice the default, so that rows are
+ * rewritten less often.
+ */
 const MERGE_BASE = 10;
 /** Disables column statistics, which no query uses. Releases that create them by default have this setting. */
 const WITHOUT_STATISTICS = ", auto_statistics_types = ''";
-/** Number of inserts that a table remembers. If one of them is repeated, the repetition is ignored. */
+/** Number of recent inserts that a table remembers. If one of them is repeated, ClickHouse ignores the repetition. */
 const REMEMBERED_INSERTS = 1_000;
 
-/** LZ4, because ZSTD would save a tenth of the space but need twice the CPU time in each of four or five merges. */
+/**
+ * Columns of the table of chunks. The chunks use LZ4, because ZSTD would save a tenth of the space but need twice the
+ * CPU time in each of four or five merges.
+ */
 const CHUNKS = `(
   chain UInt32, number UInt32 CODEC(Delta, ZSTD(1)), chunk UInt32 CODEC(Delta, ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)),
   bytes String CODEC(LZ4))`;
@@ -55,7 +67,7 @@ export async function makeTables(clickHouse: ClickHouse, cluster: string | undef
       throw error;
     });
     if (cluster === undefined) return table;
-    // Sharded by block, so that each block is entirely on one shard.
+    // Rows are sharded by block number, so that all rows of a block are on one shard.
     await clickHouse.command(
       `CREATE TABLE IF NOT EXISTS ${table}_all${onCluster} AS ${table}
         ENGINE = Distributed(${cluster}, currentDatabase(), ${table}, intHash64(number))`,

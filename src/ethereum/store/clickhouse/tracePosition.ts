@@ -5,7 +5,7 @@ export interface TracePosition {
   readonly traceIndex: number;
 }
 
-/** A block with the members that locate its chunks. */
+/** A block, with the attempt number and the trace count by which its chunks are found in ClickHouse. */
 export interface ChunkedBlock {
   readonly number: number;
   readonly hash: Hash;

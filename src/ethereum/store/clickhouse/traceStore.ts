@@ -36,10 +36,16 @@ import { findTransaction, type RootFrame } from './transactions.ts';
 import type { ChangeTarget } from './writer.ts';
 import { tracesAsJson } from './writeTraces.ts';
 
-/** Maximum number of reads if a replica is incomplete. The next read may use another replica, or see a new chain. */
+/**
+ * Maximum number of times that a read is tried if a replica is incomplete. The next try may use another replica, or
+ * see a new state of the chain.
+ */
 const MAX_READS = 4;
 const READ_AGAIN_MS = 50;
-/** Each insert creates parts that are merged later, so large inserts cause fewer merges. 65,536 traces need 60 MB. */
+/**
+ * Number of traces to collect for one change. Each insert creates table parts that are merged later, so large inserts
+ * cause fewer merges. 65,536 traces need 60 MB.
+ */
 const TRACES_PER_CHANGE = 65_536;
 
 export interface TraceStoreParts {
@@ -52,7 +58,7 @@ export interface TraceStoreParts {
   readonly close: () => Promise<void>;
 }
 
-/** Index of traces in ClickHouse. PostgreSQL records the valid blocks. */
+/** Trace index in ClickHouse. PostgreSQL records which blocks and rows are valid. */
 export class ClickHouseTraceStore implements TraceStore {
   readonly tracesPerChange = TRACES_PER_CHANGE;
   readonly #parts: TraceStoreParts;
@@ -198,7 +204,7 @@ export class ClickHouseTraceStore implements TraceStore {
     return state?.span.block(number);
   }
 
-  /** Returns a transaction's root frame, with all chunks of its block from that frame on. */
+  /** Returns the root frame of a transaction, and all chunks of its block from the frame's chunk on. */
   async #transaction(
     hash: Hash,
     upTo: number | undefined,
@@ -229,7 +235,7 @@ interface FoundTransaction {
 const placesFrom = ({ number }: ChunkedBlock, first: number, end: number): TracePosition[] =>
   Array.from({ length: end - first }, (_, i) => ({ number, traceIndex: first + i }));
 
-/** Retries a read from the beginning if the replica was incomplete. Throws the last error. */
+/** Runs a read, and repeats it from the beginning if a replica was incomplete. Finally throws the last error. */
 async function retryIncomplete<T>(read: () => Promise<T>): Promise<T> {
   for (let reads = 1; ; reads++)
     try {

@@ -9,7 +9,10 @@ import { SIDE_BITS } from './rows.ts';
 import type { Tables } from './tables.ts';
 import type { ChunkedBlock } from './tracePosition.ts';
 
-/** Maximum number of transactions that share a hash prefix. More than one needs a deliberate collision. */
+/**
+ * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
+ * collision.
+ */
 const MAX_CANDIDATES = 100;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
@@ -26,7 +29,10 @@ interface Parts {
   readonly chunks: ChunkReader;
 }
 
-/** Finds a transaction in blocks up to `upTo`. Row counts prove that the replica has the rows of all these blocks. */
+/**
+ * Finds the root frame of a transaction in blocks up to `upTo`. Row counts prove that the replica has the rows of all
+ * these blocks.
+ */
 export async function findTransaction(
   { clickHouse, tables, reader, chunks }: Parts,
   hash: Hash,

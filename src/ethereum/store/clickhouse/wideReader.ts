@@ -10,21 +10,23 @@ import type { Query } from './database.ts';
 import { hex } from './hashes.ts';
 import { type Attempts, attemptsOf, UNUSUAL } from './rangeBlocks.ts';
 
-/** SQL: the blocks from $2 to $3. */
+/** SQL: the set of block numbers from $2 to $3. */
 export const RANGE = `int8multirange(int8range($2, $3, '[]'))`;
 
-/** What PostgreSQL records about a wide range: expected number of rows by segment, and missing blocks. */
+/**
+ * State of a range of any size, as PostgreSQL records it: the expected number of rows by segment, and missing blocks.
+ */
 export interface WideState {
   /** Random id of the index, which excludes the rows of other indexes in the same tables. */
   readonly chain: number;
   readonly range: BlockRange;
   readonly missing: readonly BlockRange[];
-  /** Last block, in query order, that `missing` covers. Undefined if it covers everything. */
+  /** Number of the last block, in query order, up to which `missing` is complete. Undefined if it is complete. */
   readonly missingUpTo: number | undefined;
   /** The part of `range` to query in ClickHouse: from the cursor's block to the last block that `missing` covers. */
   readonly searchRange: BlockRange;
   readonly attempts: Attempts;
-  /** Expected number of rows in `searchRange`, by segment. */
+  /** Expected number of rows in `by_address` for `searchRange`, by segment. */
   readonly postings: ReadonlyMap<number, number>;
 }
 
@@ -33,14 +35,14 @@ export interface WideQuery {
   readonly toBlock: number;
   readonly order: Order;
   readonly cursor: HistoryPosition | undefined;
-  /** Maximum number of missing ranges to report. If undefined, missing blocks are not searched for. */
+  /** Maximum number of ranges of missing blocks to report. If undefined, missing blocks are not searched for. */
   readonly maxMissing: number | undefined;
   readonly maxBlocks: number;
-  /** Searches the whole range even if not all missing ranges can be reported. */
+  /** If true, the whole range is searched even if not all ranges of missing blocks can be reported. */
   readonly isWhole?: true;
 }
 
-/** Reads PostgreSQL's state of a wide range. Run it in a transaction that sees one snapshot. */
+/** Reads the state of a range of any size from PostgreSQL. Must run in a transaction that sees one snapshot. */
 export class WideReader {
   readonly #query: Query;
   readonly #chain: number;
@@ -50,7 +52,7 @@ export class WideReader {
     this.#chain = chain;
   }
 
-  /** Returns the state of a wide range. Throws BlockReplacedError if the cursor's block was replaced. */
+  /** Returns the state of a range of blocks. Throws BlockReplacedError if the block of the cursor was replaced. */
   async read(query: WideQuery): Promise<WideState> {
     const { order, cursor, toBlock, maxMissing, maxBlocks } = query;
     const range = { fromBlock: query.fromBlock ?? (await this.#lowest(toBlock)), toBlock };
@@ -116,7 +118,10 @@ export class WideReader {
     return rows.map(({ first, end }) => ({ fromBlock: first, toBlock: end - 1 }));
   }
 
-  /** Returns the expected rows by segment. Whole segments have stored sums; partial ones are summed by block. */
+  /**
+   * Returns the expected number of rows by segment. Sums of whole segments are stored; for partly covered segments,
+   * the numbers of their blocks are added up.
+   */
   async #postings({ fromBlock, toBlock }: BlockRange): Promise<Map<number, number>> {
     const first = segmentOf(fromBlock);
     const last = segmentOf(toBlock);
@@ -136,7 +141,10 @@ export class WideReader {
 
 const opposite = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
-/** Returns the part of a range after the cursor's block in query order. That block was already searched. */
+/**
+ * Returns the part of a range after the cursor's block, in query order. Earlier pages have reported the missing
+ * blocks before that part.
+ */
 function aheadOf(range: BlockRange, cursor: HistoryPosition | undefined, order: Order): BlockRange {
   if (cursor === undefined) return range;
   const step = order === 'asc' ? 1 : -1;

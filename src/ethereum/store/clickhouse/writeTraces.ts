@@ -13,7 +13,7 @@ interface TracesToWrite {
   readonly json?: JsonWriter | undefined;
 }
 
-/** Returns traces as a JSON array. Throws AnswerTooLargeError if it exceeds `maxBytes`. */
+/** Returns traces as a JSON array. Throws AnswerTooLargeError if the array exceeds `maxBytes`. */
 export function tracesAsJson({ json, ...answer }: TracesToWrite): Buffer {
   const into = json ?? new JsonWriter();
   into.reset();
@@ -22,7 +22,9 @@ export function tracesAsJson({ json, ...answer }: TracesToWrite): Buffer {
   return json === undefined ? into.copy() : into.written();
 }
 
-/** Appends as many traces as fit into `maxBytes` to `json`, as a JSON array. Returns their number. */
+/**
+ * Appends to `json` an array with as many of the traces as fit into `maxBytes`. Returns the number of these traces.
+ */
 export function appendTraces(json: JsonWriter, { places, chunks, maxBytes }: TracesToWrite): number {
   json.verbatim(OPEN, 0, OPEN.length);
   let taken = 0;

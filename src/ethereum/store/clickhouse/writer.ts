@@ -13,7 +13,7 @@ import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
 import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 
 export interface ChangeTarget {
-  /** Binds the index to a chain. Throws WrongChainError if it belongs to another one. */
+  /** Binds the index to a chain. Throws WrongChainError if the index already belongs to another chain. */
   bind(identity: ChainIdentity): Promise<void>;
   /** Applies a change. Resolves when it is stored. */
   apply(change: IndexChange): Promise<void>;
@@ -30,7 +30,8 @@ export interface WriterParts {
 }
 
 /**
- * Writes a shared index. The instance with the lease writes; the others wait until it has made the change.
+ * Writes an index that several instances share. The instance with the lease writes; each other instance waits until
+ * the change is made.
  *
  * A change has three steps. PostgreSQL records the blocks, each with a new attempt number. The rows are inserted into
  * ClickHouse and counted. One transaction makes the blocks canonical. Rows of an interrupted change are never read.
@@ -77,7 +78,8 @@ export class IndexWriter implements ChangeTarget {
 
   async #write(token: number, change: IndexChange): Promise<void> {
     const { chain } = this.#parts;
-    // Must run before the inserts: until the commit, the rows of this change are not canonical and would be deleted.
+    // The deletion must run before the inserts: until the commit, the rows of this change are not canonical, so they
+    // would be deleted too.
     if (change.finalizedNumber !== undefined) await this.#clearDead(change.finalizedNumber);
     const attempts = await chain.plan(token, change);
     if (attempts.length > 0) await this.#insert(attempts);
@@ -86,8 +88,8 @@ export class IndexWriter implements ChangeTarget {
 
   async #insert(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    // If PostgreSQL loses its newest commit, another block may get the same number and attempt. Its token differs by
-    // the hash, so that ClickHouse does not ignore its rows.
+    // If PostgreSQL loses its newest commit, another block may get the same block number and attempt number. The hash
+    // makes the tokens of the two inserts different, so that ClickHouse does not ignore the second one.
     const token = attempts
       .map(({ block: { block }, attempt }) => `${block.number}:${attempt}:${block.hash}`)
       .join();
@@ -102,7 +104,8 @@ export class IndexWriter implements ChangeTarget {
 
   async #count(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    // Counts all attempts of the blocks. Selecting one attempt would cost more than reading the few others.
+    // Counts the rows of all attempts at these blocks. A condition on the attempt would cost more than reading the
+    // rows of the few other attempts.
     const count = (table: string): string =>
       `SELECT groupArray((number, attempt, n)) AS counts FROM (SELECT number, attempt, count() AS n FROM ${table}
         WHERE chain = {chain:UInt32} AND number IN {numbers:Array(UInt32)} GROUP BY number, attempt)`;

@@ -14,7 +14,7 @@ export class WriterProgress {
     this.#reader = reader;
   }
 
-  /** Whether the writing instance has made the change. Changes that only finalize blocks count as done. */
+  /** Whether the writing instance has made the change. A change that only finalizes blocks counts as made. */
   async hasApplied({ blocks, finalizedNumber, undoFrom }: IndexChange): Promise<boolean> {
     if (blocks.length === 0)
       return undoFrom === undefined ? finalizedNumber !== undefined : (await this.#head()) < undoFrom;
@@ -25,7 +25,10 @@ export class WriterProgress {
     });
   }
 
-  /** Whether waiting is useless: the writing instance skipped the blocks, or stored them without traces. */
+  /**
+   * Whether it is useless to wait: the writing instance skipped the blocks of the change, or stored them without
+   * traces.
+   */
   async hasSkipped({ blocks, undoFrom }: IndexChange): Promise<boolean> {
     const last = blocks.at(-1)?.block.number;
     if (undoFrom !== undefined || last === undefined) return false;

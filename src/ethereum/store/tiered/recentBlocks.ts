@@ -1,31 +1,34 @@
 import type { IndexChange, IndexedBlock, RecentPart, TraceStore } from '../../traces/index.ts';
 import type { NewestBlocks } from './tieredTraceReader.ts';
 
-/** A local index that is deleted when it has too many blocks. */
+/**
+ * A local trace index of the newest blocks. When it has too many blocks, another one replaces it, and it is deleted.
+ */
 export interface RecentIndex {
   readonly store: TraceStore;
-  /** Folder of the index, readable by other processes. */
+  /** Folder of the index, from which other processes can read it. */
   readonly folder: string;
   discard(): Promise<void>;
 }
 
 interface Generation {
   readonly index: RecentIndex;
-  /** Lowest block, if any. */
+  /** Number of the lowest block in the index. Undefined if the index has no blocks. */
   first: number | undefined;
   head: number;
 }
 
 /**
- * Local index of the newest blocks: at least `keepBlocks`, at most twice as many plus one change. It is never
- * trimmed. When it has `keepBlocks` blocks, a second index starts, which replaces it once that has as many.
+ * Local trace index of the newest blocks: at least `keepBlocks`, and at most twice as many plus those of one change.
+ * Blocks are never removed from its start. When the index has `keepBlocks` blocks, a second index is started, to
+ * which new blocks are added too. When the second index has `keepBlocks` blocks, it replaces the first.
  */
 export class RecentBlocks implements NewestBlocks {
   readonly #keepBlocks: number;
   readonly #open: () => Promise<RecentIndex>;
   #current: Generation | undefined;
   #next: Generation | undefined;
-  /** Replaced indexes. Reads from them may still be running. */
+  /** Indexes that were replaced, but not deleted yet, because reads from them may still be running. */
   #retired: Generation[] = [];
 
   constructor(keepBlocks: number, open: () => Promise<RecentIndex>) {
@@ -33,7 +36,7 @@ export class RecentBlocks implements NewestBlocks {
     this.#open = open;
   }
 
-  /** Returns the index if it has every block of the range. */
+  /** Returns the current index if it has every block of the range. */
   covering(fromBlock: number, toBlock: number): TraceStore | undefined {
     const { first, head = -1, index } = this.#current ?? {};
     return first !== undefined && fromBlock >= first && toBlock <= head ? index?.store : undefined;
@@ -47,13 +50,16 @@ export class RecentBlocks implements NewestBlocks {
     return this.#current?.first === undefined ? undefined : this.#current.head;
   }
 
-  /** Folder and range of the index, for other processes. */
+  /** Folder and block range of the current index, for processes that read it. */
   get part(): RecentPart | undefined {
     const { first, head = -1, index } = this.#current ?? {};
     return index === undefined || first === undefined ? undefined : { folder: index.folder, first, head };
   }
 
-  /** Applies a change. On failure, drops the local index, because the shared one has all blocks. */
+  /**
+   * Applies a change to the local index. If this fails, drops the local index, because the shared index has all
+   * blocks.
+   */
   async apply(change: IndexChange): Promise<void> {
     try {
       this.#current ??= await this.#begin();
@@ -76,7 +82,7 @@ export class RecentBlocks implements NewestBlocks {
     await this.#discardRetired();
   }
 
-  /** Starts a new index when the chain continues after a gap. */
+  /** Starts a new index with the blocks of a change, if they do not continue the current index without a gap. */
   async #restart(change: IndexChange): Promise<void> {
     this.#retire(this.#current, this.#next);
     this.#next = undefined;
@@ -98,7 +104,7 @@ export class RecentBlocks implements NewestBlocks {
 
   async #rotate(): Promise<void> {
     if (this.#next !== undefined && lengthOf(this.#next) >= this.#keepBlocks) {
-      // Reads from the previously replaced index ended long ago.
+      // An index that was replaced earlier is not read any more: reads from it ended long ago.
       await this.#discardRetired();
       this.#retire(this.#current);
       this.#current = this.#next;
@@ -128,7 +134,7 @@ async function applyTo(generation: Generation, { undoFrom, blocks }: IndexChange
   generation.head = last.block.number;
 }
 
-/** Returns the blocks of a change that continue the index without a gap. */
+/** Returns the blocks of a change that continue an index without a gap. */
 function joining(
   { first, head }: Generation,
   undoFrom: number | undefined,
@@ -143,7 +149,10 @@ function joining(
   return from < 0 ? [] : run.slice(from);
 }
 
-/** Returns the blocks that are already in the index. Those recorded there as unavailable may now have traces. */
+/**
+ * Returns the blocks of a change whose numbers the index already has. Those that it records as unavailable may now
+ * have traces.
+ */
 function tracedSince({ first, head }: Generation, blocks: readonly IndexedBlock[]): readonly IndexedBlock[] {
   if (first === undefined) return [];
   return blocks.filter(({ block }) => block.number >= first && block.number <= head);

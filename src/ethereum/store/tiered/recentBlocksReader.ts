@@ -3,23 +3,23 @@ import type { RecentPart, TraceReader } from '../../traces/index.ts';
 import type { NewestBlocks } from './tieredTraceReader.ts';
 
 interface FreshReader extends TraceReader {
-  /** Makes all commits so far visible to later reads. */
+  /** Makes all earlier commits, also those of other processes, visible to later reads. */
   refresh(): void;
 }
 
 interface OpenPart {
   readonly folder: string;
-  /** Undefined if the folder could not be opened. */
+  /** Reader of the index in the folder. Undefined if the index could not be opened. */
   readonly reader: FreshReader | undefined;
 }
 
-/** Reads the newest blocks from the folder that the writing process currently uses. */
+/** Reads the newest blocks from the local index that the writing process currently uses. */
 export class RecentBlocksReader implements NewestBlocks {
   readonly #open: (folder: string) => FreshReader;
   readonly #failed: (error: unknown) => void;
   #part: RecentPart | undefined;
   #opened: OpenPart | undefined;
-  /** The previous folder. Reads from it may still be running. */
+  /** The index that was used before `#opened`. It stays open, because reads from it may still be running. */
   #previous: OpenPart | undefined;
 
   constructor(open: (folder: string) => FreshReader, failed: (error: unknown) => void) {

@@ -18,11 +18,11 @@ import {
   type UnavailableBlock,
 } from '../../traces/index.ts';
 
-/** Index of the newest blocks, without gaps. */
+/** The trace index that holds the newest blocks. Its block numbers are consecutive. */
 export interface NewestBlocks {
-  /** Returns the index if it has every block of a range. */
+  /** Returns the index if it has every block of the range. */
   covering(fromBlock: number, toBlock: number): TraceReader | undefined;
-  /** The index, if it has any block. */
+  /** The index. Undefined if it has no blocks. */
   readonly store: TraceReader | undefined;
   readonly head: number | undefined;
 }
@@ -33,8 +33,8 @@ export interface TieredReaderDependencies {
 }
 
 /**
- * Reads the newest blocks from the local index and others from the shared one. Each result is read from only one
- * index, so its blocks always belong to one chain.
+ * Reads the newest blocks from a local index, and other blocks from the shared index. Each result is read from only
+ * one of these indexes, so its blocks always belong to one chain.
  */
 export class TieredTraceReader implements TraceReader {
   readonly #shared: TraceReader;

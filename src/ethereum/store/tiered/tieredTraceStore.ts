@@ -11,11 +11,11 @@ export interface TieredOptions {
 export interface TieredDependencies {
   readonly shared: TraceStore;
   readonly openRecent: () => Promise<RecentIndex>;
-  /** Called when the local index was dropped because a write failed. */
+  /** Called when the local index was dropped because a write to it failed. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Trace store that writes all changes to the shared index, and the newest blocks also to a local one. */
+/** Trace store that writes all changes to a shared index, and the newest blocks also to a local index. */
 export class TieredTraceStore extends TieredTraceReader implements TraceStore {
   readonly #shared: TraceStore;
   readonly #recent: RecentBlocks;
@@ -38,8 +38,8 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
   }
 
   /**
-   * Whether the local index has no blocks, as after a start. False after a failed write, because the next change starts
-   * a new index.
+   * Whether the local index has no blocks, as after a start, so that it needs the newest block. False after a failed
+   * write, because the next change starts a new index.
    */
   get needsNewest(): boolean {
     return this.#couldKeep && this.#recent.store === undefined;
@@ -67,7 +67,10 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     await this.#shared.close();
   }
 
-  /** Writes the shared index first, so that the local one has no blocks that other instances cannot see. */
+  /**
+   * Applies a change to both indexes. The shared index is first, so that the local index never has blocks that other
+   * instances cannot see.
+   */
   async #apply(change: IndexChange): Promise<void> {
     await this.#shared.apply(change);
     const head = (await this.#shared.head())?.number ?? -1;
@@ -77,7 +80,7 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
     await this.#keep({ blocks: newest, ...(undoFrom !== undefined && { undoFrom }) });
   }
 
-  /** Applies a change to the local index. On failure, drops it: reads then use the shared index. */
+  /** Applies a change to the local index. If this fails, drops the local index; reads then use the shared index. */
   async #keep(change: IndexChange): Promise<void> {
     try {
       await this.#recent.apply(change);

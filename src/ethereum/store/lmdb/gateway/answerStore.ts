@@ -5,22 +5,28 @@ import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import type { StoreFile } from '../../../../platform/storeFile/index.ts';
 import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
-/** Interval at which pending entries are written in one commit. Each commit costs a disk flush. */
+/** New results are collected for this time, then written in one commit, because each commit costs a disk flush. */
 const WRITE_INTERVAL_MS = 200;
-/** Maximum size of unwritten entries. Above it, new ones are dropped, because a node can be asked again. */
+/**
+ * Maximum total size of results that are not written yet. Above it, new results are not cached, because a node can be
+ * asked again.
+ */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Disk space of an entry besides its result: its key twice, its size, and its share of the tree. */
+/** Disk space that one entry needs besides its result: for its key twice, its size, and its share of the tree. */
 const ENTRY_OVERHEAD_BYTES = 200;
-/** Key of the record with the total size of entries. The file is larger: deletions leave pages partly empty. */
+/**
+ * Key of the record with the total size of all entries. The file is larger, because deletions leave pages partly
+ * empty.
+ */
 const USAGE = 'usage';
 
 interface Usage {
   readonly bytes: number;
-  /** Number of the next entry. The lowest numbers are evicted first. */
+  /** Number that the next new entry gets. Entries with the lowest numbers are evicted first. */
   readonly next: number;
 }
 
-/** Key and size of an entry, stored under its number. */
+/** Key and size in bytes of an entry. The record is stored under the entry's number. */
 type Age = readonly [key: Buffer, bytes: number];
 
 export interface GatewayFile {
@@ -28,7 +34,7 @@ export interface GatewayFile {
   readonly file: StoreFile;
 }
 
-/** Cache of final results in LMDB. Evicts the oldest entries above a limit of bytes. */
+/** Cache of final results in LMDB. If its entries exceed a number of bytes, the oldest entries are evicted. */
 export class LmdbResultStore implements AnswerStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
@@ -73,7 +79,7 @@ export class LmdbResultStore implements AnswerStore {
   }
 
   setAnchor(network: string, anchor: Anchor): void {
-    // A failed write is ignored: the anchor moves with the chain and is written again.
+    // A failed write is ignored, because a newer anchor is written as the chain grows.
     this.#file.commit(() => this.#anchors.put(network, anchor)).catch(() => undefined);
   }
 
@@ -86,7 +92,7 @@ export class LmdbResultStore implements AnswerStore {
     await this.#file.commit(() => this.#root.transaction(clear));
   }
 
-  /** Writes pending entries. Resolves when they are written or the write has failed. */
+  /** Writes the results that are not written yet. Resolves when they are written or the write has failed. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -96,7 +102,7 @@ export class LmdbResultStore implements AnswerStore {
       const write = () => this.#root.transaction(() => this.#write(batch));
       await this.#writes.run(() => this.#file.commit(write));
     } catch {
-      // If the disk is full, only these entries of the cache are lost.
+      // If the write fails, as on a full disk, only these entries of the cache are lost.
     } finally {
       for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
     }
@@ -124,5 +130,8 @@ export class LmdbResultStore implements AnswerStore {
   }
 }
 
-/** Keys are hashed, because LMDB limits their size. 128 bits of a hash do not collide by chance. */
+/**
+ * Shortens a cache key to 128 bits of its hash, because LMDB limits the size of keys. Such hashes do not collide by
+ * chance.
+ */
 const shortKey = (key: string): Buffer => createHash('sha256').update(key).digest().subarray(0, 16);

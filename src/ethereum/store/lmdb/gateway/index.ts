@@ -1,2 +1,2 @@
-/** Cache of final results, and API keys, in LMDB. */
+/** Storage of the gateway in LMDB: the cache of final results, and the API keys. */
 export { openGatewayStorage } from './openGatewayStorage.ts';

@@ -10,10 +10,10 @@ import {
 } from '../../../gateway/index.ts';
 import type { GatewayFile } from './answerStore.ts';
 
-/** Maximum number of valid keys at a time. */
+/** Maximum number of API keys that are valid at the same time. */
 const MAX_KEYS = 1_000;
 
-/** API keys in LMDB, stored under the hash of their secret. */
+/** Stores API keys in LMDB. The database key of an API key is the hash of its secret. */
 export class GatewayKeys implements KeyStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
@@ -68,7 +68,7 @@ export class GatewayKeys implements KeyStore {
     await this.#root.flushed;
   }
 
-  /** Returns the time of last use by key id. */
+  /** Returns the time at which each API key was last used, by the id of the key. */
   async lastUses(): Promise<ReadonlyMap<string, string>> {
     return new Map([...this.#uses.getRange()].map(({ key, value }) => [key, value]));
   }

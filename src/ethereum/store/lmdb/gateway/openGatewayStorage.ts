@@ -18,7 +18,7 @@ const FORMAT = 1;
 export interface GatewayStorage {
   readonly answers: AnswerStore;
   readonly keys: GatewayKeys;
-  /** Makes all commits so far visible to later reads. */
+  /** Makes all earlier commits, also those of other processes, visible to later reads. */
   refresh(): void;
   close(): Promise<void>;
 }
