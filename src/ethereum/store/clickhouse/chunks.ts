@@ -111,7 +111,7 @@ export class Chunks {
     return this.#chunks.get(keyOf(number, chunk));
   }
 
-  /** Returns the chunk that contains a trace. Throws if it was not read. */
+  /** Returns the chunk that contains a trace. Throws if the chunk was not read. */
   containing({ number, traceIndex }: TracePosition): Buffer {
     const chunk = this.get(number, Math.floor(traceIndex / TRACES_PER_CHUNK));
     if (chunk === undefined)

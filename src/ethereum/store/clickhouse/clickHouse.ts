@@ -55,7 +55,7 @@ export class ClickHouse {
       request_timeout: REQUEST_TIMEOUT_MS,
       max_open_connections: MAX_CONNECTIONS,
       compression: { request: false, response: false },
-      // The client logs to standard output. Its errors are thrown anyway.
+      // Without this setting, the client would log to standard output. Its errors are thrown anyway.
       log: { level: ClickHouseLogLevel.OFF },
     });
   }

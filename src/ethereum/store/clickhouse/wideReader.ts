@@ -23,7 +23,10 @@ export interface WideState {
   readonly missing: readonly BlockRange[];
   /** Number of the last block, in query order, up to which `missing` is complete. Undefined if it is complete. */
   readonly missingUpTo: number | undefined;
-  /** The part of `range` to query in ClickHouse: from the cursor's block to the last block that `missing` covers. */
+  /**
+   * The part of `range` to search in ClickHouse. It starts at the cursor's block and, unless `isWhole` is true, ends
+   * where `missing` stops being complete.
+   */
   readonly searchRange: BlockRange;
   readonly attempts: Attempts;
   /** Expected number of rows in `by_address` for `searchRange`, by segment. */

@@ -39,7 +39,7 @@ export interface WriterParts {
 export class IndexWriter implements ChangeTarget {
   readonly #parts: WriterParts;
   readonly #other: WriterProgress;
-  /** Runs changes one at a time, because each depends on the state before it. */
+  /** Runs changes one at a time, because each change depends on the state that the previous one left. */
   readonly #changes = new SerialQueue();
   #hadLease: boolean | undefined;
   #isClosing = false;

@@ -68,8 +68,8 @@ export class TieredTraceStore extends TieredTraceReader implements TraceStore {
   }
 
   /**
-   * Applies a change to both indexes. The shared index is first, so that the local index never has blocks that other
-   * instances cannot see.
+   * Applies a change to the shared index, then to the local index. The local index therefore never has blocks that
+   * other instances cannot see.
    */
   async #apply(change: IndexChange): Promise<void> {
     await this.#shared.apply(change);

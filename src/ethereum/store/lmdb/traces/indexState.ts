@@ -76,7 +76,10 @@ interface ChainEnds {
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
-  /** Cached posting lists, by segment and side, then by term. The value is undefined if the list does not exist. */
+  /**
+   * Cached posting lists, by segment and side (`from`, `to` or `transaction`), then by term. The value is undefined
+   * if the list does not exist.
+   */
   readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
   /**
@@ -208,7 +211,7 @@ export class IndexState implements IndexReader {
     return record && { number: record.readUInt32BE(0), madeForSegment: record.readUInt32BE(4) };
   }
 
-  /** Returns the states of all segments. Copy them before any modification. */
+  /** Returns the states of all segments. Callers must copy the states before they change them. */
   segmentStates(): SegmentStates {
     this.#segmentStates ??= new SegmentStates(this.read(this.#environment.meta, SEGMENTS_KEY));
     return this.#segmentStates;

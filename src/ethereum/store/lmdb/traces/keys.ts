@@ -30,7 +30,9 @@ export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
   return key;
 }
 
-/** Returns a key that sorts before the keys of all posting lists of a side in a segment. */
+/**
+ * Returns a key that sorts before the keys of a segment's posting lists for one side (`from`, `to` or `transaction`).
+ */
 export function sideKey(segment: number, side: Side): Buffer {
   const key = Buffer.allocUnsafe(SIDE_AND_TERM_AT + 1);
   key.writeUInt32BE(segment, 0);

@@ -105,7 +105,7 @@ class LmdbTraceStore implements TraceStore {
   readonly #turns = new TickScheduler();
   /** Epoch of the state (`IndexState.epoch`) to which the cached texts belong. */
   #epoch = 0;
-  /** Runs changes one at a time, because each depends on the state before it. */
+  /** Runs changes one at a time, because each change depends on the state that the previous one left. */
   readonly #changes = new SerialQueue();
   readonly #history: LmdbHistoryReader;
   readonly #upkeep: DirectoryUpkeep | undefined;
@@ -132,7 +132,7 @@ class LmdbTraceStore implements TraceStore {
     });
     this.#history = new LmdbHistoryReader(environment, this.#state);
     if (isReader) return;
-    // From here on, only this process writes.
+    // From here on, only this process writes the index.
     this.#state.setWriting(false);
     this.#upkeep = new DirectoryUpkeep({
       environment,
@@ -299,7 +299,7 @@ class LmdbTraceStore implements TraceStore {
       committed = this.#commit(() => writes.execute(), { isFlushed: false });
       // Prevents an unhandled rejection. The next `await committed` throws the error.
       committed.catch(() => undefined);
-      // The write starts in the next tick.
+      // Lets the write start, which happens in the next event loop tick.
       await nextTurn();
     }
     await committed;

@@ -85,9 +85,7 @@ function lowest(from: SideRecords, to: SideRecords): Buffer | undefined {
   return compareAddresses(a, b) <= 0 ? a : b;
 }
 
-/**
- * Adds the positions of the next records of a side to the tally, as long as the records have the address of `key`.
- */
+/** Adds the positions of the next `records` to the tally, as long as the records have the address of `key`. */
 function add(
   records: SideRecords,
   key: Buffer,

@@ -27,7 +27,8 @@ export const columnOf = (side: 'from' | 'to', type: number): number =>
 export const SIDE_COLUMNS = { from: 0x0f, to: 0xf0, either: 0xff } as const;
 
 /**
- * If a side has at most this many traces, the part contains their positions, and no posting list is read for them.
+ * If an address has at most this many traces on a side (`from` or `to`), the part contains their positions, so that
+ * no posting list is read for them.
  */
 export const MAX_INLINE_POSITIONS = 8;
 

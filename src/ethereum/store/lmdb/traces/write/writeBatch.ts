@@ -51,7 +51,10 @@ export class WriteBatch {
   readonly #writes = new Writes();
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
-  /** Terms whose posting lists lose their last positions because blocks are undone, by segment and side. */
+  /**
+   * Terms whose posting lists lose their last positions because blocks are undone. By segment, then by side (`from`,
+   * `to` or `transaction`).
+   */
   readonly #cutLists = new Map<number, Record<Side, Set<PostingTerm>>>();
   /** Blocks whose postings are not all in the posting lists on disk, by segment. */
   readonly #unmerged: Map<number, UnmergedBlocks>;
