@@ -1,10 +1,10 @@
 import { NodeError } from '../client/nodeError.ts';
 
-/** Maximum number of requests that wait for a budget, all clients together. */
+/** Maximum number of calls of all clients that may wait for a node's budget. */
 const MAX_WAITING = 1_024;
 const MIN_TICK_MS = 5;
 
-/** The budgets of all nodes are used up. */
+/** A call is rejected because the call budgets of all nodes are used up. */
 export class BudgetExceededError extends NodeError {
   readonly retryAfterMs: number;
 
@@ -16,23 +16,23 @@ export class BudgetExceededError extends NodeError {
 
 interface Waiter {
   readonly client: string;
-  /** Ends the wait: with an error, the call is rejected, otherwise it may be sent. */
+  /** Ends the wait of a call: rejects it with the error, or lets it be sent if there is no error. */
   readonly settle: (error?: BudgetExceededError) => void;
 }
 
 export interface FairQueueOptions {
   readonly waitMs: number;
-  /** Number of calls that the nodes accept now, and milliseconds until the next one if there are none. */
+  /** Number of calls that the nodes' budgets allow now; if that is 0, milliseconds until they allow the next call. */
   readonly callsLeft: () => number;
   readonly untilNextMs: () => number;
-  /** Leases more calls for the waiting requests from the process that owns the budgets. Default: no leases. */
+  /** Leases more calls from the process that owns the nodes' budgets. Default: this process owns them. */
   readonly lease?: () => void;
 }
 
-/** Round-robin queue of client calls under the nodes' budgets, so a client with many calls delays only itself. */
+/** Queue of calls that wait for a node's budget. Clients take turns, so that one with many calls delays only itself. */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** Waiting calls by client, in round-robin order; the first client is next. */
+  /** Waiting calls by client. The map's order is the order of turns: the first client sends the next call. */
   readonly #queues = new Map<string, Waiter[]>();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -69,7 +69,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns true if a call may wait. A full queue evicts the last call of the client with the most waiting calls. */
+  /** Returns true if a call may wait. If the queue is full, rejects the last call of the client with the most calls. */
   #admit(client: string): boolean {
     if (this.#waiting < MAX_WAITING) return true;
     let longest: Waiter[] = [];
@@ -107,7 +107,7 @@ export class FairQueue {
       const [client, queue] = next;
       queue[0]?.settle();
       if (queue.length === 0) continue;
-      // Move the client to the end of the round-robin order.
+      // This client has had its turn, so it moves to the end of the order.
       this.#queues.delete(client);
       this.#queues.set(client, queue);
     }

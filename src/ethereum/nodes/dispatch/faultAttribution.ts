@@ -16,8 +16,8 @@ interface FailedRequest {
 
 /**
  * Nodes at which one request failed in a way that the request may have caused. If another node responds, the failed
- * nodes are blamed. If all nodes fail alike, the request is blamed. A client can therefore not take a good node out
- * of rotation.
+ * nodes are blamed. If no node responds, none of these failures counts against a node, so that a client cannot take a
+ * good node out of rotation.
  */
 export class FaultAttribution {
   readonly #judge: Judge;
@@ -45,15 +45,15 @@ export class FaultAttribution {
     this.#condemn();
   }
 
-  /** To be called when no further node is tried. Blames a node for a false response that no other node sent. */
+  /** To be called when no further node is tried. Reports the node that sent the only false response, if exactly one did. */
   finish(): void {
     if (!this.#hasAnswer && this.#invalid.length === 1) this.#condemn();
   }
 
-  /** Returns the error of a request that no node answered; `last` is undefined if no node was tried. */
+  /** Returns the error of a request that no node answered. `last` is the last error, undefined if no node was tried. */
   failure(last: NodeError | undefined, { timeoutMs, once }: FailedRequest): NodeError {
     if (last === undefined) return notSent(new NodeError('unreachable', 'no node is available'));
-    // A node that still answers polls is up, so the request itself is too slow.
+    // A node that is still healthy answers polls in time, so the request itself is too slow.
     const slow = this.#failures.flatMap(({ node, error }) =>
       error.reason === 'timeout' && node.health === 'healthy' ? node : [],
     );

@@ -1,13 +1,13 @@
 import { Latencies } from './latencies.ts';
 
-/** Quantile of recent latencies after which a read is sent to a second node. */
+/** Quantile of a method's recent latencies that is its hedge delay. */
 const HEDGE_QUANTILE = 0.95;
-/** Minimum hedge delay. Below it, a second request costs more than it saves. */
+/** Minimum hedge delay. After a shorter one, a second request costs more than it saves. */
 const MIN_HEDGE_MS = 20;
-/** Maximum hedge delay, and the delay of a method without samples. */
+/** Maximum hedge delay, which also applies to a method with too few known latencies. */
 const MAX_HEDGE_MS = 1_000;
 
-/** Hedge delays by method: the time after which a read is sent to a second node. */
+/** Hedge delay of each JSON-RPC method: the time without a response after which a read is sent to a second node. */
 export class HedgeDelays {
   readonly #latencies = new Map<string, Latencies>();
 

@@ -13,26 +13,26 @@ import type { UpstreamNode } from '../pool/upstreamNode.ts';
 import type { Upstreams } from '../pool/upstreams.ts';
 import { FaultAttribution } from './faultAttribution.ts';
 
-/** Maximum ratio between the lengths of two nodes' valid responses to one request. */
+/** Maximum ratio between the lengths of valid responses of two nodes to one request. */
 const MAX_LENGTH_RATIO = 2;
 
-/** A failure that took longer than this was expensive for the node, so the request is not sent to all nodes. */
+/** An attempt that failed after more than this time was expensive for its node. Such a request is not sent to all nodes. */
 const COSTLY_MS = 1_000;
-/** Failure reason in the span of a response that was no longer needed. */
+/** Failure reason in the span of an attempt whose response was no longer needed. */
 const GIVEN_UP = 'given_up';
-/** Minimum time left for another attempt. A timer may fire slightly early and leave a useless remainder. */
+/** Minimum time before the deadline for another attempt. Less may remain if a timer fires early, and is of no use. */
 const MIN_TRY_MS = 5;
 
 /**
- * One request to the nodes. A failed attempt is retried at the next node. A slow attempt is hedged: after
- * `hedgeDelayMs` the request is also sent to a second node. If `hedgeDelayMs` is undefined, the request is never
- * hedged.
+ * One client request and its attempts at the nodes. If an attempt fails, the request is sent to the next node. If it
+ * is slow, the request is also sent to a second node after `hedgeDelayMs`. If `hedgeDelayMs` is undefined, a slow
+ * attempt has no such effect.
  */
 export class HedgedRequest {
   readonly #request: UpstreamRequest;
   readonly #upstreams: Upstreams;
   readonly #tried: Set<UpstreamNode>;
-  /** Nodes at which the request failed for a reason in the request itself. */
+  /** Nodes at which the request failed in a way that the request itself may have caused. */
   readonly #failedAt: UpstreamNode[];
   readonly #running = new Map<UpstreamNode, PendingResponse>();
   readonly #suspects: FaultAttribution;
@@ -98,12 +98,12 @@ export class HedgedRequest {
     this.#hedgeDelayMs *= 2;
   }
 
-  /** A request that may itself cause the delay is sent to at most two healthy nodes, so it cannot occupy all. */
+  /** A request that may itself cause the delay is sent to at most two healthy nodes, so that it cannot occupy all. */
   #mayHedge(): boolean {
     return this.#request.oversizeBlame !== 'request' || this.#busyNodes < NODES_TO_FAIL_REQUEST;
   }
 
-  /** Number of healthy nodes that work on the request, plus the number of its expensive failures. */
+  /** Number of healthy nodes that work on the request, plus the number of attempts that failed after a long time. */
   get #busyNodes(): number {
     const running = [...this.#running.keys()].filter(({ health }) => health === 'healthy');
     return this.#costlyFailures + running.length;
@@ -148,7 +148,7 @@ export class HedgedRequest {
       this.#upstreams.answered(node, method, performance.now() - startMs);
       if (classified === 'good') {
         this.#suspects.anotherAnswered();
-        // A null result does not prove that a large result of another node is wrong.
+        // A null result does not prove that the large result of another node is wrong.
         if (response.kind === 'result' && response.value !== null) this.#blameForSize(response.bytes.length);
         return this.#settle({ node, response });
       }
@@ -190,7 +190,7 @@ export class HedgedRequest {
     return span;
   }
 
-  /** Continues after a failed attempt: tries another node, or ends the request. */
+  /** Continues after an attempt without a good response: tries another node, or ends the request. */
   #next(node: UpstreamNode, brokeOff: boolean): void {
     this.#running.delete(node);
     const { once } = this.#request;
@@ -199,7 +199,7 @@ export class HedgedRequest {
     if (this.#costlyFailures > 0 && this.#busyNodes >= NODES_TO_FAIL_REQUEST)
       return this.#running.size === 0 ? this.#finish() : undefined;
     if (this.#launch()) return;
-    // A kept-alive connection that the node just closed fails like a dead node: retry one time on a new connection.
+    // If the node has just closed a kept-alive connection, the request fails as at a dead node: try the node once more.
     if (brokeOff && !once && !this.#retried) {
       this.#retried = true;
       this.#tried.delete(node);
@@ -208,7 +208,7 @@ export class HedgedRequest {
     if (this.#running.size === 0) inBackground('call to a node', () => this.#lastResort());
   }
 
-  /** Polls the remaining healthy nodes, which may have reached the block since their last poll, and tries again. */
+  /** Polls the untried healthy nodes, which may have reached the block since their last poll, then tries one of them. */
   async #lastResort(): Promise<void> {
     const { needsBlock } = this.#request;
     const isCaughtUp =
@@ -221,13 +221,13 @@ export class HedgedRequest {
     if (performance.now() - startMs > COSTLY_MS) this.#costlyFailures++;
   }
 
-  /** True if the request cannot have caused the failure, so the node is blamed without asking another one. */
+  /** True if the request cannot have caused the failure. The node is then blamed without a request to another node. */
   #isNodesFault(failure: NodeError): boolean {
     if (failure instanceof OversizedResponseError) return this.#request.oversizeBlame === 'node';
     return neverSent(failure) || failure instanceof NodeBusyError;
   }
 
-  /** Handles a failure that the request may have caused. One other node is tried, unless one is already at work. */
+  /** Handles a failure that the request may have caused. Tries one other node, unless an attempt is running. */
   #requestFailed(node: UpstreamNode, fault: RequestFaultError): void {
     clearTimeout(this.#hedgeTimer);
     this.#running.delete(node);
@@ -238,7 +238,7 @@ export class HedgedRequest {
     if (this.#running.size === 0 && !this.#launch()) this.#fail(this.#leftMs > 0);
   }
 
-  /** After a small result, blames the nodes whose responses to the request were too large. */
+  /** After a much smaller result from another node, blames the nodes whose responses to the request were too large. */
   #blameForSize(bytes: number): void {
     const { oversizeBlame, failedBefore, maxBytes } = this.#request;
     const fault = this.#requestFault;
@@ -248,7 +248,7 @@ export class HedgedRequest {
       if (failedBefore?.nodes.includes(node) !== true) this.#upstreams.blameNode(node, fault);
   }
 
-  /** Ends the request with an error that blames the request itself. */
+  /** Rejects with an error that says that the request itself caused the failure. */
   #fail(isFinal: boolean): void {
     const fault = this.#requestFault;
     this.#suspects.finish();
@@ -261,7 +261,7 @@ export class HedgedRequest {
     this.#giveUp(this.#suspects.failure(this.#lastError, this.#request));
   }
 
-  /** Rejects the request and aborts the running attempts without blaming their nodes. */
+  /** Rejects the request, and aborts its running attempts without effect on the health of their nodes. */
   #giveUp(error: NodeError): void {
     if (this.#settled) return;
     this.#settled = true;

@@ -1,11 +1,11 @@
-/** Number of samples for the quantile: enough for the tail, few enough to follow a change within seconds. */
+/** Number of latencies that the quantile is computed from: enough for a tail, few enough to follow a change quickly. */
 const SAMPLES = 128;
-/** Number of new samples after which the quantile is computed again. */
+/** Number of new latencies after which the quantile is computed again. */
 const REFRESH_EVERY = 16;
-/** Minimum number of samples for a quantile. */
+/** Minimum number of latencies that a quantile is computed from. */
 const MIN_SAMPLES = 16;
 
-/** Sliding window of one method's latencies. */
+/** The newest latencies of one JSON-RPC method, and a quantile of them. */
 export class Latencies {
   readonly #samples = new Float64Array(SAMPLES);
   #count = 0;
@@ -16,7 +16,7 @@ export class Latencies {
     if (this.#count % REFRESH_EVERY === 0) this.#quantileMs = undefined;
   }
 
-  /** Returns the quantile in milliseconds; undefined if there are too few samples. */
+  /** Returns a quantile of the latencies in milliseconds; undefined if there are too few. `share` is from 0 to 1. */
   quantile(share: number): number | undefined {
     if (this.#count < MIN_SAMPLES) return undefined;
     if (this.#quantileMs === undefined) {

@@ -15,11 +15,11 @@ import { BudgetExceededError, FairQueue } from './fairQueue.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
 
-/** Maximum wait for another node to reach the head that a failed node had reported. */
+/** Maximum wait for a node to reach the block that a request needs, for example after the node with the head failed. */
 const HEAD_WAIT_MS = 3_000;
-/** Poll interval while a request waits for a node to reach a block. */
+/** Interval at which nodes are polled while a request waits for one of them to reach a block. */
 const CATCH_UP_POLL_MS = 250;
-/** Maximum number of times that one request is sent again after a wait for a healthy node. */
+/** Maximum number of times that one request waits for a node to recover and is then sent again. */
 const MAX_RETURNS = 3;
 
 export interface RelayedRequestsDependencies {
@@ -27,7 +27,7 @@ export interface RelayedRequestsDependencies {
   readonly heads: NetworkHeads;
   readonly choice: NodeChoice;
   readonly wait: RecoveryWait;
-  /** Maximum wait of a call for a node's budget. */
+  /** Maximum time for which a call waits for a node's budget. */
   readonly budgetWaitMs: number;
   readonly observer: PoolObserver;
   refresh(node: UpstreamNode): Promise<void>;
@@ -38,13 +38,13 @@ type WantedNode = Pick<UpstreamRequest, 'needsBlock' | 'isBackground'> & {
   readonly failedBefore?: UpstreamRequest['failedBefore'];
 };
 
-/** Clients' requests to the nodes of a network, and the effects of their results on node health. */
+/** Sends clients' requests to the nodes of a network, and records the effects of the results on the nodes' health. */
 export class RelayedRequests implements Upstreams {
   readonly #nodes: readonly UpstreamNode[];
   readonly #dependencies: RelayedRequestsDependencies;
   readonly #observer: PoolObserver;
   readonly #hedgeDelays = new HedgeDelays();
-  /** Undefined if no node has a budget. */
+  /** Calls that wait for a node's budget. Undefined if no node has a budget. */
   readonly #queue: FairQueue | undefined;
 
   constructor(dependencies: RelayedRequestsDependencies) {
@@ -64,7 +64,7 @@ export class RelayedRequests implements Upstreams {
       });
   }
 
-  /** Nodes whose budgets count: the healthy ones. If none is healthy, all, so that no budget hides an outage. */
+  /** Nodes whose budgets count: all healthy nodes. If no node is healthy, all nodes, so that budgets hide no outage. */
   get #budgetNodes(): readonly UpstreamNode[] {
     const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
     return healthy.length > 0 ? healthy : this.#nodes;
@@ -74,19 +74,19 @@ export class RelayedRequests implements Upstreams {
     return this.#budgetNodes.reduce((sum, { client }) => sum + callsLeft(client.budget), 0);
   }
 
-  /** Leases calls of the node that will be used. Returns undefined if it has calls left or other requests wait. */
+  /** Leases calls for the node that will be used. Returns undefined if none are needed, or if other requests wait. */
   #lease({ isBackground, tried, failedBefore, needsBlock }: WantedNode): Promise<void> | undefined {
     if (this.#queue === undefined || this.#queue.isAnyWaiting) return undefined;
     const urgency = isBackground === true ? 'background' : 'firstTry';
     const { choice } = this.#dependencies;
     const isTried = tried ?? new Set(failedBefore?.nodes);
     const mayGive = (budget: Budget): boolean => budget.waitMs(urgency) === 0;
-    // If no node has reached the block, one may still reach it.
+    // If no node has the needed block yet, one may reach it before the request is sent.
     const best = choice.best(isTried, needsBlock, mayGive) ?? choice.best(isTried, undefined, mayGive);
     return best?.client.budget?.lease(urgency);
   }
 
-  /** Waits for the budget; undefined if no wait is needed. Rejects with BudgetExceededError. */
+  /** Waits until a node's budget allows the call; undefined if it does now. Rejects with BudgetExceededError. */
   #acquire({ client, isBackground, tried }: UpstreamRequest): Promise<void> | undefined {
     if (this.#queue === undefined) return undefined;
     if (isBackground !== true) return this.#queue.acquire(client?.() ?? '');
@@ -96,16 +96,16 @@ export class RelayedRequests implements Upstreams {
   }
 
   /**
-   * Returns the first good response. Tries nodes by expected latency, and sends a slow read to a second node in
-   * parallel. If all nodes are unhealthy, waits for one to recover. If no response is good, returns the last one or
-   * rejects with NodeError.
+   * Returns the first good response. Tries nodes in the order of expected latency, and sends a slow read to a second
+   * node in parallel. If all nodes are unhealthy, waits for one to recover. If no response is good, returns the last
+   * response, or rejects with NodeError if there is none.
    */
   async send(request: UpstreamRequest): Promise<HedgedResponse> {
     const { needsBlock, timeoutMs, method, once, body } = request;
     const { choice, heads, wait } = this.#dependencies;
     if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
       await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
-    // If calls are left, no other request can take them, because nothing else runs before this one is sent.
+    // When the loop ends with calls left, this request takes one before any other code can run.
     for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
     const turn = this.#acquire(request);
     if (turn !== undefined) await turn;
@@ -115,7 +115,7 @@ export class RelayedRequests implements Upstreams {
     const leftMs = (): number => deadlineMs - performance.now();
     for (let left = MAX_RETURNS; ; left--) {
       const now = left === MAX_RETURNS ? request : { ...request, timeoutMs: leftMs() };
-      // Lease again for a request that has waited.
+      // While the request waited, other requests may have used the leased calls.
       for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
       try {
         return await new HedgedRequest(now, hedgeDelayMs, this).run();
@@ -126,7 +126,7 @@ export class RelayedRequests implements Upstreams {
     }
   }
 
-  /** Asks one other healthy node within the clients' budget; undefined if none is available. Rejects with NodeError. */
+  /** Sends a request to one healthy node other than `asked`; undefined if no such node has a budget. Rejects with NodeError. */
   async sendToOther(request: UpstreamRequest, asked: UpstreamNode): Promise<HedgedResponse | undefined> {
     const { choice } = this.#dependencies;
     const { needsBlock } = request;
@@ -137,7 +137,7 @@ export class RelayedRequests implements Upstreams {
     const turn = this.#acquire(request);
     if (turn !== undefined) await turn;
     const allows = (budget: Budget): boolean => budget.callsLeft('firstTry') >= 1;
-    // A lagging node may have the requested data too, but the request does not wait until it reaches the block.
+    // A node that has not reached the block may have the data too. The request does not wait until it has the block.
     const node = [choice.best(tried, needsBlock, allows), choice.best(tried, undefined, allows)].find(
       (best) => best?.health === 'healthy',
     );
@@ -150,7 +150,7 @@ export class RelayedRequests implements Upstreams {
     return this.#nodes.some(({ health }) => health === 'healthy');
   }
 
-  /** True if the request failed because all nodes are unhealthy, so that it may be sent again after a recovery. */
+  /** True if the request failed because all nodes are unhealthy, and may be sent again when one has recovered. */
   #isAway(error: unknown, once: boolean): boolean {
     if (this.#isAnyHealthy || !(error instanceof NodeError) || error instanceof ResponseQuotaError)
       return false;
@@ -190,7 +190,7 @@ export class RelayedRequests implements Upstreams {
     this.#observer.answered(node, method, elapsedMs);
   }
 
-  /** Records a failure that the node is to blame for, whatever the request was. */
+  /** Records a failure, and counts it against the node's health because no request can have caused it. */
   failed(node: UpstreamNode, method: string, error: NodeError): void {
     this.failedRequest(node, method, error);
     this.blameNode(node, error);

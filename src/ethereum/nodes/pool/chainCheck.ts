@@ -4,15 +4,15 @@ import { NodeError } from '../client/nodeError.ts';
 import { askChain, chainIdentity, describeChain, isSameChain, type NodeChain } from './nodeChain.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** The nodes are on different chains; the operator must correct the configuration. */
+/** The nodes of one network are on different chains. The operator must correct the configuration. */
 export class ChainMismatchError extends Error {
   override readonly name = 'ChainMismatchError';
 }
 
-/** A node is on another chain than expected. It is never used. */
+/** A node is on another chain than expected, and is therefore not used. */
 export class OtherChainError extends NodeError {}
 
-/** Checks that all nodes are on one chain: that of the index or, without an index, of the first node to respond. */
+/** Checks that all nodes are on the index's chain or, without an index, on that of the first node that responded. */
 export class ChainCheck {
   readonly #indexed: NodeChain | undefined;
   readonly #mismatched: (node: UpstreamNode, reason: string) => void;
@@ -25,12 +25,12 @@ export class ChainCheck {
     if (indexed !== undefined) this.#expect(indexed);
   }
 
-  /** Chain id as a quantity (`0x1`); undefined while no chain is known. */
+  /** Id of the expected chain in hexadecimal (`0x1`); undefined while that chain is not known. */
   get chainId(): string | undefined {
     return this.#chainId;
   }
 
-  /** Chain that all nodes must have; undefined while none is known. */
+  /** Chain that all nodes must be on; undefined while no index and no node has defined it. */
   get expected(): NodeChain | undefined {
     return this.#expected;
   }
@@ -39,7 +39,7 @@ export class ChainCheck {
     if (chain !== undefined) this.#expect(chain);
   }
 
-  /** Requests a node's chain. Rejects with OtherChainError, or with NodeError if the node does not respond. */
+  /** Requests a node's chain. Rejects with OtherChainError if that is not the expected chain, or with NodeError. */
   async verify(node: UpstreamNode, options?: CallOptions): Promise<void> {
     const chain = await this.#ask(node, options);
     if (node.isChainVerified) return;
@@ -50,7 +50,10 @@ export class ChainCheck {
     );
   }
 
-  /** Requests the nodes' chains. Returns the expected chain or, if no node is on it, the first, for comparison. */
+  /**
+   * Requests the chains of the nodes. Returns the expected chain if a node is on it, otherwise the chain of the first
+   * node that responded, so that the caller can compare it with its index. Rejects with NodeError.
+   */
   async ask(nodes: readonly UpstreamNode[], options?: CallOptions): Promise<ChainIdentity> {
     const asked = nodes.map(async (node) => chainIdentity(await this.#ask(node, options), node.client));
     const answers = await Promise.allSettled(asked);
@@ -62,7 +65,7 @@ export class ChainCheck {
     throw failed?.reason ?? new NodeError('unreachable', 'no node is available');
   }
 
-  /** Throws ChainMismatchError if some of the nodes with a known chain are on the expected one and others are not. */
+  /** Throws ChainMismatchError if some nodes are on the expected chain and others on another chain. */
   assertSingleChain(nodes: readonly UpstreamNode[]): void {
     const isAnyWrong = nodes.some(({ health }) => health === 'wrongChain');
     const isAnyRight = nodes.some(({ health, chain }) => health !== 'wrongChain' && chain !== undefined);
@@ -76,7 +79,7 @@ export class ChainCheck {
     );
   }
 
-  /** Requests a node's chain and records whether it is the expected one. */
+  /** Requests a node's chain and records at the node whether this is the expected chain. */
   async #ask(node: UpstreamNode, options: CallOptions | undefined): Promise<NodeChain> {
     const chain = await askChain(node.client, options);
     node.chain = chain;

@@ -5,7 +5,7 @@ import type { NodeChoice } from './nodeChoice.ts';
 import { askHeads, type NodeHeads } from './nodeHeads.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** Longer timeout for callers that can wait while all nodes fail polls: 5 s with several nodes, 30 s with one. */
+/** Longer timeouts of head requests, for callers that can wait if all polls failed: with several nodes, with one. */
 const PATIENT: CallOptions = { isPoll: true, timeoutMs: 5_000 };
 const PATIENT_WITH_SINGLE: CallOptions = { isPoll: true, timeoutMs: 30_000 };
 
@@ -14,7 +14,7 @@ export interface HeadReaderDependencies {
   readonly heads: NetworkHeads;
   readonly choice: NodeChoice;
   refresh(node: UpstreamNode): Promise<void>;
-  /** Runs `ask` after the node's chain was verified. */
+  /** Verifies the node's chain, then runs `ask`. */
   withNode(node: UpstreamNode, ask: () => Promise<void>): Promise<void>;
   updateHeads(): void;
 }
@@ -31,7 +31,7 @@ export class HeadReader {
     return this.#isSingle ? PATIENT_WITH_SINGLE : PATIENT;
   }
 
-  /** Returns the last polled heads. If all polls failed, requests them with more time. Rejects with NodeError. */
+  /** Returns the heads of the last polls. If all failed, requests heads with more time. Rejects with NodeError. */
   async last(): Promise<NodeHeads> {
     return this.#heard() ?? this.#askPatiently();
   }
@@ -50,7 +50,7 @@ export class HeadReader {
   #heard(): NodeHeads | undefined {
     const { choice, heads } = this.#dependencies;
     const heard = choice.headNodes().filter(({ lastPollSucceeded }) => lastPollSucceeded);
-    // The tags of a single node are used unchanged; the tags of several nodes are merged.
+    // The heads of a single node are used unchanged; those of several nodes are merged.
     return this.#isSingle ? heard[0]?.heads : heard.length > 0 ? heads.blocks : undefined;
   }
 

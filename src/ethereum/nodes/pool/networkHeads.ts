@@ -2,38 +2,37 @@ import { type Finality, finalNumber } from './finality.ts';
 import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
 import type { HeadsState } from './poolState.ts';
 
-/** Heads that a healthy node reported. */
+/** The heads that one node reported in its last poll, with the name of the node. */
 export interface Claim {
   readonly node: string;
   readonly heads: NodeHeads;
 }
 
 /**
- * Time for which a head is kept although no healthy node has it. The node that reported it may have died, and the
- * other nodes reach the head within a block time. After HOLD_MS the chain must have gone back.
+ * Time for which a head is kept although no healthy node has it. If the node that reported it has died, the other
+ * nodes reach this height within a block time. If they do not, the chain has gone back, and a lower head is used.
  */
 const HOLD_MS = 15_000;
-/** Maximum lead over the second highest of three or more nodes. A node further ahead is on its own chain: ignored. */
+/** Maximum lead of a node over the second highest of three or more. A node further ahead is ignored as an outlier. */
 const MAX_LEAD_BLOCKS = 64;
-/** Number of block hashes kept below the head. It exceeds the lag up to which a node is used. */
+/** Number of blocks below the head whose hashes are kept. It exceeds the lag up to which a node is used. */
 const REMEMBERED_BLOCKS = 64;
 
 /**
- * Merges the heads of all nodes into the heads that readers see: the highest block, or among several at one height,
- * the block that most nodes have. The head never goes back just because another node answered. A single node's heads
- * are used unchanged.
+ * Merges the heads of all nodes into one head: the highest block or, if nodes report several blocks at that height,
+ * the block that most nodes have. The head does not go back only because a lagging node has answered.
  */
 export class NetworkHeads {
   #latest: HeadBlock | undefined;
   #safe: HeadBlock | undefined;
   #finalized: HeadBlock | undefined;
   #reachedAtMs = 0;
-  /** Nodes that have reported the head's height or more. */
+  /** Names of the nodes that have reported a block at the head's height or above. */
   #reporters = new Set<string>();
-  /** Hashes of the head's chain by number, as known from heads and their parents. */
+  /** Block hashes of the head's chain by block number, collected from heads and their parent hashes. */
   readonly #hashes = new Map<number, string>();
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
-  /** Called with each new head before the requests that wait for it continue. */
+  /** Called with each new head, before requests that wait for this height continue. */
   readonly #changed: (head: HeadBlock, before: HeadBlock | undefined) => void;
   readonly #finality: () => Finality;
 
@@ -55,13 +54,13 @@ export class NetworkHeads {
     return this.#finalized?.number;
   }
 
-  /** Highest block that can never be replaced. May differ from the block with the tag `finalized`. */
+  /** Number of the highest block that can never be replaced. It may differ from the `finalized` block. */
   get final(): number | undefined {
     const [latest, finalized] = [this.#latest, this.#finalized];
     return finalNumber(this.#finality(), { ...(latest && { latest }), ...(finalized && { finalized }) });
   }
 
-  /** The merged heads as blocks; undefined before the first report. */
+  /** The merged heads of all nodes; undefined before the first node has reported its heads. */
   get blocks(): NodeHeads | undefined {
     const [latest, safe, finalized] = [this.#latest, this.#safe, this.#finalized];
     return latest && { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
@@ -86,18 +85,18 @@ export class NetworkHeads {
     if (latest !== undefined && latest.hash !== before?.hash) this.#changed(latest, before);
   }
 
-  /** Returns the hash of a block of the head's chain, if it is kept. */
+  /** Returns the hash of the block with a number on the head's chain; undefined if that hash is not kept. */
   hashOf(number: number): string | undefined {
     return this.#hashes.get(number);
   }
 
-  /** Returns false if the node's head is known to be on another fork; true if it lags too far to be compared. */
+  /** Returns false if a node's head is on another fork. Returns true if no hash is kept for the height of its head. */
   isOnChain({ latest }: NodeHeads): boolean {
     const hash = this.#hashes.get(latest.number);
     return hash === undefined || hash === latest.hash;
   }
 
-  /** Merges the heads that the healthy nodes report now. `nowMs` must be monotonic. */
+  /** Merges the heads that nodes reported in their last polls. `nowMs` must come from a monotonic clock. */
   update(claims: readonly Claim[], nowMs: number): void {
     const credible = withoutOutliers(claims);
     const best = highest(credible, this.#latest);
@@ -110,18 +109,18 @@ export class NetworkHeads {
       this.#set(best);
     }
     this.#notePublishers(credible);
-    // A lagging node does not move `safe` back, but a chain that went back does.
+    // A lagging node must not move `safe` back. Only a head that goes back does.
     const safe = lowest(credible, 'safe', this.#latest);
     if (safe !== undefined && safe.number >= (this.#safe?.number ?? 0)) this.#safe = safe;
     if (this.#latest !== undefined && (this.#safe?.number ?? 0) > this.#latest.number)
       this.#safe = this.#latest;
-    // `finalized` only increases, to the lowest value that the nodes report.
+    // The finalized block number never decreases. It follows the lowest one that the nodes report.
     const finalized = lowest(credible, 'finalized', this.#latest);
     if (finalized !== undefined && finalized.number > (this.#finalized?.number ?? -1))
       this.#finalized = finalized;
   }
 
-  /** True if every node that reported the head is healthy and now reports a lower block. */
+  /** True if all nodes that had reported the head's height are still healthy, and now report a lower block. */
   #isTakenBack(claims: readonly Claim[], head: HeadBlock): boolean {
     const heights = new Map(claims.map(({ node, heads }) => [node, heads.latest.number]));
     return [...this.#reporters].every(
@@ -134,7 +133,7 @@ export class NetworkHeads {
       if (heads.latest.number >= (this.#latest?.number ?? 0)) this.#reporters.add(node);
   }
 
-  /** Resolves with true if the head reaches a block in time, otherwise with false. */
+  /** Resolves with true if a node reaches a block number within `timeoutMs`, otherwise with false. */
   reaches(number: number, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (reached: boolean): void => {
@@ -148,7 +147,7 @@ export class NetworkHeads {
     });
   }
 
-  /** Called by the pool when a node has reached a block. */
+  /** Continues the requests that wait for a node to reach this block number, or a lower one. */
   nodeReached(number: number): void {
     for (const waiter of this.#waiting) if (waiter.number <= number) waiter.reached();
   }
@@ -157,7 +156,7 @@ export class NetworkHeads {
     const before = this.#latest;
     this.#latest = head;
     if (before?.number !== head.number) this.#reporters.clear();
-    // The safe block of a chain that went back is invalid.
+    // The chain has gone back, so its safe block may have been replaced.
     if (before !== undefined && head.number < before.number) this.#safe = undefined;
     this.#remember(head);
     this.#changed(head, before);
@@ -165,7 +164,7 @@ export class NetworkHeads {
 
   #remember({ number, hash, parentHash }: HeadBlock): void {
     const parent = this.#hashes.get(number - 1);
-    // After a possible fork, nothing is known about blocks below the parent either.
+    // If the parent differs, the chain may have forked at any depth, so all hashes below are unknown too.
     const isSameChain = parent === parentHash || (parent === undefined && !this.#hashes.has(number));
     if (!isSameChain) this.#hashes.clear();
     for (const known of this.#hashes.keys())
@@ -175,7 +174,7 @@ export class NetworkHeads {
   }
 }
 
-/** Returns the highest block; at one height, the block that most nodes have; on a tie, the current head. */
+/** Returns the highest block; of several at that height, the one that most nodes have; on a tie, the current head. */
 function highest(claims: readonly Claim[], head: HeadBlock | undefined): HeadBlock | undefined {
   const top = Math.max(...claims.map(({ heads }) => heads.latest.number));
   const blocks = claims.flatMap(({ heads }) => (heads.latest.number === top ? heads.latest : []));
@@ -187,7 +186,7 @@ function highest(claims: readonly Claim[], head: HeadBlock | undefined): HeadBlo
   );
 }
 
-/** Removes nodes that are far ahead of all others. With fewer than three nodes no majority exists. */
+/** Removes the claim of a node far ahead of all others. With fewer than three nodes, no majority can decide. */
 function withoutOutliers(claims: readonly Claim[]): readonly Claim[] {
   if (claims.length < 3) return claims;
   const numbers = claims.map(({ heads }) => heads.latest.number).sort((a, b) => b - a);
@@ -195,7 +194,7 @@ function withoutOutliers(claims: readonly Claim[]): readonly Claim[] {
   return claims.filter(({ heads }) => heads.latest.number <= second + MAX_LEAD_BLOCKS);
 }
 
-/** Returns the lowest block with a tag. Ignores nodes that lag far behind the head. */
+/** Returns the lowest block that a node reports for a tag. Ignores nodes that lag far behind the head. */
 function lowest(
   claims: readonly Claim[],
   tag: 'safe' | 'finalized',

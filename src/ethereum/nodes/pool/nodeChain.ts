@@ -10,7 +10,7 @@ export interface NodeChain {
   readonly genesisHash: Hash | undefined;
 }
 
-/** Requests the identity of a node's chain. Rejects with NodeError. */
+/** Requests a node's chain id and genesis hash, which identify its chain. Rejects with NodeError. */
 export async function askChain(client: NodeClient, options?: CallOptions): Promise<NodeChain> {
   const [id, genesis] = await client.batch(
     [['eth_chainId'], ['eth_getBlockByNumber', '0x0', false]],
@@ -23,7 +23,7 @@ export async function askChain(client: NodeClient, options?: CallOptions): Promi
     !Number.isSafeInteger(Number(chainId))
   )
     throw new NodeError('nonsense', `${client.host} returned an invalid chain id`);
-  // An error means, like a null result, that the node has pruned the genesis block.
+  // A JSON-RPC error for block 0 means, like a null result, that the node has pruned the genesis block.
   const block = genesis !== undefined && 'result' in genesis ? genesis.result : null;
   return { chainId: Number(chainId), genesisHash: block === null ? undefined : hashOf(block, client) };
 }
@@ -37,13 +37,13 @@ function hashOf(block: unknown, { host }: NodeClient): Hash {
   }
 }
 
-/** Returns the identity that an index is bound to. Throws NodeError if the node has pruned the genesis block. */
+/** Returns a node's chain as an index identifies it. Throws NodeError if the node has pruned the genesis block. */
 export function chainIdentity({ chainId, genesisHash }: NodeChain, { host }: NodeClient): ChainIdentity {
   if (genesisHash !== undefined) return { chainId, genesisHash };
   throw new NodeError('nonsense', `${host} does not return its genesis block, which identifies its chain`);
 }
 
-/** Compares the genesis hashes only if both are known, because a node may have pruned its genesis block. */
+/** Compares two chains. Genesis hashes count only if both are known: a node may have pruned its genesis block. */
 export const isSameChain = (a: NodeChain, b: NodeChain): boolean =>
   a.chainId === b.chainId &&
   (a.genesisHash === undefined || b.genesisHash === undefined || a.genesisHash === b.genesisHash);

@@ -3,10 +3,10 @@ import type { Health } from './health.ts';
 import type { NetworkHeads } from './networkHeads.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** Maximum lag behind the head. A node with a larger lag is used only if no other is left. */
+/** Maximum number of blocks that a node may lag behind the head. After that, it is used only if no other is left. */
 const MAX_LAG_BLOCKS = 8;
 
-/** Nodes that receive no relayed requests: their chain is unknown, or they are drained or not trusted. */
+/** Health of nodes that receive no relayed requests: their chain is unknown, or they are drained or not trusted. */
 const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
   'unknown',
   'drained',
@@ -14,7 +14,7 @@ const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
   'wrongChain',
 ]);
 
-/** Cost difference between tiers of nodes. Of the first tier that is not empty, the fastest node is used. */
+/** Cost difference, in milliseconds, between tiers of nodes. The fastest node of the first nonempty tier is used. */
 const TIER = 1e9;
 
 /** Chooses nodes for requests by health, head and latency. */
@@ -27,7 +27,7 @@ export class NodeChoice {
     this.#heads = heads;
   }
 
-  /** Returns the best untried node for a relayed request; undefined if no node is available within its budget. */
+  /** Returns the best untried node for a relayed request; undefined if no usable node has a budget for the call. */
   best(
     tried: ReadonlySet<UpstreamNode>,
     needsBlock: number | undefined,
@@ -46,7 +46,7 @@ export class NodeChoice {
     return best;
   }
 
-  /** Returns the nodes that define the network's head: the healthy ones or, if none, those known to be on its chain. */
+  /** Returns the nodes that define the head: all healthy nodes or, if none is healthy, those with a verified chain. */
   headNodes(): readonly UpstreamNode[] {
     const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
     if (healthy.length > 0) return healthy;
@@ -58,14 +58,14 @@ export class NodeChoice {
     );
   }
 
-  /** Returns true if a healthy node has the block on the head's chain. */
+  /** Returns true if a healthy node has this block, and the block belongs to the chain of the current head. */
   canAnswer(needsBlock: number): boolean {
     return this.#nodes.some((node) => node.health === 'healthy' && this.#has(node, needsBlock));
   }
 
   /**
-   * Returns all nodes in the order for ingest: first the nodes on the head's chain that have the block, in the order
-   * of the configuration. Latency is ignored, so that nodes with different trace methods are not mixed.
+   * Returns all nodes that are not drained, in the order in which ingest tries them: first the healthy nodes that have
+   * the block on the head's chain, as configured. Latency does not count, so that trace methods are not mixed.
    */
   ingestOrder(blockNumber: number | undefined): UpstreamNode[] {
     const penalty = (node: UpstreamNode): number => {
@@ -82,7 +82,7 @@ export class NodeChoice {
     return this.#nodes.filter(({ health }) => health !== 'drained').sort((a, b) => penalty(a) - penalty(b));
   }
 
-  /** Whether a node has a block of the head's chain. On another fork, blocks above the final one differ. */
+  /** True if a node has a block of the head's chain. A node on another fork certainly has its final blocks only. */
   #has({ heads }: UpstreamNode, block: number): boolean {
     if (heads === undefined || heads.latest.number < block) return false;
     return block <= (this.#heads.final ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);
@@ -92,7 +92,7 @@ export class NodeChoice {
     const has = needsBlock === undefined || this.#has(node, needsBlock);
     const lags = (this.#heads.latest?.number ?? 0) - (node.heads?.latest.number ?? -1) > MAX_LAG_BLOCKS;
     if (node.health !== 'healthy') return (has ? 2 : 3) * TIER + node.expectedMs;
-    // A node that has not reached the block would return null, or a result of another chain.
+    // This healthy node does not have the block yet, so it would return null or a result of another fork.
     if (!has) return Number.POSITIVE_INFINITY;
     return (lags ? TIER : 0) + node.expectedMs;
   }

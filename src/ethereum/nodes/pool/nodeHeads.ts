@@ -10,12 +10,12 @@ export interface BlockRef {
   readonly hash: Hash;
 }
 
-/** A block with its parent's hash, by which forks are distinguished. */
+/** A block with the hash of its parent, which shows if the block continues a known chain. */
 export interface HeadBlock extends BlockRef {
   readonly parentHash: Hash;
 }
 
-/** Heads of a chain. `safe` and `finalized` are missing if the node does not report them. */
+/** Blocks that a node reports for the tags `latest`, `safe` and `finalized`. It may not support the last two. */
 export interface NodeHeads {
   readonly latest: HeadBlock;
   readonly safe?: HeadBlock;
@@ -38,7 +38,7 @@ export async function askHeads(client: NodeClient, options?: CallOptions): Promi
   return { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
 }
 
-/** Requests the block at a height; undefined if the node does not have it. Rejects with NodeError. */
+/** Requests the block with a number; undefined if the node does not have this block. Rejects with NodeError. */
 export async function askBlockRef(
   client: NodeClient,
   number: number,

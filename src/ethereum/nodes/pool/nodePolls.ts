@@ -4,10 +4,10 @@ import type { UpstreamNode } from './upstreamNode.ts';
 /** Polls each node at an interval, and immediately on request. */
 export class NodePolls {
   readonly #intervalMs: number;
-  /** Never rejects. */
+  /** Polls one node. Never rejects. */
   readonly #poll: (node: UpstreamNode) => Promise<void>;
   readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
-  /** Running refreshes, and the next ones that wait for them to finish. */
+  /** By node, the refresh that runs, and the refresh that starts when the running one has finished. */
   readonly #running = new Map<UpstreamNode, Promise<void>>();
   readonly #waiting = new Map<UpstreamNode, Promise<void>>();
   #stopped = false;
@@ -21,7 +21,7 @@ export class NodePolls {
     return this.#stopped;
   }
 
-  /** Polls every node, then continues at the interval. Resolves after the first polls. */
+  /** Polls every node, then repeats the polls at the interval. Resolves after the first poll of every node. */
   async start(nodes: readonly UpstreamNode[]): Promise<void> {
     await Promise.all(nodes.map((node) => this.#poll(node)));
     for (const node of nodes) this.#schedule(node);
@@ -32,7 +32,7 @@ export class NodePolls {
     for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 
-  /** Polls a node now. Calls during a poll share the next one, because the running poll may return an older state. */
+  /** Polls a node now. All calls during a refresh share the next one: the running one may return an older state. */
   refresh(node: UpstreamNode): Promise<void> {
     const waiting = this.#waiting.get(node);
     if (waiting !== undefined) return waiting;

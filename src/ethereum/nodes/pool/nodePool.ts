@@ -20,7 +20,7 @@ import { RecoveryWait } from './recoveryWait.ts';
 import { takesBlockHashes } from './supportsBlockHashes.ts';
 import { UpstreamNode } from './upstreamNode.ts';
 
-/** Limits of a poll, which requests three blocks. A healthy node stays below them. */
+/** Time and size limits of a poll, which requests three blocks from a node. A healthy node stays below them. */
 const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
 export interface NodeOptions extends NodeLimits {
   readonly url: string;
@@ -31,17 +31,17 @@ export interface PoolOptions {
   readonly pollIntervalMs: number;
   /** Time for which a request waits for a node to recover if all are unhealthy. Default: 0. */
   readonly nodeWaitMs?: number;
-  /** Chain that the nodes must be on. Default: the chain of the first node that responds. */
+  /** Chain that all nodes must be on. Default: the chain of the first node that responds. */
   readonly chain?: ChainIdentity | undefined;
-  /** Rule for final blocks. Default: the usual rule of the chain. */
+  /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
   readonly finality?: Finality | undefined;
-  /** Limits of the bytes that are read and kept for the traces of a block. */
+  /** Maximum numbers of bytes that are read and kept in memory for the traces of one block. */
   readonly traceLimits?: Partial<TraceLimits>;
 }
 
-/** Another process that polls the nodes. */
+/** Access to another process that polls the nodes on behalf of this pool. */
 export interface RemotePolls {
-  /** Polls a node now. Resolves after this pool has adopted the result. Never rejects. */
+  /** Lets the other process poll a node now. Resolves after this pool has adopted the result. Never rejects. */
   poll(node: UpstreamNode): Promise<void>;
   /** Resolves after this pool has adopted the current state of the other process. Never rejects. */
   newest(): Promise<void>;
@@ -49,20 +49,20 @@ export interface RemotePolls {
 
 export interface PoolDependencies {
   readonly observer: PoolObserver;
-  /** Called after a node has answered a poll and the heads were updated. */
+  /** Called each time a node has answered a poll, after the pool has updated its heads. */
   readonly polled?: () => void;
   /** The process that polls the nodes; its results arrive through `adopt`. Default: this process polls. */
   readonly remotePolls?: RemotePolls | undefined;
-  /** Creates the budget of the node with this index. Default: this process keeps the budgets of all nodes itself. */
+  /** Creates the budget of a node; `place` is the node's index in the configuration. Default: a NodeBudget. */
   readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
   /** Creates the client of a node. Default: an HTTP client. */
   readonly connect?: (node: NodeOptions, budget: Budget | undefined) => NodeClient;
 }
 
 /**
- * The nodes of one network, shared by relay and ingest. Polls determine each node's heads and health, and the network's
- * head. Only polls and relayed requests affect health, because a node that fails to trace may still serve other
- * requests.
+ * The nodes of one network, which relay and ingest share. Polls determine each node's heads and health, and from them
+ * the head of the network. A failed trace request does not affect a node's health, because the node may still serve
+ * other requests.
  */
 export class NodePool {
   readonly nodes: readonly UpstreamNode[];
@@ -135,12 +135,12 @@ export class NodePool {
     return this.#chain.chainId;
   }
 
-  /** True if there is one node. It defines its own chain, so block tags are resolved by the node. */
+  /** True if the pool has one node only. That node alone defines the chain, so it also resolves the block tags. */
   get isSingle(): boolean {
     return this.nodes.length === 1;
   }
 
-  /** True if another process polls the nodes. The head known there may be newer by the latency of a message. */
+  /** True if another process polls the nodes. This pool learns of a new head later, by the latency of a message. */
   get isFollower(): boolean {
     return this.#remotePolls !== undefined;
   }
@@ -159,15 +159,15 @@ export class NodePool {
     this.#stateListeners.push(listener);
   }
 
-  /** Polls every node, then continues at the interval. Does not fail if a node does not answer. */
+  /** Polls every node, then repeats the polls at `pollIntervalMs`. Does not reject if a node does not answer. */
   async start(): Promise<void> {
     if (this.isFollower) return;
     return this.#polls.start(this.nodes);
   }
 
   /**
-   * Throws ChainMismatchError if the nodes that have answered are on different chains. Does not throw if all of them
-   * are on an unexpected chain: they are not used, and polls continue until one is on the expected chain.
+   * Throws ChainMismatchError if the nodes that have answered are on different chains. If all of them are on an
+   * unexpected chain, does not throw: the nodes are not used, and polls continue until one is on the expected chain.
    */
   assertSingleChain(): void {
     this.#chain.assertSingleChain(this.nodes);
@@ -188,7 +188,7 @@ export class NodePool {
     return true;
   }
 
-  /** Results of the polls, for another process that uses the same nodes. */
+  /** Chain, heads and nodes' health as the polls determined them, for another process that uses the same nodes. */
   get state(): PoolState {
     return {
       chain: this.#chain.expected,
@@ -206,7 +206,7 @@ export class NodePool {
     if (this.isAnyHealthy) this.#wait.nodeRecovered();
   }
 
-  /** Takes a node out of rotation on behalf of a process that follows this pool. */
+  /** Takes a node out of rotation because a process that leaves the polls to this pool has removed it. */
   removeFromRotation(node: UpstreamNode, why: NodeRemoval): void {
     if (node.health !== 'healthy') return;
     node.removeFromRotation(why);
@@ -224,7 +224,7 @@ export class NodePool {
     return this.#polls.refresh(node);
   }
 
-  /** Returns the hash of a block from the first healthy node that has it. */
+  /** Returns the hash of the block at a height, from the first healthy node that has this block. */
   async blockHash(number: number): Promise<string | undefined> {
     for (const { client } of this.nodes.filter(({ health }) => health === 'healthy')) {
       const block = await askBlockRef(client, number, POLL).catch(() => undefined);
@@ -243,12 +243,12 @@ export class NodePool {
     return this.#wait.waitForRecovery(Number.POSITIVE_INFINITY, 0);
   }
 
-  /** Returns the nodes in the order for ingest of a block. Default: of the head. */
+  /** Returns the nodes in the order in which ingest tries them for a block. Default block: the head. */
   ingestOrder(blockNumber?: number): readonly UpstreamNode[] {
     return this.#choice.ingestOrder(blockNumber);
   }
 
-  /** Runs `ask` on a node's blocks and traces after its chain was verified. Rejects with NodeError. */
+  /** Verifies a node's chain, unless that is done, then runs `ask` with the node's traces. Rejects with NodeError. */
   async take<T>(node: UpstreamNode, ask: (traces: NodeTraces) => Promise<T>): Promise<T> {
     try {
       if (!node.isChainVerified) await this.#chain.verify(node, this.#headReader.patience);
@@ -259,7 +259,7 @@ export class NodePool {
     }
   }
 
-  /** Requests and returns the chain of the nodes; see ChainCheck.ask. Rejects with NodeError. */
+  /** Requests the identity of the chain from the nodes; see ChainCheck.ask. Rejects with NodeError. */
   askChain(): Promise<ChainIdentity> {
     return this.#chain.ask(this.#choice.ingestOrder(undefined), this.#headReader.patience);
   }
@@ -269,9 +269,9 @@ export class NodePool {
     return this.#headReader.last();
   }
 
-  /** Last known heads, even if no node answers now; undefined before the first poll. */
+  /** Heads of the last successful polls, even if no node answers now; undefined before the first one. */
   get knownHeads(): NodeHeads | undefined {
-    // The tags of a single node are used unchanged, like in HeadReader.
+    // The heads of a single node are used unchanged; those of several nodes are merged. HeadReader does the same.
     return this.isSingle ? this.nodes[0]?.heads : this.heads.blocks;
   }
 
@@ -284,7 +284,7 @@ export class NodePool {
 
   async freshHeads(): Promise<NodeHeads> {
     if (!this.isFollower) return this.#headReader.fresh();
-    // Only `adopt` changes the heads.
+    // In this process, only `adopt` changes the heads. Each refresh resolves after that.
     await Promise.all(this.#choice.headNodes().map((node) => this.refresh(node)));
     const heads = this.knownHeads;
     if (heads === undefined) throw new NodeError('unreachable', 'no node is available');
@@ -297,7 +297,7 @@ export class NodePool {
     try {
       const isAnew = !node.isChainVerified;
       if (isAnew) await this.#chain.verify(node, POLL);
-      // Other node software may run at this address now.
+      // The node was out of rotation, so other software may run at its address now: test EIP-1898 again.
       if (isAnew && node.health !== 'healthy') node.supportsBlockHashes = undefined;
       const heads = await askHeads(node.client, POLL);
       if (!this.isSingle && (isAnew || node.supportsBlockHashes === undefined))

@@ -3,7 +3,7 @@ import type { NodeError } from '../client/nodeError.ts';
 import type { BlockRef } from './nodeHeads.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** Receives events of the nodes, for logs and metrics. Node names are their indexes in the configuration. */
+/** Receives events of the nodes, for logs and metrics. */
 export interface PoolObserver {
   answered(node: UpstreamNode, method: string, elapsedMs: number): void;
   failed(node: UpstreamNode, method: string, error: NodeError): void;

@@ -6,7 +6,7 @@ export interface HeadsState {
   readonly latest: HeadBlock | undefined;
   readonly safe: HeadBlock | undefined;
   readonly finalized: HeadBlock | undefined;
-  /** Known hashes of the head's chain, by number. */
+  /** Known block hashes of the head's chain, by block number. */
   readonly hashes: ReadonlyMap<number, string>;
 }
 
@@ -19,15 +19,15 @@ export interface NodeState {
   readonly supportsBlockHashes: boolean | undefined;
 }
 
-/** Poll results of a pool as plain data, which another process with the same nodes can adopt. */
+/** Results of a pool's polls as plain data. A pool of another process with the same nodes can adopt them. */
 export interface PoolState {
   readonly chain: NodeChain | undefined;
   readonly heads: HeadsState;
-  /** In the order of the configuration. */
+  /** States of the nodes, in the order of the configuration. */
   readonly nodes: readonly NodeState[];
 }
 
-/** Report of a process that does not poll: the node was taken out of rotation. */
+/** Report that a process which does not poll has taken a node out of rotation. */
 export interface NodeRemoval {
   readonly health: Health;
   readonly reason: string;

@@ -1,6 +1,6 @@
-/** Poll interval of unhealthy nodes while requests wait. */
+/** Interval at which unhealthy nodes are polled while requests wait for one to recover. */
 const POLL_MS = 200;
-/** Maximum number and bytes of waiting requests, which are kept in memory. */
+/** Maximum number of waiting requests, and of bytes in their bodies, because these are kept in memory. */
 const MAX_WAITING = 1_024;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
@@ -17,7 +17,10 @@ export class RecoveryWait {
     this.#poll = poll;
   }
 
-  /** Resolves with true if a node recovers in time, otherwise with false; immediately if too many requests wait. */
+  /**
+   * Resolves with true if a node recovers in time, otherwise with false. If too many requests wait already, resolves
+   * with false at once. `bytes` is the size of the request's body.
+   */
   waitForRecovery(maxMs: number, bytes: number): Promise<boolean> {
     const waitMs = Math.min(this.#waitMs, maxMs);
     const isFull = this.#waiting.size >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES;

@@ -7,32 +7,32 @@ import type { NodeChain } from './nodeChain.ts';
 import type { NodeHeads } from './nodeHeads.ts';
 import type { NodeRemoval, NodeState } from './poolState.ts';
 
-/** Number of failures in a row that take a node out of rotation. A refused connection does so immediately. */
+/** Number of failures in a row after which a node leaves rotation. After a refused connection it leaves at once. */
 const FAILURES_TO_FAIL = 3;
-/** Maximum share of failed requests, over about the last twenty; above it the node leaves rotation. */
+/** Maximum share of failures among about the last twenty requests. Above it, the node leaves rotation. */
 const MAX_FAILURE_RATE = 0.5;
-/** Weight of one request in the moving averages: about the last twenty count. */
+/** Weight of the newest request in the moving averages, which thus cover about the last twenty requests. */
 const WEIGHT = 0.05;
-/** Minimum time out of rotation after a high failure rate, because one good poll is not enough. */
+/** Minimum time out of rotation after a high failure rate: one good poll does not prove that the node recovered. */
 const FAILING_PAUSE_MS = 5_000;
-/** Duration of a quarantine, long enough for the operator to fix the node. */
+/** Duration of a quarantine. It gives the operator time to fix the node. */
 const QUARANTINE_MS = 600_000;
-/** Time out of rotation if another process removed the node, because that process reports no duration. */
+/** Minimum time out of rotation, by health, if another process removed the node: its report contains no duration. */
 const PAUSES_MS: Partial<Record<Health, number>> = { quarantined: QUARANTINE_MS, busy: 1_000 };
 const FIRST_LATENCY_MS = 50;
 
-/** One upstream node: client, chain, heads, health and traces. */
+/** One upstream node, with what is known of it: its client, chain, heads, health and traces. */
 export class UpstreamNode {
-  /** Name for clients and metrics: the index in the configuration. */
+  /** Name for clients and metrics: `node-` and the number of the node in the configuration, from 1. */
   readonly name: string;
   readonly client: NodeClient;
   readonly traces: NodeTraces;
   heads: NodeHeads | undefined;
-  /** True if the last poll succeeded, so that `heads` is current. */
+  /** True if the node answered the last poll. Then `heads` is current. */
   lastPollSucceeded = false;
-  /** Chain that the node reported; undefined before the first report. */
+  /** Chain that the node reported last; undefined if it has not reported one yet. */
   chain: NodeChain | undefined;
-  /** Whether the chain was verified and nothing since then could have put another node at this address. */
+  /** True if the node's chain was verified, and no later failure suggests that another node is at this address now. */
   isChainVerified = false;
   /** True if the node accepts block hashes in state requests (EIP-1898); undefined while unknown. */
   supportsBlockHashes: boolean | undefined;
@@ -51,7 +51,7 @@ export class UpstreamNode {
     this.traces = new NodeTraces(this.client, traces);
   }
 
-  /** Moving average of the response time over about the last twenty responses. */
+  /** Moving average of the response time, over about the last twenty requests. */
   get latencyMs(): number {
     return this.#latencyMs;
   }
@@ -70,7 +70,7 @@ export class UpstreamNode {
     this.recordLatency(elapsedMs);
   }
 
-  /** Records a request's duration so far, even if no response has arrived. */
+  /** Adds a duration to the average latency: of a complete request, or of one that was aborted without a response. */
   recordLatency(elapsedMs: number): void {
     this.#latencyMs += WEIGHT * (elapsedMs - this.#latencyMs);
   }
@@ -86,7 +86,7 @@ export class UpstreamNode {
     else if (this.#failureRate > MAX_FAILURE_RATE) this.#remove('failing', FAILING_PAUSE_MS);
   }
 
-  /** After a broken or refused connection, another node may be at this address. */
+  /** Unless the node evidently responded, its chain must be verified again: another node may be at this address now. */
   invalidateChain(error: NodeError): void {
     if (error.reason !== 'oversized' && !(error instanceof NodeBusyError)) this.isChainVerified = false;
   }
@@ -101,18 +101,18 @@ export class UpstreamNode {
     this.#remove('wrongChain', 0);
   }
 
-  /** Takes the node out of rotation. Running requests may finish. */
+  /** Takes the node out of rotation on behalf of the operator. Requests in flight may finish. */
   drain(): void {
     this.#remove('drained', 0);
     this.lastPollSucceeded = false;
   }
 
-  /** Ends a drain. The node returns to rotation after its chain was verified and it has answered a poll. */
+  /** Ends a drain. The node returns to rotation as soon as its chain is verified and it has answered a poll. */
   resume(): void {
     if (this.health === 'drained') this.health = 'unknown';
   }
 
-  /** Records a successful poll. Returns true if that puts the node back into rotation. */
+  /** Records that the node answered a poll. Returns true if the node returns to rotation because of it. */
   polled(heads: NodeHeads, elapsedMs: number): boolean {
     if (this.health === 'drained') return false;
     this.heads = heads;
@@ -149,7 +149,7 @@ export class UpstreamNode {
     Object.assign(this, { health, heads, lastPollSucceeded, chain, isChainVerified, supportsBlockHashes });
   }
 
-  /** Takes the node out of rotation on behalf of another process that uses it. */
+  /** Takes the node out of rotation because another process reported its failure. */
   removeFromRotation({ health, reason }: NodeRemoval): void {
     this.#note(reason);
     this.#remove(health, PAUSES_MS[health] ?? 0);
@@ -164,7 +164,7 @@ export class UpstreamNode {
     if (this.health === 'drained') return;
     this.health = health;
     this.#pausedUntilMs = Date.now() + pauseMs;
-    // After an outage another node may be at this address. A busy node was not away.
+    // After an outage, another node may be at this address. A busy node has responded, so no other one replaced it.
     if (health !== 'busy') this.isChainVerified = false;
   }
 }

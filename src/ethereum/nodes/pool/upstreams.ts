@@ -2,20 +2,20 @@ import type { Urgency } from '../client/nodeBudget.ts';
 import type { NodeError } from '../client/nodeError.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** Chooses nodes for requests and records the results. */
+/** The nodes as one request to them needs them: chooses a node for each attempt, and records the attempt's result. */
 export interface Upstreams {
-  /** Returns the best untried node; undefined if none is available. */
+  /** Returns the best node that is not in `tried`; undefined if none is available. */
   choose(
     tried: ReadonlySet<UpstreamNode>,
     needsBlock: number | undefined,
     urgency: Urgency,
   ): UpstreamNode | undefined;
-  /** Resolves with true if an untried node that lagged reaches the block in time, otherwise with false. */
+  /** Polls the untried healthy nodes. Resolves with true if one has the block in time, otherwise with false. */
   catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean>;
   answered(node: UpstreamNode, method: string, elapsedMs: number): void;
-  /** Records a failure that the request may have caused, without effect on the node's health. */
+  /** Records that a request failed at a node. Does not affect the node's health: the request may be the cause. */
   failedRequest(node: UpstreamNode, method: string, error: NodeError): void;
-  /** Counts a recorded failure against the node's health. */
+  /** Counts a failure against the node's health, after it was recorded with `failedRequest`. */
   blameNode(node: UpstreamNode, error: NodeError): void;
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
   hedged(method: string): void;

@@ -40,7 +40,7 @@ export interface NodeTracesOptions {
 /** Timeout of a header request. A header is small, so a slower node is unhealthy. */
 const HEADER_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000 };
 
-/** Reads blocks with traces from one node and checks them. Accuracy of the trace methods: docs/reference/nodes.md. */
+/** Reads blocks and traces from one node and checks them. docs/reference/nodes.md says how exact each method is. */
 export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder {
   readonly #node: NodeClient;
   readonly #method: TraceMethodDetector;
@@ -70,7 +70,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     return askBlockOfHash(this.#node, hash);
   }
 
-  /** Returns a transaction's block number; undefined if the transaction is pending or unknown to the node. */
+  /** Returns the number of a transaction's block; undefined if the transaction is pending or unknown to the node. */
   async transactionBlock(hash: Hash): Promise<number | undefined> {
     const transaction = await this.#node.call('eth_getTransactionByHash', hash);
     if (transaction === null) return undefined;
@@ -93,14 +93,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
         ? await this.#parityBlock(node, blockNumber)
         : await this.#gethBlock(node, blockNumber, method);
     } catch (error) {
-      // A false response to trace_block does not start a probe for other methods, because those are less exact.
+      // After a false response to trace_block, no probe follows: it might choose another method, which is less exact.
       const isFalse = error instanceof NodeError && error.reason === 'nonsense';
       if (method !== 'trace_block' || !isFalse) this.#method.failed(blockNumber);
       throw await this.#traceError(blockNumber, error);
     }
   }
 
-  /** Returns true if the node can trace the block, even if that is empty. Rejects with NodeError. */
+  /** Returns true if the node can trace the block. The block may be empty. Rejects with NodeError. */
   async canTrace(blockNumber: number): Promise<boolean> {
     const method = await this.#method.current();
     const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), false);
@@ -114,7 +114,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     return response !== undefined && 'result' in response && Array.isArray(response.result);
   }
 
-  /** Adds the block's header to a trace failure, if the node still returns the header. */
+  /** Returns the error with the block's header if the node still returns that, otherwise the error itself. */
   async #traceError(blockNumber: number, error: unknown): Promise<unknown> {
     const failure = error instanceof NodeError ? traceFailureOf(error) : undefined;
     if (failure === undefined) return error;
@@ -162,7 +162,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     });
   }
 
-  /** `trace_transaction` returns no rewards, so they are computed. */
+  /** Reads the traces of each transaction. `trace_transaction` returns no rewards, so these are computed. */
   async #parityBlockByTransaction(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
     const block = await node.call('eth_getBlockByNumber', hex(blockNumber), false);
     if (block === null) return undefined;
@@ -184,7 +184,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     });
   }
 
-  /** Requests traces by block hash, so that header and traces belong to one block during a reorganisation. */
+  /** Reads traces with geth's tracers, by block hash: header and traces match even during a reorganisation. */
   async #gethBlock(
     node: NodeCalls,
     blockNumber: number,
@@ -254,7 +254,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     return this.#checked(() => parseHeader(block));
   }
 
-  /** Converts a failed check into a NodeError that names the node. */
+  /** Runs `read`. If its result fails a check, throws a NodeError that names the node. */
   #checked<T>(read: () => T): T {
     try {
       return read();

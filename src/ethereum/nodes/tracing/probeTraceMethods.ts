@@ -11,22 +11,22 @@ import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceL
 import { traceByTracer } from './traceByTracer.ts';
 import { traceFailureOf } from './traceFailure.ts';
 
-/** Number of newest blocks that are searched for transactions, because an empty block proves nothing. */
+/** Maximum number of newest blocks that are searched for one with transactions: an empty block proves nothing. */
 const MAX_BLOCKS_LOOKED_AT = 16;
-/** Number of blocks that the methods are tested with, because the node may fail at a single block. */
+/** Maximum number of blocks that trace methods are tested with: the node may fail at a single block. */
 const MAX_TEST_BLOCKS = 3;
 
 export interface ProbeOptions {
-  /** Tests every method, including those after the first that works. */
+  /** Tests every trace method, including those after the first that works. */
   readonly all?: boolean;
-  /** Blocks at which the node failed before. They are tested only if there is no other. */
+  /** Numbers of blocks that the node failed to trace before. They are skipped, unless only the head is left to test. */
   readonly avoid?: ReadonlySet<number>;
   readonly limits?: TraceLimits;
 }
 
 /**
- * Finds the trace methods that a node supports, tested with its newest blocks that have transactions. Rejects with
- * NodeError if the node does not respond; a JSON-RPC error is a response.
+ * Tests which trace methods a node supports, with its newest blocks that have transactions, and chooses one method.
+ * Rejects with NodeError if the node does not respond; a JSON-RPC error is a response.
  */
 export async function probeTraceMethods(
   node: NodeClient,
@@ -51,7 +51,7 @@ export async function probeTraceMethods(
   throw failure ?? new NodeError('nonsense', `${node.host} has no block to test its trace methods with`);
 }
 
-/** True if the node may have the method but failed at this block. */
+/** True if the node may support the trace method, but failed to trace this block. */
 const hasFailed = (response: NonNullable<ProbeResponses[keyof ProbeResponses]>): boolean =>
   'error' in response && response.error.code !== METHOD_NOT_FOUND;
 
@@ -85,7 +85,7 @@ interface TestBlock {
   readonly hash: string;
 }
 
-/** Yields the newest blocks with transactions, newest first, then the newest block without. */
+/** Yields the newest blocks with transactions, newest first, then the newest block without transactions. */
 async function* testBlocks(node: NodeClient, avoid: ReadonlySet<number>): AsyncGenerator<TestBlock> {
   const latest = readBlock(node, await node.call('eth_getBlockByNumber', 'latest', false));
   let found = 0;
@@ -105,7 +105,7 @@ async function* testBlocks(node: NodeClient, avoid: ReadonlySet<number>): AsyncG
   if (last !== undefined) yield last;
 }
 
-/** Returns undefined if the node does not have the block, and for the genesis block, which cannot be traced. */
+/** Returns undefined if the node does not have the block, or if it is the genesis block, which cannot be traced. */
 async function blockAt(node: NodeClient, number: number): Promise<ReturnType<typeof readBlock> | undefined> {
   if (number < 1) return undefined;
   const [answer] = await node.batch([['eth_getBlockByNumber', `0x${number.toString(16)}`, false]]);

@@ -9,8 +9,8 @@ export const TRACERS = {
 } as const;
 
 /**
- * Traces a block with one of geth's tracers by hash, so that the result belongs to this block during a
- * reorganisation. If the node does not support that, traces by number and then checks that the block was not
+ * Traces a block with one of geth's tracers. The request has the block's hash, so that a reorganisation cannot change
+ * which block is traced. If the node does not support that, traces by number, then checks that the block was not
  * replaced. Rejects with NodeError.
  */
 export async function traceByTracer(

@@ -2,10 +2,10 @@ import type { BlockHeader, TraceFailure } from '../../traces/index.ts';
 import { CallError, HttpStatusError, NodeBusyError, NodeError } from '../client/nodeError.ts';
 import { METHOD_NOT_FOUND } from '../client/rpcResponse.ts';
 
-/** The node has a block and did not return its traces. */
+/** A node returned the header of a block, but not its traces. */
 export class BlockTraceError extends NodeError {
   readonly failure: TraceFailure;
-  /** Header from the node; its hash was checked. */
+  /** Header that the node returned. The block hash was computed from it and compared. */
   readonly header: BlockHeader;
 
   constructor(cause: NodeError, { failure, header }: Pick<BlockTraceError, 'failure' | 'header'>) {
@@ -15,12 +15,12 @@ export class BlockTraceError extends NodeError {
   }
 }
 
-/** HTTP statuses that a node, or a proxy before it, returns if a trace call fails. */
+/** HTTP statuses by which a node, or a proxy before it, reports that it failed to trace a block. */
 const STATUSES: Readonly<Record<number, TraceFailure>> = { 500: 'tracerError', 504: 'timeout' };
-/** JSON-RPC error codes with which providers limit the call rate. */
+/** JSON-RPC error codes by which providers say that the client exceeds the call rate. */
 const BUSY_CODES: readonly number[] = [-32_005, 429];
 
-/** Classifies a failed trace; undefined if the block is not the cause (node unreachable or busy, or no such method). */
+/** Returns why a block was not traced; undefined if not the block is the cause, but the node (for example, it is busy). */
 export function traceFailureOf(error: NodeError): TraceFailure | undefined {
   if (error instanceof NodeBusyError) return undefined;
   if (error instanceof HttpStatusError) return STATUSES[error.status];

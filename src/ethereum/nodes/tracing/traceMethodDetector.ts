@@ -5,17 +5,17 @@ import { NodeError } from '../client/nodeError.ts';
 import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
 import { probeTraceMethods } from './probeTraceMethods.ts';
 
-/** Minimum time between probes after failures. The node software may have changed, but not all failures need one. */
+/** Minimum time between two probes because of failures: after a failure, the node may run other software. */
 const ASK_AGAIN_AFTER_FAILURE_MS = 5_000;
-/** Interval of version checks, because a node may be updated while Floodgate runs. */
+/** Minimum time between two requests for the client version: a node may be updated while Floodgate runs. */
 const LOOK_AT_VERSION_MS = 60_000;
-/** Maximum number of remembered failed blocks, which are avoided in probes. */
+/** Maximum number of blocks that are remembered because the node failed to trace them. Probes avoid these blocks. */
 const MAX_FAILED_BLOCKS = 64;
 
-/** Called when a node was found to support another trace method. */
+/** Called if a probe chooses another trace method than before. */
 export type TraceMethodFound = (method: TraceMethod, remarks: readonly string[]) => void;
 
-/** Detects a node's trace method by probes: at first use, after failures and when the client version changes. */
+/** Probes which trace method a node supports: at first use, after failures, and when the client version changes. */
 export class TraceMethodDetector {
   readonly #node: NodeClient;
   readonly #found: TraceMethodFound;
@@ -33,14 +33,14 @@ export class TraceMethodDetector {
     this.#limits = limits;
   }
 
-  /** Returns the trace method. Rejects with NodeError if the node cannot be reached or supports none. */
+  /** Returns the node's trace method. Rejects with NodeError if the node cannot be reached or supports none. */
   async current(): Promise<TraceMethod> {
     await this.#lookAtVersion();
     this.#method ??= awaitedLater(this.#ask());
     return this.#method;
   }
 
-  /** Records that the node failed to trace a block. Other node software may run at the node's address now. */
+  /** Records that the node failed to trace a block. The next call of `current` checks if other software runs there. */
   failed(blockNumber: number): void {
     this.#failedBlocks.add(blockNumber);
     const [oldest] = this.#failedBlocks;
@@ -54,7 +54,7 @@ export class TraceMethodDetector {
     this.#askedMs = Date.now();
     const asked = this.#probe();
     asked.catch(() => {
-      // An unreachable node may still support the method, so the next block probes again.
+      // The probe failed, so the node's trace method is still unknown. The next block probes again.
       if (this.#method === asked) this.#method = undefined;
     });
     return asked;
@@ -78,7 +78,7 @@ export class TraceMethodDetector {
   async #lookAtVersion(): Promise<void> {
     if (Date.now() - this.#versionMs < LOOK_AT_VERSION_MS) return;
     this.#versionMs = Date.now();
-    // Some providers do not report a version, but their blocks are still used.
+    // Some providers do not report a version. Their blocks are used all the same.
     const version = await this.#node.call('web3_clientVersion').catch(() => undefined);
     if (typeof version !== 'string') return;
     if (this.#version !== undefined && this.#version !== version) this.#method = undefined;

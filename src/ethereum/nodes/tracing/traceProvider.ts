@@ -1,33 +1,33 @@
 import type { BlockHeader, ChainIdentity, Hash, Trace, TraceFailure } from '../../traces/index.ts';
 import type { BlockRef, NodeHeads } from '../pool/nodeHeads.ts';
 
-/** A block with all its traces, in serving order, checked against its header. */
+/** A block's header and all its traces, in the order in which they are served. The traces match the header. */
 export interface TracedBlock {
   readonly header: BlockHeader;
   readonly traces: readonly Trace[];
-  /** Reason that no node can trace the block; it then has no traces. Default: the block was traced. */
+  /** Reason why no node can trace the block; `traces` is then empty. Default: the block was traced. */
   readonly unavailable?: TraceFailure;
 }
 
 /**
- * Source of blocks and traces: one node or several. Every method checks the results, and rejects with NodeError if
- * the node does not respond or sends an invalid response.
+ * Source of blocks and traces: one node or several nodes. Every method checks what a node returns, and rejects with
+ * NodeError if no node responds, or if the response is invalid.
  */
 export interface TraceProvider {
   chain(): Promise<ChainIdentity>;
   heads(): Promise<NodeHeads>;
-  /** Returns the block at a height of the node's current chain; undefined above its head. */
+  /** Returns the block with a number on the node's current chain; undefined if the number is above the node's head. */
   blockRef(blockNumber: number): Promise<BlockRef | undefined>;
-  /** Returns the block at a height with its traces; undefined above the node's head. */
+  /** Returns the block with a number and its traces; undefined if the number is above the node's head. */
   block(blockNumber: number): Promise<TracedBlock | undefined>;
 }
 
 export interface TransactionFinder {
-  /** Returns the number of the block with a transaction; undefined if no block has it. Rejects with NodeError. */
+  /** Returns the number of the block that contains a transaction; undefined if none does. Rejects with NodeError. */
   transactionBlock(hash: Hash): Promise<number | undefined>;
 }
 
 export interface BlockFinder {
-  /** Returns the block with a hash, on any fork; undefined if no node knows it. Rejects with NodeError. */
+  /** Returns the block with a hash, on any fork; undefined if no node knows this block. Rejects with NodeError. */
   blockOfHash(hash: Hash): Promise<BlockRef | undefined>;
 }
