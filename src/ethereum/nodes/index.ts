@@ -1,4 +1,4 @@
-/** Upstream nodes, shared by relay and ingest: clients, health, heads, chain checks and checks for false responses. */
+/** Upstream nodes, which relay and ingest share: clients, health, heads, and checks of chains and responses. */
 
 export { endWith } from './client/callSpan.ts';
 export { neverSent } from './client/connectionError.ts';

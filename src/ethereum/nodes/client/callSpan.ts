@@ -1,7 +1,7 @@
 import type { Span } from '../../../platform/spans/index.ts';
 import { NodeError } from './nodeError.ts';
 
-/** Starts the span of a request to a node. The name has each method once, as a block may have many uncle calls. */
+/** Starts the span of a request to a node. Its name lists each method once, because a batch may repeat a method. */
 export function callSpan(parent: Span, host: string, calls: readonly { readonly method: string }[]): Span {
   const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
   const span = parent.child(methods, 'client');
@@ -11,7 +11,7 @@ export function callSpan(parent: Span, host: string, calls: readonly { readonly 
   return span;
 }
 
-/** Ends the span when the work settles, with the failure if there is one. */
+/** Returns the result of `work`, and ends the span when `work` has finished. If it fails, the span has the reason. */
 export async function endWith<T>(span: Span, work: Promise<T>): Promise<T> {
   let failure: string | undefined;
   try {

@@ -17,15 +17,15 @@ const NOT_SENT = new WeakSet<NodeError>();
 /** True if the node cannot have received the request, so that any request may be sent to another node. */
 export const neverSent = (error: unknown): boolean => error instanceof NodeError && NOT_SENT.has(error);
 
-/** Marks an error of a request that no node can have received. */
+/** Records that no node can have received the request that failed with this error. Returns the error. */
 export function notSent(error: NodeError): NodeError {
   NOT_SENT.add(error);
   return error;
 }
 
-/** Returns the NodeError for a failed connection. `sent`: the request was written to a connection. */
+/** Returns the NodeError for a failed connection. `sent` is true if the request was written to a connection. */
 export function connectionError(error: Error, host: string, sent: boolean): NodeError {
-  // Floodgate aborted the request, and the error has the reason.
+  // Floodgate itself has aborted the request, with this error as the reason.
   if (error instanceof NodeError) return error;
   const code = 'code' in error ? String(error.code) : error.name;
   if (TIMED_OUT.has(code))

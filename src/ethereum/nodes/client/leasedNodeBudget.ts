@@ -2,13 +2,13 @@ import { awaitedLater, inBackground } from '../../../platform/background/index.t
 import type { Budget, NodeLimits, Urgency } from './nodeBudget.ts';
 
 const LEASE_MS = 1_000;
-/** Minimum time until a rejected lease is requested again, because timers may fire early. */
+/** Minimum wait after a refused lease before another request for one, because timers may fire early. */
 const MIN_WAIT_MS = 1;
-/** Maximum size of a lease, and of the calls beyond leases, as a share of the budget per second. */
+/** Share of a second's budget: the maximum calls and bytes of a lease, and of unconfirmed calls beyond leases. */
 const PORTION = 0.1;
 const portionOf = (perSecond: number): number => Math.max(1, Math.floor(perSecond * PORTION));
 
-/** Request for a lease: the number of calls wanted, and the calls and bytes already used beyond earlier leases. */
+/** Request for a lease: the wanted number of calls, and a report of calls and bytes that no lease has covered. */
 export interface WantedNodeLease {
   readonly urgency: Urgency;
   readonly calls: number;
@@ -16,39 +16,42 @@ export interface WantedNodeLease {
   readonly tookBytes: number;
 }
 
-/** Granted calls, and the wait until another call is available, by urgency. */
+/** Response to a request for a lease: the number of granted calls, and the wait until the next one, by urgency. */
 export interface NodeLease {
   readonly calls: number;
   readonly waitsMs: Readonly<Record<Urgency, number>>;
 }
 
-/** Minimum interval between reports of received bytes. Each lease request reports them too. */
+/** Minimum interval between reports of received bytes. Each request for a lease reports these bytes too. */
 const REPORT_MS = 20;
-/** Result if the other process does not answer. */
+/** Lease to assume if the request for one fails: no calls are granted, and the next request waits. */
 const NO_LEASE: NodeLease = {
   calls: 0,
   waitsMs: { firstTry: LEASE_MS, retry: LEASE_MS, background: LEASE_MS },
 };
 
 /**
- * Budget of a node in a process that leases calls from another process, whose polls and ingest share the budget. A
- * first try needs a leased call. A retry cannot wait, so a tenth of a second's calls may be sent before they are
- * leased. Bytes are reported after they are received. A lease ends after a tenth of a second's bytes.
+ * Budget of a node in a process that leases calls from another process. The other process owns the budget, which its
+ * polls and ingest use too. A first try needs a leased call. A retry cannot wait, so a tenth of a second's calls may be
+ * sent before they are leased. Bytes are reported when received; a lease ends after a tenth of a second's bytes.
  */
 export class LeasedNodeBudget implements Budget {
   readonly #ask: (wanted: WantedNodeLease) => Promise<NodeLease>;
   readonly #maxCalls: number;
   readonly #maxBytes: number;
-  /** Calls per lease. Doubles while leases are used up in time, otherwise 1, because unused calls are lost. */
+  /**
+   * Number of calls that the next lease requests. It doubles if the last lease was used up before it expired.
+   * Otherwise it is 1, because unused calls are lost.
+   */
   #wanted = 1;
   #leased = 0;
   #leasedUntilMs = 0;
   #bytesOfLease = 0;
   #refusedUntilMs: Record<Urgency, number> = { firstTry: 0, retry: 0, background: 0 };
-  /** Calls beyond leases that were not reported yet. */
+  /** Number of calls sent beyond leases that were not reported yet. */
   #tookCalls = 0;
   #tookBytes = 0;
-  /** Calls beyond leases that the other process has not confirmed. */
+  /** Number of calls sent beyond leases that the other process has not confirmed yet. */
   #owedCalls = 0;
   #asking: Promise<void> | undefined;
   #reporting: NodeJS.Timeout | undefined;
@@ -107,7 +110,7 @@ export class LeasedNodeBudget implements Budget {
     return Math.max(0, this.#refusedUntilMs[urgency] - performance.now());
   }
 
-  /** Reports used calls and bytes. While a message is pending, does nothing: the end of the message reports them. */
+  /** Reports used calls and bytes. While a request is pending, does nothing, because they are reported after it. */
   #report(): void {
     if (this.#asking !== undefined || (this.#tookCalls === 0 && this.#tookBytes === 0)) return;
     inBackground('report to a node budget', () => this.#begin('retry', 0));
@@ -115,7 +118,7 @@ export class LeasedNodeBudget implements Budget {
 
   #begin(urgency: Urgency, calls: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    // The other process may hang: calls are then rejected instead of waiting.
+    // If the other process hangs, this ends the wait, so that calls are rejected.
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
         this.#refusedUntilMs[urgency] = performance.now() + LEASE_MS;
@@ -156,7 +159,7 @@ export class LeasedNodeBudget implements Budget {
   }
 }
 
-/** Charges reported calls and bytes to a node's budget, and leases the wanted calls as far as available. */
+/** Charges the reported calls and bytes to a node's budget, then grants as many of the wanted calls as it allows. */
 export function leaseFromNode(
   budget: Budget,
   { urgency, calls, tookCalls, tookBytes }: WantedNodeLease,

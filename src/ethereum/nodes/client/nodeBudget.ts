@@ -1,28 +1,28 @@
-/** Maximum calls and bytes per second of a node. Paid providers bill or ban clients that exceed their limits. */
+/** Maximum calls and bytes per second of a node. Providers bill or ban clients that exceed such limits. */
 export interface NodeLimits {
   readonly callsPerSecond?: number | undefined;
   readonly bytesPerSecond?: number | undefined;
 }
 
-/** Share of the per-second budget that each urgency must leave unused. */
+/** Share of the budget per second that requests must leave unused, by their urgency. */
 const RESERVED = { firstTry: 0.2, retry: 0, background: 0.5 } as const;
 
-/** Priority of a request in the node's budget. */
+/** Urgency of a request: it decides how much of a node's budget the request must leave unused. */
 export type Urgency = keyof typeof RESERVED;
 
-/** Call and byte budget of a node, counted in this process or leased from another one. */
+/** Budget of a node in calls and bytes per second. It is counted in this process, or leased from another process. */
 export interface Budget {
-  /** Number of calls that may be sent now; unlimited if only bytes are limited. */
+  /** Returns the number of calls that may be sent now; infinite if the node limits only bytes. */
   callsLeft(urgency: Urgency): number;
-  /** Milliseconds until a call may be sent or a lease requested. */
+  /** Returns the milliseconds until a call may be sent, or until a lease may be requested. */
   waitMs(urgency: Urgency): number;
   takeCalls(calls: number): void;
   takeBytes(bytes: number): void;
-  /** Leases calls if none are left. Returns undefined if a lease is not needed or not possible. Never rejects. */
+  /** Leases calls if none are left. Returns undefined if no lease is needed or may be requested. Never rejects. */
   lease(urgency: Urgency): Promise<void> | undefined;
 }
 
-/** Remaining budget of a node. Polls, ingest and responses may overdraw it; client calls wait until it is repaid. */
+/** Budget of a node, counted in this process. Polls, ingest and responses may overdraw it; client calls then wait. */
 export class NodeBudget implements Budget {
   readonly #calls: Allowance | undefined;
   readonly #bytes: Allowance | undefined;
@@ -32,7 +32,7 @@ export class NodeBudget implements Budget {
     this.#bytes = bytesPerSecond === undefined ? undefined : new Allowance(bytesPerSecond);
   }
 
-  /** Returns undefined for a node without limits. */
+  /** Returns the budget of a node with these limits; undefined if the node has no limits. */
   static of(limits: NodeLimits): NodeBudget | undefined {
     const { callsPerSecond, bytesPerSecond } = limits;
     return callsPerSecond === undefined && bytesPerSecond === undefined ? undefined : new NodeBudget(limits);
@@ -56,13 +56,13 @@ export class NodeBudget implements Budget {
     this.#bytes?.take(bytes);
   }
 
-  /** Does nothing, because the whole budget is in this process. */
+  /** Returns undefined, because this process has the whole budget. */
   lease(): undefined {
     return undefined;
   }
 }
 
-/** Token bucket with a burst of one second; may be overdrawn. */
+/** Token bucket whose burst is the rate of one second. It may be overdrawn. */
 class Allowance {
   readonly #perSecond: number;
   #left: number;

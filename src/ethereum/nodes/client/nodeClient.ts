@@ -18,40 +18,40 @@ import {
   resultOf,
 } from './rpcResponse.ts';
 
-/** Maximum parallel relayed requests per node; others wait for a connection. Nodes handle some dozens well. */
+/** Maximum number of parallel relayed requests to a node. Others wait for a connection. Nodes handle some dozens well. */
 const RELAY_CONNECTIONS = 64;
 const RELAY_CONNECT_TIMEOUT_MS = 2_000;
-/** Separate connections for blocks with traces, so that client load cannot block ingest. */
+/** Number of connections for blocks with traces. They are separate, so that clients' requests do not delay ingest. */
 const BLOCK_CONNECTIONS = 16;
-/** Separate connections for polls, which must not wait. A poll sends up to 3 requests if the node rejects batches. */
+/** Number of connections for polls, which must not wait. A poll sends up to 3 requests if the node rejects batches. */
 const POLL_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Time without data after which a request fails. trace_block of a full mainnet block takes a few seconds. */
+/** Time without data after which a request by ingest or a poll fails. A node traces a full block in a few seconds. */
 const SILENCE_MS = 30_000;
-/** Larger client responses are forwarded while received; smaller ones are read whole, checked and may be cached. */
+/** A larger response to a client is forwarded while it is received. A smaller one is read whole and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
 const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
-/** A larger block response is parsed while it is received. Ordinary blocks are smaller and are read faster whole. */
+/** A larger response to ingest is parsed while it is received. A smaller one is read whole, which is faster. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 export interface RelayOptions {
-  /** Deadline for the complete response, or for the start of a stream. */
+  /** Maximum time until the response is complete or, if it is large, until its stream starts. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Returns a large response as a stream while it is received. */
+  /** True if a large response may be returned as a stream, which forwards it while it is received. */
   readonly mayStream: boolean;
   readonly reservation: ReceiveReservation | undefined;
-  /** `traceparent` header that links the node's own spans to the request. */
+  /** Value of the `traceparent` header, by which the node links its own spans to the request. */
   readonly traceparent?: string | undefined;
 }
 
-/** Options of Floodgate's own requests. The defaults suit the traces of a block. */
+/** Options of requests by Floodgate itself. The defaults suit a request for the traces of a block. */
 export interface CallOptions {
-  /** True for a small request that must not wait for block fetches. */
+  /** True for a small request that must not wait for connections or budgets. Default: false. */
   readonly isPoll?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Memory for responses above `streamAboveBytes` (default: 8 MiB), parsed while received. Default: read whole. */
+  /** Memory limit for responses above `streamAboveBytes`, which are parsed while received. Default: read whole. */
   readonly memory?: ResponseMemory;
   readonly streamAboveBytes?: number;
   readonly span?: Span;
@@ -63,7 +63,7 @@ interface RpcRequest {
   readonly method: string;
 }
 
-/** HTTP client of a node. The node's URL may contain an API key or a password, so it never appears in messages. */
+/** HTTP client of one node. The node's URL may contain an API key or a password, so no message contains the URL. */
 export class NodeClient {
   readonly host: string;
   readonly #path: string;
@@ -75,7 +75,7 @@ export class NodeClient {
   /** False after the node, or a proxy before it, rejected a batch. */
   #takesBatches = true;
 
-  /** Undefined if the node has no limits. */
+  /** Limits of calls and bytes per second; undefined if the node has no limits. */
   readonly budget: Budget | undefined;
 
   constructor(url: string, budget?: Budget) {
@@ -87,7 +87,7 @@ export class NodeClient {
     this.#relayed = new Pool(origin, {
       connections: RELAY_CONNECTIONS,
       connect: { timeout: RELAY_CONNECT_TIMEOUT_MS },
-      // Each request has its own deadline.
+      // Each relayed request has its own deadline, so undici's timeouts are off.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -104,7 +104,7 @@ export class NodeClient {
     await Promise.all([this.#relayed, this.#blocks, this.#polls].map((pool) => pool.destroy()));
   }
 
-  /** Sends a client's request unchanged. */
+  /** Sends the body of a client's request unchanged. */
   relay(
     body: string,
     { timeoutMs, maxBytes, mayStream, reservation, traceparent }: RelayOptions,
@@ -136,13 +136,13 @@ export class NodeClient {
     };
   }
 
-  /** Returns the result of one call. Rejects with NodeError; reason `refused` or `oversized` for a JSON-RPC error. */
+  /** Returns the result of one call. Rejects with NodeError, for a JSON-RPC error with `refused` or `oversized`. */
   async call(method: string, ...params: readonly unknown[]): Promise<unknown> {
     const [response] = await this.batch([[method, ...params]]);
     return resultOf(method, response);
   }
 
-  /** Returns the responses in call order. Sends one batch if the node accepts batches. Rejects with NodeError. */
+  /** Returns the responses in the order of the calls. Sends one batch if the node accepts it. Rejects with NodeError. */
   async batch(calls: readonly NodeCall[], options?: CallOptions): Promise<RpcResponse[]> {
     if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, options);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
@@ -172,7 +172,7 @@ export class NodeClient {
   ): Promise<unknown> {
     const { budget } = this;
     const calls = Array.isArray(request) ? request.length : 1;
-    // Polls do not wait. Ingest waits for the budget, but may use the share that clients must leave.
+    // Polls do not wait for the budget. Ingest waits, but may also use the share that clients must leave unused.
     while (!isPoll && budget !== undefined && budget.callsLeft('retry') < 1)
       await pause(budget.waitMs('retry') + 1);
     budget?.takeCalls(calls);

@@ -1,7 +1,7 @@
 /** A node did not respond, or its response cannot be used. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
-  /** One of a few fixed words, because the reason is a label of a metric. */
+  /** Kind of the failure. It is one of a few fixed words, because it becomes a label of a metric. */
   readonly reason: 'unreachable' | 'timeout' | 'refused' | 'nonsense' | 'oversized';
 
   constructor(reason: NodeError['reason'], message: string, options?: ErrorOptions) {
@@ -24,7 +24,7 @@ export class CallError extends NodeError {
   }
 }
 
-/** The node, or a proxy before it, returned an HTTP status without a JSON-RPC response. */
+/** A node, or a proxy before it, returned an HTTP error status without a JSON-RPC response. */
 export class HttpStatusError extends NodeError {
   readonly status: number;
 
@@ -34,7 +34,7 @@ export class HttpStatusError extends NodeError {
   }
 }
 
-/** HTTP 429: the node is up but limits the request rate. */
+/** A node returned HTTP status 429: it is up, but limits the rate of requests. */
 export class NodeBusyError extends NodeError {
   readonly retryAfterMs: number;
 

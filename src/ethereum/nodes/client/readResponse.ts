@@ -1,24 +1,24 @@
 import { NodeError } from './nodeError.ts';
 import { ResultSpan } from './resultSpan.ts';
 
-/** Id of every request to a node. Responses are matched by connection, so the id may be constant. */
+/** JSON-RPC id of every relayed request. Each response arrives on its request's connection, so the id is constant. */
 export const NODE_REQUEST_ID = 1;
 
-/** Parsed response of a node. `bytes` is the result exactly as received. */
+/** Parsed JSON-RPC response of a node. `bytes` is the result exactly as received, `value` the parsed result. */
 export type UpstreamResponse =
   | { readonly kind: 'result'; readonly bytes: Buffer; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** Maximum length of a node's error message that is passed on. */
+/** Maximum length of a node's error message. The rest is cut off before the message is passed on. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Beginning and end of responses from geth, reth, erigon, anvil, besu and nethermind. */
+/** Text before and after the result, in the two forms that geth, reth, erigon, anvil, besu and nethermind send. */
 const FORMS = [
   [`{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"result":`, '}'],
   ['{"jsonrpc":"2.0","result":', `,"id":${NODE_REQUEST_ID}}`],
 ].map(([start = '', end = '']) => ({ start: Buffer.from(start), end: Buffer.from(end) }));
 
-/** Parses a response. Throws NodeError of reason `nonsense` if it is not a JSON-RPC response. */
+/** Parses a node's response. Throws NodeError with reason `nonsense` if it is not a JSON-RPC response. */
 export function readResponse(bytes: Buffer, host: string): UpstreamResponse {
   return readKnownForm(bytes) ?? readAnyForm(bytes, host);
 }
@@ -31,7 +31,7 @@ function readKnownForm(bytes: Buffer): UpstreamResponse | undefined {
     if (bytes.compare(end, 0, end.length, to, length) !== 0) continue;
     const result = bytes.subarray(start.length, to);
     const value = parse(result);
-    // If these bytes are not valid JSON, other members follow the result; the general parser handles that.
+    // If these bytes are not valid JSON, other members follow the result, and `readAnyForm` parses the response.
     if (value !== undefined) return { kind: 'result', bytes: result, value };
   }
   return undefined;
@@ -47,7 +47,7 @@ function readAnyForm(bytes: Buffer, host: string): UpstreamResponse {
     throw new NodeError('nonsense', `${host} answered with the id of another request`);
   const span = result === undefined ? undefined : resultOf(bytes);
   if (span === undefined) throw new NodeError('nonsense', `${host} answered with neither result nor error`);
-  // A JSON key may occur twice, so exactly the bytes that were validated are forwarded.
+  // The key `result` may occur twice, so the value is parsed from exactly the bytes that are forwarded.
   return { kind: 'result', bytes: span, value: parse(span) };
 }
 

@@ -1,9 +1,9 @@
 import { NodeError } from './nodeError.ts';
 
-/** A failure that the request causes at any node. It has no effect on a node's health. */
+/** A failure that a request may cause at any node. It does not affect a node's health by itself. */
 export class RequestFaultError extends NodeError {}
 
-/** The response is larger than allowed. */
+/** A node's response is larger than the limit for the request. */
 export class OversizedResponseError extends RequestFaultError {
   readonly maxBytes: number;
 
@@ -13,14 +13,14 @@ export class OversizedResponseError extends RequestFaultError {
   }
 }
 
-/** HTTP 413: the request is too large for the node or for a proxy before it. */
+/** A node, or a proxy before it, rejected a request as too large, with HTTP status 413. */
 export class OversizedRequestError extends RequestFaultError {
   constructor(host: string) {
     super('oversized', `${host} rejected the request as too large (HTTP status 413)`);
   }
 }
 
-/** No healthy node responded in time. */
+/** No healthy node responded to a request in time. */
 export class SlowRequestError extends RequestFaultError {
   readonly timeoutMs: number;
 

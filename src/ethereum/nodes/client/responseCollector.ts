@@ -8,35 +8,35 @@ import { OversizedRequestError, OversizedResponseError } from './requestFault.ts
 import { type ReceiveReservation, ResponseQuotaError } from './responseQuota.ts';
 import { ResponseStream } from './responseStream.ts';
 
-/** Number of bytes of each response that are not charged. The number of connections bounds the uncharged memory. */
+/** Number of bytes at a response's start that are not charged. The number of connections bounds this memory. */
 const FREE_BYTES = 64 * 1024;
-/** Number of copies of a response in memory while it is read: the received chunks and their concatenation. */
+/** Number of copies of a response in memory while it is read: the received chunks, then also their concatenation. */
 const COPIES = 2;
-/** Interval at which a waiting request asks to close the connection of a client that does not read. */
+/** Interval at which a request that waits for a connection asks to free one whose client does not read. */
 const WANT_PLACE_EVERY_MS = 1_000;
-/** Maximum pause granted to a node that sends Retry-After. */
+/** Maximum pause after a response with status 429, even if its Retry-After header asks for a longer one. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Body of a node's HTTP response: complete, or a stream whose start was received. */
+/** Body of a node's HTTP response: the complete bytes, or a stream whose start has been received. */
 export type NodeBody =
   | { readonly kind: 'whole'; readonly bytes: Buffer; readonly status: number }
   | { readonly kind: 'stream'; readonly stream: ResponseStream };
 
 export interface CollectOptions {
-  /** Deadline for the complete response, or for the start of a stream. Default: the limits of the connection. */
+  /** Maximum time until the response is complete, or until its stream starts. Default: the connection's timeouts. */
   readonly timeoutMs?: number | undefined;
   readonly maxBytes: number;
-  /** Size above which the response is returned as a stream. Default: all responses are read whole. */
+  /** Number of bytes above which the response is returned as a stream. Default: every response is read whole. */
   readonly streamAboveBytes?: number | undefined;
-  /** Accepts JSON-RPC with HTTP 404, the status that some providers send for a method that they do not support. */
+  /** Accepts a JSON-RPC response with HTTP status 404, as some providers send it for a method they do not support. */
   readonly readsNotFound?: boolean;
   readonly reservation?: ReceiveReservation | undefined;
   readonly budget?: Budget | undefined;
 }
 
-/** A response that is still being received. */
+/** A node's response that is still being received. */
 export interface PendingResponse {
-  /** Rejects with NodeError. */
+  /** Resolves when the response is complete, or when its stream starts. Rejects with NodeError. */
   readonly body: Promise<NodeBody>;
   abort(): void;
 }
@@ -45,7 +45,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
   readonly body: Promise<NodeBody>;
   readonly #host: string;
   readonly #options: CollectOptions;
-  /** Called when the connection is free again. */
+  /** Called when the request has ended, so that its connection is free again. */
   readonly #ended: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -76,7 +76,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
     }, timeoutMs);
   }
 
-  /** Called when all connections are in use. */
+  /** To be called if all connections are in use. Until the request is sent, asks repeatedly to free a connection. */
   waitForConnection(): void {
     const { reservation } = this.#options;
     if (reservation === undefined) return;

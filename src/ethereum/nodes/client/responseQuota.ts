@@ -1,22 +1,22 @@
 import { NodeError } from './nodeError.ts';
 
-/** Memory quota for the response to a client's request. */
+/** Memory quota for nodes' responses to the requests of clients. */
 export interface ResponseQuota {
   /** Reserves bytes; returns false if the quota is exhausted. */
   charge(bytes: number): boolean;
   credit(bytes: number): void;
-  /** To be called if all connections to a node are in use. Closes one whose client does not read the response. */
+  /** To be called if all connections to a node are in use. Frees one whose client does not read its response. */
   freeConnection(): void;
 }
 
-/** The memory quota for a node's response is exhausted. No node is at fault; the client may retry later. */
+/** The memory quota is exhausted, so a node's response cannot be read. No node is at fault; the client may retry. */
 export class ResponseQuotaError extends NodeError {
   constructor(host: string) {
     super('refused', `response buffer limit reached while reading from ${host}`);
   }
 }
 
-/** Memory reserved by one request for the responses of all nodes that it tries. */
+/** Memory that one request has reserved in the quota, for the responses of all nodes that it tries. */
 export class ReceiveReservation {
   readonly #quota: ResponseQuota;
   #bytes = 0;
@@ -35,7 +35,7 @@ export class ReceiveReservation {
     this.#quota.freeConnection();
   }
 
-  /** Releases the reservation. The next owner of the response reserves memory for it. */
+  /** Releases all reserved memory. The code that keeps the response after that reserves memory itself. */
   release(): void {
     this.#quota.credit(this.#bytes);
     this.#bytes = 0;

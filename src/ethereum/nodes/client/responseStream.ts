@@ -2,19 +2,19 @@ import type { Dispatcher } from 'undici';
 import { NodeError } from './nodeError.ts';
 import { OversizedResponseError } from './requestFault.ts';
 
-/** Destination of a stream. `write` returns false when it can accept no more until the stream's `resume` is called. */
+/** Destination of a stream. If `write` returns false, the stream pauses until its `resume` is called. */
 export interface ResponseSink {
   write(chunk: Buffer): boolean;
   end(): void;
   fail(error: NodeError): void;
 }
 
-/** Time without data after which a response is aborted. */
+/** Time without data from the node after which its response is aborted. */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** A large response while it is received. Reading from the node pauses while the sink accepts no more. */
+/** A large response that is passed to a sink while it is received. Reading pauses while the sink accepts no data. */
 export class ResponseStream {
-  /** Bytes received before the response was known to be large. */
+  /** Bytes that were received before the response was known to be large. */
   readonly start: readonly Buffer[];
   readonly #controller: Dispatcher.DispatchController;
   readonly host: string;
@@ -38,7 +38,7 @@ export class ResponseStream {
     controller.pause();
   }
 
-  /** Sends the whole response, including the start, to the sink. Follows the sink's backpressure. */
+  /** Passes the whole response, including `start`, to the sink. Pauses when the sink accepts no more data. */
   pipe(sink: ResponseSink): void {
     this.#sink = sink;
     let wantsMore = true;

@@ -4,13 +4,13 @@ const COMMA = 0x2c;
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 const SPACE = 0x20;
 
-/** Finds the end of a JSON value received in pieces. Tracks only brackets and strings; does not validate the rest. */
+/** Finds the end of a JSON value that arrives in pieces. Tracks only brackets and strings, and does not validate. */
 export class ResultSpan {
   #depth = 0;
   #inString = false;
   #escaped = false;
 
-  /** Scans the next piece. If the value ends in it, returns the value's byte count in this piece; else undefined. */
+  /** Scans the next piece. Returns the offset in this piece at which the value ends; undefined if it goes on. */
   feed(piece: Uint8Array): number | undefined {
     for (let i = 0; i < piece.length; i++) {
       const byte = piece[i];

@@ -1,6 +1,6 @@
 import { CallError, NodeError } from './nodeError.ts';
 
-/** Maximum length of a node's error message that is quoted. */
+/** Maximum length of a node's error message that is quoted in another message. */
 const MAX_QUOTED_LENGTH = 200;
 
 export type NodeCall = readonly [method: string, ...params: readonly unknown[]];
@@ -9,29 +9,29 @@ export type RpcResponse =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** JSON-RPC 2.0, 5.1: error codes with which a node rejects a batch. */
+/** Error codes of JSON-RPC 2.0, 5.1, with which a node that does not support batches rejects a batch. */
 const INVALID_REQUEST = -32_600;
 const PARSE_ERROR = -32_700;
 export const METHOD_NOT_FOUND = -32_601;
 const BATCH_REFUSALS = new Set<unknown>([INVALID_REQUEST, PARSE_ERROR, METHOD_NOT_FOUND]);
 
-/** True if the node rejected a batch as a whole, with one error that reports an invalid request. */
+/** True if the node rejected a batch as a whole, with a single error that says that the request is invalid. */
 export function refusesBatch(body: unknown): boolean {
   const error = isObject(body) ? body['error'] : undefined;
   return isObject(error) && BATCH_REFUSALS.has(error['code']);
 }
 
-/** Message of an oversized response in geth (-32003), reth (-32008, -32011) and providers. */
+/** Error message with which geth (-32003), reth (-32008, -32011) and providers refuse to send a large response. */
 const TOO_LARGE = /\btoo (large|big)\b|response size/i;
 
-/** Throws NodeError of reason `oversized` if the node refused to send a response because of its size. */
+/** Throws NodeError with reason `oversized` if the error says that the response would be too large. */
 export function throwIfTooLarge(method: string, error: unknown): void {
   const message = isObject(error) ? error['message'] : undefined;
   if (typeof message !== 'string' || !TOO_LARGE.test(message)) return;
   throw new NodeError('oversized', `${method}: ${message.slice(0, MAX_QUOTED_LENGTH)}`);
 }
 
-/** Returns the result of a response. Throws NodeError if it is an error. */
+/** Returns the result of a response. Throws NodeError if the response is missing or is an error. */
 export function resultOf(method: string, response: RpcResponse | undefined): unknown {
   if (response === undefined) throw new NodeError('nonsense', `no response to ${method}`);
   if ('result' in response) return response.result;
@@ -40,7 +40,7 @@ export function resultOf(method: string, response: RpcResponse | undefined): unk
   throw new CallError(`${method}: ${message} (code ${code})`, code);
 }
 
-/** Returns the responses to calls whose ids are their indexes. Throws NodeError if one is missing. */
+/** Returns the responses to calls whose ids are their indexes. Throws NodeError if a response is missing. */
 export function readResponses(body: unknown, calls: readonly NodeCall[], host: string): RpcResponse[] {
   const list: readonly unknown[] = calls.length === 1 ? [body] : Array.isArray(body) ? body : [];
   if (calls.length > 1 && isObject(body)) throwIfTooLarge('a batch', body['error']);
@@ -68,7 +68,7 @@ function readOne({ result, error }: Record<string, unknown>, method: string, hos
   return { result };
 }
 
-/** Parses a JSON body. Throws NodeError if it is not JSON. */
+/** Parses the JSON body of an HTTP response. Throws NodeError if the body is not JSON. */
 export function parseBody(bytes: Buffer, status: number, host: string): unknown {
   try {
     return JSON.parse(bytes.toString());

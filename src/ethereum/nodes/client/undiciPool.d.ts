@@ -1,4 +1,4 @@
-/** Loads only undici's Pool. undici's index also loads fetch, mocks and WebSockets: a tenth of a start's CPU time. */
+/** Declares undici's Pool alone: undici's index also loads fetch, mocks and WebSockets, a tenth of a start's CPU time. */
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
 

@@ -5,47 +5,47 @@ import type { UpstreamResponse } from './readResponse.ts';
 import type { ReceiveReservation } from './responseQuota.ts';
 import type { ResponseStream } from './responseStream.ts';
 
-/** Classification of a node's response. */
+/** What a node's response means for the request. */
 export type ResponseClass =
   | 'good'
-  /** Another node may have a better response; if none has, this one is returned. */
+  /** Another node may have a better response. If no node has one, the client gets this response. */
   | 'elsewhere'
-  /** The response belongs to another fork than the head because the node's chain changed. Never returned. */
+  /** The node's chain has changed: the response belongs to another fork than the head. The client never gets it. */
   | 'otherFork'
-  /** The response is provably false; the text has the reason. */
+  /** The response is provably false. The text is the reason. */
   | { readonly invalid: string };
 
 /**
- * Cause of a response above `maxBytes`.
- * - `node`: no valid response is so large.
- * - `request`: the request asks for so much data.
- * - `unclear`: valid responses are seldom so large. The node is at fault if another sends a much smaller one.
+ * Cause of a response that is larger than `maxBytes`.
+ * - `node`: no valid response is so large, so the node is at fault.
+ * - `request`: the request asks for so much data, so no node is at fault.
+ * - `unclear`: valid responses are seldom so large. The node is at fault if another node sends a much smaller one.
  */
 export type OversizeBlame = 'node' | 'request' | 'unclear';
 
 export interface UpstreamRequest {
   readonly method: string;
   readonly body: string;
-  /** The body with a block hash in place of the number, for nodes that support it; undefined if there is none. */
+  /** Body with the hash of the block in place of its number, for nodes that accept hashes. Default: `body`. */
   readonly bodyByHash: string | undefined;
-  /** Only nodes whose head has reached this block can answer. */
+  /** Number of the block that the request needs. Only nodes that have reached this block can answer. */
   readonly needsBlock: number | undefined;
   readonly once: boolean;
   readonly mayStream: boolean;
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly oversizeBlame: OversizeBlame;
-  /** Failure of an equal request shortly before, caused by the request. Only one more node is then tried. */
+  /** Error of an equal request shortly before, which the request itself caused. Only one more node is then tried. */
   readonly failedBefore: FailedRequestError | undefined;
-  /** Nodes to exclude; the nodes that are tried are added. Default: only the nodes of `failedBefore` are excluded. */
+  /** Nodes to exclude. Each node that is tried is added. Default: the nodes of `failedBefore` are excluded. */
   readonly tried?: Set<UpstreamNode> | undefined;
-  /** Returns the client's key. Clients share the budgets of nodes fairly. */
+  /** Returns a string that identifies the client, because clients share the budgets of nodes fairly. */
   readonly client?: (() => string) | undefined;
-  /** Whether no client waits for the request. It is then sent only if the budgets have a large reserve. */
+  /** True if no client waits for the response. The request is then sent only if half of a node's budget is left. */
   readonly isBackground?: boolean;
-  /** Memory quota for the response; undefined if the response must not fail because of the quota. */
+  /** Reservation of memory for the response; undefined if the response must not fail for lack of memory. */
   readonly reservation: ReceiveReservation | undefined;
-  /** Parent span. Default: the request is not traced. */
+  /** Parent of the spans that record this request's attempts. Default: no spans are recorded. */
   readonly span?: Span | undefined;
   readonly classify: (response: UpstreamResponse) => ResponseClass;
 }

@@ -29,7 +29,7 @@ export interface FairQueueOptions {
   readonly lease?: () => void;
 }
 
-/** Queue of calls that wait for a node's budget. Clients take turns, so that one with many calls delays only itself. */
+/** Queue of calls that wait for a node's budget. Clients take turns, so one with many calls delays only itself. */
 export class FairQueue {
   readonly #options: FairQueueOptions;
   /** Waiting calls by client. The map's order is the order of turns: the first client sends the next call. */
@@ -45,7 +45,7 @@ export class FairQueue {
     return this.#waiting > 0;
   }
 
-  /** Resolves when the client's call may be sent; undefined if it may be sent now. Rejects with BudgetExceededError. */
+  /** Resolves when a client may send a call; undefined if it may send it now. Rejects with BudgetExceededError. */
   acquire(client: string): Promise<void> | undefined {
     const { callsLeft, waitMs } = this.#options;
     if (this.#waiting === 0 && callsLeft() >= 1) return undefined;
@@ -69,7 +69,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns true if a call may wait. If the queue is full, rejects the last call of the client with the most calls. */
+  /** Returns true if a call may wait. A full queue first rejects the last call of the client with the most calls. */
   #admit(client: string): boolean {
     if (this.#waiting < MAX_WAITING) return true;
     let longest: Waiter[] = [];

@@ -45,12 +45,12 @@ export class FaultAttribution {
     this.#condemn();
   }
 
-  /** To be called when no further node is tried. Reports the node that sent the only false response, if exactly one did. */
+  /** To be called when no further node is tried. If exactly one node sent a false response, reports this node. */
   finish(): void {
     if (!this.#hasAnswer && this.#invalid.length === 1) this.#condemn();
   }
 
-  /** Returns the error of a request that no node answered. `last` is the last error, undefined if no node was tried. */
+  /** Returns the error of a request that no node answered; `last` is that of the last attempt, if there was one. */
   failure(last: NodeError | undefined, { timeoutMs, once }: FailedRequest): NodeError {
     if (last === undefined) return notSent(new NodeError('unreachable', 'no node is available'));
     // A node that is still healthy answers polls in time, so the request itself is too slow.

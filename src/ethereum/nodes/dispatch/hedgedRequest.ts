@@ -16,7 +16,7 @@ import { FaultAttribution } from './faultAttribution.ts';
 /** Maximum ratio between the lengths of valid responses of two nodes to one request. */
 const MAX_LENGTH_RATIO = 2;
 
-/** An attempt that failed after more than this time was expensive for its node. Such a request is not sent to all nodes. */
+/** If an attempt fails after more than this time, it was expensive. The request is then not sent to all nodes. */
 const COSTLY_MS = 1_000;
 /** Failure reason in the span of an attempt whose response was no longer needed. */
 const GIVEN_UP = 'given_up';
@@ -199,7 +199,7 @@ export class HedgedRequest {
     if (this.#costlyFailures > 0 && this.#busyNodes >= NODES_TO_FAIL_REQUEST)
       return this.#running.size === 0 ? this.#finish() : undefined;
     if (this.#launch()) return;
-    // If the node has just closed a kept-alive connection, the request fails as at a dead node: try the node once more.
+    // If the node had just closed a kept-alive connection, the attempt failed as at a dead node. Try the node again.
     if (brokeOff && !once && !this.#retried) {
       this.#retried = true;
       this.#tried.delete(node);
@@ -208,7 +208,7 @@ export class HedgedRequest {
     if (this.#running.size === 0) inBackground('call to a node', () => this.#lastResort());
   }
 
-  /** Polls the untried healthy nodes, which may have reached the block since their last poll, then tries one of them. */
+  /** Polls the untried healthy nodes, which may have reached the block since their last poll, and tries one. */
   async #lastResort(): Promise<void> {
     const { needsBlock } = this.#request;
     const isCaughtUp =
@@ -221,7 +221,7 @@ export class HedgedRequest {
     if (performance.now() - startMs > COSTLY_MS) this.#costlyFailures++;
   }
 
-  /** True if the request cannot have caused the failure. The node is then blamed without a request to another node. */
+  /** True if the request cannot have caused the failure. The node is then blamed without a try at another node. */
   #isNodesFault(failure: NodeError): boolean {
     if (failure instanceof OversizedResponseError) return this.#request.oversizeBlame === 'node';
     return neverSent(failure) || failure instanceof NodeBusyError;
@@ -238,7 +238,7 @@ export class HedgedRequest {
     if (this.#running.size === 0 && !this.#launch()) this.#fail(this.#leftMs > 0);
   }
 
-  /** After a much smaller result from another node, blames the nodes whose responses to the request were too large. */
+  /** Blames the nodes whose responses to the request were too large, if another node's result is much smaller. */
   #blameForSize(bytes: number): void {
     const { oversizeBlame, failedBefore, maxBytes } = this.#request;
     const fault = this.#requestFault;

@@ -1,4 +1,4 @@
-/** Number of latencies that the quantile is computed from: enough for a tail, few enough to follow a change quickly. */
+/** Number of latencies that the quantile is computed from: enough for a tail, few enough to follow changes soon. */
 const SAMPLES = 128;
 /** Number of new latencies after which the quantile is computed again. */
 const REFRESH_EVERY = 16;

@@ -15,7 +15,7 @@ import { BudgetExceededError, FairQueue } from './fairQueue.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
 
-/** Maximum wait for a node to reach the block that a request needs, for example after the node with the head failed. */
+/** Maximum wait for a node to reach the block that a request needs, such as a head whose only node has failed. */
 const HEAD_WAIT_MS = 3_000;
 /** Interval at which nodes are polled while a request waits for one of them to reach a block. */
 const CATCH_UP_POLL_MS = 250;
@@ -64,7 +64,7 @@ export class RelayedRequests implements Upstreams {
       });
   }
 
-  /** Nodes whose budgets count: all healthy nodes. If no node is healthy, all nodes, so that budgets hide no outage. */
+  /** Nodes whose budgets count: the healthy ones. If none is healthy, all nodes, so that budgets hide no outage. */
   get #budgetNodes(): readonly UpstreamNode[] {
     const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
     return healthy.length > 0 ? healthy : this.#nodes;
@@ -126,7 +126,7 @@ export class RelayedRequests implements Upstreams {
     }
   }
 
-  /** Sends a request to one healthy node other than `asked`; undefined if no such node has a budget. Rejects with NodeError. */
+  /** Sends a request to a healthy node other than `asked`; undefined if none is available. Rejects with NodeError. */
   async sendToOther(request: UpstreamRequest, asked: UpstreamNode): Promise<HedgedResponse | undefined> {
     const { choice } = this.#dependencies;
     const { needsBlock } = request;

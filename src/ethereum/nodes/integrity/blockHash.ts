@@ -3,7 +3,7 @@ import { RLP } from 'micro-eth-signer/core/rlp.js';
 import { InvalidResponseError } from './invalidResponseError.ts';
 import { quantityBytes } from './quantityBytes.ts';
 
-/** Header members in the order in which they are hashed; each fork appends its own. */
+/** Members of a block header, in the order in which they are hashed. Each fork may append members. */
 const HASHED = [
   'parentHash',
   'sha3Uncles',
@@ -28,7 +28,7 @@ const HASHED = [
   'requestsHash',
 ] as const;
 
-/** Every header has the members up to `nonce`; forks added the later ones. */
+/** Index of the first member that a header may lack. Forks added this member and the later ones. */
 const FIRST_OPTIONAL = HASHED.indexOf('baseFeePerGas');
 
 const QUANTITIES: ReadonlySet<string> = new Set([
@@ -42,7 +42,7 @@ const QUANTITIES: ReadonlySet<string> = new Set([
   'excessBlobGas',
 ]);
 
-/** Block members that the header hash does not cover directly. */
+/** Members of a block that are not part of the hashed header. */
 const NOT_HASHED: ReadonlySet<string> = new Set([
   'hash',
   'size',
@@ -56,8 +56,8 @@ const NOT_HASHED: ReadonlySet<string> = new Set([
 const KNOWN: ReadonlySet<string> = new Set<string>([...HASHED, ...NOT_HASHED]);
 
 /**
- * Checks that a block's hash is the hash of its header. Headers with unknown members (a later fork, or a chain with
- * its own header format) are not checked. Returns whether the block was checked. Throws InvalidResponseError.
+ * Checks that a block's hash is the hash of its header, otherwise throws InvalidResponseError. Returns true if the
+ * block was checked, false if the header has an unknown form: of a later fork, or of a chain with its own format.
  */
 export function checkBlockHash(block: unknown): boolean {
   const members = block as Readonly<Record<string, unknown>>; // the caller passes a JSON object

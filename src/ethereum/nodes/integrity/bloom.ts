@@ -1,15 +1,15 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
-/** Maximum number of hashed entries. Each hash costs some 5 µs, and the check must stay cheap. */
+/** Maximum number of addresses and topics that are hashed. Each hash takes some 5 µs, and the check must stay cheap. */
 const MAX_HASHED_ENTRIES = 256;
 
 const BLOOM_BYTES = 256;
-/** Number of bits that one entry sets, each selected by two bytes of the entry's hash. */
+/** Number of bits that an address or topic sets in the filter. Two bytes of its hash select each bit. */
 const BITS_PER_ENTRY = 3;
 
 export interface Bloom {
   readonly bits: Buffer;
-  /** False if there were more than MAX_HASHED_ENTRIES different addresses and topics, so that some are missing. */
+  /** False if the logs have more than MAX_HASHED_ENTRIES different addresses and topics, so that bits are missing. */
   readonly isWhole: boolean;
 }
 
@@ -26,7 +26,7 @@ export function bloomOf(logs: ReadonlyArray<Readonly<Record<string, unknown>>>):
   return { bits, isWhole: entries.size <= MAX_HASHED_ENTRIES };
 }
 
-/** Returns whether `bloom` has all bits of `bits`. */
+/** Returns true if all bits that are set in `bits` are also set in `bloom`. */
 export const isWithin = (bits: Buffer, bloom: Buffer): boolean =>
   bits.every((byte, at) => (byte & ~(bloom[at] ?? 0)) === 0);
 

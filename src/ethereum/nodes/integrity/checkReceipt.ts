@@ -1,7 +1,7 @@
 import { bloomOf, isWithin } from './bloom.ts';
 import { InvalidResponseError } from './invalidResponseError.ts';
 
-/** Checks that a receipt is that of the transaction, and that bloom and logs match. Throws InvalidResponseError. */
+/** Checks that a receipt is of the transaction, and that its logs match its filter. Throws InvalidResponseError. */
 export function checkReceipt(receipt: Readonly<Record<string, unknown>>, asked: unknown): void {
   const { transactionHash, blockHash, logs, logsBloom } = receipt;
   if (String(transactionHash).toLowerCase() !== asked)

@@ -6,14 +6,14 @@ import { transactionBytes } from './transactionBytes.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Networks on which a transaction's hash is the hash of its signed bytes: Mainnet, Sepolia, Holesky and Hoodi. Other
+ * Chain ids of Mainnet, Sepolia, Holesky and Hoodi, on which a transaction's hash is the hash of its signed bytes. Other
  * networks have unsigned transactions (Polygon, rollups, impersonation), so honest nodes would fail the check.
  */
 const NETWORKS: ReadonlySet<number> = new Set([1, 11_155_111, 17_000, 560_048]);
 
-/** Maximum number of transactions to check in 1 to 2 ms: each needs two hashes of some 20 µs and a trie insertion. */
+/** Maximum number of checked transactions. The check of so many takes 1 to 2 ms: two hashes each, and a trie. */
 export const MAX_CHECKED_TRANSACTIONS = 32;
-/** Maximum bytes of checked transactions: hashing costs about 30 µs per KiB. */
+/** Maximum total size of checked transactions in bytes. Hashing takes about 30 µs per KiB. */
 const MAX_CHECKED_BYTES = 16 * 1024;
 const NONE = new Uint8Array();
 
@@ -21,15 +21,15 @@ const EMPTY_ROOT = listRoot([]);
 
 export const knowsTransactions = (chainId: string | undefined): boolean => NETWORKS.has(Number(chainId));
 
-/** Compares a transaction of a known type, if it is short, with its hash. Throws InvalidResponseError. */
+/** Checks the hash of a transaction that is short and of a known type. Throws InvalidResponseError. */
 export function checkTransaction(transaction: Members): void {
   const bytes = transactionBytes(transaction);
   if (bytes !== undefined && bytes.length <= MAX_CHECKED_BYTES) checkHash(transaction, bytes);
 }
 
 /**
- * Checks the transactions of a block whose header hash was checked. The list must be empty if and only if the root is
- * that of an empty list. The root of a short list of full transactions is computed and compared. Throws
+ * Checks the transactions of a block whose header was checked. The list must be empty if and only if the header has the
+ * root of an empty list. For a short list of full transactions, computes and compares the root. Throws
  * InvalidResponseError.
  */
 export function checkTransactions({ number, transactions, transactionsRoot }: Members): void {

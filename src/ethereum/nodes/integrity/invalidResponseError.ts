@@ -1,4 +1,4 @@
-/** A node's response is provably false. The message names the contradiction, for the log. */
+/** A node's response is provably false. The message says what contradicts what, and goes to the log. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError';
 }

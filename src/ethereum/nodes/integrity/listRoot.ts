@@ -6,19 +6,19 @@ interface Entry {
   readonly value: Uint8Array;
 }
 
-/** A trie node with a shorter encoding is embedded in its parent instead of being referenced by hash. */
+/** A trie node whose encoding is shorter than this is embedded in its parent. Otherwise the parent has its hash. */
 const HASH_BYTES = 32;
 const DIGITS = 16;
 const EMPTY = new Uint8Array();
 
-/** Returns the Merkle Patricia root of a list, keyed by RLP-encoded index (yellow paper, 4.3 and D), as 0x hex. */
+/** Returns the root of the Merkle Patricia trie of a list (yellow paper, 4.3 and D). Keys are RLP-encoded indexes. */
 export function listRoot(values: readonly Uint8Array[]): string {
   const entries = values.map((value, i) => ({ key: digitsOf(RLP.encode(i === 0 ? EMPTY : i)), value }));
   const root = keccak_256(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
   return `0x${Buffer.from(root).toString('hex')}`;
 }
 
-/** Returns the trie node of one or more entries whose keys agree before `depth`. No key may be a prefix of another. */
+/** Returns the trie node of entries whose keys have the same first `depth` digits. No key may be a prefix of another. */
 function nodeOf(entries: readonly Entry[], depth: number): RLPInput[] {
   const [first] = entries;
   if (first !== undefined && entries.length === 1)
@@ -40,7 +40,7 @@ function referenceTo(node: RLPInput[]): RLPInput {
   return bytes.length < HASH_BYTES ? node : keccak_256(bytes);
 }
 
-/** Returns the length of the common prefix of all keys. */
+/** Returns the length of the common prefix of all keys, which have the same first `depth` digits. */
 function sharedFrom(entries: readonly Entry[], depth: number): number {
   const [first] = entries;
   let end = depth;
@@ -48,7 +48,7 @@ function sharedFrom(entries: readonly Entry[], depth: number): number {
   return end;
 }
 
-/** Hex-prefix encoding of nibbles (yellow paper, C), with flags for the end of a key and an odd length. */
+/** Returns the hex-prefix encoding of digits (yellow paper, C). It has flags for the end of a key and an odd length. */
 function compact(digits: readonly number[], isEnd: boolean): Uint8Array {
   const flag = isEnd ? 2 : 0;
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits];

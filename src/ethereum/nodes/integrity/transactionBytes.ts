@@ -15,7 +15,7 @@ const FEE_CAPPED = [
 ];
 const SIGNATURE = ['yParity', 'r', 's'];
 
-/** Transaction members in the order in which they are encoded, by type (EIP-2718, and the EIPs that add types). */
+/** By transaction type, the members in the order of their encoding (EIP-2718, and the EIPs that add types). */
 const FORMS: Readonly<Record<string, readonly string[]>> = {
   '0x0': ['nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'v', 'r', 's'],
   '0x1': ['chainId', 'nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'accessList', ...SIGNATURE],
@@ -25,10 +25,10 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
 };
 const AUTHORIZATION = ['chainId', 'address', 'nonce', 'yParity', 'r', 's'];
 
-/** The transaction cannot be encoded because its form is unknown. */
+/** A transaction cannot be encoded, because a member is missing or has an unknown form. */
 class UnknownForm extends Error {}
 
-/** Returns a transaction's signed bytes, which give its hash; undefined for an unknown type or a missing member. */
+/** Returns a transaction's signed bytes, whose hash is the transaction's hash; undefined if its form is unknown. */
 export function transactionBytes(transaction: Members): Uint8Array | undefined {
   const type = transaction['type'] ?? '0x0';
   const form = typeof type === 'string' ? FORMS[type] : undefined;
@@ -49,7 +49,7 @@ const ENCODED: Readonly<Record<string, (members: Members, name: string) => RLPIn
   to: ({ to }) => (to === null || to === undefined ? new Uint8Array() : data(to)),
   address: ({ address }) => data(address),
   input: ({ input, data: other }) => data(input ?? other),
-  // Some nodes return only `v`.
+  // Some nodes return the parity only as `v`.
   yParity: ({ yParity, v }) => quantity({ parity: yParity ?? v }, 'parity'),
   accessList: ({ accessList }) =>
     objects(accessList).map(({ address, storageKeys }) => [data(address), list(storageKeys).map(data)]),

@@ -6,9 +6,9 @@ import { ResponseMemory } from './responseMemory.ts';
 import type { TraceLimits } from './traceLimits.ts';
 
 /**
- * Returns the results of one call per transaction, in sequence, for a block whose traces exceed the limits of one
- * response. Rejects with OversizedBlockError if the results are too large, or with NodeError `oversized` if the node
- * lacks the method.
+ * Makes one call per transaction, in sequence, for a block whose traces are too large for one response. Returns the
+ * results. Rejects with OversizedBlockError if a result is too large, or with NodeError `oversized` if the node does
+ * not support the method.
  */
 export async function askByTransaction(
   node: NodeCalls,

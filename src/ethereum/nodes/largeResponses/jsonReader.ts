@@ -4,19 +4,19 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 const SPACES: ReadonlySet<number | undefined> = new Set([0x20, 0x0a, 0x0d, 0x09]);
 
-/** Maximum nesting. Each frame of a call tree is an object in an array, and call depth is at most 1,025. */
+/** Maximum nesting of values. A call tree has an object in an array per call, and calls are at most 1,025 deep. */
 const MAX_DEPTH = 2_100;
-/** Maximum string length: more than the hex digits of the longest accepted input or output, 16 MiB. */
+/** Maximum length of a string. It exceeds the hex digits of the longest accepted input or output, which has 16 MiB. */
 const MAX_TEXT_BYTES = 34 * 1024 * 1024;
 /** Maximum length of a number, `true`, `false` or `null`. */
 const MAX_SCALAR_BYTES = 128;
 const INITIAL_TEXT_BYTES = 64 * 1024;
 
-/** Memory of an object or array, and of each value in it. */
+/** Bytes that are charged for an object or array, and for each value. */
 const CONTAINER_BYTES = 32;
 const VALUE_BYTES = 8;
 
-/** Classes of bytes in a string. */
+/** Classes of the bytes of a JSON string. */
 const [PLAIN, END, ESCAPE, CONTROL, NOT_ASCII] = [0, 1, 2, 3, 4];
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === QUOTE) return END;
@@ -24,19 +24,19 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < 0x20 ? CONTROL : byte < 0x80 ? PLAIN : NOT_ASCII;
 });
 
-/** Token expected next, outside of strings and scalars. */
+/** JSON token that is expected next, outside of a string or scalar. */
 type Expected = 'value' | 'value or ]' | 'key or }' | 'key' | ':' | ', or end' | 'nothing';
 
 type Container = Record<string, unknown> | unknown[];
 
 interface Open {
   readonly container: Container;
-  /** Key of the member that is read next, if the container is an object. */
+  /** Key of the member whose value is read next, if the container is an object. */
   key: string;
 }
 
 /**
- * Incremental JSON parser: returns the value that JSON.parse would return, with each long string in memory one time.
+ * Incremental JSON parser. Returns the value that JSON.parse would return, but repeated strings share their memory.
  * Throws SyntaxError for invalid JSON, and OversizedBlockError if the value exceeds the memory limit.
  */
 export class JsonReader {
@@ -47,7 +47,7 @@ export class JsonReader {
   #inside: 'text' | 'scalar' | undefined;
   #isPlain = true;
   #isEscaped = false;
-  /** Bytes of the current string or scalar from earlier pieces. */
+  /** Bytes of the current string or scalar that earlier pieces contained. */
   #text = Buffer.allocUnsafe(INITIAL_TEXT_BYTES);
   #textBytes = 0;
 
@@ -70,7 +70,7 @@ export class JsonReader {
     return this.#value;
   }
 
-  /** Parses one byte between values. Returns the next offset. */
+  /** Parses one byte outside of a string or scalar. Returns the offset of the next byte to parse. */
   #readMark(piece: Buffer, at: number): number {
     const byte = piece[at];
     if (SPACES.has(byte)) return at + 1;
@@ -206,7 +206,7 @@ export class JsonReader {
     this.#textBytes = bytes;
   }
 
-  /** Returns all bytes of the string or scalar; valid until the next `#hold`. */
+  /** Returns all bytes of the string or scalar that ends with `last`. They are valid until the next call of `#hold`. */
   #held(last: Buffer): Buffer {
     if (this.#textBytes === 0) return last;
     this.#hold(last);
@@ -216,7 +216,7 @@ export class JsonReader {
   }
 }
 
-/** Property descriptor of an ordinary assignment, for a member named `__proto__`. */
+/** Attributes of an ordinary property, for a JSON member named `__proto__`, to which a value cannot be assigned. */
 const OWN = { writable: true, enumerable: true, configurable: true } as const;
 const NO_BYTES = Buffer.alloc(0);
 

@@ -1,9 +1,9 @@
 import { NodeError } from '../client/nodeError.ts';
 
-/** Limit that the traces of a block exceeded: the memory for the block, or the bytes read for one transaction. */
+/** Limit that the traces of a block exceed: on the memory for the block, or on the bytes read for one transaction. */
 type BlockBound = 'index.maxBlockBytes' | 'bytes read for a transaction';
 
-/** The traces of a block exceed a limit. The reason is `oversized`. */
+/** The traces of a block exceed a limit, and smaller requests would not help. The reason is `oversized`. */
 export class OversizedBlockError extends NodeError {
   readonly bound: BlockBound;
 
@@ -13,6 +13,6 @@ export class OversizedBlockError extends NodeError {
   }
 }
 
-/** True if one response was too large; smaller requests for its parts may succeed. */
+/** True if a response for a whole block was too large. A smaller request per transaction may then succeed. */
 export const isTooLargeAtOnce = (error: unknown): boolean =>
   error instanceof NodeError && error.reason === 'oversized' && !(error instanceof OversizedBlockError);

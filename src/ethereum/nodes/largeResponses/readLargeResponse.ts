@@ -4,14 +4,14 @@ import type { ResponseStream } from '../client/responseStream.ts';
 import { JsonReader } from './jsonReader.ts';
 import type { ResponseMemory } from './responseMemory.ts';
 
-/** Large responses are read one at a time, so that the memory of one bounds the memory of all. */
+/** Large responses are read one after another, so that the limit for one response also bounds the total memory. */
 const oneAtATime = new SerialQueue();
 
-/** Minimum average rate after `FIRST_WHILE_MS`. A slower response is aborted, because it would delay the others. */
+/** Minimum average rate after `FIRST_WHILE_MS`. A slower response is aborted, because other responses wait for it. */
 const MIN_BYTES_PER_SECOND = 256 * 1024;
 const FIRST_WHILE_MS = 30_000;
 
-/** Parses the JSON of a large response while it is received. Rejects with NodeError. */
+/** Parses the JSON of a large response while it is received, and returns the value. Rejects with NodeError. */
 export function readLargeResponse(stream: ResponseStream, kept: ResponseMemory): Promise<unknown> {
   return oneAtATime.run(() => read(stream, kept));
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { isShared, MIN_SHARED_CHARS } from '../../traces/index.ts';
 import { OversizedBlockError } from './oversizedBlockError.ts';
 
-/** Maximum length of interned short strings. Addresses, hashes and quantities repeat from frame to frame. */
+/** Maximum length of a short string, which is interned: addresses, hashes and quantities repeat from frame to frame. */
 const MAX_SHORT_CHARS = 66;
 const MAX_SHORT_TEXTS = 65_536;
-/** Memory of a string in addition to its characters. */
+/** Bytes that are charged for a string in addition to its characters. */
 const TEXT_OVERHEAD_BYTES = 16;
 
 interface LongText {
@@ -13,13 +13,13 @@ interface LongText {
   count: number;
 }
 
-/** Memory budget of the responses for one block. Interns strings, so that a repeated long string is kept one time. */
+/** Memory limit for the responses about one block. Interns strings, so that repeated strings share their memory. */
 export class ResponseMemory {
   readonly #maxBytes: number;
   readonly #what: string;
   #bytes = 0;
   readonly #short = new Map<string, string>();
-  /** Long strings by hash, because comparing long strings that differ only at their ends would take too long. */
+  /** Long strings by their hashes: to compare long strings that differ only at their ends would take too long. */
   readonly #long = new Map<string, LongText>();
 
   /** @param what the block and the node, for the error message. */
@@ -32,7 +32,7 @@ export class ResponseMemory {
     return this.#bytes;
   }
 
-  /** Charges bytes. Throws OversizedBlockError if the limit is exceeded. */
+  /** Counts bytes as used. Throws OversizedBlockError if the limit is exceeded. */
   charge(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return;
@@ -42,7 +42,7 @@ export class ResponseMemory {
     );
   }
 
-  /** Returns ASCII bytes as a string. Long or recently seen strings are shared. */
+  /** Returns ASCII bytes as a string. If an equal long or short string is known, returns that string. */
   text(bytes: Buffer): string {
     if (bytes.length >= MIN_SHARED_CHARS) return this.#longText(bytes);
     const text = bytes.toString('latin1');
@@ -61,7 +61,7 @@ export class ResponseMemory {
       this.#long.set(hash, { text, count: 1 });
       return text;
     }
-    // The index stores a string once if it repeats often enough. Up to that number, each copy is charged.
+    // The index stores a string only once if it repeats often enough. Each repetition before that is charged.
     if (!isShared(bytes.length, ++known.count)) this.charge(bytes.length);
     return known.text;
   }

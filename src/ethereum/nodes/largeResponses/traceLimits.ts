@@ -1,7 +1,7 @@
 export interface TraceLimits {
-  /** Maximum memory for a block, in bytes: identical inputs and outputs count once. */
+  /** Maximum memory for the traces of a block, in bytes. An input or output that repeats often counts only once. */
   readonly maxBlockBytes: number;
-  /** Maximum size of one response for a block or one of its transactions, in bytes. */
+  /** Maximum size of one response with the traces of a block, or of one of its transactions, in bytes. */
   readonly maxReadBytes: number;
 }
 

@@ -3,7 +3,7 @@ import type { NodeHeads } from './nodeHeads.ts';
 /** Rule that decides which blocks are final: as nodes report, those at a depth below the head or deeper, or none. */
 export type Finality = 'node' | 'none' | { readonly depth: number };
 
-/** Chain ids of Ganache and geth's developer mode, and of anvil and Hardhat. No block of these chains is final. */
+/** Chain ids of Ganache and geth's developer mode, of anvil and Hardhat. Even their finalized blocks can be reset. */
 const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337];
 
 /** Default finality rule of a chain. */

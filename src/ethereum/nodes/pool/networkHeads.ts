@@ -90,7 +90,7 @@ export class NetworkHeads {
     return this.#hashes.get(number);
   }
 
-  /** Returns false if a node's head is on another fork. Returns true if no hash is kept for the height of its head. */
+  /** Returns false if a node's head is on another fork; true if no hash is kept for the height of its head. */
   isOnChain({ latest }: NodeHeads): boolean {
     const hash = this.#hashes.get(latest.number);
     return hash === undefined || hash === latest.hash;

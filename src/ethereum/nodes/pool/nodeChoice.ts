@@ -46,7 +46,7 @@ export class NodeChoice {
     return best;
   }
 
-  /** Returns the nodes that define the head: all healthy nodes or, if none is healthy, those with a verified chain. */
+  /** Returns the nodes that define the head: all healthy nodes or, if there is none, those with a verified chain. */
   headNodes(): readonly UpstreamNode[] {
     const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
     if (healthy.length > 0) return healthy;
@@ -64,7 +64,7 @@ export class NodeChoice {
   }
 
   /**
-   * Returns all nodes that are not drained, in the order in which ingest tries them: first the healthy nodes that have
+   * Returns all nodes that are not drained, in the order in which ingest tries them: first the healthy ones that have
    * the block on the head's chain, as configured. Latency does not count, so that trace methods are not mixed.
    */
   ingestOrder(blockNumber: number | undefined): UpstreamNode[] {

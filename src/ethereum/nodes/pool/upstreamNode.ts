@@ -32,7 +32,7 @@ export class UpstreamNode {
   lastPollSucceeded = false;
   /** Chain that the node reported last; undefined if it has not reported one yet. */
   chain: NodeChain | undefined;
-  /** True if the node's chain was verified, and no later failure suggests that another node is at this address now. */
+  /** True if the chain was verified, and no failure since then suggests that another node is at this address now. */
   isChainVerified = false;
   /** True if the node accepts block hashes in state requests (EIP-1898); undefined while unknown. */
   supportsBlockHashes: boolean | undefined;
@@ -86,7 +86,7 @@ export class UpstreamNode {
     else if (this.#failureRate > MAX_FAILURE_RATE) this.#remove('failing', FAILING_PAUSE_MS);
   }
 
-  /** Unless the node evidently responded, its chain must be verified again: another node may be at this address now. */
+  /** Unless the node responded, its chain must be verified again, because another node may be at this address now. */
   invalidateChain(error: NodeError): void {
     if (error.reason !== 'oversized' && !(error instanceof NodeBusyError)) this.isChainVerified = false;
   }

@@ -40,7 +40,7 @@ export class TraceMethodDetector {
     return this.#method;
   }
 
-  /** Records that the node failed to trace a block. The next call of `current` checks if other software runs there. */
+  /** Records that the node failed to trace a block. Other software may run there, so `current` checks the version. */
   failed(blockNumber: number): void {
     this.#failedBlocks.add(blockNumber);
     const [oldest] = this.#failedBlocks;

@@ -16,9 +16,9 @@ export interface TracedBlock {
 export interface TraceProvider {
   chain(): Promise<ChainIdentity>;
   heads(): Promise<NodeHeads>;
-  /** Returns the block with a number on the node's current chain; undefined if the number is above the node's head. */
+  /** Returns the block with a number on the node's current chain; undefined if the number is above the head. */
   blockRef(blockNumber: number): Promise<BlockRef | undefined>;
-  /** Returns the block with a number and its traces; undefined if the number is above the node's head. */
+  /** Returns the block with a number and its traces; undefined if the number is above the head. */
   block(blockNumber: number): Promise<TracedBlock | undefined>;
 }
 
