@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** npm package of anvil. Each platform has a binary package named after it. */
+/** npm package of anvil. The binary for each platform is in a package whose name begins with this name. */
 const PACKAGE = '@foundry-rs/anvil';
 
-/** Suffixes of the binary packages, by platform and architecture as Node names them. */
+/** Name suffixes of the packages with the binaries, by platform and architecture as Node.js names them. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   'darwin-arm64': 'darwin-arm64',
   'darwin-x64': 'darwin-amd64',
@@ -13,12 +13,12 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   'win32-x64': 'win32-amd64',
 };
 
-/** No anvil binary is available. The message tells the user how to install anvil or how to run without it. */
+/** No anvil binary is available. The message tells the user how to install anvil, or how to use another node. */
 export class NoAnvilError extends Error {
   override readonly name = 'NoAnvilError';
 }
 
-/** Returns the path of the anvil binary that npm installed for this platform. Throws NoAnvilError if there is none. */
+/** Returns the path of the anvil binary that npm installed for this platform. Throws NoAnvilError if npm has not. */
 export function anvilBinary(system = `${process.platform}-${process.arch}`): string {
   const name = SYSTEMS[system];
   if (name === undefined)
@@ -34,7 +34,7 @@ export function anvilBinary(system = `${process.platform}-${process.arch}`): str
   return path;
 }
 
-/** Resolves a file from our package, then from @foundry-rs/anvil, because npm may nest the binary package there. */
+/** Resolves a file from this package, then from @foundry-rs/anvil, where npm may nest the package of the binary. */
 function resolve(file: string): string | undefined {
   const beside = createRequire(import.meta.url);
   for (const find of [
@@ -45,7 +45,7 @@ function resolve(file: string): string | undefined {
       const path = find();
       if (existsSync(path)) return path;
     } catch {
-      // Not installed there.
+      // The package is not installed there.
     }
   }
   return undefined;

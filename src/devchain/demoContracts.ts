@@ -1,22 +1,22 @@
-/** Contracts of the demo traffic, as hand-written bytecode, so that no Solidity compiler is needed. */
+/** Contracts that the demo traffic calls. They are hand-written bytecode, so that no Solidity compiler is needed. */
 
 export type Hex = `0x${string}`;
 
-/** Account 9 of anvil. Its first three transactions create the contracts below, and so determine their addresses. */
+/** Address of anvil's account 9. Its first three transactions create the contracts below at known addresses. */
 export const DIRECTOR = '0xa0ee7a142d267c1f36714e4a8f75612f20a79720';
-/** Contract that calls the address in the first word of its input, with the rest of the input and the value. */
+/** Contract that calls the address in the first word of its input, with the rest of the input and the call's value. */
 export const WALLET = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
 /** Contract that creates a contract from its input (the init code) and returns the new address. */
 export const FACTORY = '0xa15bb66138824a1c7167f5e85b957d04dd34e468';
 /** Contract that delegates each call to the code of `WALLET`. */
 export const PROXY = '0xb19b36b1456e65e3a6d514d3f715f204bd59f431';
-/** An address without code or private key. */
+/** An address that has no code, and whose private key nobody knows. */
 export const NOBODY = '0x00000000000000000000000000000000c0ffee00';
 
 /** Bytecode that reverts with the data that the last call returned. */
 const REVERT_WITH_RETURNED = '3d5f5f3e3d5ffd';
 const COPY_INPUT = '365f5f37';
-/** Bytecode of the jump destination at the end of a contract: stop. */
+/** Bytecode at the end of a contract: a jump destination, then STOP. */
 const END = '5b00';
 
 const walletCode = [
@@ -40,7 +40,7 @@ const proxyCode = [
   END,
 ];
 
-/** Returns init code that deploys the given code: its nine bytes copy the code after them and return it. */
+/** Returns init code that deploys `parts`. Its first nine bytes copy the code after them to memory and return it. */
 function initOf(parts: readonly string[]): Hex {
   const code = parts.join('');
   const size = (code.length / 2).toString(16).padStart(2, '0');

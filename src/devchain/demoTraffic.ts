@@ -16,10 +16,10 @@ import {
 } from './demoContracts.ts';
 import type { Call, Node } from './node.ts';
 
-/** Blocks mined before a new chain is served. The examples in the docs use these blocks. */
+/** Number of blocks that are mined before a new chain is served. The examples in the docs use these blocks. */
 export const DEMO_BLOCKS = 8;
 
-/** Accounts 5 to 8 of anvil send the later blocks in rotation. Accounts 0 to 4 are left for the user. */
+/** Addresses of anvil's accounts 5 to 8, which take turns as the sender of a later block. The user has 0 to 4. */
 const SENDERS = [
   '0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc',
   '0x976ea74026e726554db657fa54763abd0c3a0aa9',
@@ -28,21 +28,21 @@ const SENDERS = [
 ] as const;
 
 interface Transaction {
-  /** Default: the transaction creates a contract, and `data` is its init code. */
+  /** Recipient. Default: the transaction creates a contract, and `data` is the init code. */
   readonly to?: Hex;
-  /** In wei. Default: 0. */
+  /** Amount in wei. Default: 0. */
   readonly value?: number;
   readonly data?: Hex;
-  /** Default: `GAS`. */
+  /** Gas limit. Default: `GAS`. */
   readonly gas?: number;
 }
 
-/** Default gas limit: enough for every transaction below. Thirty such transactions fit into a block. */
+/** Default gas limit, which suffices for every transaction below. Thirty such transactions fit into a block. */
 const GAS = 1_000_000;
 const TRANSFER_GAS = 21_000;
-/** Gas limit above the intrinsic gas of a transaction, but below the cost of a call: the gas runs out. */
+/** Gas limit that covers the intrinsic gas of a transaction, but not the call it makes. The transaction fails. */
 const TOO_LITTLE_GAS = 22_000;
-/** Precompiled contract (EIP-196) that fails on input that is not a point of its curve. */
+/** Address of a precompiled contract (EIP-196) that fails if its input is not a point of its curve. */
 const CURVE_ADD = '0x0000000000000000000000000000000000000006';
 const NO_POINT: Hex = `0x${'01'.repeat(64)}`;
 
@@ -55,7 +55,7 @@ const deployments: readonly Transaction[] = [
   { data: REVERTING_INIT },
 ];
 
-/** Contents of the blocks after the first one, in rotation. */
+/** Transactions of the blocks after the first block. Each block has one of these lists, in rotation. */
 const SCENES: readonly (readonly Transaction[])[] = [
   // Transfers, direct and through the wallet.
   [
@@ -97,14 +97,14 @@ const SCENES: readonly (readonly Transaction[])[] = [
   ],
 ];
 
-/** Mines the next demo block and returns its number. The number alone determines the content of the block. */
+/** Mines the next demo block and returns its number. The number alone determines the block's transactions. */
 export async function mineDemoBlock(node: Node): Promise<number> {
   const number = Number(await node.call('eth_blockNumber')) + 1;
   const from = number <= DEMO_BLOCKS ? DIRECTOR : SENDERS[number % SENDERS.length];
   const nonce = Number(await node.call('eth_getTransactionCount', from, 'pending'));
   const transactions = number === 1 ? deployments : (SCENES[(number - 2) % SCENES.length] ?? []);
   await node.batch(
-    // anvil processes the calls of a batch in any order; the nonce fixes the order in the block.
+    // anvil runs the calls of a batch in any order, so each nonce determines the transaction's index in the block.
     transactions.map(
       ({ to, value = 0, data, gas = GAS }, i): Call => [
         'eth_sendTransaction',

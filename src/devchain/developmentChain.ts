@@ -6,17 +6,17 @@ import { DEMO_BLOCKS, mineDemoBlock } from './demoTraffic.ts';
 import { connect } from './node.ts';
 import { startAnvil } from './startAnvil.ts';
 
-/** Block interval of a new chain. It is short, because the user is watching the chain. */
+/** Block interval of a new chain. It is short, because the user probably watches the chain. */
 const BLOCK_INTERVAL_MS = 2_000;
-/** Number of blocks with the short interval. Later blocks have Ethereum's interval. */
+/** Number of blocks that are mined at the short interval. Later blocks are mined at Ethereum's interval. */
 const YOUNG_BLOCKS = 300;
 const LATER_INTERVAL_MS = 12_000;
-/** Maximum height: anvil keeps every block in memory (25 kB each), and saving a long chain takes seconds. */
+/** Maximum number of blocks. anvil keeps each block in memory (25 kB), and takes seconds to save a long chain. */
 const MAX_BLOCKS = 5_000;
 
 export interface DevelopmentChain {
   readonly url: string;
-  /** Example filter with a short result: plain transfers. */
+  /** Example filter for traces. Its result is short: a few plain transfers. */
   readonly example: {
     readonly fromBlock: number;
     readonly toBlock: number;
@@ -28,7 +28,7 @@ export interface DevelopmentChain {
   stop(): Promise<void>;
 }
 
-/** Starts a chain that is stored in the data folder and mines a block of demo transactions every few seconds. */
+/** Starts a chain that is stored in the data folder. Every few seconds, a block of demo transactions is mined. */
 export async function startDevelopmentChain(options: {
   dataDir: string;
   logger: Logger;
@@ -42,7 +42,8 @@ export async function startDevelopmentChain(options: {
   const node = connect(anvil.url);
   let number = await mineDemoBlock(node);
   while (number < DEMO_BLOCKS) number = await mineDemoBlock(node);
-  // Save before the index reads the chain. After a kill, a new chain would begin, which the index would not match.
+  // Save before the index reads the chain. Without this, a kill could lose the chain, and a new one would begin that
+  // does not match the index.
   if (anvil.fresh) await anvil.save();
 
   let stopping = false;

@@ -5,11 +5,11 @@ import type { Readable, Writable } from 'node:stream';
 const GRACE_SECONDS = 5;
 
 /**
- * Guard script: a shell forks a watcher, then becomes the program (`exec`), so the child's pid is the program's pid and
- * process group id. The watcher reads a pipe (file descriptor 3) that only the parent keeps open. A line means that the
- * parent saw the program exit; end of file without a line means that the parent died, so the watcher kills the group.
- * The watcher belongs to the group, so the group id cannot be reused. It is not a child of the program, because the
- * program may wait for all of its children.
+ * Guard script. A shell forks a watcher, then becomes the program (`exec`), so the child's pid is the program's pid
+ * and process group id. The watcher reads a pipe (file descriptor 3) that only the parent keeps open. If the parent
+ * notices that the program has exited, it writes a line. If the pipe ends without a line, the parent has died, so the
+ * watcher kills the group. The watcher belongs to the group, so the group id cannot be reused. It is not a child of
+ * the program, because the program may wait for all of its children.
  */
 const GUARD = `( (
   trap '' INT HUP TERM
@@ -26,16 +26,17 @@ exec "$@" 3<&-`;
 export interface GuardedOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Stdin of the program. Default: `ignore`. */
+  /** Standard input of the program: none, or a pipe. Default: `ignore`. */
   readonly stdin?: 'ignore' | 'pipe';
 }
 
-/** A child with piped stdout and stderr. `stdin` is null unless the options request a pipe. */
+/** A child process with pipes for stdout and stderr. `stdin` is null unless the options request a pipe for it. */
 export type GuardedChild = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 /**
- * Runs `file` as a child that cannot outlive this process, even after SIGKILL. The child has its own session, so Ctrl-C
- * does not reach it. The caller must read stdout and stderr. Without `sh` (Windows) the child runs unguarded.
+ * Runs `file` as a child process that cannot outlive this process, even if this process is ended with SIGKILL. The
+ * child has its own session, so Ctrl-C does not reach it. The caller must read stdout and stderr. On Windows, which
+ * has no `sh`, the child may outlive this process.
  */
 export function spawnGuarded(
   file: string,

@@ -2,12 +2,12 @@ import { request } from 'undici';
 
 export type Call = readonly [method: string, ...params: readonly unknown[]];
 
-/** JSON-RPC connection to a development node. Responses are not validated, because we started the node ourselves. */
+/** JSON-RPC connection to a development node. Responses are not validated, because Floodgate has started the node. */
 export interface Node {
   readonly url: string;
-  /** Returns the result of one call. @throws NodeError with the node's message. */
+  /** Returns the result of one call. Rejects with NodeError, which has the node's message. */
   call<Result = unknown>(method: string, ...params: readonly unknown[]): Promise<Result>;
-  /** Sends the calls as one batch. Results are in call order. @throws NodeError of the first failed call. */
+  /** Sends the calls as one batch. Returns the results in call order. Rejects with NodeError if a call failed. */
   batch<Result = unknown>(calls: readonly Call[]): Promise<Result[]>;
 }
 

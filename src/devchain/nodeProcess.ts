@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline';
 import { spawnGuarded } from './guardedChild.ts';
 
-/** Start timeout. Loading a state of some 100 MB takes seconds on a slow disk. */
+/** Maximum time until the node is ready. On a slow disk, it takes seconds to load a state of some 100 MB. */
 const START_TIMEOUT_MS = 30_000;
-/** Time from SIGTERM to SIGKILL. A node normally exits within a second. */
+/** Time between SIGTERM and SIGKILL. A node normally exits within a second after SIGTERM. */
 const STOP_TIMEOUT_MS = 5_000;
-/** Number of output lines that an error message quotes. */
+/** Number of the node's last output lines that an error message quotes. */
 const LAST_LINES = 20;
 
-/** Exit of a process. One of the two members is set; both are null if the process could not be run. */
+/** How a process ended: with an exit code or by a signal. Both members are null if the process could not be run. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -16,19 +16,19 @@ export interface Exit {
 
 export interface NodeProcess {
   readonly pid: number;
-  /** Text that the first capture group of `ready` matched. */
+  /** Text that the first capture group of `ready` matched in the node's output. */
   readonly match: string;
   /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly exited: Promise<Exit>;
   runs(): boolean;
-  /** Sends SIGTERM, and SIGKILL after a timeout. Resolves when the process has ended. */
+  /** Sends SIGTERM, then SIGKILL if the process does not end in time. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 /**
  * Runs a node that cannot outlive this process, and resolves when the node prints a line that matches `ready`. Reads
- * its output until it exits, because a full pipe would block the node. Throws Error with the node's last lines if the
- * node exits earlier or `START_TIMEOUT_MS` passes.
+ * the node's output until the node exits, because a full pipe would block it. Throws Error with the last lines of the
+ * output if the node exits before it is ready, or is not ready within `START_TIMEOUT_MS`.
  */
 export async function startProcess(options: {
   readonly name: string;
@@ -64,7 +64,7 @@ export async function startProcess(options: {
       for (const stream of [child.stdout, child.stderr])
         if (stream) createInterface({ input: stream }).on('line', hear);
       child.once('error', (error) => failed(`cannot be run (${error.message})`));
-      // 'close' is emitted after the last output, and the output has the cause of the failure.
+      // The output shows the cause of the failure, and `close`, unlike `exit`, is emitted after the last output.
       child.once('close', (code, signal) =>
         failed(`exited before it was ready (${signal ?? `code ${code}`})`),
       );

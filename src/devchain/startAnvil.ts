@@ -6,16 +6,16 @@ import { connect } from './node.ts';
 import { type Exit, startProcess } from './nodeProcess.ts';
 import { keepState, notSaved } from './stateFile.ts';
 
-/** Number of states that anvil keeps, one per block, for reorganisations and historical calls. A state takes 1 MB. */
+/** Number of newest blocks whose states anvil keeps, for reorganisations and historical calls. A state takes 1 MB. */
 export const KEPT_STATES = 128;
 const LISTENING = /^Listening on (\S+)$/;
 
 export interface AnvilOptions {
-  /** File in which the chain is kept between runs. Default: the chain is lost when the process ends. */
+  /** Path of the file that stores the chain between runs. Default: the chain is lost when the process ends. */
   readonly statePath?: string;
-  /** Interval between blocks. By default, a block is mined only at a call of `evm_mine`. */
+  /** Interval between blocks. Default: a block is mined only when `evm_mine` is called. */
   readonly blockTimeMs?: number;
-  /** Port on loopback. Default: a free port. */
+  /** Port on the loopback address. Default: a free port. */
   readonly port?: number;
   readonly extraArgs?: readonly string[];
   /** Receives messages for the user, one sentence per call. */
@@ -25,21 +25,21 @@ export interface AnvilOptions {
 export interface Anvil {
   readonly url: string;
   readonly pid: number;
-  /** True if the chain starts at its genesis because there was no saved state, or it could not be read. */
+  /** True if the chain is new, because there was no saved state or anvil could not read the state. */
   readonly fresh: boolean;
-  /** Saves the chain now. Does nothing without a `statePath`. */
+  /** Saves the chain now. Does nothing if the options have no `statePath`. */
   save(): Promise<void>;
-  /** Saves the chain if it has a `statePath`, then ends the process. May be called more than once. */
+  /** Saves the chain if the options have a `statePath`, then ends the process. May be called more than once. */
   stop(): Promise<void>;
-  /** Resolves when the process has ended, for any reason. */
+  /** Resolves when the process has ended for any reason. Never rejects. */
   readonly exited: Promise<Exit>;
 }
 
 /**
- * Starts anvil on a loopback port and resolves when anvil accepts requests. Anvil cannot outlive this process. With a
- * `statePath`, the chain is saved every half minute and on stop, and the next start continues the chain. If anvil
- * cannot read the state, the file is renamed and a new chain begins (`fresh`). Throws NoAnvilError, or Error with
- * anvil's last lines if anvil does not start.
+ * Starts anvil on a loopback port, and resolves when anvil accepts requests. anvil cannot outlive this process. With
+ * a `statePath`, the chain is saved every half minute and on stop, and the next start continues the chain. If anvil
+ * cannot read the state, the file is renamed and a new chain begins (`fresh`). Throws NoAnvilError, or Error with the
+ * last lines of anvil's output if anvil does not start.
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const log = options.log ?? (() => {});
@@ -73,7 +73,7 @@ async function launchAnvil(options: Launch): Promise<Anvil> {
   const { statePath, blockTimeMs, port = 0, extraArgs = [], log, file, fresh } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
-  // fifo: transactions are ordered by arrival.
+  // `fifo` orders the transactions of a block by their arrival.
   const fixed = [
     ...['--host', '127.0.0.1', '--port', String(port), '--order', 'fifo'],
     ...['--prune-history', String(KEPT_STATES)],

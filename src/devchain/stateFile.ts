@@ -5,21 +5,21 @@ import { inBackground } from '../platform/background/index.ts';
 import { SerialQueue } from '../platform/serialQueue/index.ts';
 import type { Node } from './node.ts';
 
-/** Interval between saves. Even at one block per second, a kill loses fewer blocks than the 64 that are not final. */
+/** Interval between saves. Even at one block per second, a kill loses only non-final blocks, which are the newest 64. */
 const SAVE_INTERVAL_MS = 30_000;
-/** Maximum share of time spent on saves, because anvil does nothing else while it saves, which can take seconds. */
+/** Maximum share of time that saves may take. A save may take seconds, in which anvil does nothing else. */
 const SAVE_SHARE = 0.05;
 
-/** This method returns the state of the whole chain as hex of gzipped JSON; `anvil --load-state` reads that JSON. */
+/** Method that returns the state of the whole chain, as hex of gzipped JSON. `anvil --load-state` reads that JSON. */
 const DUMP_METHOD = 'anvil_dumpState';
 
 export interface StateKeeper {
-  /** Saves the chain now, after a running save has finished. */
+  /** Saves the chain now. If a save is running, waits for its end first. */
   save(): Promise<void>;
   close(): void;
 }
 
-/** Saves a node's chain to `path` every half minute, less often if saves are slow. Reports failed saves to `log`. */
+/** Saves a node's chain to `path` every half minute, less often if saves are slow. Passes failures to `log`. */
 export function keepState(options: {
   readonly node: Node;
   readonly path: string;
@@ -49,7 +49,7 @@ export function keepState(options: {
 
 export const notSaved = (error: unknown): string => `the development chain could not be saved: ${error}`;
 
-/** Writes the chain to `path` atomically. anvil's `--state-interval` writes in place, so a kill may break the file. */
+/** Writes the chain to `path` atomically. anvil's `--state-interval` does not, so that a kill may break the file. */
 async function saveState(node: Node, path: string): Promise<void> {
   const dump = await node.call<string>(DUMP_METHOD);
   const state = await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex'));

@@ -1,9 +1,9 @@
-/** Initial number of parallel block requests: enough to hide a node's latency without overloading it. */
+/** Initial number of parallel block requests: enough to hide a node's latency, too few to overload the node. */
 const START = 4;
-/** Maximum number of parallel block requests. More would only wait in the node's queue and cost memory here. */
+/** Maximum number of parallel block requests. More requests would only wait at the node, and need memory here. */
 const MOST = 32;
 
-/** Adaptive limit of parallel block requests: grows slowly on success, halves on failure (AIMD). */
+/** Limit of parallel block requests. It grows slowly while requests succeed, and halves after a failure (AIMD). */
 export class AdaptiveConcurrency {
   readonly #most: number;
   #limit: number;
@@ -18,7 +18,7 @@ export class AdaptiveConcurrency {
     return this.#limit;
   }
 
-  /** Records a fetched block. The limit grows by one after twice as many blocks as it allows in parallel. */
+  /** Records that a block was fetched. The limit grows by one after twice as many blocks as it allows in parallel. */
   answered(): void {
     if (++this.#answersSinceChange < 2 * this.#limit) return;
     this.#answersSinceChange = 0;
@@ -32,5 +32,5 @@ export class AdaptiveConcurrency {
   }
 }
 
-/** Returns a limit that never exceeds its start value, for work in the background. */
+/** Returns a limit that never exceeds its initial value, for work in the background. */
 export const boundedConcurrency = (): AdaptiveConcurrency => new AdaptiveConcurrency(START, START);

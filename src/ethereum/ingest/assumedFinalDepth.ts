@@ -1,2 +1,2 @@
-/** If a node does not report finality, blocks this far below its head count as final. */
+/** If nodes do not report finalized blocks, ingest treats blocks at least this far below the head as final. */
 export const ASSUMED_FINAL_DEPTH = 256;

@@ -14,20 +14,20 @@ import type { IndexerObserver } from './indexerObserver.ts';
 import type { ChainSource } from './pooledSource.ts';
 import { rewind } from './rewind.ts';
 
-/** Maximum number of blocks followed in one pass, so that a request for an older block waits for at most this many. */
+/** Maximum number of new blocks per pass, because a request for an older block waits until a running pass ends. */
 const MAX_BLOCKS_PER_PASS = 256;
 
-/** If a reorganisation replaces more blocks than this, the excess is removed first, in separate transactions. */
+/** Maximum number of replaced blocks that are removed together with the first new ones. Others are removed before. */
 const MAX_UNDONE_WITH_NEW = 1024;
 
 export interface ChainFollowerOptions {
-  /** First block to index. Default: the latest MAX_RANGE_BLOCKS. */
+  /** Number of the first block to index. Default: the first of the latest MAX_RANGE_BLOCKS blocks. */
   readonly fromBlock?: number;
-  /** Rule that decides which blocks are final. Default: the usual rule of the chain. */
+  /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
   readonly finality?: Finality;
 }
 
-/** Change of the index while following the chain: blocks from `undoFrom` on were removed, then `blocks` were added. */
+/** Change at the head of the index: the blocks from number `undoFrom` on were removed, then `blocks` were added. */
 export interface HeadChange {
   readonly undoFrom?: number;
   readonly blocks: readonly IndexedBlock[];
@@ -38,21 +38,21 @@ export interface ChainFollowerDependencies {
   readonly source: ChainSource;
   readonly observer: Pick<IndexerObserver, 'indexed' | 'reorganised'>;
   readonly write: (change: IndexChange) => Promise<void>;
-  /** Called with each change after it was applied, in order. */
+  /** Called with each change in order, after the change was applied to the index. */
   readonly followed: (change: HeadChange) => void;
   readonly signal: AbortSignal;
   readonly isFailing: () => boolean;
 }
 
-/** Moves the index to the current chain of the nodes, one pass at a time. The caller must not let passes overlap. */
+/** Moves the head of the index to the nodes' head, pass by pass. The caller must not let passes overlap. */
 export class ChainFollower {
   readonly #options: ChainFollowerOptions;
   readonly #dependencies: ChainFollowerDependencies;
   #heads: NodeHeads | undefined;
-  /** Number of the index's head, -1 if the index is empty. Undefined until it was read. */
+  /** Block number of the index's head; -1 if the index is empty; undefined before the first pass has read it. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
-  /** Hash of the last head that was fetched for the local copy of the newest blocks. */
+  /** Hash of the last head that was requested from a node for the local copy of the newest blocks. */
   #askedToKeep: Hash | undefined;
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
@@ -60,12 +60,12 @@ export class ChainFollower {
     this.#dependencies = dependencies;
   }
 
-  /** Newest known heads of the chain, which the relay uses too. */
+  /** Newest known heads of the chain. The relay uses the same ones. */
   get lastHeads(): NodeHeads | undefined {
     return this.#dependencies.source.knownHeads ?? this.#heads;
   }
 
-  /** Blocks between the node's newest known head and the index's head. Undefined before the first pass. */
+  /** Number of blocks that the index lags behind the nodes' newest known head; undefined before the first pass. */
   get lagBlocks(): number | undefined {
     const { lastHeads } = this;
     if (lastHeads === undefined || this.#indexHead === undefined) return undefined;
@@ -83,11 +83,11 @@ export class ChainFollower {
     return this.lastHeads;
   }
 
-  /** Removes replaced blocks, then adds new ones up to the limit of one pass. Resolves with true if more remain. */
+  /** Runs one pass: removes replaced blocks, then adds new blocks. Resolves with true if more new blocks remain. */
   async catchUp(): Promise<boolean> {
     const { store, source, observer, signal, isFailing } = this.#dependencies;
     await this.#bindChain();
-    // After a failure the cached heads may belong to blocks that the chain has replaced.
+    // After a failure, the heads of the last polls may be blocks that the chain has replaced since.
     const heads = await (isFailing() ? source.freshHeads() : source.heads());
     const head = await store.head();
     const indexHead = head?.number;
@@ -116,15 +116,15 @@ export class ChainFollower {
   }
 
   /**
-   * Fetches the head for the local copy of the newest blocks if another server wrote the head to the shared index
-   * first, so that nothing was added here. Each head is tried only once, because a missing copy is not a failure.
+   * Fetches the head for the local copy of the newest blocks. This is necessary if another server wrote the head to
+   * the shared index, so that this pass added no block. Each head is tried once: a missing copy is no failure.
    */
   async #keepNewest({ number, hash }: StoredBlock): Promise<void> {
     if (hash === this.#askedToKeep) return;
     this.#askedToKeep = hash;
     const { store, source, signal } = this.#dependencies;
     try {
-      // The node may have replaced the block by now; the next pass detects that.
+      // If the node's block has another hash, the chain has replaced the block. The next pass detects that.
       for await (const blocks of fetchBlocks([number], { store, source, signal }))
         for (const block of blocks) if (block.block.hash === hash) await store.cacheNewest?.(block);
     } catch (error) {
@@ -132,7 +132,7 @@ export class ChainFollower {
     }
   }
 
-  /** Returns the first block to fetch: the one after the index's head, or the first replaced one. */
+  /** Returns the number of the first block to fetch: the one after the index's head, or the first replaced one. */
   async #firstToAdd(
     heads: NodeHeads,
     indexHead: number | undefined,
@@ -144,7 +144,7 @@ export class ChainFollower {
     return undoFrom === 0 || crossesGap ? Math.max(undoFrom, this.#firstBlock(heads)) : undoFrom;
   }
 
-  /** Reports replaced blocks, and removes them if they are too many for one change. */
+  /** Reports a reorganisation. Removes its replaced blocks, except those that the next change can remove. */
   async #reorganised(undoFrom: number, indexHead: number): Promise<void> {
     const { store, observer, write, followed } = this.#dependencies;
     observer.reorganised(undoFrom, indexHead - undoFrom + 1);
@@ -172,7 +172,7 @@ export class ChainFollower {
     this.#finality = this.#options.finality ?? defaultFinality(chain.chainId);
   }
 
-  /** Returns the first replaced block. Throws WrongChainError if the nodes have a new chain instead of a reorg. */
+  /** Returns the number of the first replaced block. Throws WrongChainError if the nodes are on another chain now. */
   async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
     const { store, source } = this.#dependencies;
     const final = this.#finality === 'none' ? undefined : await store.finalizedNumber();
@@ -190,7 +190,7 @@ export class ChainFollower {
     return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
   }
 
-  /** Stores the number of the final block if the index has that block. */
+  /** Stores the number of the highest final block, if the index has this block. */
   async #finalize(heads: NodeHeads): Promise<void> {
     const { store } = this.#dependencies;
     const number = finalNumber(this.#finality, heads);

@@ -3,27 +3,27 @@ import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import { type IndexedBlock, indexBlock, indexUnavailable, type TraceStore } from '../traces/index.ts';
 import { type AdaptiveConcurrency, boundedConcurrency } from './adaptiveConcurrency.ts';
 
-/** Maximum number of blocks per transaction while catching up. Large transactions need fewer flushes to disk. */
+/** Maximum number of blocks per batch, which is written in one transaction. Large batches need fewer disk flushes. */
 export const MAX_BLOCKS_PER_BATCH = 64;
-/** Maximum traces per transaction, unless the store sets a limit. A trace uses some 500 bytes until it is written. */
+/** Maximum traces per batch, unless the store sets a limit. A trace uses some 500 bytes of memory until written. */
 const TRACES_PER_BATCH = 12_288;
-/** Maximum bytes of chunks per transaction, for blocks with much data in few traces. */
+/** Maximum bytes of chunks per batch. It bounds the memory for blocks with much data in few traces. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;
-/** Blocks above this size reduce parallel fetches, because finished blocks wait in memory for the ones before them. */
+/** A larger block halves the number of parallel fetches: fetched blocks wait in memory for the blocks before them. */
 const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Fetching {
   readonly store: Pick<TraceStore, 'tracesPerChange'>;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
-  /** Default: `boundedConcurrency()`. */
+  /** Limit of parallel fetches. Default: `boundedConcurrency()`. */
   readonly concurrency?: AdaptiveConcurrency;
 }
 
 /**
- * Fetches blocks by number, several in parallel, and yields them in write-ready batches in number order. The next batch
- * is fetched while the caller processes the last one. Consecutive numbers must be parent and child. Rejects with
- * NodeError.
+ * Fetches blocks by number, several in parallel, and yields batches in the order of the numbers, ready to be written.
+ * More blocks are fetched while the caller processes a batch. Rejects with NodeError, also if two blocks with
+ * consecutive numbers are not parent and child.
  */
 export async function* fetchBlocks(
   numbers: readonly number[],
@@ -45,7 +45,7 @@ export async function* fetchBlocks(
     startMore();
     const block = await fetched.catch((error: unknown) => ({ error }));
     if ('error' in block) {
-      // Keep the blocks fetched before the failure, so that an unreliable node still makes progress.
+      // Yield the blocks before the failure, so that an unreliable node does not prevent progress.
       if (batch.length > 0) yield batch;
       throw block.error;
     }
@@ -79,7 +79,7 @@ async function fetchBlock(source: TraceProvider, number: number, signal: AbortSi
   return unavailable === undefined ? indexBlock(header, traces) : indexUnavailable(header, unavailable);
 }
 
-/** The node's chain may change while its blocks are fetched. The error makes the caller fetch them again. */
+/** Throws NodeError if a block is not the child of the block before. The chain has changed, so the caller retries. */
 function checkLink(parent: IndexedBlock | undefined, child: IndexedBlock): void {
   if (parent === undefined || parent.block.number !== child.block.number - 1) return;
   if (parent.block.hash === child.block.parentHash) return;

@@ -4,9 +4,9 @@ import type { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 import { fetchBlocks } from './fetchBlocks.ts';
 import { missingBlocks } from './missingBlocks.ts';
 
-/** Number of blocks per window. The missing blocks of a window are listed in memory. */
+/** Number of blocks that are examined at a time. The numbers of the missing ones are kept in memory. */
 const WINDOW_BLOCKS = 1024;
-/** Pause after the first failure, doubled with each failure up to `LAST_RETRY_MS`. */
+/** Pause after the first failure of a node. It doubles with each further failure, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 30_000;
 
@@ -17,16 +17,16 @@ export interface FillOptions {
   readonly toBlock: number;
   readonly concurrency: AdaptiveConcurrency;
   readonly signal: AbortSignal;
-  /** Writes blocks. Blocks that it has written are not fetched again. */
+  /** Writes blocks to the index. Resolves when they are stored, after which they are not fetched again. */
   readonly apply: (change: IndexChange) => Promise<void>;
   readonly written: (blocks: readonly IndexedBlock[]) => void;
-  /** Called after each node failure with the number of failures in a row. May throw to stop the fill. */
+  /** Called after each failure of a node, with the number of failures in a row. May throw to stop the fill. */
   readonly failed: (error: NodeError, retryMs: number, failuresInARow: number) => void;
 }
 
 /**
- * Adds the missing blocks of a range to the index, in ascending order. Keeps no record of progress, because blocks in
- * the index are done. The fill can therefore be killed and restarted. Returns early only if it is aborted.
+ * Adds the missing blocks of a range to the index, in ascending order. The index itself is the record of progress, so
+ * a fill can be killed and started again. Returns before the range is complete only if it is aborted.
  */
 export async function fillRange(options: FillOptions): Promise<void> {
   const { store, toBlock, signal } = options;

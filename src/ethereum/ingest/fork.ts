@@ -1,7 +1,7 @@
 import type { BlockRef, TraceProvider } from '../nodes/index.ts';
 import type { TraceStore } from '../traces/index.ts';
 
-/** The node's chain differs from the index at or below a finalized block, so this is not a reorganisation. */
+/** The nodes' chain differs from the index at a finalized block, so the difference is not a reorganisation. */
 export class FinalityError extends Error {
   override readonly name = 'FinalityError';
 
@@ -15,9 +15,9 @@ export class FinalityError extends Error {
 }
 
 /**
- * Returns the first block of the index that is not in the node's chain; undefined if the chains agree. Walks down
- * from the head, across gaps, to the first common block, because all blocks below are its ancestors. Throws
- * FinalityError if a block up to `finalNumber` differs.
+ * Returns the number of the lowest block of the index that is not in the nodes' chain; undefined if there is none.
+ * Walks down from the head, across gaps, to the first common block, because all blocks below are its ancestors.
+ * Throws FinalityError if a block up to `finalNumber` differs.
  */
 export async function findFork(
   store: TraceStore,
@@ -25,7 +25,7 @@ export async function findFork(
   { latest, finalNumber }: { readonly latest: BlockRef; readonly finalNumber: number | undefined },
 ): Promise<number | undefined> {
   let fork: number | undefined;
-  // A lagging node has no information about blocks above its head; those blocks stay until a node contradicts them.
+  // A lagging node knows nothing about blocks above its head. They remain until a node has other blocks there.
   let block = await store.lastBlock(latest.number);
   while (block !== undefined) {
     const ref: BlockRef | undefined =

@@ -17,16 +17,16 @@ export interface GapFillerDependencies {
   readonly observer: Pick<IndexerObserver, 'failed' | 'filled' | 'gapClosed'>;
   readonly signal: AbortSignal;
   readonly follower: Pick<ChainFollower, 'lastHeads' | 'finalNumber'>;
-  /** Applies a change, serialised with all other writes. */
+  /** Applies a change while no other write to the index runs. */
   readonly apply: (change: IndexChange) => Promise<void>;
 }
 
-/** Fills the gap below the followed blocks, up to the final block, while new blocks are followed. */
+/** Fills in missing blocks from `fromBlock` to the highest final block, while the chain follower adds new ones. */
 export class GapFiller {
   readonly #options: GapFillerOptions;
   readonly #dependencies: GapFillerDependencies;
   #firstMissing: number | undefined;
-  /** Block number. From the first block to index up to this one, no block is missing. */
+  /** Block number: from the first block to index up to this block, none is missing. */
   #filledTo = 0;
 
   constructor(options: GapFillerOptions, dependencies: GapFillerDependencies) {
@@ -34,7 +34,7 @@ export class GapFiller {
     this.#dependencies = dependencies;
   }
 
-  /** Lowest missing block at or above the first block to index; undefined if none is missing. */
+  /** Number of the lowest missing block from `fromBlock` on; undefined if no block is missing. */
   get firstMissing(): number | undefined {
     return this.#firstMissing;
   }
@@ -43,7 +43,7 @@ export class GapFiller {
     this.#filledTo = Math.min(this.#filledTo, blockNumber);
   }
 
-  /** Resolves when no block is missing, or when aborted. */
+  /** Fills in blocks until none is missing up to the head of the index, or until aborted. */
   async run(): Promise<void> {
     const { fromBlock, pollIntervalMs } = this.#options;
     const { store, observer, signal, follower } = this.#dependencies;

@@ -1,4 +1,4 @@
-/** Ingest: follows a chain and fills ranges, so that the index holds one complete chain. */
+/** Ingest: follows the nodes' chain and fills ranges of older blocks, so that the index holds one complete chain. */
 
 export { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';

@@ -11,46 +11,46 @@ import { PollLoop } from './pollLoop.ts';
 import type { ChainSource } from './pooledSource.ts';
 import { UnavailableBlocks } from './unavailableBlocks.ts';
 
-/** Blocks from `fromBlock` on that are older than the latest ones are filled in while the head is followed. */
+/** Options of an indexer. It follows the head and meanwhile fills in the older blocks from `fromBlock` on. */
 export interface IndexerOptions extends ChainFollowerOptions {
   readonly pollIntervalMs: number;
-  /** True if another process fills in missing blocks below the head. This process then never fetches them. */
+  /** True if another process fetches the blocks that are missing below the head. Default: this process does. */
   readonly isFollower?: boolean;
 }
 
-/** Applies a change by calling `apply`. Can notify other readers of the index before or after that. */
+/** Applies a change to the index by calling `apply`, and may notify readers of the index before or after that. */
 export type ApplyWith = (change: IndexChange, apply: () => Promise<void>) => Promise<void>;
 
-/** Starts the tracing span of a write; undefined if it is not sampled. */
+/** Starts the span of a write to the index; undefined if the write is not sampled. */
 export type BeginWrite = (change: IndexChange) => Span | undefined;
 
 export interface IndexerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: IndexerObserver;
-  /** Called after each change at the index's head was applied. Not called for older blocks that are filled in. */
+  /** Called after each change at the head of the index, but not for older blocks that are filled in. */
   readonly followed?: (change: HeadChange) => void;
   readonly beginWrite?: BeginWrite | undefined;
-  /** Default: calls `apply` directly. */
+  /** Applies each change of the index. Default: calls `apply`. */
   readonly applyWith?: ApplyWith | undefined;
   /** Clock for tests. Default: a monotonic clock. */
   readonly nowMs?: () => number;
 }
 
 export interface IndexerStatus {
-  /** Newest known head of the nodes; undefined before the first response. */
+  /** Block number of the nodes' newest known head; undefined before a node has reported one. */
   readonly nodeHead: number | undefined;
-  /** Blocks between the node's head and the index's head; undefined before the first response. */
+  /** Number of blocks that the index lags behind the nodes' head; undefined before the first pass. */
   readonly lagBlocks: number | undefined;
-  /** Message of the current failure; undefined if the last pass succeeded. */
+  /** Error message of the last pass; undefined if that pass succeeded. */
   readonly failure: string | undefined;
-  /** Lowest missing block at or above the first block to index; undefined if none is missing. */
+  /** Number of the lowest missing block from `fromBlock` on; undefined if no block is missing. */
   readonly firstMissing: number | undefined;
   /** Blocks that no node can trace, ascending, at most 1,000. */
   readonly unavailable: readonly UnavailableBlock[];
 }
 
-/** Keeps the index at a node's head and fetches older blocks on demand. Serialises all writes of the index. */
+/** Keeps the index at the nodes' head, and fetches older blocks on demand. Runs one write to the index at a time. */
 export class Indexer {
   readonly #store: TraceStore;
   readonly #stop = new AbortController();
@@ -130,12 +130,12 @@ export class Indexer {
     );
   }
 
-  /** Reports a new head: starts a pass immediately unless the loop is in its pause after a failure. */
+  /** To be called for each new head. Starts a pass immediately, unless the loop pauses after a failure. */
   headChanged(): void {
     this.#loop.wake();
   }
 
-  /** Stops following. Resolves when running writes are finished. */
+  /** Stops all work on the index. Resolves when running writes have finished. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -158,15 +158,15 @@ export class Indexer {
     return this.#follower.lastHeads;
   }
 
-  /** Polls the nodes and returns their heads. If no node answers, returns the last known heads. */
+  /** Polls the nodes and returns the heads. If no node answers, returns the last known heads. */
   freshHeads(): Promise<NodeHeads | undefined> {
     return this.#follower.freshHeads();
   }
 
   /**
-   * Makes sure that the index has all blocks of a range up to the node's head, with traces. Concurrent callers share
-   * one fetch per block. Throws BlockUnavailableError for the first block that no node returns. Does not fetch blocks
-   * recorded as unavailable.
+   * Makes sure that the index has all blocks of a range, with traces. Concurrent callers share one fetch per block.
+   * Throws BlockUnavailableError for a block that no node returns, or that the index records as unavailable: such a
+   * block is not fetched.
    */
   async ensure(fromBlock: number, toBlock: number): Promise<void> {
     const store = this.#store;
@@ -201,7 +201,7 @@ export class Indexer {
     const store = this.#store;
     const head = await store.head();
     if (head === undefined || missing > head.number) {
-      // The block is above the index's head: run as many passes as needed to reach it.
+      // The block is above the index's head, so passes are run until the head reaches the block.
       await this.freshHeads();
       for (let isBehind = true; isBehind && missing > ((await store.head())?.number ?? -1); )
         isBehind = await this.#catchUp().catch((error: unknown) => {

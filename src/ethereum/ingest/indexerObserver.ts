@@ -1,16 +1,16 @@
 import type { IndexedBlock, UnavailableBlock } from '../traces/index.ts';
 
-/** Events of following the chain, for logs and metrics. */
+/** Receives the events of ingest, for logs and metrics. */
 export interface IndexerObserver {
   indexed(blocks: readonly IndexedBlock[], nodeHead: number): void;
   reorganised(undoFrom: number, undoneBlocks: number): void;
   failed(error: unknown, retryMs: number): void;
   recovered(): void;
-  /** Blocks were written into the gap between the first block to index and the followed blocks. */
+  /** Blocks were written that were missing between the first block to index and the head of the index. */
   filled(blocks: readonly IndexedBlock[], toBlock: number): void;
   /** A block was recorded as unavailable because no node can trace it. */
   unavailable(block: UnavailableBlock): void;
-  /** The traces of a formerly unavailable block were written. */
+  /** The traces of a block that was unavailable before were written. */
   available(block: UnavailableBlock): void;
   /** The index now has all blocks from `fromBlock` to its head. */
   gapClosed(fromBlock: number): void;

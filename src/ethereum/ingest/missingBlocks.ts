@@ -1,6 +1,6 @@
 import type { TraceStore } from '../traces/index.ts';
 
-/** Yields the blocks of a range that are missing in the index, in ascending order. */
+/** Yields the numbers of the blocks of a range that are not in the index, in ascending order. */
 export async function* missingBlocks(
   store: Pick<TraceStore, 'firstMissing'>,
   fromBlock: number,

@@ -9,14 +9,14 @@ import {
 } from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 
-/** Number of non-final blocks that are fetched into memory and added at once. Full mainnet blocks fit. */
+/** Maximum number of non-final blocks that are fetched into memory and added together. So many full blocks fit. */
 const JOINED_AT_A_TIME = 16;
 
-/** A block is not in the index and no node returns it, or the index records it as unavailable. */
+/** A block is not in the index, and no node returns this block, or the index records the block as unavailable. */
 export class BlockUnavailableError extends Error {
   override readonly name = 'BlockUnavailableError';
   readonly blockNumber: number;
-  /** Reason that no node can trace the block, if it is recorded as unavailable. */
+  /** Reason why no node can trace the block, if the index records the block as unavailable. */
   readonly failure: TraceFailure | undefined;
 
   constructor(
@@ -40,28 +40,28 @@ export interface PastBlocksOptions {
   readonly signal: AbortSignal;
   readonly write: (change: IndexChange) => Promise<void>;
   readonly finalNumber: () => Promise<number>;
-  /** Runs a write, serialised with all other writes. */
+  /** Runs a write while no other write to the index runs. */
   readonly runExclusive: (write: () => Promise<void>) => Promise<void>;
-  /** Moves the index to the current chain. Rejects if that fails. */
+  /** Moves the head of the index to the nodes' current chain. Rejects if that fails. */
   readonly catchUp: () => Promise<unknown>;
 }
 
 /**
- * Fetches blocks below the index's head on demand. Concurrent callers share one fetch per block; only writes are
- * serialised. A final block may be added alone. A non-final block may be replaced. Only the walk down from the head
- * detects this, and it ends at the first block that is still in the chain. All blocks between a non-final block and
- * the followed chain are therefore added too, from the top down, each as the parent of the one above.
+ * Fetches blocks below the index's head on demand. Concurrent callers share one fetch per block. A final block may be
+ * added alone. A non-final block may be replaced later. `findFork` detects this by a walk down from the head, which
+ * ends at the first block still in the chain. Therefore the missing blocks above a non-final block are added too,
+ * from the top down, so that each is the parent of a block in the index.
  */
 export class OnDemandBlocks {
   readonly #options: PastBlocksOptions;
-  /** Running fetches, by the number of each block that they fetch. */
+  /** By block number, the running fetch of the block. One fetch may have several blocks. */
   readonly #underWay = new Map<number, Promise<void>>();
 
   constructor(options: PastBlocksOptions) {
     this.#options = options;
   }
 
-  /** Adds the missing block `first`, and blocks up to `last` that fit into one batch. Throws BlockUnavailableError. */
+  /** Adds the missing block `first` and blocks up to `last` that fit into one batch. Throws BlockUnavailableError. */
   async fetch(first: number, last: number): Promise<void> {
     const final = await this.#options.finalNumber();
     if (first > final) return this.#join(first);
@@ -73,7 +73,7 @@ export class OnDemandBlocks {
       await this.#joinFromAbove(first);
     } catch (error) {
       if (!isChainChange(error)) throw named(first, error);
-      // The index may lag the node's current chain.
+      // The node's chain may have changed since the last pass. Move the index to that chain, then try again.
       await this.#options
         .catchUp()
         .then(() => this.#joinFromAbove(first))
@@ -94,22 +94,22 @@ export class OnDemandBlocks {
     const head = (await this.#options.store.head())?.number ?? -1;
     let next = first + 1;
     while (next <= head && (await this.#isMissing(next))) next++;
-    // A reorganisation removed the blocks above, so there is nothing to join.
+    // A reorganisation has removed all blocks above, so the gap does not end at a block of the index.
     if (next > head) throw new BlockUnavailableError(first);
     return next - 1;
   }
 
-  /** Fetches the missing blocks of a list, unless another call fetches them already. */
+  /** Fetches the missing blocks of a list. First waits for other calls that fetch blocks of the list. */
   async #fetchOnce(numbers: readonly number[]): Promise<void> {
     for (const number of numbers)
       await this.#underWay.get(number)?.catch((error: unknown) => {
-        // A failure at a block that is not in this list does not concern this call.
+        // The other call may have failed at a block that is not in this list. This does not concern this call.
         if (error instanceof BlockUnavailableError && numbers.includes(error.blockNumber)) throw error;
       });
     const missing: number[] = [];
     for (const number of numbers) if (await this.#isMissing(number)) missing.push(number);
     if (missing.length === 0) return;
-    // Other calls may have started while this one waited.
+    // While this call waited, other calls may have started to fetch some of its blocks.
     if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing);
     const added = awaitedLater(
       this.#add(missing).finally(() => {
@@ -140,25 +140,25 @@ export class OnDemandBlocks {
     const { write, signal, finalNumber } = this.#options;
     if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
     const last = blocks.at(-1)?.block.number ?? 0;
-    // The block above may have been removed during the fetch.
+    // During the fetch, a reorganisation may have removed the block above.
     if (last > (await finalNumber()) && (await this.#isMissing(last + 1)))
       throw new IndexConflictError(`block ${last} is not final and does not connect to a block of the index`);
     await write({ blocks });
   }
 
   async #isMissing(number: number): Promise<boolean> {
-    // The store may be closed when a waiting caller resumes.
+    // After the abort, the store may be closed when a waiting caller continues.
     if (this.#options.signal.aborted) throw new BlockUnavailableError(number);
     return (await this.#options.store.firstMissing(number, number)) !== undefined;
   }
 }
 
-/** True if the node's chain and the index did not match because one of them changed. */
+/** True if the error shows that the node's chain and the index did not match, because one of them has changed. */
 function isChainChange(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof IndexConflictError || (cause instanceof NodeError && cause.reason === 'nonsense');
 }
 
-/** Reports the block that the caller requested; the block that failed is in the cause. */
+/** Returns an error that names the block that the caller requested. Its cause names the block that failed. */
 const named = (blockNumber: number, cause: unknown): BlockUnavailableError =>
   new BlockUnavailableError(blockNumber, { cause });

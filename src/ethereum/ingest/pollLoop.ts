@@ -1,23 +1,23 @@
-/** Pause after the first failure, doubled with each failure up to `LAST_RETRY_MS`. */
+/** Pause after the first failed pass. It doubles with each further failure, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
 
 export interface PollLoopDependencies {
   readonly signal: AbortSignal;
-  /** Runs one pass. Resolves with true if there is more to do immediately. */
+  /** Runs one pass. Resolves with true if another pass should follow without a pause. */
   readonly pass: () => Promise<boolean>;
   readonly failed: (error: unknown, retryMs: number) => void;
-  /** Called when a pass succeeds after failures. */
+  /** Called when a pass has succeeded after failed ones. */
   readonly recovered: () => void;
 }
 
-/** Runs passes until aborted. Pauses between them unless there is more to do; after failures the pause is longer. */
+/** Runs passes until aborted, with pauses at the poll interval. After failures, the pauses grow. */
 export class PollLoop {
   readonly #intervalMs: number;
   readonly #dependencies: PollLoopDependencies;
   #failure: unknown;
   #failures = 0;
-  /** Whether `wake` was called since the current pass began. */
+  /** True if `wake` was called since the current pass began, so that another one follows without a pause. */
   #isDue = false;
   #endPause: () => void = () => undefined;
 
@@ -34,7 +34,7 @@ export class PollLoop {
     return this.#failure;
   }
 
-  /** Requests another pass. It starts immediately unless the loop is in its pause after a failure. */
+  /** Requests another pass. The pass starts immediately, unless the loop pauses after a failure. */
   wake(): void {
     this.#isDue = true;
     if (!this.isFailing) this.#endPause();

@@ -16,22 +16,22 @@ import {
 import type { ChainIdentity, Hash } from '../traces/index.ts';
 import { type Round, TraceAttempts } from './traceAttempts.ts';
 
-/** Maximum number of oversized responses to one request for a block. Nodes not asked are tried in a later request. */
+/** Maximum number of nodes whose responses to one request are too large. Later requests try the remaining nodes. */
 const MAX_OVERSIZED_ANSWERS = 2;
-/** Distances, in blocks, at which a node that fails to trace a block is tested with another block. */
+/** Distances in blocks: if a node fails to trace a block, it is tested with the blocks at these distances. */
 const PROOF_DISTANCES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 export interface ChainSource extends TraceProvider {
-  /** Polls the nodes and returns their heads; `heads` returns the last known ones. */
+  /** Polls the nodes and returns the heads. In contrast, `heads` returns the heads of the last polls. */
   freshHeads(): Promise<NodeHeads>;
-  /** Last known heads, even if no node answers now; undefined before the first poll. */
+  /** Heads of the last successful polls, even if no node answers now; undefined before the first one. */
   readonly knownHeads: NodeHeads | undefined;
 }
 
-/** Starts the tracing span of a block fetch; undefined if it is not sampled. */
+/** Starts the span of a request for a block; undefined if the request is not sampled. */
 export type BeginBlock = (blockNumber: number) => Span | undefined;
 
-/** Called when a node failed to return the requested data and another node is tried. */
+/** Called if a node fails to return the requested data, so that the next node is tried. */
 export type OnFailover = (node: UpstreamNode, what: string, error: NodeError) => void;
 
 export interface PooledSourceOptions {
@@ -40,7 +40,7 @@ export interface PooledSourceOptions {
   readonly nowMs?: () => number;
 }
 
-/** The nodes of a network as one source. If a node fails or lacks the data, the next node is tried. */
+/** The nodes of a network as one source of blocks. If a node fails or does not have the data, tries the next node. */
 export class PooledSource implements ChainSource, TransactionFinder, BlockFinder {
   readonly #pool: NodePool;
   readonly #failedOver: OnFailover;
@@ -77,7 +77,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     return this.#first(`block ${blockNumber}`, blockNumber, (traces) => traces.blockRef(blockNumber));
   }
 
-  /** Returns a block with its traces, or the reason that no node can trace it; undefined above the nodes' heads. */
+  /** Returns a block with its traces, or why no node can trace it; undefined if it is above the nodes' heads. */
   block(blockNumber: number): Promise<TracedBlock | undefined> {
     const span = this.#beginBlock?.(blockNumber);
     const block = this.#tracedBlock(blockNumber, span);
@@ -101,7 +101,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
       if (block === undefined) notAsked.delete(node);
       else {
         this.#attempts.forget(blockNumber);
-        // Empty blocks prove nothing, because a node with a broken tracer returns them too.
+        // An empty block proves nothing, because a node with a broken tracer returns empty blocks too.
         if (block.header.transactionHashes.length > 0) this.#attempts.traced(node, blockNumber);
       }
       return block;
@@ -130,7 +130,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     }
   }
 
-  /** Returns the block as unavailable if no node can trace it; undefined while a node may still be able to. */
+  /** Returns the block as unavailable if no node can trace it; undefined while a node may still trace it. */
   async #verdict(round: Round): Promise<TracedBlock | undefined> {
     for (const node of this.#attempts.nodesToProbe(round)) await this.#prove(node, round.blockNumber);
     const verdict = this.#attempts.verdict(round);
@@ -139,7 +139,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     return { header: verdict.header, traces: [], unavailable: verdict.failure };
   }
 
-  /** Tests if a node that fails at a block can trace another block nearby. */
+  /** Tests if a node that fails to trace a block can trace another block nearby, and records if it can. */
   async #prove(node: UpstreamNode, blockNumber: number): Promise<void> {
     const head = node.heads?.latest.number ?? blockNumber;
     const others = PROOF_DISTANCES.flatMap((distance) => [blockNumber - distance, blockNumber + distance]);
@@ -163,8 +163,8 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
   }
 
   /**
-   * Returns the first result. If no node has one: undefined if a node reported that the data does not exist,
-   * otherwise throws the first failure.
+   * Returns the first result of a node. If no node has the data, returns undefined if at least one node responded
+   * that the data does not exist, otherwise throws the first failure.
    */
   async #firstOf<T>(
     nodes: readonly UpstreamNode[],
@@ -176,7 +176,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     for (const node of nodes) {
       try {
         const value = await this.#pool.take(node, (traces) => ask(traces, node));
-        // A node that does not have the data may be behind the others, so the next node is asked.
+        // A node without the data may lag behind the other nodes, so the next node is asked.
         if (value !== undefined) return value;
         anyHasNothing = true;
       } catch (error) {

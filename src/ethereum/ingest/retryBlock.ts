@@ -8,10 +8,10 @@ export interface RetryBlockDependencies {
   readonly write: (change: IndexChange) => Promise<void>;
 }
 
-/** `replaced`: the chain has another block at this height, which the chain follower adds. */
+/** Result of a retry. `replaced`: the chain has another block at this height, which the chain follower adds. */
 export type RetryOutcome = 'indexed' | 'unavailable' | 'replaced';
 
-/** Retries an unavailable block and indexes its traces if a node returns them. Rejects with NodeError. */
+/** Requests the traces of an unavailable block, and indexes them if a node returns them. Rejects with NodeError. */
 export async function retryBlock(
   { number, hash }: UnavailableBlock,
   { store, source, runExclusive, write }: RetryBlockDependencies,

@@ -1,17 +1,17 @@
 import type { BlockTraceError, UpstreamNode } from '../nodes/index.ts';
 import type { BlockHeader, Hash, TraceFailure } from '../traces/index.ts';
 
-/** A node counts as unable to trace a block after this many failures over at least `MIN_SPAN_MS`. */
+/** Number of failures, over at least `MIN_SPAN_MS`, after which a node counts as unable to trace a block. */
 const MIN_ATTEMPTS = 3;
 const MIN_SPAN_MS = 60_000;
-/** Maximum pause between attempts that count together, because a longer pause may mean a separate outage. */
+/** Maximum pause between two attempts that count together. Failures further apart may have separate causes. */
 const MAX_PAUSE_MS = 600_000;
 /**
- * Distance within which the node must have traced another block. A node that lacks the states of a whole range fails
- * at all its blocks, which proves nothing about any of them.
+ * Maximum distance of another block that a node must have traced, so that its failure at a block counts. If a node
+ * lacks the states of a whole range, it fails at all blocks of the range, which proves nothing about any of them.
  */
 const NEAR_BLOCKS = 256;
-/** Maximum number of failing blocks in memory; the oldest is evicted first. */
+/** Maximum number of blocks with failed attempts that are remembered. The oldest is evicted first. */
 const MAX_BLOCKS = 256;
 
 interface NodeAttempts {
@@ -20,14 +20,14 @@ interface NodeAttempts {
   attempts: number;
   failure: TraceFailure;
   isSettled: boolean;
-  /** True if the node traced another block nearby since the first attempt. */
+  /** True if the node has traced another block nearby since the first attempt. */
   hasTracedAnother: boolean;
 }
 
-/** Attempts by block hash, because nodes may have different blocks at one height. */
+/** Attempts of the nodes at one height, by block hash, because nodes may have different blocks at this height. */
 type FailingBlock = Map<Hash, Map<UpstreamNode, NodeAttempts>>;
 
-/** Results of one round of requests to the nodes for one block. */
+/** Results of one round, in which the nodes were asked for the traces of one block. */
 export interface Round {
   readonly blockNumber: number;
   /** Nodes that have the block and failed to trace it, most trusted first. */
@@ -40,7 +40,7 @@ export interface Verdict {
   readonly failure: TraceFailure;
 }
 
-/** Decides that no node can trace a block: all reachable ones fail repeatedly, and one traces other blocks nearby. */
+/** Decides if a block is unavailable: all nodes that have it fail repeatedly, and one can trace another nearby. */
 export class TraceAttempts {
   readonly #blocks = new Map<number, FailingBlock>();
   readonly #nowMs: () => number;
@@ -49,7 +49,7 @@ export class TraceAttempts {
     this.#nowMs = nowMs;
   }
 
-  /** Returns the nodes in the order to try them: nodes that cannot trace the block come last. */
+  /** Returns the nodes in the order in which they are tried: nodes that cannot trace the block come last. */
   inOrder(blockNumber: number, nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
     const isSettled = (node: UpstreamNode): number => Number(this.#isSettled(blockNumber, node));
     return [...nodes].sort((a, b) => isSettled(a) - isSettled(b));
@@ -82,7 +82,7 @@ export class TraceAttempts {
     counted.isSettled = counted.attempts >= MIN_ATTEMPTS && nowMs - counted.firstMs >= MIN_SPAN_MS;
   }
 
-  /** Returns the nodes that failed often enough at the block and have traced no other block since. */
+  /** Returns the nodes that failed often enough at the block, but have not traced another block nearby since. */
   nodesToProbe({ blockNumber, failed }: Round): UpstreamNode[] {
     const nodes = this.#nodesOf(blockNumber, failed);
     return [...failed.keys()].filter((node) => {
@@ -91,7 +91,7 @@ export class TraceAttempts {
     });
   }
 
-  /** Returns the reason that no node can trace the block; undefined while a node may still be able to. */
+  /** Returns why no node can trace the block; undefined while a node may still be able to trace it. */
   verdict({ blockNumber, failed, notAsked }: Round): Verdict | undefined {
     const [trusted] = failed.values();
     const nodes = this.#nodesOf(blockNumber, failed);
@@ -107,7 +107,7 @@ export class TraceAttempts {
     this.#blocks.delete(blockNumber);
   }
 
-  /** Returns the attempts at the block that the most trusted node has. */
+  /** Returns the attempts at the block, by node. If nodes have different blocks, the most trusted node decides. */
   #nodesOf(blockNumber: number, failed: Round['failed']): Map<UpstreamNode, NodeAttempts> | undefined {
     const [trusted] = failed.values();
     return trusted && this.#blocks.get(blockNumber)?.get(trusted.header.hash);

@@ -5,17 +5,17 @@ import type { Hash, IndexChange, TraceStore, UnavailableBlock } from '../traces/
 import type { IndexerObserver } from './indexerObserver.ts';
 import { type RetryBlockDependencies, retryBlock } from './retryBlock.ts';
 
-/** Pause before the first retry of a block, doubled with each retry up to `LAST_RETRY_MS`. */
+/** Pause before the first retry of a block. It doubles with each retry of the block, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
-/** Interval of re-reading the store, because another process may have changed a shared index. */
+/** Interval at which the list is read again, because another process may have changed a shared index. */
 const READ_AGAIN_MS = 10_000;
-/** Maximum number of unavailable blocks in memory (the lowest ones). Others follow when some of these are resolved. */
+/** Maximum number of unavailable blocks in memory, lowest first. When some become available, others follow. */
 const MAX_KNOWN = 1_000;
 
 export interface UnavailableBlocksOptions {
   readonly pollIntervalMs: number;
-  /** True if another process retries the blocks. */
+  /** True if another process retries the unavailable blocks. */
   readonly isFollower: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Retry {
   readonly pauseMs: number;
 }
 
-/** Lists the unavailable blocks of the index and retries one at a time. The pause per block grows up to one hour. */
+/** Lists the unavailable blocks of the index, and retries them one at a time, each after growing pauses. */
 export class UnavailableBlocks {
   readonly #options: UnavailableBlocksOptions;
   readonly #dependencies: UnavailableBlocksDependencies;
@@ -44,7 +44,7 @@ export class UnavailableBlocks {
     this.#dependencies = dependencies;
   }
 
-  /** The unavailable blocks of the index, ascending, at most MAX_KNOWN. */
+  /** The unavailable blocks of the index in ascending order, at most MAX_KNOWN. */
   get known(): readonly UnavailableBlock[] {
     return this.#known;
   }
@@ -100,7 +100,7 @@ export class UnavailableBlocks {
     }
   }
 
-  /** Stops waiting for the nodes when aborted, because tracing a block may take minutes. */
+  /** Retries a block. When aborted, does not wait for the nodes, because to trace a block may take minutes. */
   async #retry(block: UnavailableBlock): ReturnType<typeof retryBlock> {
     const { signal } = this.#dependencies;
     const retried = retryBlock(block, this.#dependencies);

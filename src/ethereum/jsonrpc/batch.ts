@@ -7,10 +7,10 @@ import { isPooled, isStream, type Result, type ResultBytes } from './result.ts';
 import { TimeSlice } from './timeSlice.ts';
 import { unsupportedResponse } from './unsupported.ts';
 
-/** Bytes reserved for a state change's response, which must not be rejected. A transaction hash takes 68 bytes. */
+/** Bytes reserved before a call that changes state, whose response must not be rejected. A hash takes 68 bytes. */
 const STATE_CHANGE_ANSWER_BYTES = 128;
 const CONCURRENCY = 8;
-/** Maximum time in milliseconds for which the calls of a batch run before other work gets a turn. */
+/** Time in milliseconds for which the calls of a batch may run before other work of the process gets a turn. */
 const TIME_SLICE_MS = 3;
 
 interface Entry {
@@ -36,7 +36,7 @@ export async function answerBatch(
   return joined(calls, entries);
 }
 
-/** Joins the responses of a batch's calls. The HTTP status is 403 if none of the calls has a supported method. */
+/** Joins the responses to the calls of a batch. The HTTP status is 403 if no valid call has a supported method. */
 function joined(calls: readonly (Call | BadCall)[], entries: readonly Entry[]): HttpAnswer {
   const unsupported = entries.findIndex(({ outcome }) => outcome === 'unsupported');
   const isRejected = unsupported !== -1 && entries.every(({ outcome }) => outcome !== 'carried out');
@@ -78,7 +78,7 @@ class AnswerBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Reserves bytes for a response. Throws RpcError if the total size would exceed the limit. */
+  /** Reserves bytes for a response. Throws RpcError if the responses together would exceed the limit. */
   take(bytes: number): void {
     const used = this.#usedBytes + bytes;
     if (used > this.#maxBytes) throw overLimit('bytes of the answers of a batch', this.#maxBytes, used);

@@ -1,6 +1,6 @@
 /**
- * All JSON-RPC errors. Tests iterate over this table, and a part of docs/reference/errors.md is generated from it. Codes -32700
- * to -32600 are from JSON-RPC 2.0; -32005 and -32001 are from EIP-1474.
+ * All JSON-RPC errors of the gateway. Tests iterate over this table, and a part of docs/reference/errors.md is
+ * generated from the table. Codes -32700 to -32600 are from JSON-RPC 2.0; -32005 and -32001 are from EIP-1474.
  */
 export const RPC_ERRORS = {
   parseError: { code: -32700, meaning: 'The body is not JSON.' },
@@ -47,7 +47,7 @@ export const RPC_ERRORS = {
 
 export type RpcErrorName = keyof typeof RPC_ERRORS;
 
-/** JSON-RPC error for the client: an entry of the table, or a node's error with its code. Clients see `data`. */
+/** JSON-RPC error for the client: an entry of RPC_ERRORS, or a node's error with its code. Clients receive `data`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -60,11 +60,11 @@ export class RpcError extends Error {
   }
 }
 
-/** Returns the error for a request that exceeds a limit (docs/internals/decisions/gateway.md). */
+/** Returns the error for a request that exceeds a limit; see docs/internals/decisions/gateway.md. */
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
 
-/** Error of a request that may be retried. A single call gets `status` as HTTP status, and `Retry-After`. */
+/** Error of a request that may be retried. The response to a single call has this HTTP status and `Retry-After`. */
 export class RetryLaterError extends RpcError {
   readonly status: 429 | 503;
   readonly retryAfterSeconds: number;
@@ -79,19 +79,19 @@ export class RetryLaterError extends RpcError {
   }
 }
 
-/** Error for too many requests, with HTTP status 429. */
+/** A client sent too many requests. The HTTP status is 429. */
 export class RateLimitedError extends RetryLaterError {
   constructor(message: string, retryAfterSeconds: number, data?: unknown) {
     super(message, { status: 429, retryAfterSeconds, data });
   }
 }
 
-/** Retry-After in seconds if no node is available. Polls detect a recovered node within this time. */
+/** Value of `Retry-After` if no node is available. Polls detect that a node has recovered within this time. */
 const NO_NODE_RETRY_SECONDS = 1;
 
 /**
- * Error if no node is available or the index is unreadable, with HTTP status 503. The code is -32603, because client
- * libraries retry calls that fail with it. They do not retry -32002.
+ * No node is available, or the index cannot be read. The HTTP status is 503. The code is -32603, because client
+ * libraries retry calls that fail with this code, but not calls that fail with -32002.
  */
 export class NoNodeError extends RetryLaterError {
   constructor(

@@ -7,8 +7,8 @@ import { batchResponse, errorResponse } from './response.ts';
 import { answerSingle } from './single.ts';
 
 /**
- * Handles a POST body as specified by JSON-RPC 2.0 and docs/internals/decisions/gateway.md. Returns a promise only if a call is
- * asynchronous, because a promise costs more than a result from memory. Never throws or rejects.
+ * Handles a POST body as specified by JSON-RPC 2.0 and docs/internals/decisions/gateway.md. Returns a promise only if
+ * a call is asynchronous, because a promise takes more time than a result from memory. Never throws or rejects.
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   let parsed: Body;
@@ -33,7 +33,7 @@ function answerParsed(body: Body, handler: CallHandler): HttpAnswer | Promise<Ht
   return errorForEach(body, body.error);
 }
 
-/** Returns the same error for each call of a request body. Notifications get no error. */
+/** Returns the same error for each call of a request body, except for notifications, which get no response. */
 function errorForEach(body: Body, error: RpcError): HttpAnswer {
   if (body.kind === 'single')
     return body.call.id === undefined ? NO_CONTENT : errorAnswer(body.call.id, error);

@@ -3,14 +3,14 @@ import type { RequestId } from './request.ts';
 import { errorResponse, type Part } from './response.ts';
 import type { ResultStream } from './result.ts';
 
-/** HTTP response to JSON-RPC calls. `parts` is the whole body, or the text before and after a stream. */
+/** HTTP response to the JSON-RPC calls of one request body. */
 export interface HttpAnswer {
   readonly status: 200 | 204 | 400 | 403 | 429 | 503;
-  /** Parts of the response body. Empty if the request contained only notifications. */
+  /** Parts of the body: the whole body or, with `stream`, the text before and after it. Empty if there is no body. */
   readonly parts: readonly Part[];
-  /** Result that is sent between the first and the second part. */
+  /** Result that is sent between the first and the second part. Default: `parts` contains all results. */
   readonly stream?: ResultStream;
-  /** Releases resources of the response. Must be called when the parts were sent, or will not be sent. */
+  /** Releases the buffer of the response. Must be called when the parts have been sent, or will not be sent. */
   readonly release?: () => void;
   readonly retryAfterSeconds?: number;
 }
@@ -25,7 +25,7 @@ export function errorAnswer(id: RequestId, error: RpcError): HttpAnswer {
   return { status: error.status, parts, retryAfterSeconds: error.retryAfterSeconds };
 }
 
-/** Returns the HTTP response to a request that cannot run. The status is 400 if the request is not valid JSON-RPC. */
+/** Returns the HTTP response to a request that cannot be run. Its status is 400 if the request is not JSON-RPC. */
 export function badRequestAnswer(id: RequestId, error: RpcError): HttpAnswer {
   const answer = errorAnswer(id, error);
   return MALFORMED.has(error.code) ? { ...answer, status: 400 } : answer;

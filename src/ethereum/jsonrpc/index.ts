@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 over HTTP: parses single requests and batches, joins responses as bytes, and defines the errors. Does
- * not depend on the methods or on the HTTP server.
+ * JSON-RPC 2.0 over HTTP: parses single requests and batches, joins the bytes of responses, and defines the errors.
+ * This module does not depend on the methods or on the HTTP server.
  */
 export { type CallHandler, NotYetAdmitted } from './callHandler.ts';
 export {

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { overLimit, RpcError } from './errors.ts';
 
-/** Id of a JSON-RPC request: an integer, a string or null. It is returned to the client unchanged. */
+/** Id of a JSON-RPC request: an integer, a string or null. The response to the client contains the same id. */
 export type RequestId = number | string | null;
 
-/** Valid JSON-RPC request. Its parameters are not validated against the method yet. */
+/** A valid JSON-RPC request. The method and its parameters were not checked yet. */
 export interface Call {
-  /** Id of the request. Undefined for a notification, which runs but gets no response. */
+  /** Id of the request; undefined for a notification, which is run but gets no response. */
   readonly id: RequestId | undefined;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -20,12 +20,12 @@ export interface BadCall {
 export type Body =
   | { readonly kind: 'single'; readonly call: Call | BadCall }
   | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] }
-  /** Batch with too many entries. `ids` are the ids of the entries that expect a response. */
+  /** A batch with too many entries. `ids` has the ids of the entries that expect a response. */
   | { readonly kind: 'refused'; readonly ids: readonly RequestId[]; readonly error: RpcError };
 
 /** Maximum number of requests in a batch (docs/internals/decisions/gateway.md). */
 const MAX_BATCH_ENTRIES = 100;
-/** Maximum number of entries of a rejected batch for which each id gets an error. Larger batches get a single error. */
+/** Maximum number of entries of a rejected batch in which each id gets an error. A larger batch gets one error. */
 const MAX_REFUSED_ENTRIES = 1_000;
 
 /** Maximum length of a method name or an id. Longer ones are rejected, and the response does not repeat them. */
@@ -33,7 +33,7 @@ const MAX_TEXT_LENGTH = 256;
 
 export const isBadCall = (call: Call | BadCall): call is BadCall => 'error' in call;
 
-/** Parses a POST body. Throws RpcError if the body is not JSON, or is a batch with 0 or more than 1,000 entries. */
+/** Parses a POST body. Throws RpcError if the body is not JSON, or is a batch to which a single error responds. */
 export function parseBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
@@ -42,7 +42,7 @@ export function parseBody(body: Buffer): Body {
   return { kind: 'batch', calls: value.map(readCall) };
 }
 
-/** Rejects a batch with one error per id, because clients match responses by id. */
+/** Rejects a batch with an error for each id, because clients match responses by id. Without ids, throws RpcError. */
 function refusedBatch(values: readonly unknown[]): Body {
   const error = overLimit('requests in a batch', MAX_BATCH_ENTRIES, values.length);
   if (values.length > MAX_REFUSED_ENTRIES) throw error;

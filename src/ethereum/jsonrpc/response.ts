@@ -2,15 +2,15 @@ import type { RpcError } from './errors.ts';
 import type { RequestId } from './request.ts';
 import type { PooledBytes, ResultBytes } from './result.ts';
 
-/** Text or bytes of a response body. Text stays a string, because converting it here would be another copy. */
+/** Part of a response body. Text remains a string, because a conversion to bytes would be another copy. */
 export type Part = string | Uint8Array;
 
 export const RESULT_END = '}';
 
-/** Returns the JSON text that precedes the result in a successful response. RESULT_END is the text that follows it. */
+/** Returns the JSON text before the result of a successful response. RESULT_END is the text after the result. */
 export const resultStart = (id: RequestId): string => `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
 
-/** Returns an id as JSON. Integers, the most frequent ids, are converted without JSON.stringify. */
+/** Returns an id as JSON. Most ids are integers, so these are converted without JSON.stringify, which is slower. */
 export const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) : JSON.stringify(id));
 
 /** Returns a successful response as separate parts, so that a large result is not copied. */
@@ -21,8 +21,8 @@ export const resultResponse = (id: RequestId, result: ResultBytes): Part[] => [
 ];
 
 /**
- * Successful response for a pooled result. If the text around it fits into the free bytes of the buffer, it is written
- * there, and the response is a single part.
+ * Returns a successful response for a pooled result. If the text before and after the result fits into the free bytes
+ * of the buffer, it is written there, and the response is a single part.
  */
 export function pooledResponse(
   id: RequestId,
@@ -41,7 +41,7 @@ export function pooledResponse(
   return [whole];
 }
 
-/** Returns an error response. `id` is null if the id of the request is unknown. */
+/** Returns an error response as JSON. `id` is null if the id of the request is unknown. */
 export function errorResponse(id: RequestId, { code, message, data }: RpcError): string {
   const error = data === undefined ? { code, message } : { code, message, data };
   return JSON.stringify({ jsonrpc: '2.0', id, error });

@@ -1,24 +1,24 @@
 export interface ResultSink {
-  /** Writes a piece. If it returns false, the writer must pause until `resume` of the stream is called. */
+  /** Accepts a piece of the result. If it returns false, the stream must pause until its `resume` is called. */
   write(piece: Uint8Array): boolean;
   end(): void;
-  /** Reports that the result is incomplete. The response to the client must then not look complete. */
+  /** Reports that the result ends early. The response to the client must then not look complete. */
   fail(error: Error): void;
 }
 
-/** Result that is too large for memory, so it is passed on while it arrives. Reading starts when `pipe` is called. */
+/** Result that is too large for memory, so that it is passed on while it arrives. `pipe` starts to read it. */
 export interface ResultStream {
   pipe(sink: ResultSink): void;
   resume(): void;
   abort(): void;
 }
 
-/** Result as JSON text. It is copied into the response without being parsed again. */
+/** Result as bytes of JSON text, which become part of the response without being parsed. */
 export type ResultBytes = Uint8Array;
 
 /**
- * Result in a pooled buffer. `release` must be called exactly once. Until then, the free bytes around the result may be
- * overwritten, so that the whole response can be sent from this buffer.
+ * Result in a pooled buffer, as bytes of JSON text. The free bytes before and after the result may be overwritten, so
+ * that the whole response can be sent from this buffer. `release` must then be called exactly once.
  */
 export interface PooledBytes {
   readonly bytes: Uint8Array;

@@ -1,4 +1,4 @@
-/** Event loop time slice, shared by the tasks of one request. When it expires, the tasks yield to other work. */
+/** Time for which the tasks of one request may use the event loop. After that, they wait for `next`. */
 export class TimeSlice {
   readonly #lengthMs: number;
   #endMs: number;
@@ -13,7 +13,7 @@ export class TimeSlice {
     return performance.now() >= this.#endMs;
   }
 
-  /** Resolves at the next tick of the event loop. A new time slice then starts for all tasks that wait. */
+  /** Resolves after the event loop has run other work. A new time slice then starts for all tasks that waited. */
   next(): Promise<void> {
     this.#next ??= new Promise<void>((resolve) => {
       setImmediate(() => {

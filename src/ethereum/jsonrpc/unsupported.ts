@@ -2,9 +2,9 @@ import { RPC_ERRORS } from './errors.ts';
 import type { RequestId } from './request.ts';
 import { idText } from './response.ts';
 
-/** Maximum length of a method name in an error message. */
+/** Maximum length of a method name that an error message repeats. The rest is cut off. */
 const MAX_NAME_LENGTH = 64;
-/** Method names that errors repeat unchanged. Other characters are replaced, so clients cannot inject text. */
+/** Method names that an error message repeats unchanged. Others are changed, so that clients cannot inject text. */
 const NAME = /^[\w.-]{1,64}$/;
 const NOT_OF_A_NAME = /[^\w.-]/g;
 
@@ -12,7 +12,7 @@ const { code } = RPC_ERRORS.methodNotFound;
 const START = `"error":{"code":${code},"message":"the gateway does not support `;
 const END = '; rpc.discover lists the supported methods"}}';
 
-/** Returns the response as text, without an error object, because many such requests must stay cheap. */
+/** Returns the response to a call of an unsupported method. Builds it as text, so that many such calls stay cheap. */
 export const unsupportedResponse = (id: RequestId, method: string): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},${START}${NAME.test(method) ? method : printable(method)}${END}`;
 

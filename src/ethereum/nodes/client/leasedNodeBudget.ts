@@ -31,18 +31,15 @@ const NO_LEASE: NodeLease = {
 };
 
 /**
- * Budget of a node in a process that leases calls from another process. The other process owns the budget, which its
- * polls and ingest use too. A first try needs a leased call. A retry cannot wait, so a tenth of a second's calls may be
- * sent before they are leased. Bytes are reported when received; a lease ends after a tenth of a second's bytes.
+ * Budget of a node in a process that leases calls from the process that owns the budget. Polls and ingest of the
+ * owner use the budget too. A first try needs a leased call. A retry cannot wait, so a tenth of a second's calls may
+ * be sent before they are leased. Bytes are reported when received. A lease ends after a tenth of a second's bytes.
  */
 export class LeasedNodeBudget implements Budget {
   readonly #ask: (wanted: WantedNodeLease) => Promise<NodeLease>;
   readonly #maxCalls: number;
   readonly #maxBytes: number;
-  /**
-   * Number of calls that the next lease requests. It doubles if the last lease was used up before it expired.
-   * Otherwise it is 1, because unused calls are lost.
-   */
+  /** Calls to request with a lease. Doubles if the last lease was used up in time; else 1: unused calls are lost. */
   #wanted = 1;
   #leased = 0;
   #leasedUntilMs = 0;

@@ -18,12 +18,12 @@ import {
   resultOf,
 } from './rpcResponse.ts';
 
-/** Maximum number of parallel relayed requests to a node. Others wait for a connection. Nodes handle some dozens well. */
+/** Maximum number of parallel relayed requests to a node, which handles some dozens well. Others wait. */
 const RELAY_CONNECTIONS = 64;
 const RELAY_CONNECT_TIMEOUT_MS = 2_000;
 /** Number of connections for blocks with traces. They are separate, so that clients' requests do not delay ingest. */
 const BLOCK_CONNECTIONS = 16;
-/** Number of connections for polls, which must not wait. A poll sends up to 3 requests if the node rejects batches. */
+/** Number of connections for polls, which must not wait. If the node rejects batches, a poll has 3 requests. */
 const POLL_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time without data after which a request by ingest or a poll fails. A node traces a full block in a few seconds. */
@@ -142,7 +142,7 @@ export class NodeClient {
     return resultOf(method, response);
   }
 
-  /** Returns the responses in the order of the calls. Sends one batch if the node accepts it. Rejects with NodeError. */
+  /** Returns the responses in call order. Sends one batch if the node accepts batches. Rejects with NodeError. */
   async batch(calls: readonly NodeCall[], options?: CallOptions): Promise<RpcResponse[]> {
     if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, options);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
-/** Maximum number of addresses and topics that are hashed. Each hash takes some 5 µs, and the check must stay cheap. */
+/** Maximum number of addresses and topics that are hashed. Each hash takes some 5 µs; the check must stay cheap. */
 const MAX_HASHED_ENTRIES = 256;
 
 const BLOOM_BYTES = 256;

@@ -3,8 +3,8 @@ import { checkTransactions, knowsTransactions } from './checkTransactions.ts';
 import { InvalidResponseError } from './invalidResponseError.ts';
 
 /**
- * Checks that a block is the requested one, that its hash is the hash of its header, and, as far as the response shows,
- * that its transactions match the header. Throws InvalidResponseError.
+ * Checks that a block is the requested one, that its hash is the hash of its header and, as far as the response shows
+ * this, that its transactions match the header. Throws InvalidResponseError.
  */
 export function checkBlock(
   block: Readonly<Record<string, unknown>>,

@@ -6,7 +6,7 @@ import { transactionBytes } from './transactionBytes.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Chain ids of Mainnet, Sepolia, Holesky and Hoodi, on which a transaction's hash is the hash of its signed bytes. Other
+ * Chain ids of Mainnet, Sepolia, Holesky and Hoodi, where a transaction's hash is the hash of its signed bytes. Other
  * networks have unsigned transactions (Polygon, rollups, impersonation), so honest nodes would fail the check.
  */
 const NETWORKS: ReadonlySet<number> = new Set([1, 11_155_111, 17_000, 560_048]);
@@ -28,8 +28,8 @@ export function checkTransaction(transaction: Members): void {
 }
 
 /**
- * Checks the transactions of a block whose header was checked. The list must be empty if and only if the header has the
- * root of an empty list. For a short list of full transactions, computes and compares the root. Throws
+ * Checks the transactions of a block whose header was checked. The list must be empty if and only if the header has
+ * the root of an empty list. For a short list of full transactions, computes and compares the root. Throws
  * InvalidResponseError.
  */
 export function checkTransactions({ number, transactions, transactionsRoot }: Members): void {

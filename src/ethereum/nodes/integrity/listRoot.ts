@@ -18,7 +18,7 @@ export function listRoot(values: readonly Uint8Array[]): string {
   return `0x${Buffer.from(root).toString('hex')}`;
 }
 
-/** Returns the trie node of entries whose keys have the same first `depth` digits. No key may be a prefix of another. */
+/** Returns the trie node of entries whose keys agree in `depth` first digits. No key may be a prefix of another. */
 function nodeOf(entries: readonly Entry[], depth: number): RLPInput[] {
   const [first] = entries;
   if (first !== undefined && entries.length === 1)
@@ -48,7 +48,7 @@ function sharedFrom(entries: readonly Entry[], depth: number): number {
   return end;
 }
 
-/** Returns the hex-prefix encoding of digits (yellow paper, C). It has flags for the end of a key and an odd length. */
+/** Returns digits in hex-prefix encoding (yellow paper, C), with flags for the end of a key and an odd length. */
 function compact(digits: readonly number[], isEnd: boolean): Uint8Array {
   const flag = isEnd ? 2 : 0;
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits];

@@ -6,7 +6,7 @@ const SPACES: ReadonlySet<number | undefined> = new Set([0x20, 0x0a, 0x0d, 0x09]
 
 /** Maximum nesting of values. A call tree has an object in an array per call, and calls are at most 1,025 deep. */
 const MAX_DEPTH = 2_100;
-/** Maximum length of a string. It exceeds the hex digits of the longest accepted input or output, which has 16 MiB. */
+/** Maximum length of a string: more than the hex digits of the longest accepted input or output, which has 16 MiB. */
 const MAX_TEXT_BYTES = 34 * 1024 * 1024;
 /** Maximum length of a number, `true`, `false` or `null`. */
 const MAX_SCALAR_BYTES = 128;
@@ -206,7 +206,7 @@ export class JsonReader {
     this.#textBytes = bytes;
   }
 
-  /** Returns all bytes of the string or scalar that ends with `last`. They are valid until the next call of `#hold`. */
+  /** Returns all bytes of the string or scalar that ends with `last`. The next call of `#hold` overwrites them. */
   #held(last: Buffer): Buffer {
     if (this.#textBytes === 0) return last;
     this.#hold(last);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isShared, MIN_SHARED_CHARS } from '../../traces/index.ts';
 import { OversizedBlockError } from './oversizedBlockError.ts';
 
-/** Maximum length of a short string, which is interned: addresses, hashes and quantities repeat from frame to frame. */
+/** Maximum length of a short string. These are interned: addresses, hashes and quantities repeat between frames. */
 const MAX_SHORT_CHARS = 66;
 const MAX_SHORT_TEXTS = 65_536;
 /** Bytes that are charged for a string in addition to its characters. */
