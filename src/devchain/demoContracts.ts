@@ -4,7 +4,7 @@ export type Hex = `0x${string}`;
 
 /** Address of anvil's account 9. Its first three transactions create the contracts below at known addresses. */
 export const DIRECTOR = '0xa0ee7a142d267c1f36714e4a8f75612f20a79720';
-/** Contract that calls the address in the first word of its input, with the rest of the input and the call's value. */
+/** Contract that calls the address in the first word of its input, with the rest of the input and the same value. */
 export const WALLET = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
 /** Contract that creates a contract from its input (the init code) and returns the new address. */
 export const FACTORY = '0xa15bb66138824a1c7167f5e85b957d04dd34e468';

@@ -5,7 +5,7 @@ import { inBackground } from '../platform/background/index.ts';
 import { SerialQueue } from '../platform/serialQueue/index.ts';
 import type { Node } from './node.ts';
 
-/** Interval between saves. Even at one block per second, a kill loses only non-final blocks, which are the newest 64. */
+/** Interval between saves. Even at one block per second, a kill loses only non-final blocks (the newest 64). */
 const SAVE_INTERVAL_MS = 30_000;
 /** Maximum share of time that saves may take. A save may take seconds, in which anvil does nothing else. */
 const SAVE_SHARE = 0.05;

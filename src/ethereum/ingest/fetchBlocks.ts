@@ -9,7 +9,7 @@ export const MAX_BLOCKS_PER_BATCH = 64;
 const TRACES_PER_BATCH = 12_288;
 /** Maximum bytes of chunks per batch. It bounds the memory for blocks with much data in few traces. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;
-/** A larger block halves the number of parallel fetches: fetched blocks wait in memory for the blocks before them. */
+/** Blocks above this size halve the parallel fetches, because fetched blocks wait in memory for the blocks before. */
 const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Fetching {

@@ -8,7 +8,7 @@ import { type RetryBlockDependencies, retryBlock } from './retryBlock.ts';
 /** Pause before the first retry of a block. It doubles with each retry of the block, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
-/** Interval at which the list is read again, because another process may have changed a shared index. */
+/** Interval at which unavailable blocks are read from the store: another process may have changed a shared index. */
 const READ_AGAIN_MS = 10_000;
 /** Maximum number of unavailable blocks in memory, lowest first. When some become available, others follow. */
 const MAX_KNOWN = 1_000;

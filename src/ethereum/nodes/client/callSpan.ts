@@ -11,7 +11,7 @@ export function callSpan(parent: Span, host: string, calls: readonly { readonly 
   return span;
 }
 
-/** Returns the result of `work`, and ends the span when `work` has finished. If it fails, the span has the reason. */
+/** Returns the result of `work`, and ends the span when `work` has finished. The span records a failure. */
 export async function endWith<T>(span: Span, work: Promise<T>): Promise<T> {
   let failure: string | undefined;
   try {

@@ -39,7 +39,7 @@ export class LeasedNodeBudget implements Budget {
   readonly #ask: (wanted: WantedNodeLease) => Promise<NodeLease>;
   readonly #maxCalls: number;
   readonly #maxBytes: number;
-  /** Calls to request with a lease. Doubles if the last lease was used up in time; else 1: unused calls are lost. */
+  /** Calls per lease. Doubles if the last lease was used up in time, otherwise 1, because unused calls are lost. */
   #wanted = 1;
   #leased = 0;
   #leasedUntilMs = 0;

@@ -28,10 +28,10 @@ const POLL_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time without data after which a request by ingest or a poll fails. A node traces a full block in a few seconds. */
 const SILENCE_MS = 30_000;
-/** A larger response to a client is forwarded while it is received. A smaller one is read whole and may be cached. */
+/** Responses for clients above this size are forwarded while received. Others are read whole, and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
 const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
-/** A larger response to ingest is parsed while it is received. A smaller one is read whole, which is faster. */
+/** Responses for ingest above this size are parsed while received. Others are read whole, which is faster. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 export interface RelayOptions {
@@ -136,7 +136,7 @@ export class NodeClient {
     };
   }
 
-  /** Returns the result of one call. Rejects with NodeError, for a JSON-RPC error with `refused` or `oversized`. */
+  /** Returns the result of one call. Rejects with NodeError: `refused` or `oversized` in case of a JSON-RPC error. */
   async call(method: string, ...params: readonly unknown[]): Promise<unknown> {
     const [response] = await this.batch([[method, ...params]]);
     return resultOf(method, response);

@@ -20,13 +20,12 @@ const MAX_LENGTH_RATIO = 2;
 const COSTLY_MS = 1_000;
 /** Failure reason in the span of an attempt whose response was no longer needed. */
 const GIVEN_UP = 'given_up';
-/** Minimum time before the deadline for another attempt. Less may remain if a timer fires early, and is of no use. */
+/** Minimum time left for another attempt. A timer that fires slightly early may leave less, which is useless. */
 const MIN_TRY_MS = 5;
 
 /**
- * One client request and its attempts at the nodes. If an attempt fails, the request is sent to the next node. If it
- * is slow, the request is also sent to a second node after `hedgeDelayMs`. If `hedgeDelayMs` is undefined, a slow
- * attempt has no such effect.
+ * One client request and its attempts at the nodes. If an attempt fails, the request is sent to the next node. If an
+ * attempt is slow, the request is also sent to a second node after `hedgeDelayMs`, or never if that is undefined.
  */
 export class HedgedRequest {
   readonly #request: UpstreamRequest;

@@ -82,7 +82,7 @@ export class NodeChoice {
     return this.#nodes.filter(({ health }) => health !== 'drained').sort((a, b) => penalty(a) - penalty(b));
   }
 
-  /** True if a node has a block of the head's chain. A node on another fork certainly has its final blocks only. */
+  /** True if a node has a block of the head's chain. A node on another fork surely has only the final blocks. */
   #has({ heads }: UpstreamNode, block: number): boolean {
     if (heads === undefined || heads.latest.number < block) return false;
     return block <= (this.#heads.final ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);

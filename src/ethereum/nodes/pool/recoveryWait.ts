@@ -17,7 +17,7 @@ export class RecoveryWait {
     this.#poll = poll;
   }
 
-  /** Resolves with true if a node recovers in time, otherwise with false: at once, if too many requests wait. */
+  /** Resolves with true if a node recovers in time, otherwise with false. Does not wait if too many requests do. */
   waitForRecovery(maxMs: number, bytes: number): Promise<boolean> {
     const waitMs = Math.min(this.#waitMs, maxMs);
     const isFull = this.#waiting.size >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES;

@@ -2,7 +2,7 @@ import type { Urgency } from '../client/nodeBudget.ts';
 import type { NodeError } from '../client/nodeError.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
-/** The nodes as one request to them needs them: chooses a node for each attempt, and records the attempt's result. */
+/** Access of a request to the nodes: chooses a node for each attempt, and records the result of the attempt. */
 export interface Upstreams {
   /** Returns the best node that is not in `tried`; undefined if none is available. */
   choose(

@@ -114,7 +114,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     return response !== undefined && 'result' in response && Array.isArray(response.result);
   }
 
-  /** Returns the error with the block's header if the node still returns that, otherwise the error itself. */
+  /** Returns a BlockTraceError if the block caused the error and the node returns its header, otherwise `error`. */
   async #traceError(blockNumber: number, error: unknown): Promise<unknown> {
     const failure = error instanceof NodeError ? traceFailureOf(error) : undefined;
     if (failure === undefined) return error;

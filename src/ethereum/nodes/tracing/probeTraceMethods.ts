@@ -19,7 +19,7 @@ const MAX_TEST_BLOCKS = 3;
 export interface ProbeOptions {
   /** Tests every trace method, including those after the first that works. */
   readonly all?: boolean;
-  /** Numbers of blocks that the node failed to trace before. They are skipped, but the head is tested if alone. */
+  /** Numbers of blocks that the node failed to trace before. They are skipped; the head is a last resort. */
   readonly avoid?: ReadonlySet<number>;
   readonly limits?: TraceLimits;
 }

@@ -20,7 +20,7 @@ const STATUSES: Readonly<Record<number, TraceFailure>> = { 500: 'tracerError', 5
 /** JSON-RPC error codes by which providers say that the client exceeds the call rate. */
 const BUSY_CODES: readonly number[] = [-32_005, 429];
 
-/** Returns why tracing a block failed; undefined if the failure does not concern the block, as of a busy node. */
+/** Returns why a block was not traced; undefined if the block is not the cause, but for example a busy node. */
 export function traceFailureOf(error: NodeError): TraceFailure | undefined {
   if (error instanceof NodeBusyError) return undefined;
   if (error instanceof HttpStatusError) return STATUSES[error.status];

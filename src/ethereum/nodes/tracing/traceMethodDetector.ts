@@ -40,7 +40,7 @@ export class TraceMethodDetector {
     return this.#method;
   }
 
-  /** Records that the node failed to trace a block. Other software may run there, so `current` checks the version. */
+  /** Records that the node failed to trace a block. `current` then checks if the node's software has changed. */
   failed(blockNumber: number): void {
     this.#failedBlocks.add(blockNumber);
     const [oldest] = this.#failedBlocks;
