@@ -6,30 +6,30 @@ export const MAX_RANGE_BLOCKS = 800;
 /** Maximum `count` of a trace_filter (docs/internals/decisions/gateway.md). */
 export const MAX_COUNT = 200;
 
-/** For a filter with senders and recipients: `intersection` requires a match of both, `union` of at least one. */
+/** Whether sender and recipient must both match (`intersection`), or at least one of them (`union`). */
 export type FilterMode = 'intersection' | 'union';
 
-/** A trace_filter with defaults applied, tags resolved and limits checked. */
+/** Parameters of a trace_filter request. Defaults and block tags are already resolved, and limits are checked. */
 export interface TraceFilter {
-  /** Inclusive, like `toBlock`. */
+  /** First block of the range. `toBlock` is the last block. */
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** A trace must have one of these senders; empty for any sender. */
+  /** Senders of which a trace must have one; empty for any sender. */
   readonly fromAddresses: readonly Address[];
-  /** A trace must have one of these recipients; empty for any recipient. */
+  /** Recipients of which a trace must have one; empty for any recipient. */
   readonly toAddresses: readonly Address[];
   readonly mode: FilterMode;
   /** Number of matching traces to skip. */
   readonly after: number;
   /** Maximum number of traces to return. */
   readonly count: number;
-  /** True if all matches are required: more than `count` matches cause a TooManyTracesError. */
+  /** True if the request is for all matches. More than `count` matches then cause a TooManyTracesError. */
   readonly wantsAll?: boolean | undefined;
-  /** Hash of the range's only block. If the index has another block at its height, the block counts as missing. */
+  /** Hash of the only block of the range. If the index has a block of another hash, the block counts as missing. */
   readonly blockHash?: Hash | undefined;
 }
 
-/** Thrown if more traces match than a result may contain. The search stops at the first match above the limit. */
+/** Thrown if more traces match than a result may contain. The number of matches is then unknown. */
 export class TooManyTracesError extends Error {
   override readonly name = 'TooManyTracesError';
   readonly limit: number;

@@ -1,16 +1,16 @@
 import { TRACES_PER_CHUNK } from './chunk/format.ts';
 import { compareToPosition, type FramePosition } from './chunk/framePosition.ts';
 
-/** Returns the chunk with trace `index` of one block. */
+/** Returns the chunk that contains the trace with this index in a block. */
 export type ReadChunk = (index: number) => Uint8Array;
 
-/** Trace indexes in a block, from `first` (inclusive) to `end` (exclusive). */
+/** Range of trace indexes in a block, from `first` (inclusive) to `end` (exclusive). */
 export interface TraceRange {
   readonly first: number;
   readonly end: number;
 }
 
-/** Returns the index of the first trace at or after a position, or `end`. Reads a logarithmic number of chunks. */
+/** Returns the index of the first trace of a range at or after a position, or `end`. It is found by binary search. */
 export function firstTraceFrom(
   readChunk: ReadChunk,
   { first, end }: TraceRange,
@@ -26,7 +26,7 @@ export function firstTraceFrom(
   return low;
 }
 
-/** Returns the index of the trace at a position, or undefined if the range does not contain it. */
+/** Returns the index of the trace at a position, or undefined if the range contains no such trace. */
 export function findFrame(readChunk: ReadChunk, range: TraceRange, place: FramePosition): number | undefined {
   const index = firstTraceFrom(readChunk, range, place);
   if (index === range.end || compareToPosition(readChunk(index), index % TRACES_PER_CHUNK, place) !== 0)

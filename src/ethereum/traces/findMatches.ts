@@ -17,21 +17,21 @@ import {
 import type { PostingTerm, Side } from './store.ts';
 import type { Address } from './trace.ts';
 
-/** Index access for the search; the storage engine provides it on a consistent snapshot. */
+/** Read access to the index for trace_filter. The storage engine implements it; all reads see one snapshot. */
 export interface IndexReader {
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
-  /** Returns the intersection of a sender's and a recipient's list in one segment. */
+  /** Returns the positions that a sender's and a recipient's list of one segment have in common. */
   pair(from: PostingList, to: PostingList, work: WorkBudget): PostingList;
   traceCounts(segment: number): TraceCounts;
 }
 
-/** Traces per block of one segment. */
+/** Numbers of traces in the blocks of one segment. */
 export interface TraceCounts {
-  /** Returns the number of traces in the segment's blocks before the block at `offset`. */
+  /** Returns the total number of traces in the first `offset` blocks of the segment. */
   before(offset: number): number;
 }
 
-/** Receives the matching traces in order. */
+/** Receives the positions of matching traces in order. */
 export interface MatchVisitor {
   /** Called with traces merged from several lists of one segment. */
   merged(segment: number, merged: Merged): void;
@@ -39,19 +39,20 @@ export interface MatchVisitor {
   run(segment: number, part: PartOfList): void;
 }
 
-/** Matches of one segment: merged from several lists, or consecutive entries of one list. */
+/** Positions of the matches in one segment: merged from several lists, or consecutive entries of one list. */
 export interface SegmentMatches {
   readonly segment: number;
   readonly positions: Merged | PartOfList;
 }
 
 /**
- * Finds the traces that match a filter, in order. Work is proportional to the result and the number of addresses,
- * times the logarithm of the size of the range. If the filter has many senders and many recipients, the search also
- * reads the positions (four bytes each) of the matches that `after` skips. Traces outside the result are never read.
- * Throws TooManyTracesError if the filter wants all matches and there are more than `count`.
+ * Finds the positions of the traces that match a filter, in order. The work is proportional to the number of matches
+ * returned and of addresses, times the logarithm of the size of the range. If the filter has many senders and many
+ * recipients, the search also reads the positions (four bytes each) of the matches that `after` skips. No traces are
+ * read. Throws TooManyTracesError if the filter wants all matches and there are more than `count`.
  *
- * Yields when the work budget of a time slice is used up. During a yield, blocks may be appended but not replaced.
+ * Yields when the work budget of a time slice is used up. Until the search is resumed, blocks may be appended to the
+ * index, but none may be replaced.
  */
 export function* findMatches(
   reader: IndexReader,
@@ -86,7 +87,7 @@ export function* findMatches(
   return matches;
 }
 
-/** Passes the matches to a visitor. */
+/** Passes the matches of each segment to a visitor. */
 export function visitMatches(matches: readonly SegmentMatches[], visitor: MatchVisitor): void {
   for (const { segment, positions } of matches)
     if ('list' in positions) visitor.run(segment, positions);
@@ -141,7 +142,7 @@ function* listsOf(
   return lists;
 }
 
-/** Finds all traces of a range, for a filter without addresses. The trace counts of the blocks locate the first. */
+/** Finds the traces of a range for a filter without addresses. Uses only the numbers of traces of the blocks. */
 function* findAll(
   counts: TraceCounts,
   range: Range & { readonly work: WorkBudget },
@@ -172,7 +173,7 @@ function* findAll(
   return { found, skipped: range.after };
 }
 
-/** Returns all traces of a block as a list. */
+/** Returns the positions of all traces of a block as a list. */
 export const tracesOfBlock = (blockNumber: number, traceCount: number): Positions => ({
   id: END_OF_LIST_IDS + blockNumber,
   length: traceCount,

@@ -1,6 +1,6 @@
 /**
- * Traces: data model, filters, storage format and search.
- * No I/O here: `ingest` calls nodes through an interface; a storage engine behind `TraceStore` persists the bytes.
+ * Traces: data model, filters, storage format and search. This module does no I/O: the module `ingest` reads traces
+ * from nodes, and a storage engine behind the interface `TraceStore` persists them.
  */
 
 export {

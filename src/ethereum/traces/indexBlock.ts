@@ -4,7 +4,7 @@ import { MAX_TRACES_PER_BLOCK, positionOf } from './position.ts';
 import type { IndexedBlock, Postings, PostingTerm, TraceFailure } from './store.ts';
 import type { BlockHeader, Trace } from './trace.ts';
 
-/** Length of `0x` and the digits of 20 bytes. */
+/** Number of characters of a term: `0x` and the hex digits of 20 bytes. */
 const TERM_LENGTH = 42;
 
 /** Prepares a block and its validated traces for storage. Traces must be in canonical order. */
@@ -37,7 +37,7 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
   };
 }
 
-/** Prepares a block for storage without its traces, because no node could return them. */
+/** Prepares a block for storage if no node could return its traces. */
 export function indexUnavailable(header: BlockHeader, unavailable: TraceFailure): IndexedBlock {
   const { block, chunks, postings } = indexBlock(header, []);
   return { block: { ...block, unavailable }, chunks, postings };

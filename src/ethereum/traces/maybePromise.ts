@@ -1,7 +1,7 @@
-/** Result of a read: a value if the engine is embedded, a promise if it is accessed over a network. */
+/** Result of a read: a value if the storage engine is embedded, a promise if it is accessed over a network. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Applies `next` to a read's result, synchronously if possible, so that an embedded engine creates no promise. */
+/** Applies `next` to the result of a read. Creates no promise if the result is a value. */
 export const mapMaybe = <T, R>(
   read: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,

@@ -1,14 +1,15 @@
 import type { Address, Trace } from './trace.ts';
 
-/** The two addresses by which a filter can match a trace; null if the trace lacks that side. */
+/** The sender and the recipient by which a filter can match a trace; null if the trace has none. */
 export interface Parties {
   readonly from: Address | null;
   readonly to: Address | null;
 }
 
 /**
- * Returns a trace's sender and recipient by the trace draft (docs/reference/trace-filter.md). A creation's `to` is the contract,
- * or null if the creation failed. A destruction goes from the contract to the refund address. A reward has no sender.
+ * Returns a trace's sender and recipient by the trace draft (docs/reference/trace-filter.md). The recipient
+ * of a creation is the contract, or null if the creation failed. A destruction is sent by the contract to the refund
+ * address. A reward has no sender.
  */
 export function partiesOf(trace: Trace): Parties {
   switch (trace.type) {

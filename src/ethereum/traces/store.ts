@@ -24,26 +24,26 @@ export interface StoredBlock {
   /** Seconds since 1970. */
   readonly timestamp: number;
   readonly traceCount: number;
-  /** Reason why the index has this block without its traces. Default: the index has them. */
+  /** Reason why the index has this block without its traces. Absent if the index has the traces. */
   readonly unavailable?: TraceFailure;
 }
 
 /** A block that the index has without its traces, because no node could trace it. */
 export type UnavailableBlock = StoredBlock & { readonly unavailable: TraceFailure };
 
-/** Kind of a posting list: sender, recipient, or transaction hash (root frames only). */
+/** What the term of a posting list is: a sender, a recipient, or the transaction hash of root frames. */
 export type Side = 'from' | 'to' | 'transaction';
 
 /** Key of a posting list: address or first 20 bytes of a transaction hash, as `0x` and 40 lower-case hex digits. */
 export type PostingTerm = string;
 
-/** Postings of a block for one `Side`: position `i` belongs to term `i`. Positions are in the segment and ascend. */
+/** Postings of a block for one `Side`. `positions[i]`, a position in the block's segment, belongs to `terms[i]`. */
 export interface Postings {
   readonly terms: readonly PostingTerm[];
   readonly positions: readonly number[];
 }
 
-/** A block prepared for storage, with all data derived from its traces. An unavailable block has no such data. */
+/** A block prepared for storage, with data derived from its traces. This data is empty for an unavailable block. */
 export interface IndexedBlock {
   readonly block: StoredBlock;
   readonly chunks: readonly Uint8Array[];
@@ -52,60 +52,60 @@ export interface IndexedBlock {
 
 /** One atomic change of the index. */
 export interface IndexChange {
-  /** Blocks from this number on are removed first (reorg). */
+  /** Before `blocks` are added, all blocks from this number on are removed, because a reorg replaced them. */
   readonly undoFrom?: number;
-  /** Blocks to add, ascending. A block that is already in the index is skipped, unless it adds missing traces. */
+  /** Blocks to add, ascending. A block that the index has is skipped, unless the index lacks its traces. */
   readonly blocks: readonly IndexedBlock[];
-  /** New highest final block. Blocks up to it are never removed, except by a change with `undoFinal`. */
+  /** Number of the new highest final block. Blocks up to it are removed only by a change with `undoFinal`. */
   readonly finalizedNumber?: number;
-  /** Allows the removal of final blocks. The block below `undoFrom` is then the highest possible final block. */
+  /** Allows `undoFrom` to remove final blocks. The highest final block is then at most the block below `undoFrom`. */
   readonly undoFinal?: boolean;
 }
 
 /**
- * Storage engine of the trace index. An embedded engine returns results synchronously, so that `mapMaybe` continues
- * without a promise.
+ * Storage engine of the trace index. An embedded engine returns results without a promise (see `mapMaybe`).
  *
- * Each read sees one consistent state: the last applied change. Two reads may see different states, because another
- * process may apply a change between them. Data that must be consistent must therefore come from a single read.
- * `filter` and `blockTraces` return undefined for a missing block, so that callers need no separate check. An engine
- * that needs several steps for a read uses a snapshot, or checks at the end for a change and retries.
+ * Each read sees the consistent state after the last applied change. Two reads may see different states, because
+ * another process may apply a change between them. Data that must be consistent must therefore come from a single read.
+ * For example, `filter` and `blockTraces` return undefined for a missing block, so that callers need no separate check.
+ * An engine that needs several steps for a read uses a snapshot, or checks at the end for a change and retries.
  */
 export interface TraceStore {
-  /** Number of traces to collect for one change during bulk ingest. Default: the number that `ingest` defines. */
+  /** Number of traces that bulk ingest should write with one change. Default: the number that `ingest` defines. */
   readonly tracesPerChange?: number | undefined;
-  /** True if the engine can keep the newest blocks locally but has none. Pass the head to `cacheNewest` then. */
+  /** True if the engine keeps a local copy of the newest blocks that is empty. Then pass the head to `cacheNewest`. */
   readonly needsNewest?: boolean;
-  /** Local part with the newest blocks, which other processes of this machine may read; undefined if there is none. */
+  /** Local copy of the newest blocks, which other processes of this machine may read; undefined if there is none. */
   readonly recentPart?: RecentPart | undefined;
 
-  /** Returns the chain of the index; undefined until the first `bindChain`. */
+  /** Returns the identity of the chain that the index contains; undefined until the first `bindChain`. */
   chain(): MaybePromise<ChainIdentity | undefined>;
-  /** Stores the chain's identity. Throws WrongChainError if the index contains another chain. */
+  /** Stores the identity of the node's chain. Throws WrongChainError if the index contains another chain. */
   bindChain(identity: ChainIdentity): Promise<void>;
 
-  /** Returns the highest block; undefined if the index is empty. */
+  /** Returns the highest block of the index; undefined if the index is empty. */
   head(): MaybePromise<StoredBlock | undefined>;
-  /** Returns the number of the highest final block; undefined until one is known. */
+  /** Returns the number of the highest final block; undefined until a change set it. */
   finalizedNumber(): MaybePromise<number | undefined>;
   block(blockNumber: number): MaybePromise<StoredBlock | undefined>;
-  /** Returns the highest block up to a number; undefined if there is none. */
+  /** Returns the highest block of the index with a number of at most `upTo`; undefined if there is none. */
   lastBlock(upTo: number): MaybePromise<StoredBlock | undefined>;
-  /** Returns the lowest block of a range that is not in the index. Unavailable blocks are in the index. */
+  /** Returns the lowest block number of a range that is not in the index. Unavailable blocks are in the index. */
   firstMissing(fromBlock: number, toBlock: number): MaybePromise<number | undefined>;
-  /** Returns the first `max` unavailable blocks of a range, ascending. */
+  /** Returns the lowest unavailable blocks of a range, at most `max`, ascending. */
   unavailable(fromBlock: number, toBlock: number, max: number): MaybePromise<readonly UnavailableBlock[]>;
 
   /**
    * Returns the matching traces as bytes of a JSON array, or undefined if a block of the range is missing or
-   * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If `json` is given, the bytes are
-   * in its buffer and valid until the next write to it.
+   * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If the writer `json` is given, the
+   * bytes are in its buffer, and valid until the next write to it.
    */
   filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined>;
   /** Returns all traces of a block as bytes of a JSON array, or undefined if the block is missing or unavailable. */
   blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined>;
   /**
-   * Returns all traces of a transaction as bytes of a JSON array, or undefined if no block of the index contains it.
+   * Returns all traces of a transaction as bytes of a JSON array, or undefined if the index does not contain the
+   * transaction.
    */
   transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined>;
   /** Returns one frame as JSON; null if the transaction has no such frame, undefined if the transaction is unknown. */
@@ -116,41 +116,41 @@ export interface TraceStore {
   ): MaybePromise<Buffer | null | undefined>;
 
   /**
-   * Appends a history page as a JSON array to `json`. The work is bounded, so a page may be short or empty without
-   * being the last. Throws AnswerTooLargeError if a single trace exceeds `maxBytes`, and BlockReplacedError.
+   * Appends the traces of a history page to `json`, as a JSON array. The work is bounded, so a short or empty page need
+   * not be the last. Throws AnswerTooLargeError if a single trace exceeds `maxBytes`, and BlockReplacedError.
    */
   addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage>;
 
-  /** Returns an address's summary within a work budget. Throws DirectoryNotReadyError if the index is not ready. */
+  /** Returns the summary of an address within a work budget. Throws DirectoryNotReadyError before that is possible. */
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
-  /** Returns a page of internal transactions, possibly short without being the last. Throws BlockReplacedError. */
+  /** Returns a page of internal transactions. A short page need not be the last. Throws BlockReplacedError. */
   internalTransactions(query: InternalTransactionsQuery): MaybePromise<InternalTransactionsPage>;
 
-  /** Returns the position of a transaction's root frame; undefined if no block of the index contains it. */
+  /** Returns the position of a transaction's root frame; undefined if the index does not contain the transaction. */
   transactionPosition(
     hash: Hash,
     limits: Pick<TransactionLimits, 'upTo'>,
   ): MaybePromise<HistoryPosition | undefined>;
 
-  /** Applies a change. When it resolves, the change is on disk and visible to every read. */
+  /** Applies a change. When the promise resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
-  /** Copies the head, which the index already contains, to the local part. */
+  /** Adds the head, which the index already contains, to the local copy of the newest blocks. */
   cacheNewest?(head: IndexedBlock): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An embedded index of a range of blocks without gaps. */
+/** A local index, in its own folder, with all blocks from `first` to `head`. */
 export interface RecentPart {
   readonly folder: string;
   readonly first: number;
   readonly head: number;
 }
 
-/** Limits for results about a transaction. */
+/** Limits for a read of a transaction's traces. */
 export interface TransactionLimits {
   readonly maxBytes: number;
-  /** Highest block; a transaction above it is treated as unknown. Default: the head of the index. */
+  /** Highest block number; transactions of higher blocks are treated as unknown. Default: the head of the index. */
   readonly upTo?: number | undefined;
 }
 
@@ -189,10 +189,10 @@ export class AnswerTooLargeError extends Error {
   }
 }
 
-/** Thrown if a change would remove a final block or does not fit the existing blocks. */
+/** Thrown if a change would remove a final block, or if its blocks do not fit the blocks of the index. */
 export class IndexConflictError extends Error {
   override readonly name = 'IndexConflictError';
 }
 
-/** Thrown if the index cannot be read or written now, because its storage is unreachable or incomplete. */
+/** Thrown if the index cannot be read or written now, because its database is unreachable or incomplete. */
 export class IndexUnavailableError extends Error {}

@@ -6,8 +6,8 @@ import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /**
- * Often one of six addresses, so that traces share some. The casts brand text that has the right form by
- * construction.
+ * Returns random addresses. Half of them are one of six addresses, so that traces share addresses. The casts are safe,
+ * because the texts have the right form by construction.
  */
 const anyAddress = (): fc.Arbitrary<Address> =>
   fc.oneof(
@@ -28,7 +28,7 @@ const anyData = (): fc.Arbitrary<Data> =>
     fc.constant('0x' as Data),
     fc.uint8Array({ maxLength: 200 }).map((bytes) => hexOf(bytes) as Data),
     fc.nat(3000).map((length) => hexOf(new Uint8Array(length)) as Data),
-    // Two long values, so that a block repeats them often enough for a data chunk.
+    // Only two long values, so that a block repeats one of them often enough for a data chunk.
     fc.constantFrom(65_536, 65_537).map((bytes) => hexOf(new Uint8Array(bytes)) as Data),
   );
 
@@ -38,7 +38,7 @@ const anyError = (): fc.Arbitrary<string> =>
 const optional = <K extends string, V>(key: K, value: fc.Arbitrary<V>): fc.Arbitrary<{ [P in K]?: V }> =>
   fc.option(value, { nil: undefined }).map((v) => (v === undefined ? {} : { [key]: v })) as never; // exact optional keys
 
-/** Derives the transaction position from the hash, so that traces of one transaction agree. */
+/** Derives the transaction position from the hash, so that all traces of one transaction have the same position. */
 const inTransaction = () =>
   fc.record(transactionMembers).map((members) => ({
     ...members,
@@ -118,7 +118,7 @@ const anyReward = () =>
       }),
     );
 
-/** Sorts members in the order of a served trace, which is alphabetical. */
+/** Sorts the members of a trace alphabetically, the order in which Floodgate serves them. */
 function inOrder(members: object): Trace {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries) as unknown as Trace; // the generators above create complete traces only

@@ -1,5 +1,5 @@
 /**
- * Data model of traces: the form that Floodgate stores and serves, independent of the node's form.
+ * Data model of traces: the form in which Floodgate stores and serves them, whatever form the node sends.
  *
  * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/reference/trace-filter.md): alphabetical
  * keys, `error` only on a failed frame, `result: null` if there is no result.
@@ -11,7 +11,7 @@ export type Address = string & { readonly __brand: 'Address' };
 /** 32 bytes as `0x` and 64 lower-case hex digits. */
 export type Hash = string & { readonly __brand: 'Hash' };
 
-/** A number as `0x` and hex digits without leading zeros, `0x0` for zero. At most 256 bits. */
+/** A number of at most 256 bits as `0x` and hex digits without leading zeros. Zero is `0x0`. */
 export type Quantity = string & { readonly __brand: 'Quantity' };
 
 /** Bytes as `0x` and an even number of lower-case hex digits. */
@@ -29,7 +29,7 @@ export interface Placement {
   readonly transactionPosition: number | null;
   /** Number of direct child frames. */
   readonly subtraces: number;
-  /** Index path from the transaction's root frame, which has the empty path. */
+  /** Path from the transaction's root frame: one child index per level. The path of the root frame is empty. */
   readonly traceAddress: readonly number[];
 }
 
@@ -56,7 +56,7 @@ export interface CreateAction {
   readonly value: Quantity;
 }
 
-/** A created contract. */
+/** Result of a creation that succeeded. */
 export interface CreateResult {
   readonly address: Address;
   readonly code: Data;
@@ -86,7 +86,7 @@ export interface CallTrace extends Placement {
 export interface CreateTrace extends Placement {
   readonly type: 'create';
   readonly action: CreateAction;
-  /** A reverted creation has no contract; its result has the form of a reverted call's (trace draft). */
+  /** A reverted creation has the result of a reverted call, without a contract (trace draft). */
   readonly result: CreateResult | CallResult | null;
   readonly error?: string;
 }
@@ -108,7 +108,7 @@ export interface RewardTrace extends Placement {
 
 export type Trace = CallTrace | CreateTrace | SuicideTrace | RewardTrace;
 
-/** Header members that traces are checked against. */
+/** Members of a block header that are stored, or against which traces are checked. */
 export interface BlockHeader {
   readonly number: number;
   readonly hash: Hash;

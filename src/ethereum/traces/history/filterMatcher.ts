@@ -13,13 +13,13 @@ import type { HistoryFilter } from './query.ts';
 const CALL = TRACE_KINDS.indexOf('call');
 const ALL_KINDS = 2 ** TRACE_KINDS.length - 1;
 
-/** Matches a trace's attributes and value against a filter. Does no reads. */
+/** Matches a trace's attributes and value against a filter. Reads nothing from the index. */
 export class FilterMatcher {
-  /** True if every trace matches. */
+  /** True if the filter excludes no traces. */
   readonly isOpen: boolean;
   readonly #kinds: number;
   readonly #minBits: number;
-  /** Minimum value that a trace must have if its attributes do not decide. */
+  /** Minimum value in wei of a matching trace, for traces whose attributes alone do not show whether they match. */
   readonly #leastValue: bigint;
   readonly #internal: boolean | undefined;
   readonly #failed: boolean | undefined;
@@ -39,7 +39,10 @@ export class FilterMatcher {
     this.isOpen = this.#kinds === ALL_KINDS && minValue === 0n && isEither && !this.#callsCarryValue;
   }
 
-  /** Returns undefined if the attributes do not decide: call `byValue` with the trace's value. */
+  /**
+   * Returns whether a trace with these attributes matches; undefined if that depends on the value of the trace, which
+   * the caller must then pass to `byValue`.
+   */
   byAttributes(attributes: TraceAttributes): boolean | undefined {
     if (((this.#kinds >>> kindIn(attributes)) & 1) === 0) return false;
     if (this.#failed !== undefined && hasFailed(attributes) !== this.#failed) return false;
@@ -48,7 +51,7 @@ export class FilterMatcher {
     if (bits !== this.#minBits) return bits > this.#minBits;
     if (bits > 0) return undefined;
     if (!this.#callsCarryValue || kindIn(attributes) !== CALL) return true;
-    // The attributes of a failed call contain no value, because none was transferred.
+    // Attributes contain the transferred value. A failed call transfers none, so its own value must be read.
     return hasFailed(attributes) ? undefined : false;
   }
 

@@ -16,7 +16,7 @@ const INTERNAL: HistoryFilter = {
   callsCarryValue: true,
 };
 
-/** Returns one page of internal transactions of a range. */
+/** Returns one page of the internal transactions in a range of blocks. */
 export function readInternalTransactions(
   reader: HistoryReader,
   query: InternalTransactionsQuery,

@@ -2,16 +2,16 @@ import { END_OF_SEGMENT } from '../position.ts';
 import { PAGE_POSITIONS, type PostingList } from '../postings/list.ts';
 import type { Order } from './query.ts';
 
-/** Positions from `start` (inclusive) to `end` (exclusive). */
+/** Range of positions in a segment, from `start` (inclusive) to `end` (exclusive). */
 export interface Window {
   readonly start: number;
   readonly end: number;
 }
 
-/** A posting list, or all of its positions if they are few. */
+/** A posting list, or an array with all of its positions if they are few. */
 export type WalkedList = PostingList | Uint32Array;
 
-/** Iterator over a window of one list, in either order, page by page. */
+/** Reads the positions of a part of one list, ascending or descending, page by page. */
 class ListCursor {
   position = 0;
   readonly listIndex: number;
@@ -20,10 +20,10 @@ class ListCursor {
   #pageNumber: number;
   #page: Uint32Array;
   #at: number;
-  /** Number of remaining positions, including the current one. */
+  /** Number of positions to read, including the current position. */
   #left: number;
 
-  /** Starts at the first position, in iteration order, of the part from `first` to `end`, which must not be empty. */
+  /** Reads the first position of a part, or the last one if `step` is -1. The part must not be empty. */
   constructor(listIndex: number, list: WalkedList, { first, end, step }: Part) {
     this.listIndex = listIndex;
     this.#list = list;
@@ -36,7 +36,7 @@ class ListCursor {
     this.position = this.#page[this.#at] ?? 0;
   }
 
-  /** Returns false at the end. */
+  /** Moves to the next position. Returns false if there is none. */
   next(): boolean {
     if (--this.#left === 0) return false;
     this.#at += this.#step;
@@ -60,7 +60,7 @@ interface Part {
   readonly step: 1 | -1;
 }
 
-/** Merges the positions of several lists without duplicates. Each step scans all lists, because there are few. */
+/** Merges the positions of several lists without duplicates. Lists are few, so each step compares all of them. */
 export class ListWalk {
   readonly #ways: ListCursor[] = [];
   readonly #step: 1 | -1;
@@ -107,7 +107,7 @@ export class ListWalk {
   }
 }
 
-/** Returns the index of the first position that is not below `position`. */
+/** Returns the index of the first position at or above `position`; the length of the list if there is none. */
 function lowerBound(list: WalkedList, position: number): number {
   if (!(list instanceof Uint32Array)) return list.lowerBound(position);
   let index = 0;

@@ -18,21 +18,24 @@ import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
 import { TraceMatcher } from './traceMatcher.ts';
 
-/** Maximum number of ranges of missing blocks that a page reports. With more, it ends at the last reported range. */
+/** Maximum number of ranges of missing blocks per page. If there are more, the page ends before the next range. */
 export const MAX_MISSING_RANGES = 1_000;
 
-/** Takes traces of a segment. Returns the number taken: fewer if the page is full, but at least one for a new page. */
+/**
+ * Adds traces of a segment to the page. Returns how many it added: fewer than given if the page is full, but at least
+ * one if the page was empty.
+ */
 export type AcceptTraces = (segment: number, positions: readonly number[]) => number;
 
 /**
- * Reads a history page in time proportional to its size and the segments visited. When the work budget is used up, the
- * page ends early with a cursor.
+ * Reads one page of a history. The time is proportional to the number of traces and visited segments. When the work
+ * budget is used up, the page ends early, with a cursor for the next page.
  */
 export function readHistory(reader: HistoryReader, query: HistoryQuery, take: AcceptTraces): HistoryPage {
   const range = resolvedRange(reader, query);
   const { order, cursor } = query;
   checkPlace(reader, cursor);
-  // Blocks that no earlier page covers. The page before this one covers the block of the cursor.
+  // Blocks whose gaps no earlier page reported. The previous page also covered the block of the cursor.
   const ahead = cursor === undefined ? range : rangeAfter(range, cursor, order);
   const missing = reader.missing(ahead, order, MAX_MISSING_RANGES);
   const bound = missing.coveredUpTo;
@@ -51,7 +54,7 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ac
   return { range, next: next && withHash(reader, next), missing: clipped(missing.ranges, covered) };
 }
 
-/** Walks the traces of a search until the page is full. */
+/** Visits the traces of a search in order and adds the matching ones to a page until the page is full. */
 class PageWalk {
   readonly #reader: HistoryReader;
   readonly #search: Search;
@@ -67,11 +70,11 @@ class PageWalk {
     this.#left = limit;
   }
 
-  /** Returns the last position of the page; undefined if nothing follows it. */
+  /** Returns the last position that the page covers, as a cursor; undefined if no matches can follow it. */
   run(take: AcceptTraces): HistoryPosition | undefined {
     const { order } = this.#search;
     for (const lists of listsOf(this.#reader, afterCursor(this.#search), this.#work)) {
-      // Everything before this segment was searched, unless the page is full.
+      // All earlier segments were searched completely, unless the page is full.
       if ('goOnWith' in lists) return this.#left > 0 ? edgeBefore(lists.goOnWith, order) : this.#last;
       const walk = walkOf(lists, this.#search);
       if (walk.position === undefined) continue;
@@ -88,7 +91,8 @@ class PageWalk {
   }
 
   /**
-   * Returns a segment's matches until the page is full or the work budget is used up, and the last position examined.
+   * Returns the positions of a segment's matching traces until the page is full or the work budget is used up. `place`
+   * is the last position that was examined.
    */
   #collect(walk: ListWalk, { segment }: SegmentLists): { positions: number[]; place: HistoryPosition } {
     const positions: number[] = [];
@@ -114,7 +118,7 @@ const placeAt = (segment: number, position: number): HistoryPosition => ({
   traceIndex: traceIndexAt(position),
 });
 
-/** Returns the range with defaults applied: `fromBlock` is the lowest block of the index. */
+/** Returns the range of a query. The default of `fromBlock` is the lowest block of the index. */
 export function resolvedRange(
   reader: HistoryReader,
   { fromBlock, toBlock }: Pick<HistoryQuery, 'fromBlock' | 'toBlock'>,
@@ -135,7 +139,7 @@ function withHash(reader: HistoryReader, { blockNumber, traceIndex }: HistoryPos
 
 const isEmpty = ({ range }: Search): boolean => range.fromBlock > range.toBlock;
 
-/** Returns the part of a range after a block, in the given order. */
+/** Returns the blocks of a range that follow a block in the given order. */
 const rangeAfter = (
   { fromBlock, toBlock }: BlockRange,
   { blockNumber }: HistoryPosition,
@@ -145,13 +149,13 @@ const rangeAfter = (
     ? { fromBlock: Math.max(fromBlock, blockNumber + 1), toBlock }
     : { fromBlock, toBlock: Math.min(toBlock, blockNumber - 1) };
 
-/** Returns the part of a range up to and including a block, in the given order. */
+/** Returns the blocks of a range up to and including a block, in the given order. */
 const rangeUpTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, order: Order): BlockRange =>
   order === 'asc'
     ? { fromBlock, toBlock: Math.min(toBlock, blockNumber) }
     : { fromBlock: Math.max(fromBlock, blockNumber), toBlock };
 
-/** Narrows a search to the part after the cursor. Drops the cursor's own block if it was fully consumed. */
+/** Limits the range of a search to blocks from the cursor's block on. Excludes that block if the cursor is at its end. */
 function afterCursor(search: Search): Search {
   const { cursor, range, order } = search;
   if (cursor === undefined) return search;
@@ -163,13 +167,13 @@ function afterCursor(search: Search): Search {
   return { ...search, range: { fromBlock, toBlock: Math.min(toBlock, blockNumber - Number(isDone)) } };
 }
 
-/** Returns the last position of a block in the given order. */
+/** Returns the last possible position in a block, in the given order. */
 const edgeOf = (blockNumber: number, order: Order): HistoryPosition => ({
   blockNumber,
   traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
 });
 
-/** Returns the last position before a segment in the given order. */
+/** Returns the last possible position before a segment, in the given order. */
 const edgeBefore = (segment: number, order: Order): HistoryPosition =>
   edgeOf(order === 'asc' ? firstBlockOf(segment) - 1 : firstBlockOf(segment) + BLOCKS_PER_SEGMENT, order);
 

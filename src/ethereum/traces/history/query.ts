@@ -17,15 +17,15 @@ export interface HistoryFilter {
   readonly kinds?: readonly TraceKind[];
   /** Minimum transferred value in wei. */
   readonly minValue?: bigint;
-  /** True for frames below a root, false for roots. A reward is neither. */
+  /** True selects frames below the root of their transaction, false selects root frames. A reward is neither. */
   readonly internal?: boolean;
-  /** Whether the trace failed or is inside a failed frame. */
+  /** True selects traces that failed or are inside a failed frame, false selects the others. */
   readonly failed?: boolean;
-  /** Restricts traces of kind `call` to those with a value, including failed ones. Other kinds are not affected. */
+  /** Excludes traces of kind `call` without a value. Failed calls with a value are included. */
   readonly callsCarryValue?: true;
 }
 
-/** Cursor: the position of the last trace examined. */
+/** Position of a trace: block and trace index. A cursor is the last position that the previous page covered. */
 export interface HistoryPosition {
   readonly blockNumber: number;
   readonly traceIndex: number;
@@ -33,10 +33,10 @@ export interface HistoryPosition {
   readonly blockHash?: Hash;
 }
 
-/** Addresses to search for, or `all` for every trace. */
+/** Addresses whose traces a query returns, or `all` for the traces of all addresses. */
 export type Addresses = readonly Address[] | 'all';
 
-/** Query for a page of a history, with all tags resolved. */
+/** Query for one page of a history. Block tags such as `latest` are already replaced by numbers. */
 export interface HistoryQuery {
   readonly addresses: Addresses;
   readonly direction: Direction;
@@ -46,7 +46,7 @@ export interface HistoryQuery {
   readonly order: Order;
   readonly filter: HistoryFilter;
   readonly limit: number;
-  /** Cursor: the page starts after this position, in the given order. */
+  /** The page starts after this position, in the given order. Default: the start of the range. */
   readonly cursor?: HistoryPosition;
 }
 
@@ -56,13 +56,13 @@ export interface BlockRange {
   readonly toBlock: number;
 }
 
-/** Result of a page query. The traces themselves are passed to a callback. */
+/** Result of a query for a page. The traces of the page are not in it, but were passed to a callback or writer. */
 export interface HistoryPage {
-  /** Requested range with defaults applied. */
+  /** Requested range of blocks; the default of `fromBlock` is resolved. */
   readonly range: BlockRange;
   /** Cursor of the next page; undefined on the last page. A page may be short or empty without being the last. */
   readonly next: HistoryPosition | undefined;
-  /** Missing or unavailable blocks of the part of the range that this page covers, ascending. */
+  /** Ranges of missing or unavailable blocks among the blocks that this page covers, ascending. */
   readonly missing: readonly BlockRange[];
 }
 
@@ -75,13 +75,13 @@ export interface SummaryQuery {
   readonly toBlock: number;
 }
 
-/** Number of traces by index in TRACE_TYPES. */
+/** Number of traces of each type, in the order of TRACE_TYPES. */
 export type TypeCounts = readonly number[];
 
-/** Summary of an address. Each figure is exact for its own `range`, which is undefined if empty. */
+/** Summary of an address. `counts` and `value` are exact for their own `range`, which is undefined if empty. */
 export interface HistorySummary {
   readonly range: BlockRange;
-  /** Undefined if there is no trace. */
+  /** First block of the range with a trace of the address; undefined if there is none. */
   readonly firstBlock: number | undefined;
   readonly lastBlock: number | undefined;
   readonly counts: {
@@ -93,11 +93,14 @@ export interface HistorySummary {
     readonly by: Readonly<Record<AddressSide, bigint>>;
     readonly range: BlockRange | undefined;
   };
-  /** Missing blocks of the range, ascending; only the highest if there are too many. */
+  /** Ranges of missing or unavailable blocks, ascending. If there are too many, only the highest are listed. */
   readonly missing: readonly BlockRange[];
 }
 
-/** Frame below the root that carries value, or creates or destroys a contract, as block explorers define it. */
+/**
+ * An internal transaction as block explorers define it: a frame below the root that transfers value, or that creates
+ * or destroys a contract.
+ */
 export interface InternalTransaction extends InternalFrame {
   readonly blockNumber: number;
   /** Timestamp of the block in seconds since 1970. */
@@ -106,13 +109,13 @@ export interface InternalTransaction extends InternalFrame {
   readonly hasFailed: boolean;
 }
 
-/** Query for internal transactions, with all tags resolved. */
+/** Query for internal transactions. Block tags such as `latest` are already replaced by numbers. */
 export interface InternalTransactionsQuery extends BlockRange {
   /** Default: all addresses. */
   readonly address?: Address;
   readonly direction: Direction;
   readonly order: Order;
-  /** Maximum number of transactions found, including skipped ones. */
+  /** Maximum number of internal transactions to find. The first `skip` of them count, but are not returned. */
   readonly limit: number;
   readonly skip: number;
   readonly cursor?: HistoryPosition;
@@ -120,11 +123,11 @@ export interface InternalTransactionsQuery extends BlockRange {
 
 export interface InternalTransactionsPage extends Omit<HistoryPage, 'range'> {
   readonly transactions: readonly InternalTransaction[];
-  /** Number of transactions found, including skipped ones. */
+  /** Number of internal transactions that were found, including those that were skipped. */
   readonly found: number;
 }
 
-/** Thrown if a reorg replaced the cursor's block: the previous page may contain traces of the replaced blocks. */
+/** Thrown if a reorg replaced the block of the cursor. Earlier pages may then contain traces of replaced blocks. */
 export class BlockReplacedError extends Error {
   override readonly name = 'BlockReplacedError';
   readonly blockNumber: number;

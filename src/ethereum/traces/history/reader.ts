@@ -4,13 +4,13 @@ import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
 import type { AddressSide, BlockRange, Direction, Order } from './query.ts';
 
-/** Work budget of one query, as a number of list positions. All of it blocks the event loop for some milliseconds. */
+/** Default work budget, as a number of list positions. A query that uses it up blocks the event loop for some ms. */
 const MAX_WORK = 40_000;
 
-/** Terms of the posting lists to read; `all` for every trace. */
+/** Terms whose posting lists are read, or `all` to read the list of all traces. */
 export type Terms = readonly PostingTerm[] | 'all';
 
-/** Cost of reads; the unit is the cost of one list position. */
+/** Costs of reads from the index. The unit is the cost of reading one position of a posting list. */
 export const COST = {
   /** Lookup of a posting list, whether it exists or not. */
   list: 30,
@@ -21,7 +21,7 @@ export const COST = {
   chunk: 60,
 } as const;
 
-/** Remaining work budget of one query. */
+/** The work that a query, or one time slice of it, may still do. The unit is that of {@link COST}. */
 export class WorkBudget {
   #left: number;
 
@@ -43,41 +43,44 @@ export class WorkBudget {
   }
 }
 
-/** Index access for histories; the storage engine provides it on a consistent snapshot. */
+/** Read access to the index for histories. The storage engine implements it; all reads see one snapshot. */
 export interface HistoryReader {
   block(blockNumber: number): StoredBlock | undefined;
-  /** Returns the number of the lowest block; undefined if the index is empty. */
+  /** Returns the number of the lowest block of the index; undefined if the index is empty. */
   firstBlock(): number | undefined;
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
   allTraces(segment: number): PostingList | undefined;
-  /** Returns the attributes of a block's traces by trace index. The result is valid until the next call. */
+  /** Returns the attributes of a block's traces, in order. The result is valid until the next call. */
   attributes(blockNumber: number): ArrayLike<TraceAttributes>;
-  /** Returns the value of a trace. */
+  /** Returns the value in a trace's action in wei. */
   value(blockNumber: number, traceIndex: number): bigint;
-  /** Returns a trace that belongs to a transaction. */
+  /** Returns a trace that belongs to a transaction, so not a reward. */
   frame(blockNumber: number, traceIndex: number): InternalFrame;
-  /** Returns the segments that may contain traces of the addresses, in the given order. Never misses one. */
+  /**
+   * Returns every segment that may contain traces with the terms, in the given order. If `work` is used up, the last
+   * segment is the one to continue with.
+   */
   segmentsWith(asked: SegmentsQuery, work: WorkBudget): Iterable<FoundSegment>;
-  /** Returns the segments that may contain the address, from `last` down to `first`. */
+  /** Returns every segment that may contain traces of an address, from `last` down to `first`. */
   countsOf(
     term: PostingTerm,
     segments: { readonly first: number; readonly last: number },
     work: WorkBudget,
   ): Iterable<SegmentCounts>;
-  /** Returns the first `max` missing ranges of blocks. If there are more, `coveredUpTo` is the last block covered. */
+  /** Returns the first `max` ranges of missing or unavailable blocks in the given order. */
   missing(range: BlockRange, order: Order, max: number): Missing;
 }
 
-/** Number of an address's traces in a segment, if known: by side, and by index in TRACE_TYPES. */
+/** Number of traces per type with an address as sender (`from`) and as recipient (`to`); undefined if unknown. */
 export interface SegmentCounts {
   readonly segment: number;
   readonly counts: Readonly<Record<AddressSide, ArrayLike<number>>> | undefined;
 }
 
-/** Positions of a list, ascending, or the term of the list. The list was then not read yet, and may not exist. */
+/** The positions of a posting list, ascending; or its term, if the list was not read yet and may not exist. */
 export type FoundList = Uint32Array | PostingTerm;
 
-/** Lists of senders and of recipients that may exist in a segment; empty if the query is for all traces. */
+/** A segment and its lists of the wanted senders and recipients. Without lists if the query is for all traces. */
 export interface FoundSegment {
   readonly segment: number;
   readonly from: readonly FoundList[];
@@ -85,7 +88,7 @@ export interface FoundSegment {
 }
 
 export interface SegmentsQuery {
-  /** `all` for every segment with blocks. */
+  /** Terms that a segment must contain; `all` for every segment with blocks. */
   readonly terms: Terms;
   readonly direction: Direction;
   readonly first: number;
@@ -95,5 +98,6 @@ export interface SegmentsQuery {
 
 export interface Missing {
   readonly ranges: readonly BlockRange[];
+  /** Last block before the first range that was left out; absent if all ranges are listed. */
   readonly coveredUpTo?: number;
 }

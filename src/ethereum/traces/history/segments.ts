@@ -7,7 +7,7 @@ import { ListWalk, type WalkedList, type Window } from './listWalk.ts';
 import type { AddressSide, BlockRange, Direction, HistoryPosition, Order } from './query.ts';
 import { COST, type FoundSegment, type HistoryReader, type Terms, type WorkBudget } from './reader.ts';
 
-/** Addresses, direction, range, order and cursor of a search. */
+/** What to search for, and in which blocks and order. */
 export interface Search<T extends Terms = Terms> {
   readonly terms: T;
   readonly direction: Direction;
@@ -18,7 +18,7 @@ export interface Search<T extends Terms = Terms> {
 
 export const termsOf = (addresses: readonly Address[]): PostingTerm[] => [...new Set(addresses)].map(termOf);
 
-/** Posting lists of some addresses in one segment, by side. */
+/** Posting lists of one segment: those of some addresses as senders (`from`) and as recipients (`to`). */
 export interface SegmentLists {
   readonly segment: number;
   readonly from: readonly WalkedList[];
@@ -26,8 +26,8 @@ export interface SegmentLists {
 }
 
 /**
- * Yields the segments that have a posting list for the search. When the work budget is used up, yields the segment to
- * continue with. This is never the first segment, so that every query makes progress.
+ * Yields each segment that has a posting list for the search. When the work budget is used up, yields the segment to
+ * continue with (`goOnWith`) and ends. This is never the first segment, so every query makes progress.
  */
 export function* listsOf(
   reader: HistoryReader,
@@ -68,7 +68,7 @@ function allTraces(reader: HistoryReader, segment: number, work: WorkBudget): Po
   return list === undefined ? [] : [list];
 }
 
-/** Returns an iterator over the part of a segment's lists that the search covers. */
+/** Returns an iterator over the positions in a segment's lists that are in the search's range, after its cursor. */
 export function walkOf({ segment, from, to }: SegmentLists, search: Search): ListWalk {
   return new ListWalk(to.length === 0 ? from : [...from, ...to], windowOf(segment, search), search.order);
 }

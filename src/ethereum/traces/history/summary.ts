@@ -15,12 +15,18 @@ import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
 import { TraceMatcher } from './traceMatcher.ts';
 
-/** Thrown if the directory that locates the first and last block of a history is not built yet. */
+/**
+ * Thrown if the work budget does not suffice to find the first or last block of a history, because the directory is not
+ * built yet.
+ */
 export class DirectoryNotReadyError extends Error {
   override readonly name = 'DirectoryNotReadyError';
 }
 
-/** Summarises a history, newest blocks first. Each figure covers a range that depends on its work budget. */
+/**
+ * Summarises the history of an address. Counts and value sums start at the newest block, and each ends at the block at
+ * which its work budget is used up.
+ */
 export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): HistorySummary {
   const range = resolvedRange(reader, query);
   const { ranges, coveredUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
@@ -38,7 +44,7 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   };
 }
 
-/** Work budget of one figure. Both figures of a summary together cost no more than a history page. */
+/** Work budget of the counts, and of the value sums. Both together are below the work budget of a history page. */
 const FIGURE_WORK = 15_000;
 
 function endOf(reader: HistoryReader, search: Search, order: Order): number | undefined {
@@ -50,7 +56,7 @@ function endOf(reader: HistoryReader, search: Search, order: Order): number | un
   return undefined;
 }
 
-/** Adds one trace to the sum of a side. The sums are committed after each complete block. */
+/** Adds the trace at a position to the sum for the address as sender (`from`) or as recipient (`to`). */
 type Add<T> = (sum: Record<AddressSide, T>, side: AddressSide, at: HistoryPosition) => void;
 
 function countTypes(reader: HistoryReader, search: Search<readonly PostingTerm[]>): HistorySummary['counts'] {
@@ -102,15 +108,15 @@ interface Summing<T> {
   readonly add: Add<T>;
 }
 
-/** Sums a figure block by block, from the highest block down, until the work budget is used up. */
+/** Sums counts or values of traces block by block, from the highest block down, until the work budget is used up. */
 class BlockSums<T> {
-  /** Sums over complete blocks. */
+  /** The sums over all blocks whose traces were all added. */
   kept: Record<AddressSide, T>;
   readonly #search: Search<readonly PostingTerm[]>;
   readonly #work: WorkBudget;
   readonly #summing: Summing<T>;
   #hasBlock = false;
-  /** Lowest block that is completely included. */
+  /** Lowest block that the sums include. */
   #lowest: number;
 
   constructor(search: Search<readonly PostingTerm[]>, work: WorkBudget, summing: Summing<T>) {
@@ -127,12 +133,12 @@ class BlockSums<T> {
     return { by: this.kept, range };
   }
 
-  /** Records that the segment and all lower ones are not included. */
+  /** Records that the sums do not include the blocks of this segment and of all lower segments. */
   stopAbove(segment: number): void {
     this.#lowest = Math.max(this.#search.range.fromBlock, firstBlockOf(segment + 1));
   }
 
-  /** Returns false if the work budget was used up before the end of the segment. */
+  /** Adds the traces of a segment. Returns false if the work budget was used up before the segment's lowest block. */
   addSegment(reader: HistoryReader, segment: number): boolean {
     if (this.#work.isExhausted) {
       this.stopAbove(segment);
@@ -153,7 +159,7 @@ class BlockSums<T> {
       const blockNumber = blockAt(segment, position);
       if (blockNumber !== block) {
         this.kept = { from: copy(sum.from), to: copy(sum.to) };
-        // Only complete blocks are included. At least one block is included, so that every query makes progress.
+        // Sums end at a block boundary. They include at least one block, so that every query makes progress.
         if (this.#work.isExhausted && this.#hasBlock) {
           this.#lowest = blockNumber + 1;
           return false;

@@ -3,7 +3,7 @@ import { FilterMatcher } from './filterMatcher.ts';
 import type { HistoryFilter } from './query.ts';
 import { COST, type HistoryReader, type WorkBudget } from './reader.ts';
 
-/** Matches stored traces by their attributes. Reads the value of a trace only if the attributes do not decide. */
+/** Matches stored traces against a filter. Reads the value of a trace only if its attributes do not decide. */
 export class TraceMatcher {
   readonly #reader: HistoryReader;
   readonly #work: WorkBudget;

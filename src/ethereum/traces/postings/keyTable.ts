@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 const INITIAL_KEYS = 1024;
-/** Maximum number of keys; exceeds the number of keys of all blocks that are kept in memory at a time. */
+/** Maximum number of keys in one table. The blocks that are kept in memory at a time have fewer. */
 export const MAX_KEYS = 2 ** 27;
 /** Prime of the 32-bit FNV-1a hash. */
 const FNV_PRIME = 0x01000193;
@@ -25,13 +25,13 @@ export class KeyTable {
     return this.#length;
   }
 
-  /** Returns the number of the key at offset `at` of `bytes`, or undefined if it is unknown. */
+  /** Returns the number of the key whose bytes start at offset `at` of `bytes`; undefined if the table lacks it. */
   find(bytes: Uint8Array, at: number): number | undefined {
     const number = (this.#table[this.#slotOf(bytes, at)] ?? 0) - 1;
     return number === -1 ? undefined : number;
   }
 
-  /** Returns the number of the key at offset `at` of `bytes`. Adds the key if it is unknown, with the next number. */
+  /** Like `find`, but adds a key that the table lacks, with the next number. */
   findOrAdd(bytes: Uint8Array, at: number): number {
     let slot = this.#slotOf(bytes, at);
     const found = (this.#table[slot] ?? 0) - 1;
@@ -48,7 +48,7 @@ export class KeyTable {
     return number;
   }
 
-  /** Returns the bytes of a key; valid until another key is added. */
+  /** Returns the bytes of the key with a number. They are valid until another key is added. */
   keyOf(number: number): Uint8Array {
     return this.#keys.subarray(number * this.#keyBytes, (number + 1) * this.#keyBytes);
   }
@@ -65,7 +65,7 @@ export class KeyTable {
       this.#table[this.#slotOf(this.#keys, number * this.#keyBytes)] = number + 1;
   }
 
-  /** Returns the slot of a key, or the empty slot for it. */
+  /** Returns the index of a key's slot in `#table`, or of the empty slot in which to store the key. */
   #slotOf(bytes: Uint8Array, at: number): number {
     let hash = this.#seed;
     for (let i = 0; i < this.#keyBytes; i++) hash = Math.imul(hash ^ (bytes[at + i] ?? 0), FNV_PRIME);
@@ -83,7 +83,7 @@ export class KeyTable {
   }
 }
 
-/** Returns a copy of twice the length; the second half is zero. */
+/** Returns a copy of an array with twice its length. The second half contains zeros. */
 export function doubled<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(numbers: A): A {
   const larger = new (numbers.constructor as new (length: number) => A)(2 * numbers.length);
   larger.set(numbers);

@@ -1,10 +1,10 @@
 /**
- * Posting list: ascending positions of a segment's traces that contain one term, for example one address as sender.
- * Its pages have a fixed number of positions, so any position costs a single read. An `after` of 100,000 (matches to
- * skip) is therefore as cheap as 0.
+ * A posting list contains the ascending positions of a segment's traces with one term, for example one address as
+ * sender. It is divided into pages with a fixed number of positions, so any position costs a single read. Skipping
+ * 100,000 matches (`after` of trace_filter) is therefore as cheap as skipping none.
  */
 
-/** Positions per page. With its key a page fills half of a B-tree page (4,096 bytes), so no space is wasted. */
+/** Positions per page of a list. With its key, such a page fills half of a B-tree page of 4,096 bytes. */
 export const PAGE_POSITIONS = 480;
 
 /** Reads page `n` of a list. All pages but the last have PAGE_POSITIONS positions. */
@@ -12,21 +12,21 @@ export type ReadPage = (pageNumber: number) => Uint32Array;
 
 /** Positions of one segment in ascending order. */
 export interface Positions {
-  /** Unique id, used as a cache key. Stays the same while positions are only appended. */
+  /** Unique id of the list, used as a cache key. It stays the same while positions are only appended to the list. */
   readonly id: number;
   readonly length: number;
   /** Returns the position at `index`, which must be below `length`. */
   at(index: number): number;
 }
 
-/** Ids of posting lists are below this value. The list of a block's traces has this plus the block number as id. */
+/** Ids of posting lists are below this value. The id of a list of a block's traces is this plus the block number. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
-/** Members that are known before any further page is read. */
+/** What is known about a list before any page except the first is read. */
 interface ListStart {
   readonly id: number;
   readonly length: number;
-  /** Page 0, which is read to determine the length. */
+  /** Page 0. It is read in any case, to determine the length of the list. */
   readonly firstPage: Uint32Array;
 }
 
@@ -34,7 +34,7 @@ export class PostingList implements Positions {
   readonly id: number;
   readonly length: number;
   readonly #readPage: ReadPage;
-  /** Pages read so far; searches access the same pages repeatedly. */
+  /** Pages that were read so far. They are kept, because a search accesses the same pages repeatedly. */
   readonly #pages: Uint32Array[] = [];
 
   constructor({ id, length, firstPage }: ListStart, readPage: ReadPage) {
@@ -52,7 +52,7 @@ export class PostingList implements Positions {
     return position;
   }
 
-  /** Returns the positions of a page, starting at index `pageNumber * PAGE_POSITIONS`. */
+  /** Returns the positions of one page. The first of them has the index `pageNumber * PAGE_POSITIONS` in the list. */
   page(pageNumber: number): Uint32Array {
     const known = this.#pages[pageNumber];
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class PostingList implements Positions {
     return page;
   }
 
-  /** Returns all positions from an index on. */
+  /** Returns all positions from `index` to the end of the list. */
   from(index: number): Uint32Array {
     const positions = new Uint32Array(Math.max(0, this.length - index));
     for (let at = index; at < this.length; ) {
@@ -73,10 +73,10 @@ export class PostingList implements Positions {
     return positions;
   }
 
-  /** Returns the index of the first position that is not below `position`; `length` if there is none. */
+  /** Returns the index of the first position at or above `position`; `length` if all positions are below. */
   lowerBound(position: number, startIndex = 0): number {
     if (startIndex >= this.length || this.at(startIndex) >= position) return startIndex;
-    // Binary search for the page by its first position, then within the page.
+    // A binary search over the first positions of the pages finds the page, another one the position in the page.
     let lowPage = Math.floor(startIndex / PAGE_POSITIONS);
     let endPage = Math.ceil(this.length / PAGE_POSITIONS);
     while (lowPage + 1 < endPage) {
@@ -97,7 +97,7 @@ export class PostingList implements Positions {
   }
 }
 
-/** Returns a list over positions in memory. */
+/** Returns a posting list of ascending positions that are in memory. */
 export function listOf(id: number, positions: Uint32Array): PostingList {
   const page = (number: number): Uint32Array =>
     positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);

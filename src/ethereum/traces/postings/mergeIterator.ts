@@ -1,15 +1,15 @@
 import { PAGE_POSITIONS, type PostingList } from './list.ts';
 
-/** Number of lists that a seek moves one by one. For more, moving all and rebuilding the heap is cheaper. */
+/** Maximum number of cursor moves in a seek. For more, moving all cursors and rebuilding the heap is cheaper. */
 const MOVES_BEFORE_REBUILD = 16;
 
 const NO_PAGE = new Uint32Array();
 
-/** Cursor in a list; moves forward only. */
+/** Cursor that reads the positions of one list in ascending order. */
 class Cursor {
-  /** Current position; not valid after the end. */
+  /** Current position. It is not valid after the end of the part was reached. */
   position = 0;
-  /** Number of the list, as assigned by the caller. */
+  /** Number that the caller assigned to the list. */
   readonly listIndex: number;
   readonly #list: PostingList;
   readonly #end: number;
@@ -30,12 +30,12 @@ class Cursor {
     return this.#index;
   }
 
-  /** Reads the position at the initial index; returns false at the end. */
+  /** Reads the first position. Returns false if the part is empty. */
   start(): boolean {
     return this.#moveTo(this.#index);
   }
 
-  /** Advances; returns false at the end. */
+  /** Moves to the next position. Returns false if there is none. */
   next(): boolean {
     const index = this.#index + 1;
     if (index >= this.#end) return false;
@@ -46,7 +46,10 @@ class Cursor {
     return true;
   }
 
-  /** Moves to the first position from `position` on (galloping, then binary search). Returns false at the end. */
+  /**
+   * Moves to the first position at or above `position`, with a galloping and then a binary search. Returns false if
+   * there is none.
+   */
   seek(position: number): boolean {
     const list = this.#list;
     let step = 1;
@@ -75,18 +78,18 @@ class Cursor {
   }
 }
 
-/** Parts of lists: `lists[i]` from `indexes[i]` (inclusive) to `ends[i]` (exclusive). */
+/** Parts of posting lists: of each `lists[i]`, the positions from index `indexes[i]` to `ends[i]` (exclusive). */
 export interface ListParts {
   readonly lists: readonly PostingList[];
   readonly indexes: readonly number[];
   readonly ends: readonly number[];
-  /** Number of the first list, as assigned by the caller. Default: 0. */
+  /** Number of `lists[0]`; the following lists have the following numbers. Default: 0. */
   readonly firstListIndex?: number;
 }
 
-/** Merges the positions of several lists in ascending order: a binary heap of cursors, smallest position on top. */
+/** Merges the positions of several lists in ascending order, with a binary heap of one cursor per list. */
 export class MergeIterator {
-  /** Cursors that are not at their end. */
+  /** Cursors that have a current position; the cursor with the smallest position is first. */
   readonly #heap: Cursor[];
   readonly lists: readonly PostingList[];
   #moved: number;
@@ -114,7 +117,7 @@ export class MergeIterator {
     return this.#heap[0]?.position;
   }
 
-  /** Number of the list with the smallest position; `index` is the position's index in it. */
+  /** Number of the list with the smallest remaining position. `index` is the index of this position in that list. */
   get listIndex(): number {
     return this.#heap[0]?.listIndex ?? 0;
   }

@@ -2,29 +2,29 @@ import type { WorkBudget } from '../history/reader.ts';
 import { listOf, type PostingList } from './list.ts';
 
 /**
- * If one list is more than this many times as long as the other, it is searched for each position of the other.
- * Otherwise both lists are walked in parallel.
+ * If one of two lists is more than this many times as long as the other, each position of the short list is looked up
+ * in the long one. Otherwise both lists are read completely, in parallel.
  */
 const SEARCHED_IF_LONGER_BY = 16;
 
-/** Memory that an entry needs for its keys, list and map, as the number of positions that would fit into it. */
+/** Memory that one cache entry needs besides its positions, expressed as a number of positions. */
 const ENTRY_POSITIONS = 32;
 
-/** Number of positions that a linear merge compares at the cost of one position of a heap merge. */
+/** Number of positions that an intersection of two lists reads in the time of one unit of the work budget. */
 const POSITIONS_PER_WORK = 16;
 
 interface Pair {
   readonly list: PostingList;
-  /** Lengths of the two lists from which the pair was computed. */
+  /** Lengths of the sender's and of the recipient's list when their intersection was computed. */
   readonly fromLength: number;
   readonly toLength: number;
-  /** Position up to which the intersection is complete: the smaller of the two lists' last positions. */
+  /** Up to this position the intersection is complete. It is the smaller of the last positions of the two lists. */
   readonly upTo: number;
 }
 
 /**
- * Cache of intersections of a sender's and a recipient's list, because busy pairs are requested repeatedly. In an
- * intersection, a search can skip matches without reading them; in two separate lists it cannot.
+ * Cache of intersections: for a sender and a recipient, the positions that the lists of both contain. Busy pairs are
+ * requested repeatedly. In an intersection, a search can skip matches without reading them; in two lists it cannot.
  */
 export class PairIntersections {
   readonly #maxPositions: number;
@@ -33,27 +33,30 @@ export class PairIntersections {
   readonly #pairs = new Map<number, Map<number, Pair>>();
   #keptPositions = 0;
 
-  /** `newId` returns an id that no list has. */
+  /** @param newId returns an id that no posting list has. */
   constructor(maxPositions: number, newId: () => number) {
     this.#maxPositions = maxPositions;
     this.#newId = newId;
   }
 
-  /** Must be called when lists changed in any way other than growing. */
+  /** Removes all entries. Must be called when posting lists changed in any way other than by appended positions. */
   clear(): void {
     this.#pairs.clear();
     this.#keptPositions = 0;
   }
 
-  /** Returns the intersection of two lists. If they are older snapshots, it may contain positions added later. */
+  /**
+   * Returns the intersection of a sender's and a recipient's list. If these are older snapshots of the lists, it may
+   * contain positions that were added later.
+   */
   of(from: PostingList, to: PostingList, work: WorkBudget): PostingList {
     const kept = this.#pairs.get(from.id)?.get(to.id);
     if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)
       return kept.list;
-    // A resumed search has older snapshots of the lists; an intersection of newer, longer lists is valid for it too.
+    // A resumed search has older snapshots of the lists. The intersection of newer, longer lists is valid for it too.
     const upTo = Math.min(lastOf(from), lastOf(to));
     if (kept !== undefined && upTo <= kept.upTo) return kept.list;
-    // Lists only grow, so new common positions follow those found before.
+    // Positions are only appended to lists, so new common positions are above all positions of the kept intersection.
     const start = kept === undefined ? 0 : kept.upTo + 1;
     const tails = [from, to].map((list) => ({ list, start: list.lowerBound(start) })) as [Tail, Tail];
     work.spend(Math.ceil((lengthOf(tails[0]) + lengthOf(tails[1])) / POSITIONS_PER_WORK));

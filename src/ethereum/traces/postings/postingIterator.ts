@@ -1,21 +1,21 @@
 import type { PostingList } from './list.ts';
 import type { MergeIterator } from './mergeIterator.ts';
 
-/** Iterates over ascending positions. */
+/** Iterates over positions of several posting lists in ascending order. */
 export interface PostingIterator {
   readonly lists: readonly PostingList[];
-  /** Total number of cursor moves. */
+  /** Total number of times that cursors in lists were moved: the work done so far. */
   readonly moved: number;
-  /** Makes one step towards the next position. Returns false if neither the position nor the end is reached yet. */
+  /** Makes one step towards the next position. Returns false if further steps are needed before `peek` is valid. */
   approach(): boolean;
   peek(): number | undefined;
-  /** Number in `lists` of the list with the current position; `index` is the position's index in it. */
+  /** Index in `lists` of the list with the current position. `index` is the index of this position in that list. */
   readonly listIndex: number;
   readonly index: number;
   advance(): void;
 }
 
-/** Union of the lists of senders and of recipients. A position that is in both is reported from the first. */
+/** Union of lists of senders and lists of recipients. A position in both is reported only for a sender's list. */
 export class UnionIterator implements PostingIterator {
   readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;

@@ -1,19 +1,19 @@
 import { doubled, KeyTable, MAX_KEYS } from './keyTable.ts';
 
 /**
- * In-memory posting lists of the newest blocks of a segment. Adding a position writes a few numbers here; on disk it
- * would rewrite a page of the list. The last positions can be removed again, for a reorg.
+ * In-memory posting lists of the newest blocks of a segment. Adding a position writes a few numbers; on disk it would
+ * rewrite a page of the list. After a reorg, the positions that were added last can be removed again.
  *
- * Entries form a linked list per posting list: each entry refers to the previous one, and the list to its last
- * entry. Lists are found by keys of equal byte length.
+ * The entries of a posting list form a linked list: each entry refers to the previous entry, and the posting list
+ * refers to its last entry. A key identifies a posting list; all keys have the same byte length.
  */
 export class RecentPostings {
   readonly #keys: KeyTable;
-  /** By list: number of its last entry plus one; 0 if the list is empty. */
+  /** For each list, the number of its last entry plus one; 0 if the list is empty. */
   #lasts = new Uint32Array(INITIAL_LISTS);
   #counts = new Uint32Array(INITIAL_LISTS);
   #positions = new Uint32Array(INITIAL_ENTRIES);
-  /** By entry: number of the previous entry of its list plus one; 0 for the first. */
+  /** For each entry, the number of the previous entry of its list plus one; 0 for the first entry of a list. */
   #befores = new Uint32Array(INITIAL_ENTRIES);
   #owners = new Uint32Array(INITIAL_ENTRIES);
   #entries = 0;
@@ -27,7 +27,7 @@ export class RecentPostings {
     return this.#entries;
   }
 
-  /** Adds a position to the list of the key at offset `at` of `bytes`. */
+  /** Adds a position to the list whose key starts at offset `at` of `bytes`. */
   add(bytes: Uint8Array, at: number, position: number): void {
     const list = this.#keys.findOrAdd(bytes, at);
     if (list === this.#lasts.length) {
@@ -47,7 +47,7 @@ export class RecentPostings {
     this.#counts[list] = (this.#counts[list] ?? 0) + 1;
   }
 
-  /** Removes all positions except the first `size` added. */
+  /** Removes the positions that were added last, so that the lists contain `size` positions in total. */
   truncate(size: number): void {
     while (this.#entries > size) {
       const entry = --this.#entries;
@@ -57,12 +57,12 @@ export class RecentPostings {
     }
   }
 
-  /** Returns the number of the list of the key at offset `at` of `bytes`; undefined if there is none. */
+  /** Returns the number of the list whose key starts at offset `at` of `bytes`; undefined if there is none. */
   find(bytes: Uint8Array, at: number): number | undefined {
     return this.#keys.find(bytes, at);
   }
 
-  /** Returns the positions of a list, ascending. */
+  /** Returns the positions of a list in ascending order, even if they were added in another order. */
   positionsOf(list: number): Uint32Array {
     const count = this.#counts[list] ?? 0;
     const positions = new Uint32Array(count);
@@ -77,18 +77,18 @@ export class RecentPostings {
     return isAscending ? positions : positions.sort();
   }
 
-  /** Returns the key of a list; the bytes are valid until something is added. */
+  /** Returns the key of a list. The bytes are valid until the next call of `add`. */
   keyOf(list: number): Uint8Array {
     return this.#keys.keyOf(list);
   }
 
-  /** Returns the numbers of all lists, sorted by the first four bytes of their keys. */
+  /** Returns the numbers of all lists, sorted by the first four bytes of their keys. First bytes must be below 4. */
   inOrder(): Uint32Array {
     const keys = this.#keys;
     const sorted = new Float64Array(keys.length);
     for (let list = 0; list < keys.length; list++) {
-      // 26 bits of the key (its first byte only distinguishes sides) and 27 bits of the number: 53 bits, exact in a
-      // double.
+      // The first byte is below 4, so four bytes of the key are 26 bits. With the 27 bits of the list's number, they
+      // are 53 bits, which a double represents exactly.
       const prefix =
         ((keys.byteOf(list, 0) & 0b11) << 24) |
         (keys.byteOf(list, 1) << 16) |

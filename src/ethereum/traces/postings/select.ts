@@ -3,24 +3,24 @@ import type { Positions, PostingList } from './list.ts';
 import { MergeIterator } from './mergeIterator.ts';
 import { IntersectionIterator, type PostingIterator, UnionIterator } from './postingIterator.ts';
 
-/** Selection in one segment: positions from `start` (inclusive) to `end` (exclusive). */
+/** What to select in one segment: matches at positions from `start` (inclusive) to `end` (exclusive). */
 export interface SegmentSelection {
   readonly start: number;
   readonly end: number;
   readonly after: number;
   readonly count: number;
-  /** Work budget; the search yields when it is used up. */
+  /** When this budget is used up, the search yields. */
   readonly work: WorkBudget;
 }
 
-/** A resumable search: yields when the work budget of the event loop iteration is used up. */
+/** A search that yields when the work budget of an event loop iteration is used up, and that can be resumed. */
 export type Resumable<T> = Generator<undefined, T, undefined>;
 
-/** Cost of a binary search in a list, in units of one walked position. */
+/** Cost of a binary search in a list. The unit is the cost of reading one position. */
 const SEARCH_WORK = 8;
 
 export interface Selected {
-  /** At most `count` positions in ascending order: merged from several lists, or a part of a single list. */
+  /** The selected matches, at most `count`: positions merged from several lists, or a part of a single list. */
   readonly positions: Merged | PartOfList;
   /** Number of skipped matches; less than `after` if the segment has fewer matches. */
   readonly skipped: number;
@@ -30,14 +30,15 @@ export interface Selected {
 export interface Merged {
   readonly lists: readonly PostingList[];
   readonly positions: readonly number[];
-  /** For each position, the number of a list that contains it; `indexes` has the index in that list. */
+  /** For each position, the index in `lists` of a list that contains the position. */
   readonly listIndexes: readonly number[];
+  /** For each position, its index in that list. */
   readonly indexes: readonly number[];
 }
 
 const NO_MATCHES: Merged = { lists: [], positions: [], listIndexes: [], indexes: [] };
 
-/** Positions of a list from index `first` (inclusive) to `end` (exclusive). */
+/** The positions of one list with the indexes from `first` (inclusive) to `end` (exclusive). */
 export interface PartOfList {
   readonly list: Positions;
   readonly first: number;
@@ -45,8 +46,9 @@ export interface PartOfList {
 }
 
 /**
- * Selects from lists of senders only, or of recipients only. Such lists are disjoint, because a trace has one sender
- * and one recipient. The number of matches below a position is therefore the sum of its indexes in the lists.
+ * Selects matches from lists of senders only, or of recipients only. Such lists have no common positions, because a
+ * trace has one sender and one recipient. The number of matches before a position is therefore the sum, over all
+ * lists, of the number of positions below it.
  */
 export function* selectFromSide(
   lists: readonly PostingList[],
@@ -72,7 +74,7 @@ function selectFromList(list: PostingList, { start, end, after, count }: Segment
   };
 }
 
-/** Returns the index range of each list between two positions. */
+/** Returns, for each list, the range of indexes of its positions from `start` (inclusive) to `end` (exclusive). */
 function* boundsOf(
   lists: readonly PostingList[],
   { start, end, work }: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
@@ -89,7 +91,7 @@ function* boundsOf(
   return { starts, ends };
 }
 
-/** Maximum number of pairs (sender, recipient) that are intersected one by one. For more, all lists are read. */
+/** Maximum number of pairs of a sender and a recipient to intersect one by one. For more, all lists are merged. */
 const MAX_PAIRS = 64;
 
 interface BothSides {
@@ -98,7 +100,10 @@ interface BothSides {
   readonly pairOf: (from: PostingList, to: PostingList) => PostingList;
 }
 
-/** Selects traces that match by sender and by recipient. If pairs are few, their intersections are disjoint lists. */
+/**
+ * Selects traces whose sender and recipient both match. If there are few pairs of a sender and a recipient, selects
+ * from their intersections, which have no common positions.
+ */
 export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const pairs = yield* pairsOf(sides, selection.work);
   if (pairs !== undefined) return yield* selectFromSide(pairs, selection);
@@ -108,7 +113,7 @@ export function* selectFromBothSides(sides: BothSides, selection: SegmentSelecti
   return yield* take(iterator, selection, 0);
 }
 
-/** Selects traces that match by sender or by recipient. */
+/** Selects traces whose sender or recipient matches. */
 export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Resumable<Selected> {
   const { from, to } = sides;
   const { start, skipped } = yield* skipInUnion(sides, selection);
@@ -118,7 +123,7 @@ export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelect
   return yield* take(iterator, selection, skipped);
 }
 
-/** Returns a merge of one side's lists between two positions; the first list has the number `firstListIndex`. */
+/** Returns a merge of the lists' positions from `start` to `end` (exclusive). The first list is `firstListIndex`. */
 function* merged(
   lists: readonly PostingList[],
   part: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
@@ -128,7 +133,10 @@ function* merged(
   return new MergeIterator({ lists, indexes: starts, ends, firstListIndex });
 }
 
-/** Returns the non-empty intersections of all pairs; undefined if there are more than {@link MAX_PAIRS} pairs. */
+/**
+ * Returns the non-empty intersections of each sender's with each recipient's list; undefined if there are more than
+ * {@link MAX_PAIRS} pairs.
+ */
 function* pairsOf({ from, to, pairOf }: BothSides, work: WorkBudget): Resumable<PostingList[] | undefined> {
   if (from.length * to.length > MAX_PAIRS) return undefined;
   const pairs: PostingList[] = [];
@@ -142,7 +150,8 @@ function* pairsOf({ from, to, pairOf }: BothSides, work: WorkBudget): Resumable<
 }
 
 /**
- * Returns the highest position with at most `after` matches before it. If counting costs too much, returns the start.
+ * Returns the highest position with at most `after` matches before it. If there are too many pairs to count matches,
+ * returns the start of the selection, and nothing is skipped.
  */
 function* skipInUnion(
   sides: BothSides,
@@ -151,7 +160,7 @@ function* skipInUnion(
   const fromStart = { start: selection.start, skipped: 0 };
   const pairs = selection.after === 0 ? undefined : yield* pairsOf(sides, selection.work);
   if (pairs === undefined) return fromStart;
-  // Positions in a sender's and a recipient's list are counted twice, so the intersections are subtracted.
+  // A position in both a sender's and a recipient's list would be counted twice, so intersections are subtracted.
   const once = [...sides.from, ...sides.to];
   const below = (position: number): number =>
     sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
@@ -187,7 +196,7 @@ function* take(
   return { positions: { lists: iterator.lists, positions, listIndexes, indexes }, skipped };
 }
 
-/** Moves every list to the highest position with at most `after` matches below it. */
+/** Returns, for each list, the index of its first position after the skipped matches, which are not read. */
 function* skipByRank(
   lists: readonly PostingList[],
   starts: readonly number[],
@@ -203,8 +212,8 @@ function* skipByRank(
 }
 
 /**
- * Returns the highest position with at most `after` matches before it. `below` counts matches at a cost of
- * `workOfBelow`.
+ * Returns the highest position with at most `after` matches between `start` and it. `below` returns the number of
+ * matches below a position; each call costs `workOfBelow`.
  */
 export function* seekRank(
   { start, end, after, work }: Omit<SegmentSelection, 'count'>,
