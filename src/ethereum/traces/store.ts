@@ -66,14 +66,15 @@ export interface IndexChange {
  * Storage engine of the trace index. An embedded engine returns results without a promise (see `mapMaybe`).
  *
  * Each read sees the consistent state after the last applied change. Two reads may see different states, because
- * another process may apply a change between them. Data that must be consistent must therefore come from a single read.
- * For example, `filter` and `blockTraces` return undefined for a missing block, so that callers need no separate check.
- * An engine that needs several steps for a read uses a snapshot, or checks at the end for a change and retries.
+ * another process may apply a change between them. Data that must be consistent must therefore come from a single
+ * read. For example, `filter` and `blockTraces` return undefined for a missing block, so that callers need no
+ * separate check. An engine that needs several steps for a read uses a snapshot, or checks at the end for a change
+ * and retries.
  */
 export interface TraceStore {
   /** Number of traces that bulk ingest should write with one change. Default: the number that `ingest` defines. */
   readonly tracesPerChange?: number | undefined;
-  /** True if the engine keeps a local copy of the newest blocks that is empty. Then pass the head to `cacheNewest`. */
+  /** True if the engine has a local copy of the newest blocks that is empty. `cacheNewest` adds the head to it. */
   readonly needsNewest?: boolean;
   /** Local copy of the newest blocks, which other processes of this machine may read; undefined if there is none. */
   readonly recentPart?: RecentPart | undefined;
@@ -97,8 +98,8 @@ export interface TraceStore {
 
   /**
    * Returns the matching traces as bytes of a JSON array, or undefined if a block of the range is missing or
-   * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If the writer `json` is given, the
-   * bytes are in its buffer, and valid until the next write to it.
+   * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If the writer `json` is given,
+   * the bytes are in its buffer, and valid until the next write to it.
    */
   filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined>;
   /** Returns all traces of a block as bytes of a JSON array, or undefined if the block is missing or unavailable. */
@@ -116,12 +117,12 @@ export interface TraceStore {
   ): MaybePromise<Buffer | null | undefined>;
 
   /**
-   * Appends the traces of a history page to `json`, as a JSON array. The work is bounded, so a short or empty page need
-   * not be the last. Throws AnswerTooLargeError if a single trace exceeds `maxBytes`, and BlockReplacedError.
+   * Appends the traces of a history page to `json`, as a JSON array. The work is bounded, so a short or empty page
+   * need not be the last. Throws AnswerTooLargeError if a single trace exceeds `maxBytes`, and BlockReplacedError.
    */
   addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage>;
 
-  /** Returns the summary of an address within a work budget. Throws DirectoryNotReadyError before that is possible. */
+  /** Returns the summary of an address. The work is bounded. Throws DirectoryNotReadyError if it does not suffice. */
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
   /** Returns a page of internal transactions. A short page need not be the last. Throws BlockReplacedError. */

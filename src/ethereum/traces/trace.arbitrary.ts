@@ -6,8 +6,8 @@ import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /**
- * Returns random addresses. Half of them are one of six addresses, so that traces share addresses. The casts are safe,
- * because the texts have the right form by construction.
+ * Returns random addresses. Half of them are one of six addresses, so that traces share addresses. The casts are
+ * safe, because the texts have the right form by construction.
  */
 const anyAddress = (): fc.Arbitrary<Address> =>
   fc.oneof(

@@ -2,17 +2,17 @@ import { ADDRESS_BYTES, HAS_ERROR, NO_TRANSACTION, TRACE_TYPES, TYPE_MASK, VARIA
 import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
 /**
- * 16 bits per trace that the filters of a history evaluate without reading the trace:
+ * 16 bits about one trace. With them, the filters of an address history need not read the trace itself:
  *
  *   bits 0 to 7   bit length of the transferred value; 0 for no transfer, 255 for 255 bits or more
  *   bits 8 to 10  kind, as an index in TRACE_KINDS
- *   bit 11        internal frame: below the root of its transaction
- *   bit 12        failed, or inside a failed frame
- *   bit 13        reward; belongs to no transaction
+ *   bit 11        set for an internal frame: below the root of its transaction
+ *   bit 12        set if the frame failed, or is inside a failed frame
+ *   bit 13        set for a reward, which belongs to no transaction
  */
 export type TraceAttributes = number;
 
-/** Kinds of traces: the call type of a call, otherwise the trace type. The first four are calls. */
+/** Kinds of traces. The kind of a call is its call type; the kind of any other trace is its type. */
 export const TRACE_KINDS = [
   'call',
   'callcode',
@@ -25,7 +25,7 @@ export const TRACE_KINDS = [
 export type TraceKind = (typeof TRACE_KINDS)[number];
 
 const CALL_KINDS = 4;
-/** Index in TRACE_KINDS of the first kind that is not a call. From here on, the order is that of TRACE_TYPES. */
+/** Index in TRACE_KINDS of the first kind that is not a call. From this index on, the order is as in TRACE_TYPES. */
 const KIND_OF_CREATE = CALL_KINDS;
 
 const MAX_VALUE_BITS = 255;
@@ -44,7 +44,7 @@ export const isRoot = (attributes: TraceAttributes): boolean =>
   (attributes & (IS_INTERNAL | IS_REWARD)) === 0;
 export const hasFailed = (attributes: TraceAttributes): boolean => (attributes & HAS_FAILED) !== 0;
 
-/** Returns the bit length of a value as encoded in the attributes. */
+/** Returns the bit length of a value as the attributes encode it: 255 for 255 bits or more. */
 export const valueBits = (value: bigint): number =>
   value === 0n ? 0 : Math.min(MAX_VALUE_BITS, value.toString(2).length);
 
@@ -52,11 +52,11 @@ const reader = new RecordReader();
 const skipped: Span = { start: 0, end: 0 };
 const value: Span = { start: 0, end: 0 };
 
-/** Returns the attributes of a block's traces. `chunks` must be all its trace chunks in order. */
+/** Returns the attributes of a block's traces. `chunks` must be all chunks of the block with traces, in order. */
 export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): Uint16Array {
   const attributes = new Uint16Array(traceCount);
   let at = 0;
-  // Traces are in depth-first order: the traces after a failed frame are inside it as long as they are deeper.
+  // Traces are in depth-first order, so the traces after a failed frame are inside it as long as they are deeper.
   let failedDepth = Number.POSITIVE_INFINITY;
   for (const chunk of chunks) {
     reader.bytes = chunk;
@@ -79,7 +79,7 @@ export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): 
   return attributes;
 }
 
-/** Returns the value in a trace's action. The attributes show whether the value was transferred. */
+/** Returns the value in the action of a trace, in wei. The trace's attributes show whether it was transferred. */
 export function actionValue(chunk: Uint8Array, index: number): bigint {
   const { start, end } = actionValueSpan(chunk, index);
   let digits = '';
@@ -87,7 +87,7 @@ export function actionValue(chunk: Uint8Array, index: number): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }
 
-/** Returns the span of the value's big-endian bytes; empty for zero. The next call reuses the span object. */
+/** Returns the span of a value's big-endian bytes in the chunk; empty for zero. The next call changes the object. */
 export function actionValueSpan(chunk: Uint8Array, index: number): Readonly<Span> {
   reader.bytes = chunk;
   reader.at = recordStart(chunk, index);
@@ -104,8 +104,8 @@ function kindOf(kindByte: number): number {
 }
 
 /**
- * Returns the bit length of the transferred value. It is 0 for a callcode, which transfers from an account to itself,
- * and for a delegatecall, which only repeats the value of its parent frame.
+ * Returns the bit length of the value that a trace transferred. It is 0 for a callcode, which transfers from an
+ * account to itself, for a delegatecall, which only repeats the value of its parent frame, and for a staticcall.
  */
 function movedBits(kindByte: number, kind: number): number {
   if (kind !== 0 && kind < KIND_OF_CREATE) return 0;

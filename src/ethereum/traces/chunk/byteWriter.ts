@@ -1,10 +1,10 @@
-/** Initial size of the buffer, which is doubled when a block needs more. */
+/** Initial size of the buffer. The size is doubled when a block needs more. */
 const INITIAL_BYTES = 64 * 1024;
 
-/** Maximum size of a buffer that is kept for the next block. A reset releases a larger one. */
+/** Maximum size of a buffer that is kept for the next block. A reset replaces a larger buffer by a small one. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Maximum length of a string that is decoded in JavaScript. For short strings, the native call is slower. */
+/** Maximum length of hex strings that are decoded in JavaScript, which is faster than a native call for them. */
 const MAX_DIGITS_HERE = 160;
 
 const DIGIT_VALUES = Uint8Array.from(
@@ -12,7 +12,7 @@ const DIGIT_VALUES = Uint8Array.from(
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
 );
 
-/** Writes the bytes of a `0x` string of even length. Returns the end offset. */
+/** Writes the bytes of a `0x` string of even length at `offset`. Returns the offset after the last written byte. */
 export function writeHex(bytes: Buffer, offset: number, text: string): number {
   const end = offset + (text.length - 2) / 2;
   if (text.length > MAX_DIGITS_HERE) {
@@ -57,7 +57,7 @@ export class ByteWriter {
     this.#length = this.#buffer.writeUInt32LE(value, this.#length);
   }
 
-  /** Overwrites four bytes at `offset`, counted from the last reset. */
+  /** Overwrites the four bytes at `offset`, which counts from the first byte after the last reset. */
   uint32At(offset: number, value: number): void {
     this.#buffer.writeUInt32LE(value, offset);
   }
@@ -90,7 +90,7 @@ export class ByteWriter {
     this.hex(text);
   }
 
-  /** Writes a `0x` quantity, possibly with an odd number of digits, with a length prefix. Zero has the length 0. */
+  /** Writes the bytes of a `0x` quantity with a length prefix. The number of digits may be odd; zero has no bytes. */
   quantity(text: string): void {
     if (text === '0x0') return this.byte(0);
     if (text.length % 2 === 0) return this.data(text);

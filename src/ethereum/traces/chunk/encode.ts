@@ -17,7 +17,7 @@ import { inputOf, outputOf, RepeatedData } from './repeatedData.ts';
 
 const writer = new ByteWriter();
 
-/** Encodes a block's traces as chunks, followed by the data chunks. All share one buffer. Format: format.ts. */
+/** Encodes a block's traces as chunks, followed by data chunks. All chunks share one buffer. Format: format.ts. */
 export function encodeChunks(blockHash: Hash, traces: readonly Trace[]): Uint8Array[] {
   writer.reset();
   const repeated = new RepeatedData(traces, Math.ceil(traces.length / TRACES_PER_CHUNK));
@@ -56,7 +56,7 @@ function encodeChunk(blockHash: Hash, traces: readonly Trace[], repeated: Repeat
   });
 }
 
-/** Returns one trace per transaction of a chunk. Linear search suffices for at most eight traces. */
+/** Returns one trace of each transaction in a chunk. A chunk has at most eight traces, so linear search suffices. */
 function transactionsOf(traces: readonly Trace[]): Trace[] {
   const found: Trace[] = [];
   for (const trace of traces)
@@ -79,7 +79,7 @@ function encodeRecord(trace: Trace, transactionIndex: number, repeated: Repeated
   if (trace.type !== 'reward' && trace.error !== undefined) writer.text(JSON.stringify(trace.error));
 }
 
-/** Returns the data chunks with a trace's input and output; undefined if the record itself contains both. */
+/** Returns the numbers of the data chunks with a trace's input and output; undefined if its record contains both. */
 function sharedPayloads(trace: Trace, repeated: RepeatedData): SharedPayloads | undefined {
   const inputChunk = repeated.chunkOf(inputOf(trace));
   const outputChunk = repeated.chunkOf(outputOf(trace));

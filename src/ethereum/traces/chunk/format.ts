@@ -1,9 +1,9 @@
 /**
- * Binary format of stored traces: chunks of a few consecutive traces of one block.
+ * Binary format of stored traces. A chunk contains a few consecutive traces of one block.
  *
- * Chunks are small, so that a trace that is not cached costs one short read. Block hash and transactions are stored
- * once per chunk. Chunks are not compressed here, because the storage engine compresses them. Hex data is stored as
- * bytes and converted to digits when a response is written.
+ * Chunks are small, so that a trace that is not cached costs one short read. A chunk contains the block hash and each
+ * transaction hash only once. The storage engine compresses chunks, so this format does not. Hex data is stored as
+ * bytes, and converted to digits when a response is written.
  *
  *   chunk   u8 traces, u8 transactions, 32 block hash, transactions x (32 hash, u32 position),
  *           traces x u32 offset of the record in the chunk, records
@@ -26,7 +26,7 @@
  * quantities are big-endian without leading zero bytes.
  */
 
-/** Traces per chunk. With 16, the database is 1/70 smaller, but an uncached trace costs twice the bytes to read. */
+/** Traces per chunk. With 16, the database would be 1/70 smaller, but a read of one trace would be twice as long. */
 export const TRACES_PER_CHUNK = 8;
 
 export const NO_TRANSACTION = 0xff;
@@ -34,7 +34,7 @@ export const NO_TRANSACTION = 0xff;
 export const HASH_BYTES = 32;
 export const ADDRESS_BYTES = 20;
 
-/** Bytes before the first transaction of a chunk, or before the data of a data chunk. */
+/** Number of bytes before the first transaction of a chunk, or before the data of a data chunk. */
 export const CHUNK_HEAD_BYTES = 2 + HASH_BYTES;
 export const TRANSACTION_BYTES = HASH_BYTES + 4;
 
@@ -43,7 +43,7 @@ export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as 
 export const CREATION_METHODS = [undefined, 'create', 'create2'] as const;
 export const REWARD_TYPES = ['block', 'uncle'] as const;
 
-/** First byte of a record: type (bits 0 and 1), the flags below, variant such as the call type (bits 6 and 7). */
+/** First byte of a record: bits 0 and 1 are the type, bits 2 to 5 flags, bits 6 and 7 for example the call type. */
 export const TYPE_MASK = 0b11;
 export const HAS_ERROR = 0b100;
 export const HAS_RESULT = 0b1000;

@@ -1,7 +1,7 @@
 import { CHUNK_HEAD_BYTES, HASH_BYTES, NO_TRANSACTION, TRANSACTION_BYTES } from './format.ts';
 import { RecordReader, recordStart, uint32 } from './recordReader.ts';
 
-/** Position of a frame in its block: transaction position and trace address. */
+/** Position of a frame in its block: the position of its transaction, and its path in the call tree. */
 export interface FramePosition {
   readonly transactionPosition: number;
   readonly traceAddress: readonly number[];
@@ -10,8 +10,9 @@ export interface FramePosition {
 const reader = new RecordReader();
 
 /**
- * Returns a negative number if the trace is before the position, 0 if the trace is at it, else a positive number. A
- * block's traces are ordered by transaction and then depth first, a frame before its children; rewards are last.
+ * Returns a negative number if a trace is before a position, 0 if it is at the position, otherwise a positive number.
+ * The traces of a block are in the order of transactions and then depth first, a frame before its children; rewards
+ * are last.
  */
 export function compareToPosition(
   chunk: Uint8Array,
@@ -36,7 +37,7 @@ export function compareToPosition(
   return depth - traceAddress.length;
 }
 
-/** Returns the transaction's position in its block, or undefined if the trace is of another transaction. */
+/** Returns the position in its block of the transaction `hash`; undefined if the trace is not of this transaction. */
 export function transactionPositionOf(
   chunk: Uint8Array,
   index: number,

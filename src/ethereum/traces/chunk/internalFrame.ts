@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import { RecordReader, recordBounds, type Span } from './recordReader.ts';
 
-/** A frame of a transaction, without the frame's input and output. */
+/** A frame of a transaction's call tree, without its input and output. */
 export interface InternalFrame {
   readonly transactionHash: Hash;
   readonly traceAddress: readonly number[];
@@ -35,7 +35,7 @@ export interface InternalFrame {
 const reader = new RecordReader();
 const span: Span = { start: 0, end: 0 };
 
-/** Decodes trace `index` of a chunk as an internal transaction. Throws for a reward. */
+/** Decodes the trace at `index` in a chunk. Throws an error for a reward, which is not a frame. */
 export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   const [start, end] = recordBounds(chunk, index);

@@ -1,14 +1,17 @@
-/** Initial buffer size, for 30 typical traces. A grown buffer is kept, because allocating costs more than writing. */
+/** Initial size of the buffer, enough for 30 typical traces. */
 const INITIAL_BYTES = 32 * 1024;
-/** Maximum size of a buffer that is kept. A larger one is released after its response. */
+/**
+ * Maximum size of a buffer that is kept for the next response, because allocating costs more than writing. A larger
+ * buffer is released.
+ */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Free bytes before the text, so that the start of the JSON-RPC response is added without a copy. */
+/** Free bytes before the JSON text, in which the start of the JSON-RPC response is written without a copy. */
 export const HEADROOM_BYTES = 256;
-/** Free bytes after the text, for the end of the JSON-RPC response. */
+/** Free bytes after the JSON text, for the end of the JSON-RPC response. */
 export const TAILROOM_BYTES = 16;
 
-/** ASCII digits of `00` to `ff`, each pair as a little-endian 16-bit number. */
+/** For each byte value, the ASCII codes of its two hex digits as a little-endian 16-bit number. */
 const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
   const digits = byte.toString(16).padStart(2, '0');
   return digits.charCodeAt(0) | (digits.charCodeAt(1) << 8);
@@ -17,7 +20,10 @@ const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
 const ZERO = 0x30;
 const LOWER_X = 0x78;
 
-/** Writes JSON as ASCII bytes without intermediate strings. Callers reserve capacity; writes do not check it. */
+/**
+ * Writes JSON as ASCII bytes, without intermediate strings. Callers must call `reserve` first, because most writes do
+ * not check the size of the buffer.
+ */
 export class JsonWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
@@ -27,7 +33,7 @@ export class JsonWriter {
     return this.#bytes.length;
   }
 
-  /** Length of the text in bytes. */
+  /** Number of bytes written since the last reset. */
   get textBytes(): number {
     return this.length - HEADROOM_BYTES;
   }
@@ -41,7 +47,7 @@ export class JsonWriter {
     if (this.#bytes.length > KEPT_BYTES) this.#allocate(INITIAL_BYTES);
   }
 
-  /** Returns a copy of the text since the last reset. */
+  /** Returns a copy of the bytes written since the last reset. */
   copy(): Buffer {
     const copy = Buffer.allocUnsafeSlow(this.textBytes);
     copy.set(this.#bytes.subarray(HEADROOM_BYTES, this.length));
@@ -56,7 +62,7 @@ export class JsonWriter {
     this.#bytes.set(old);
   }
 
-  /** Writes ASCII text prepared by `ascii`. */
+  /** Writes constant text that `ascii` returned. */
   constant(text: Uint8Array): void {
     const bytes = this.#bytes;
     let at = this.length;
@@ -77,7 +83,7 @@ export class JsonWriter {
     this.length = at;
   }
 
-  /** Writes a big-endian number, which has no leading zero bytes, as a JSON-RPC quantity (no leading zero digit). */
+  /** Writes the big-endian number source[start..end), without leading zero bytes, as a JSON-RPC quantity. */
   quantity(source: Uint8Array, start: number, end: number): void {
     const bytes = this.#bytes;
     const first = start === end ? 0 : (source[start] ?? 0);
@@ -107,15 +113,15 @@ export class JsonWriter {
   }
 
   /**
-   * Returns the text without a copy, valid until the next write. HEADROOM_BYTES before it and TAILROOM_BYTES after it
-   * are free for the sender.
+   * Returns the text since the last reset without a copy. It is valid until the next write. The sender of a response
+   * may use the HEADROOM_BYTES before the text and the TAILROOM_BYTES after it.
    */
   written(): Buffer {
     this.reserve(TAILROOM_BYTES);
     return Buffer.from(this.#bytes.buffer, HEADROOM_BYTES, this.textBytes);
   }
 
-  /** Copies source[start..end) unchanged. Reserves the capacity itself. */
+  /** Writes the bytes source[start..end) unchanged. No call of `reserve` is needed. */
   verbatim(source: Uint8Array, start: number, end: number): void {
     this.reserve(end - start);
     this.#bytes.set(source.subarray(start, end), this.length);
@@ -128,5 +134,5 @@ export class JsonWriter {
   }
 }
 
-/** Returns constant text for JsonWriter.constant. */
+/** Converts constant ASCII text to bytes for `JsonWriter.constant`. */
 export const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));

@@ -1,9 +1,9 @@
 import { JsonWriter } from './jsonWriter.ts';
 
-/** Maximum total size of the buffers of unused writers. Each response that is being sent uses one writer. */
+/** Maximum total size of the buffers of free writers. Each response that is being sent uses one writer. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
-/** Pool of writers, last in first out: the memory used last is most likely in the CPU cache. */
+/** Pool of free writers. The last released writer is reused first, because its memory is likely in the CPU cache. */
 export class JsonWriterPool {
   readonly #free: JsonWriter[] = [];
   #keptBytes = 0;

@@ -1,6 +1,6 @@
 import { CHUNK_HEAD_BYTES, HAS_SHARED, TRANSACTION_BYTES } from './format.ts';
 
-/** Functions that locate and decode the parts of a chunk. Format: format.ts. */
+/** Functions that locate and decode the records of a chunk. format.ts describes the format. */
 
 export const tracesIn = (chunk: Uint8Array): number => chunk[0] ?? 0;
 
@@ -17,10 +17,10 @@ export interface Span {
   end: number;
 }
 
-/** Returned by `RecordReader.payload` if the payload is in the record itself. */
+/** `RecordReader.payload` returns this if the input or output is in the record itself, not in a data chunk. */
 export const IN_RECORD = -1;
 
-/** Reads one record sequentially. Each module reuses one instance, so a read allocates nothing. */
+/** Reads the fields of one record in order. Each file reuses one instance, so that a read allocates nothing. */
 export class RecordReader {
   bytes: Uint8Array = new Uint8Array();
   at = 0;
@@ -38,7 +38,7 @@ export class RecordReader {
     }
   }
 
-  /** Reads a length prefix and sets `span` to the byte string after it. */
+  /** Reads a byte string with a length prefix, and sets `span` to the offsets of its bytes. */
   data(span: Span): void {
     const length = this.varint();
     span.start = this.at;
@@ -46,7 +46,7 @@ export class RecordReader {
     span.end = this.at;
   }
 
-  /** Sets `span` to input or output and returns IN_RECORD, or empties `span` and returns a data chunk's number. */
+  /** Sets `span` to an input or output and returns IN_RECORD, or empties `span` and returns a data chunk's number. */
   payload(span: Span, kind: number): number {
     const word = this.varint();
     const isShared = (kind & HAS_SHARED) !== 0 && word % 2 === 1;

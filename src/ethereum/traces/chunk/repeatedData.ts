@@ -1,33 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { Data, Trace } from '../trace.ts';
 
-/** Minimum length of a string that is stored once per block: `0x` and the digits of 256 bytes. */
+/** Minimum length of a string that may be stored in a data chunk: `0x` and the hex digits of 256 bytes. */
 export const MIN_SHARED_CHARS = 2 + 2 * 256;
-/** Minimum number of saved digits (64 KiB of data). Compression handles smaller repetitions without a second read. */
+/**
+ * Minimum number of hex digits that a data chunk must save in a block (64 KiB of data). Compression handles smaller
+ * repetitions well, and without a second read.
+ */
 const MIN_SAVED_CHARS = 2 * 64 * 1024;
 
-/** Whether a string of this length that occurs `count` times in a block is stored in a data chunk. */
+/** Whether a string of `chars` characters that occurs `count` times in a block is stored in a data chunk. */
 export const isShared = (chars: number, count: number): boolean =>
   chars >= MIN_SHARED_CHARS && (count - 1) * chars >= MIN_SAVED_CHARS;
 
 interface Known {
   count: number;
-  /** Number of the assigned data chunk. */
+  /** Number of the data chunk with this string; undefined if no data chunk is assigned yet. */
   chunk: number | undefined;
 }
 
-/** Finds inputs and outputs that a block repeats often, and numbers their data chunks. */
+/** Finds the inputs and outputs that a block repeats often, and assigns a data chunk to each of them. */
 export class RepeatedData {
-  /** Number of strings by length. In most blocks no length occurs often enough, so nothing is hashed. */
+  /** For each length, the number of strings. In most blocks no length occurs often enough, so no string is hashed. */
   readonly #lengths = new Map<number, number>();
-  /** Keyed by hash, because comparing many long strings that differ only at the end would be slow. */
+  /** Strings by their hash, because comparing many long strings that differ only at the end would be slow. */
   readonly #byHash = new Map<string, Known>();
   readonly #firstChunk: number;
   readonly #chunks: Data[] = [];
-  /** Last string looked up; a frame often repeats the data of the previous frame. */
+  /** The string that was looked up last, because a frame often repeats the data of the previous frame. */
   #last: { readonly text: Data; readonly known: Known } | undefined;
 
-  /** @param firstChunk the number of the first data chunk. */
+  /** @param firstChunk number of the first data chunk: the number of chunks with traces. */
   constructor(traces: readonly Trace[], firstChunk: number) {
     this.#firstChunk = firstChunk;
     for (const trace of traces) {
@@ -51,7 +54,7 @@ export class RepeatedData {
     return this.#chunks;
   }
 
-  /** Returns the number of the data chunk for `data`; undefined if the record itself contains `data`. */
+  /** Returns the number of the data chunk for `data`; undefined if `data` is stored in the record of its trace. */
   chunkOf(data: Data | undefined): number | undefined {
     if (!this.#mayRepeat(data)) return undefined;
     const known = this.#known(data);

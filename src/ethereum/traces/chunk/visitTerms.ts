@@ -12,13 +12,13 @@ import {
 } from './format.ts';
 import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
-/** Called for the 20-byte term at offset `at` of the chunk; it occurs in trace `index`. */
+/** Called for each 20-byte index term of a chunk: `at` is its offset, and `index` is the trace that contains it. */
 export type VisitTerm = (side: Side, at: number, index: number) => void;
 
 const reader = new RecordReader();
 const skipped: Span = { start: 0, end: 0 };
 
-/** Visits the index terms of a chunk's traces. Must match `indexBlock`, which derives the terms from the traces. */
+/** Visits the index terms in a chunk. They must be the terms that `indexBlock` derives from the decoded traces. */
 export function visitTerms(chunk: Uint8Array, visit: VisitTerm): void {
   reader.bytes = chunk;
   for (let index = 0; index < tracesIn(chunk); index++) {
@@ -34,7 +34,7 @@ export function visitTerms(chunk: Uint8Array, visit: VisitTerm): void {
   }
 }
 
-/** Visits the addresses of a trace. Must match `partiesOf`. */
+/** Visits the sender and the recipient of a trace. They must be those that `partiesOf` returns. */
 function visitParties(kind: number, index: number, visit: VisitTerm): void {
   const at = reader.at;
   switch (TRACE_TYPES[kind & TYPE_MASK]) {

@@ -17,9 +17,9 @@ import {
 import { ascii, type JsonWriter } from './jsonWriter.ts';
 import { IN_RECORD, RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts';
 
-/** Maximum JSON length of a trace's keys and punctuation. The values have two digits per stored byte. */
+/** Maximum length of the JSON keys and punctuation of a trace. Hex values are extra: two digits per stored byte. */
 const FIXED_TEXT_BYTES = 512;
-/** Maximum number of JSON bytes for one stored byte of an integer: its decimal digits and a comma. */
+/** Maximum length of the JSON for one stored byte of an integer: decimal digits and a comma. */
 const TEXT_BYTES_PER_STORED_BYTE = 6;
 /** Maximum length of `traceAddress` in JSON: 1,025 indexes below a million. */
 const MAX_PATH_TEXT_BYTES = 16 * 1024;
@@ -60,7 +60,7 @@ const TYPES = TRACE_TYPES.map((type) => ascii(`,"type":"${type}"}`));
 /** Returns data chunk `chunk` of block `blockNumber`. */
 export type ReadDataChunk = (blockNumber: number, chunk: number) => Uint8Array;
 
-/** Input or output: a span of `source`, which is the chunk or a data chunk. */
+/** The bytes of an input or output. `source` is the chunk with the trace, or a data chunk. */
 interface Payload extends Span {
   source: Uint8Array;
 }
@@ -70,14 +70,14 @@ const payload = (): Payload => ({ ...span(), source: new Uint8Array() });
 const reader = new RecordReader();
 const [a, b, gas, value, gasUsed] = [span(), span(), span(), span(), span()];
 const [input, output] = [payload(), payload()];
-/** State of the trace being written: maximum JSON bytes of its record, and the source of its data chunks. */
+/** Of the trace being written: the maximum length of its record's JSON, and from where its data chunks are read. */
 let recordTextBytes = 0;
 let blockOfData = 0;
 let readDataChunk: ReadDataChunk = () => new Uint8Array();
 
 /**
- * Writes trace `index` of a chunk as JSON. The chunk must come from encodeChunks, because it is not checked again.
- * `readData` must not modify the bytes of `chunk`.
+ * Writes the trace at `index` in a chunk as JSON. The chunk must come from `encodeChunks`, because it is not
+ * validated. `readData` must not change the bytes of `chunk`.
  */
 // biome-ignore lint/complexity/useMaxParams: called for each trace of a response; avoids an allocation
 export function writeTrace(
@@ -185,7 +185,7 @@ function writeAction(json: JsonWriter, kind: number): void {
   }
 }
 
-/** Writes `error` before `result`. In the record the error is last, because it is rare. */
+/** Writes `error` and then `result`. The record contains them in the reverse order, because errors are rare. */
 function writeOutcome(json: JsonWriter, kind: number, end: number): void {
   const source = reader.bytes;
   const hasResult = (kind & HAS_RESULT) !== 0;

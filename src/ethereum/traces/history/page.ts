@@ -91,8 +91,8 @@ class PageWalk {
   }
 
   /**
-   * Returns the positions of a segment's matching traces until the page is full or the work budget is used up. `place`
-   * is the last position that was examined.
+   * Returns the positions of a segment's matching traces until the page is full or the work budget is used up.
+   * `place` is the last position that was examined.
    */
   #collect(walk: ListWalk, { segment }: SegmentLists): { positions: number[]; place: HistoryPosition } {
     const positions: number[] = [];
@@ -155,7 +155,7 @@ const rangeUpTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, orde
     ? { fromBlock, toBlock: Math.min(toBlock, blockNumber) }
     : { fromBlock: Math.max(fromBlock, blockNumber), toBlock };
 
-/** Limits the range of a search to blocks from the cursor's block on. Excludes that block if the cursor is at its end. */
+/** Limits a search to the blocks from the cursor's block on, or after this block if the cursor is at its end. */
 function afterCursor(search: Search): Search {
   const { cursor, range, order } = search;
   if (cursor === undefined) return search;

@@ -16,16 +16,16 @@ import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segm
 import { TraceMatcher } from './traceMatcher.ts';
 
 /**
- * Thrown if the work budget does not suffice to find the first or last block of a history, because the directory is not
- * built yet.
+ * Thrown if the work budget does not suffice to find the first or last block of a history, because the directory is
+ * not built yet.
  */
 export class DirectoryNotReadyError extends Error {
   override readonly name = 'DirectoryNotReadyError';
 }
 
 /**
- * Summarises the history of an address. Counts and value sums start at the newest block, and each ends at the block at
- * which its work budget is used up.
+ * Summarises the history of an address. Counts and value sums start at the newest block, and each ends at the block
+ * at which its work budget is used up.
  */
 export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): HistorySummary {
   const range = resolvedRange(reader, query);
