@@ -17,52 +17,52 @@ import type {
   TraceFilterParams,
 } from './types.ts';
 
-/** Pages are consistent only if the range is fixed, so block tags and omitted bounds are not allowed. */
+/** Parameters of `traceFilterPages`. All pages must have the same range, so it must be given in block numbers. */
 export type TraceFilterPagesParams = Omit<TraceFilterParams, 'fromBlock' | 'toBlock' | 'blockHash'> &
   (
     | { readonly fromBlock: Quantity; readonly toBlock: Quantity; readonly blockHash?: undefined }
     | { readonly blockHash: Hex; readonly fromBlock?: undefined; readonly toBlock?: undefined }
   );
 
-/** A type alias because viem's `extend` does not accept an interface. */
+/** The gateway's own methods. This is a type alias, because viem's `extend` does not accept an interface. */
 export type FloodgateActions = {
   /**
-   * Calls `trace_filter` for at most 800 blocks, by sender and recipient. Without `count` it returns all matches, and
-   * rejects with code -32005 if there are more than 200.
+   * Returns the traces of at most 800 blocks, filtered by sender and recipient (`trace_filter`). Without `count` it
+   * returns all matches, and rejects with code -32005 if there are more than 200.
    */
   traceFilter(filter?: TraceFilterParams, options?: CallOptions): Promise<readonly Trace[]>;
   /**
-   * Yields all matches in pages of `count` traces (default: 200). A reorg between two pages can move traces from one to
-   * the other, so use final blocks, or one block by its hash.
+   * Yields all traces that match a `trace_filter`, in pages of `count` traces (default: 200). A reorg between two
+   * pages can repeat or skip traces, so use a range of final blocks, or one block by its hash.
    */
   traceFilterPages(
     params: TraceFilterPagesParams,
     options?: CallOptions,
   ): AsyncGenerator<readonly Trace[], void>;
   /**
-   * Yields the history of addresses to the end, page by page. Pages before the last can be short or empty. Rejects with
-   * code -32001 if a reorg replaced the cursor's block; start again from the beginning.
+   * Yields the history of addresses page by page, to the end. Pages before the last can be short or empty. Rejects
+   * with code -32001 if a reorg replaced the block at which the previous page ended; read the history again then.
    */
   addressTraces(params: AddressTracesParams, options?: CallOptions): AsyncGenerator<AddressTracesPage, void>;
-  /** Returns counts, first and last block, and value sums of an address. */
+  /** Returns how many traces an address has, their first and last block, and the value sent and received. */
   addressSummary(params: AddressSummaryParams, options?: CallOptions): Promise<AddressSummary>;
   /**
-   * Yields each new trace of the addresses once, in order, as its block is indexed. Runs until the consumer stops or
-   * the signal is aborted, and resumes after a lost connection. After a reorg, removed traces are yielded again with
-   * `removed: true`, last first.
+   * Yields each new trace of the addresses once, in order, when its block is indexed. Runs until the consumer stops
+   * or the signal is aborted, and continues after a lost connection. After a reorg, traces of replaced blocks are
+   * yielded again with `removed: true`, the last one first.
    */
   subscribeTraces(wanted: TraceSubscription, options?: SubscribeOptions): AsyncGenerator<LiveTrace, never>;
 };
 
-/** Default interval at which a client without a WebSocket polls. Equal to viem's default. */
+/** Default interval at which a client without a WebSocket polls for new blocks. It equals viem's default. */
 export const POLLING_INTERVAL_MS = 4_000;
 
-/** Maximum traces in one `trace_filter` result. */
+/** Maximum number of traces in one result of `trace_filter`. */
 const MAX_COUNT = 200;
 
 /** Adds the gateway's own methods to a client that makes calls, such as viem's: `client.extend(floodgateActions)`. */
 export const floodgateActions = (client: AnyRequester): FloodgateActions =>
-  // The cast is safe, because a typed client still forwards any method and parameters.
+  // The cast is safe, because a client with typed methods forwards any method and parameters.
   actionsOf(client as Requester, () => polledHeads(client.pollingInterval ?? POLLING_INTERVAL_MS));
 
 export function actionsOf(requester: Requester, openHeads: () => Heads): FloodgateActions {

@@ -1,4 +1,4 @@
-/** The gateway returned a JSON-RPC error. docs/reference/errors.md lists the codes. */
+/** Thrown if the gateway returns a JSON-RPC error. docs/reference/errors.md lists the codes. */
 export class FloodgateRpcError extends Error {
   override readonly name = 'FloodgateRpcError';
   readonly code: number;
@@ -12,7 +12,7 @@ export class FloodgateRpcError extends Error {
   }
 }
 
-/** The response is not JSON-RPC: a proxy answered, or the URL belongs to another server. */
+/** Thrown if a response is not JSON-RPC, because a proxy sent it, or the URL is that of another server. */
 export class FloodgateHttpError extends Error {
   override readonly name = 'FloodgateHttpError';
   readonly status: number;
@@ -39,10 +39,10 @@ export function resultIn(response: unknown): { readonly result: unknown } | unde
   return result === undefined ? undefined : { result };
 }
 
-/** Blocks between the last yielded block and the head are not indexed. A subscription would miss their traces. */
+/** Thrown if blocks after the last yielded block are not in the index: the subscription would miss their traces. */
 export class MissingBlocksError extends Error {
   override readonly name = 'MissingBlocksError';
-  /** First and last block of each range. */
+  /** Ranges of missing blocks: the first and the last block number of each. */
   readonly missing: readonly (readonly [number, number])[];
 
   constructor(missing: readonly (readonly [number, number])[]) {
@@ -51,7 +51,7 @@ export class MissingBlocksError extends Error {
   }
 }
 
-/** A reorg replaced more blocks than the subscription keeps, so the traces to remove are unknown. */
+/** Thrown if a reorg replaced more blocks than the subscription keeps, so that the removed traces are unknown. */
 export class ReplacedTooDeepError extends Error {
   override readonly name = 'ReplacedTooDeepError';
 

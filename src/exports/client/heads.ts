@@ -1,12 +1,15 @@
 import { pause } from './pause.ts';
 
 export interface Heads {
-  /** Resolves at the next head or after a maximum wait, which is short while `indexed` is below the newest head. */
+  /**
+   * Resolves at the next head, or after a maximum wait. The wait is short while the newest indexed block (`indexed`)
+   * is below the newest head.
+   */
   next(indexed: number, signal: AbortSignal | undefined): Promise<void>;
   close(): void;
 }
 
-/** The common interface of WebSocket in browsers, Node 22 and the package `ws`. */
+/** What the WebSocket classes of browsers, Node 22 and the package `ws` have in common. */
 export interface WebSocketLike {
   onopen: ((event: never) => unknown) | null;
   onmessage: ((event: never) => unknown) | null;
@@ -23,16 +26,16 @@ export const polledHeads = (intervalMs: number): Heads => ({
   close: () => undefined,
 });
 
-/** Maximum wait for a head. It bounds the delay if the connection is dead but was not closed. */
+/** Maximum wait for a head. It bounds the delay if the connection was lost, but not closed. */
 const MAX_WAIT_MS = 15_000;
-/** First wait for the index to reach an announced head. Each further wait is twice as long as the previous one. */
+/** First wait for the index to reach an announced head. Each further wait is twice as long as the wait before. */
 const FIRST_INDEX_WAIT_MS = 100;
 const RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 30_000;
 
 const SUBSCRIBE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] });
 
-/** Receives heads over a WebSocket, and reconnects when it closes. */
+/** Receives new heads over a WebSocket, and reconnects when the connection is closed. */
 export class WebSocketHeads implements Heads {
   readonly #url: string;
   readonly #WebSocket: WebSocketConstructor;
@@ -86,7 +89,7 @@ export class WebSocketHeads implements Heads {
     socket.onclose = lost;
   }
 
-  /** Wakes the reader at a new head, and at the response to the subscription, so that it reads missed blocks. */
+  /** Resolves `next` at a new head. Also at the response to `eth_subscribe`, so that missed blocks are read. */
   #reported(message: unknown): void {
     this.#reconnectMs = RECONNECT_MS;
     this.#indexWaitMs = FIRST_INDEX_WAIT_MS;

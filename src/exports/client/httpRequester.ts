@@ -3,13 +3,13 @@ import { pause } from './pause.ts';
 import type { CallOptions, Requester, RpcRequest } from './requester.ts';
 
 export interface HttpOptions {
-  /** URL of a network's gateway, such as `http://127.0.0.1:8420/v1/mainnet`. */
+  /** URL of one network of a gateway, such as `http://127.0.0.1:8420/v1/mainnet`. */
   readonly url: string;
-  /** Required if the gateway has API keys. */
+  /** API key. Required if the gateway has API keys. */
   readonly key?: string | undefined;
-  /** Timeout of one attempt. Default: 60 seconds. */
+  /** Timeout of each attempt of a call. Default: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum retries after HTTP status 429 or 503. Default: 3. */
+  /** Maximum number of retries of a call after HTTP status 429 or 503. Default: 3. */
   readonly maxRetries?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ const MAX_RETRY_AFTER_MS = 30_000;
 
 const RETRIED = [429, 503];
 
-/** Returns a requester over HTTP. All methods of this client are read-only, so each call can be retried. */
+/** Returns a requester that makes calls over HTTP. The client's methods only read, so each call can be retried. */
 export function httpRequester(options: HttpOptions): Requester {
   const { maxRetries = DEFAULT_MAX_RETRIES } = options;
   return {
@@ -55,7 +55,7 @@ async function attempt(
   return { response, retryAfterMs: RETRIED.includes(response.status) ? retryAfterIn(response) : undefined };
 }
 
-/** Returns the delay before a retry in milliseconds; undefined if the gateway requests too long a delay. */
+/** Returns the delay in milliseconds before a retry; undefined if the gateway requests more than the maximum. */
 function retryAfterIn({ headers }: Response): number | undefined {
   const said = headers.get('retry-after');
   if (said === null) return RETRY_MS;

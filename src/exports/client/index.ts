@@ -1,4 +1,4 @@
-/** Entry point of `floodgate/client`: the gateway's own methods with types. Needs only `fetch`. */
+/** Entry point of `floodgate/client`: the gateway's own methods, with types. The client needs only `fetch`. */
 import { actionsOf, type FloodgateActions, POLLING_INTERVAL_MS } from './actions.ts';
 import { polledHeads, type WebSocketConstructor, WebSocketHeads } from './heads.ts';
 import { type HttpOptions, httpRequester } from './httpRequester.ts';

@@ -1,4 +1,4 @@
-/** Waits. Rejects with the signal's reason as soon as the signal is aborted. */
+/** Resolves after a delay. Rejects with the signal's reason when the signal is aborted. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => {

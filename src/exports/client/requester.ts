@@ -8,14 +8,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes JSON-RPC calls. Rejects if the response is an error. */
+/** Makes JSON-RPC calls. A call rejects if the response is an error. */
 export interface Requester {
   request(request: RpcRequest, options?: CallOptions): Promise<unknown>;
 }
 
-/** Accepts any client that makes calls, such as viem's, regardless of its own method types. */
+/** Any client that makes JSON-RPC calls, such as viem's, whatever types its methods have. */
 export interface AnyRequester {
   readonly request: (request: never, options?: never) => Promise<unknown>;
-  /** Milliseconds. */
+  /** Interval in milliseconds at which `subscribeTraces` polls for new blocks. */
   readonly pollingInterval?: number | undefined;
 }

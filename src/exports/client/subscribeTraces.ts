@@ -6,15 +6,15 @@ import { YieldedBlocks } from './yieldedBlocks.ts';
 
 export interface TraceSubscription
   extends Omit<AddressTracesParams, 'fromBlock' | 'toBlock' | 'order' | 'limit' | 'cursor'> {
-  /** First block of which existing traces are yielded. By default, only new traces are yielded. */
+  /** First block whose traces are yielded, even if they exist already. By default, only new traces are yielded. */
   readonly fromBlock?: Quantity | undefined;
 }
 
-/** A new trace, or with `removed: true` an earlier trace that a reorg removed. */
+/** A new trace, or, with `removed: true`, a trace that was yielded before and that a reorg removed. */
 export type LiveTrace = Trace & { readonly removed: boolean };
 
 export interface SubscribeOptions extends CallOptions {
-  /** Called with errors that are retried, such as a lost connection or a timeout. */
+  /** Called with each error after which the subscription continues, such as a lost connection or a timeout. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -25,15 +25,15 @@ export interface SubscribeDependencies {
   readonly openHeads: () => Heads;
 }
 
-/** Traces per page: the maximum of the gateway. */
+/** Number of traces per page: the maximum that the gateway permits. */
 const PAGE_SIZE = 200;
 
-/** Errors after which a retry is useless: key missing or unknown (-32000), method not served (-32601). */
+/** Error codes that end a subscription: API key missing or unknown (-32000), method not served (-32601). */
 const FATAL_CODES = [-32000, -32601];
 
 /**
  * Yields each new trace exactly once and in order. At each new head and after a lost connection, it reads the history
- * from the last yielded block. If a reorg replaced that block, its traces are yielded with `removed: true`.
+ * from the last yielded block on. If a reorg replaced that block, its traces are yielded again with `removed: true`.
  */
 export async function* subscribeTraces(
   { fromBlock, ...wanted }: TraceSubscription,
@@ -70,7 +70,7 @@ type SubscriptionFilter = Omit<TraceSubscription, 'fromBlock'>;
 
 interface Start {
   readonly fromBlock: number;
-  /** Hash of a block whose traces are not yielded, because they existed before the subscription. */
+  /** Hash of the newest block at the start, if it has matching traces. They are not yielded: they are not new. */
   readonly knownHash: string | undefined;
   readonly toBlock: number;
 }
@@ -98,7 +98,7 @@ function numberOf(fromBlock: Quantity): number {
 }
 
 class SubscriptionReader {
-  /** Newest indexed block at the last read. */
+  /** Number of the newest indexed block at the last read. */
   toBlock: number;
   readonly #pages: Pages;
   readonly #wanted: SubscriptionFilter;
@@ -112,7 +112,7 @@ class SubscriptionReader {
     this.toBlock = start.toBlock;
   }
 
-  /** Yields the removed traces, then the new ones. */
+  /** Yields traces that a reorg removed since the last read, then the new traces. */
   async *read(signal: AbortSignal | undefined): AsyncGenerator<LiveTrace, void> {
     while (!(yield* this.#readFromNewest(signal))) {
       for (const trace of this.#known.removeNewest()) yield { ...trace, removed: true };
@@ -120,11 +120,11 @@ class SubscriptionReader {
     }
   }
 
-  /** Yields the traces after the last yielded trace. Returns false if the newest yielded block was replaced. */
+  /** Yields the traces after the last yielded trace. Returns false if a reorg replaced the block of that trace. */
   async *#readFromNewest(signal: AbortSignal | undefined): AsyncGenerator<LiveTrace, boolean> {
     const { newest } = this.#known;
     const start = this.#start;
-    // The gateway rejects a first block above the head.
+    // The gateway rejects a range that starts above the head.
     const fromBlock = newest?.number ?? Math.min(start.fromBlock, this.toBlock);
     let toSkip = newest?.traces.length ?? 0;
     for await (const page of this.#pages(
@@ -146,7 +146,7 @@ class SubscriptionReader {
     return toSkip === 0;
   }
 
-  /** Whether the index ends below the page's last block. Throws MissingBlocksError if lower blocks are missing. */
+  /** Whether the newest blocks of a page are not indexed yet. Throws MissingBlocksError if others are missing. */
   #isBehind({ missing, range: { toBlock } }: AddressTracesPage): boolean {
     const last = missing.at(-1);
     const isBehind = last?.[1] === toBlock;

@@ -6,12 +6,12 @@ interface KnownBlock {
   readonly traces: Trace[];
 }
 
-/** Traces of this number of newest blocks are kept, so that a reorg can yield them again as removed. */
+/** Number of newest blocks whose yielded traces are kept, because a reorg may remove them. */
 const REMEMBERED_BLOCKS = 256;
-/** Maximum number of yielded traces in memory, at about 1 kB each. */
+/** Maximum number of yielded traces that are kept. One needs about 1 kB of memory. */
 const REMEMBERED_TRACES = 50_000;
 
-/** Yielded traces of the newest blocks. */
+/** The traces that a subscription has yielded of the newest blocks. */
 export class YieldedBlocks {
   readonly #blocks: KnownBlock[] = [];
   #traces = 0;
@@ -21,12 +21,12 @@ export class YieldedBlocks {
     return this.#blocks.at(-1);
   }
 
-  /** Whether yielded blocks were dropped from memory. */
+  /** Whether the traces of at least one yielded block are no longer kept. */
   get hasEvicted(): boolean {
     return this.#hasEvicted;
   }
 
-  /** Adds a yielded trace. It must belong to the newest block or a higher block. */
+  /** Adds a yielded trace, which must belong to the newest kept block or to a higher block. */
   add(trace: Trace): void {
     const { blockNumber: number, blockHash: hash } = trace;
     if (this.newest?.hash === hash) this.newest.traces.push(trace);
@@ -35,7 +35,7 @@ export class YieldedBlocks {
     this.#forget(number);
   }
 
-  /** Removes the newest block after a reorg. Returns its yielded traces, last first. */
+  /** Removes the newest kept block after a reorg. Returns the traces that were yielded of it, the last one first. */
   removeNewest(): readonly Trace[] {
     const traces = this.#blocks.pop()?.traces.toReversed() ?? [];
     this.#traces -= traces.length;

@@ -1,6 +1,6 @@
 /**
- * Entry point of `floodgate/traces`. Converts an Ethereum client's responses for one block into complete, verified
- * traces in the format of Parity's `trace_block` (docs/reference/trace-filter.md). Sends no requests.
+ * Entry point of `floodgate/traces`. Converts the responses of an Ethereum node for one block to complete, verified
+ * traces in the format of Parity's `trace_block` (docs/reference/trace-filter.md). It sends no requests.
  */
 import {
   blockRewards,
@@ -29,33 +29,33 @@ export type {
 } from '../../ethereum/traces/index.ts';
 
 /**
- * Method that returned the traces: `trace_block`, or `debug_traceBlockByHash` (or `…ByNumber`) with
- * `{"tracer":"callTracer"}` or `{"tracer":"flatCallTracer","tracerConfig":{"includePrecompiles":true}}`.
+ * How the traces were requested: with `trace_block`, or with `debug_traceBlockByHash` (or `…ByNumber`) and the
+ * options `{"tracer":"callTracer"}` or `{"tracer":"flatCallTracer","tracerConfig":{"includePrecompiles":true}}`.
  */
 export type TraceMethod = 'trace_block' | 'callTracer' | 'flatCallTracer';
 
-/** A node's responses for one block: the parsed `result` of each. */
+/** A node's responses for one block. Each value is the parsed `result` of a response. */
 export interface NodeAnswers {
   /** Result of `eth_getBlockByHash` or `eth_getBlockByNumber`. The two tracers require full transaction objects. */
   readonly block: unknown;
-  /** Result of the call named by `method`. Do not use the result again: the returned traces share parts of it. */
+  /** Result of the request that `method` names. Do not use it afterwards: the returned traces share parts of it. */
   readonly traces: unknown;
   /**
-   * Results of `eth_getUncleByBlockHashAndIndex`, in order. Required for mainnet and Sepolia blocks with uncles,
-   * because rewards depend on them.
+   * Results of `eth_getUncleByBlockHashAndIndex` in the order of the index. Required for blocks with uncles of
+   * mainnet and Sepolia, because the rewards depend on the uncles.
    */
   readonly uncles?: readonly unknown[];
 }
 
 export interface BlockTracesOptions {
   readonly method: TraceMethod;
-  /** Result of `eth_chainId`. Selects the rules for gas and rewards; unknown chains use Ethereum's newest rules. */
+  /** Chain id, which selects the rules for gas and rewards. For unknown chains, Ethereum's newest gas rules apply. */
   readonly chainId: number;
 }
 
 /**
- * Returns the traces of a block in canonical order: frames of its transactions, then the rewards of a mined block.
- * docs/reference/nodes.md lists the values that are exact for each method.
+ * Returns the traces of a block in canonical order: the frames of its transactions, then the rewards of a mined
+ * block. docs/reference/nodes.md lists the values that are exact for each method.
  *
  * @throws TraceFormatError if a response does not have the requested format (the message names the member);
  * BlockMismatchError if the traces are not exactly those of the block.

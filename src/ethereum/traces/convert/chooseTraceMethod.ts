@@ -5,14 +5,14 @@ import { asObject } from './json/readJson.ts';
 import { plain, TraceFormatError } from './json/traceFormatError.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
 
-/** Method for reading traces from a node. */
+/** Method with which traces are read from a node. */
 export type TraceMethod = 'trace_block' | 'flatCallTracer' | 'callTracer';
 
 export type ProbeResponse =
   | { readonly result: unknown }
   | { readonly error: { readonly code?: number; readonly message: string } };
 
-/** Responses to the probes of one block, preferably with transactions. A member is absent if not requested. */
+/** A node's responses to test requests for one block, which should have transactions. All members are optional. */
 export interface ProbeResponses {
   readonly traceBlock?: ProbeResponse;
   /** `debug_traceBlockByNumber` with `{"tracer":"callTracer"}`. */
@@ -23,7 +23,7 @@ export interface ProbeResponses {
 
 export interface TraceMethodChoice {
   readonly method: TraceMethod | 'none';
-  /** Findings for each method that was probed, for the operator of the node. */
+  /** For the operator of the node: what the response to each tested method shows. */
   readonly remarks: readonly string[];
 }
 
@@ -31,8 +31,9 @@ export interface TraceMethodChoice {
 const MAX_ERROR_CHARS = 120;
 
 /**
- * Chooses a node's trace method. `trace_block` is first, because it is exact and has rewards. geth's `callTracer` is
- * next: every version distinguishes CREATE from CREATE2, and it sends the fewest bytes. `flatCallTracer` is last.
+ * Chooses the trace method for a node. `trace_block` is preferred, because it is exact and has rewards. `callTracer`
+ * is second: every version of it distinguishes CREATE from CREATE2, and its responses are the shortest.
+ * `flatCallTracer` is last.
  */
 export function chooseTraceMethod(responses: ProbeResponses): TraceMethodChoice {
   const remarks: string[] = [];
@@ -52,7 +53,7 @@ export function chooseTraceMethod(responses: ProbeResponses): TraceMethodChoice 
 interface Candidate {
   readonly method: TraceMethod;
   readonly key: keyof ProbeResponses;
-  /** Validates a result and returns a remark. @throws TraceFormatError if it is not a result of this method. */
+  /** Validates a result and returns a remark. @throws TraceFormatError if the result does not fit the method. */
   readonly prove: (result: unknown) => string;
 }
 
@@ -75,7 +76,7 @@ function assess(response: ProbeResponse, prove: Candidate['prove']): { works: bo
   }
 }
 
-/** JSON-RPC error code for an unknown method; many nodes report it only in the message. */
+/** JSON-RPC error code for an unknown method. Many nodes send another code, and say it only in the message. */
 const METHOD_NOT_FOUND = -32_601;
 const NOT_OFFERED_PATTERN =
   /not found|not supported|unsupported|not available|does not exist|unknown tracer|disabled/i;
@@ -83,7 +84,7 @@ const NO_STATE_PATTERN = /missing trie node|state .*(not|un)\s?available|pruned|
 
 function explain({ code, message }: { readonly code?: number; readonly message: string }): string {
   const said = `"${plain(message, MAX_ERROR_CHARS)}"`;
-  // Check for missing state first: such a message may also contain "not available", but the method exists.
+  // Missing state is checked first: the message may also contain "not available", although the method exists.
   if (NO_STATE_PATTERN.test(message))
     return `offered, but the node no longer has the state of the test block: ${said}`;
   if (code === METHOD_NOT_FOUND || NOT_OFFERED_PATTERN.test(message)) return `not offered: ${said}`;
@@ -91,7 +92,7 @@ function explain({ code, message }: { readonly code?: number; readonly message: 
 }
 
 function proveTraceBlock(answer: unknown): string {
-  // Parsed without a copy, because a copy of repeated long data would be many times larger. Parsing changes nothing.
+  // The result is not copied first, because repeated long data may need much more memory. Parsing changes nothing.
   const traces = parseTraceBlock(answer);
   if (traces.length === 0) return NOTHING_TO_PROVE_IT_WITH;
   const hasBareRevert = traces.some(
@@ -118,7 +119,7 @@ function proveNested(result: unknown): void {
       throw new TraceFormatError(place, member, { expected: 'a string', got: frame[member] });
 }
 
-/** Rejects a result that is not a list of frames or is empty. For an unknown tracer, the result of anvil is `{}`. */
+/** Checks that a result is a list of frames and not empty. For an unknown tracer, anvil returns `{}`. */
 function proveFlat(result: unknown): void {
   const frames = asFrameList(result, { what: 'flatCallTracer result', index: -1 }, '');
   if (frames.length === 0)

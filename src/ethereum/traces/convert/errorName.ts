@@ -1,7 +1,7 @@
 import type { ParseContext } from './json/parseContext.ts';
 import { plain, TraceFormatError } from './json/traceFormatError.ts';
 
-/** Maximum characters of an error text. Parity's longest name has 30; geth's wrapped errors have fewer than 100. */
+/** Maximum number of characters of an error text. Parity's longest has 30; geth's have fewer than 100. */
 const MAX_ERROR_CHARS = 100;
 
 export const REVERTED = 'Reverted';
@@ -16,13 +16,13 @@ const OUT_OF_BOUNDS = 'Out of bounds';
 const INVALID_CODE = 'Invalid code';
 const COLLISION = 'Contract address collision';
 const NONCE_OVERFLOW = 'Nonce overflow';
-/** Failures of the checks before a call or creation: the frame never ran, so Parity has no trace of it. */
+/** This and the next error occur before a call or creation runs. Parity therefore has no trace of the frame. */
 const INSUFFICIENT_BALANCE = 'Insufficient balance for transfer';
 const DEPTH_EXCEEDED = 'Max call depth exceeded';
 
 /**
- * Lower-case error texts of geth and Erigon (Go), Besu, Nethermind and revm, by failure. Sources: geth
- * `convertParityErrors`, Erigon's labels of September 2026, Besu `ExceptionalHaltReason`, Nethermind
+ * For each error name of Parity, the error texts of geth, Erigon, Besu, Nethermind and revm in lower case. Sources:
+ * geth `convertParityErrors`, Erigon's labels of September 2026, Besu `ExceptionalHaltReason`, Nethermind
  * `GetErrorDescription`, revm-inspectors `as_error_msg`.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -93,7 +93,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'Internal error': ['internal error'],
 };
 
-/** Prefixes of texts with details that are not separated by a colon, in lower case. */
+/** Lower-case prefixes of error texts in which details follow without a colon, with Parity's names. */
 const PREFIXES: ReadonlyArray<readonly [prefix: string, name: string]> = [
   ['stack underflow', STACK_UNDERFLOW],
   ['stack limit reached', OUT_OF_STACK],
@@ -103,11 +103,11 @@ const nameOfText = new Map<string, string>();
 for (const [name, texts] of Object.entries(NAMES)) for (const text of texts) nameOfText.set(text, name);
 
 /**
- * Returns Parity's name for a client's error text, or undefined if the frame did not fail (undefined, null or an
- * empty text). Unknown texts are returned as plain text of bounded length: the presence of `error` marks a failure,
- * its text does not matter.
+ * Returns Parity's name for an error text of a node, or undefined if the frame did not fail (`value` is undefined,
+ * null or an empty string). An unknown text is returned as printable ASCII of bounded length, so that the trace still
+ * has an `error`, which marks a failed frame.
  *
- * @throws TraceFormatError if the value is not a text.
+ * @throws TraceFormatError if the value is not a string.
  */
 export function readErrorName(value: unknown, place: ParseContext): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -117,7 +117,7 @@ export function readErrorName(value: unknown, place: ParseContext): string | und
 }
 
 function nameOf(text: string): string {
-  // Well-formed texts are far shorter; truncating first bounds the cost of a hostile one.
+  // The text is truncated first, to bound the work for a very long text of a hostile node.
   const lower = text.slice(0, MAX_ERROR_CHARS).toLowerCase();
   // Text after a colon is a detail (`max code size exceeded: code size 24577, limit 24576`) or the name of another
   // failure.
@@ -129,13 +129,13 @@ function nameOf(text: string): string {
   return plain(text, MAX_ERROR_CHARS);
 }
 
-/** Whether a frame with this error (from `readErrorName`) was rejected before it ran. */
+/** Whether a frame with this error, as returned by `readErrorName`, failed before it ran. */
 export function isPrecheckError(name: string | undefined): boolean {
   return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
 }
 
-/** Returns Parity's error name for a failed precompiled contract, without the reason that geth and Erigon report. */
+/** Returns Parity's error name for a failed precompiled contract. geth and Erigon report a more specific reason. */
 export function precompileErrorName(name: string): string {
-  // A frame that reverts is not a precompiled contract: see isValuelessPrecompileCall.
+  // Precompiled contracts do not revert, so a frame that reverts is of another contract (isValuelessPrecompileCall).
   return name === OUT_OF_GAS || name === REVERTED || isPrecheckError(name) ? name : BUILT_IN_FAILED;
 }

@@ -1,6 +1,6 @@
 import type { BlockHeader } from '../index.ts';
 
-/** Ethereum forks that affect traces, oldest first: intrinsic gas, set of precompiled contracts, block rewards. */
+/** Ethereum forks that changed intrinsic gas, the set of precompiled contracts or block rewards, oldest first. */
 const FORKS = [
   'frontier',
   'homestead',
@@ -19,11 +19,11 @@ export type Fork = (typeof FORKS)[number];
 /** Start of a fork: a block number or, since the merge, a timestamp in seconds since 1970. */
 export type ForkStart = { readonly block: number } | { readonly timestamp: number };
 
-/** Forks of a chain by block or time. */
+/** The forks of a chain, and when each of them starts. */
 export interface ForkSchedule {
-  /** The newest started fork applies and includes all earlier ones, so earlier ones may be omitted. */
+  /** At a block, the rules of the newest started fork and of all older forks apply, so older forks may be omitted. */
   readonly starts: Readonly<Partial<Record<Fork, ForkStart>>>;
-  /** False if the chain's rewards are unknown. If true, the fork sets those of mined blocks; others have none. */
+  /** True if mined blocks have the rewards that the fork defines, and other blocks none; false if that is unknown. */
   readonly minedRewards: boolean;
 }
 
@@ -62,7 +62,7 @@ const HOODI: ForkSchedule = {
   minedRewards: true,
 };
 
-/** Schedule of anvil and geth's developer mode from block 0 on, and default for unknown chains. */
+/** Schedule for chains that are not listed here, such as those of anvil and of geth's developer mode. */
 const LATEST: ForkSchedule = { starts: { osaka: GENESIS }, minedRewards: false };
 
 const BY_CHAIN: ReadonlyMap<number, ForkSchedule> = new Map([
@@ -71,12 +71,12 @@ const BY_CHAIN: ReadonlyMap<number, ForkSchedule> = new Map([
   [560_048, HOODI],
 ]);
 
-/** Returns a chain's schedule. Default: the newest rules live on Ethereum, active from block 0 on. */
+/** Returns the fork schedule of a chain. For an unknown chain, Ethereum's newest rules apply from block 0 on. */
 export function forkScheduleOf(chainId: number): ForkSchedule {
   return BY_CHAIN.get(chainId) ?? LATEST;
 }
 
-/** Returns the newest fork in effect at a block. */
+/** Returns the newest fork that has started at a block. */
 export function forkAt(schedule: ForkSchedule, header: Pick<BlockHeader, 'number' | 'timestamp'>): Fork {
   const hasStarted = (fork: Fork) => {
     const start = schedule.starts[fork];
@@ -86,7 +86,7 @@ export function forkAt(schedule: ForkSchedule, header: Pick<BlockHeader, 'number
   return FORKS.findLast(hasStarted) ?? 'frontier';
 }
 
-/** Returns whether the rules of fork `rule` are in effect under fork `under`. */
+/** Returns whether the rules of the fork `rule` apply at a block whose newest fork is `under`. */
 export function isForkActive(rule: Fork, under: Fork): boolean {
   return FORKS.indexOf(under) >= FORKS.indexOf(rule);
 }

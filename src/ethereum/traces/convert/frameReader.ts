@@ -20,15 +20,15 @@ import { TraceFormatError } from './json/traceFormatError.ts';
 
 const asBlockNumber = countUpTo(Number.MAX_SAFE_INTEGER);
 
-/** Converts flat traces from any client into canonical ones. Hashes that repeat are validated once and shared. */
+/** Converts flat traces of any node to canonical traces. A hash that repeats the previous hash is validated once. */
 export class FrameReader {
   readonly #place: ParseContext = { what: 'trace', index: -1 };
   #blockHash: { sent: unknown; read: Hash } | undefined;
   #transactionHash: { sent: unknown; read: Hash } | undefined;
 
   /**
-   * @returns the canonical trace, or undefined if Floodgate has no trace for it: a zero reward, a withdrawal, or a
-   * reward of the genesis block. Some clients return zero rewards under proof of stake.
+   * @returns the canonical trace, or undefined if it is left out: a reward of zero, which some nodes list under proof
+   * of stake, a withdrawal, or a reward of the genesis block.
    * @throws TraceFormatError naming the invalid member.
    */
   read(value: unknown, index: number): Trace | undefined {
@@ -105,7 +105,7 @@ export class FrameReader {
   #reward(members: Members, action: Members): RewardTrace | undefined {
     const place = this.#place;
     const sentType = action['rewardType'];
-    // Erigon can list withdrawals among the rewards; the trace draft does not include them.
+    // Erigon can list withdrawals as rewards. The trace draft has no withdrawals.
     if (sentType === 'withdrawal') return undefined;
     const read = {
       author: readAddress(action['author'], this.#place, 'action.author'),
@@ -141,8 +141,8 @@ export class FrameReader {
   }
 
   /**
-   * Returns a frame's result. A reverted frame has a result if the node sends one. Other failed frames have none,
-   * even if geth sends `{}`.
+   * Returns the result of a frame, or null if it has none. A reverted frame has a result if the node sends one. A
+   * frame that failed for another reason has none, even if geth sends `{}`.
    */
   #result(members: Members, error: string | undefined): Members | null {
     const result = members['result'];
@@ -175,8 +175,8 @@ function created(sent: Members, place: ParseContext): CreateResult {
 }
 
 /**
- * Returns a reverted creation's result in the form of a call's. Some clients send the output as `code`. Erigon until
- * 3.7 and Reth add the address of a contract that was not created.
+ * Returns the result of a reverted creation in the form of a call's result. Some nodes send the output as `code`.
+ * Erigon until 3.7 and Reth also send the address of the contract that was not created.
  */
 function reverted(sent: Members, place: ParseContext): CallResult {
   return {

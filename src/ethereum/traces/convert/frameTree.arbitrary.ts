@@ -1,11 +1,11 @@
-/** Random trees of frames in the forms that nodes send, and the expected conversion results. For tests only. */
+/** For tests: random call trees in the forms that nodes send, and the traces to which they must be converted. */
 import fc from 'fast-check';
 import type { Trace } from '../index.ts';
 import { forkScheduleOf } from './forks.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTransactions } from './parseTransactions.ts';
 
-/** A random frame; also determines the expected trace. */
+/** A random frame. It determines what a node sends for it, and the expected trace. */
 export interface Frame {
   readonly opcode:
     | 'CALL'
@@ -15,9 +15,9 @@ export interface Frame {
     | 'CREATE'
     | 'CREATE2'
     | 'SELFDESTRUCT';
-  /** 0 for no value; a delegated call has its parent's value. */
+  /** Transferred value. For a DELEGATECALL below the root, the value of the parent frame is used instead. */
   readonly value: number;
-  /** A precompiled contract if 1 to 9. */
+  /** Number that becomes the recipient's address. 1 to 9 are precompiled contracts. */
   readonly to: number;
   readonly failure: 'none' | 'execution reverted' | 'out of gas' | 'insufficient balance for transfer';
   readonly children: readonly Frame[];
@@ -55,8 +55,8 @@ const { frame: anyFrame } = fc.letrec<{ frame: Frame }>((tie) => ({
 }));
 
 /**
- * Blocks of one to four transactions. Each root is a call or creation that ran, because a transaction that cannot
- * pay is in no block. A SELFDESTRUCT frame has no children.
+ * Random blocks of one to four transactions, each given by its root frame. A root frame is a call or creation that
+ * ran, because a block contains no transaction that cannot pay. A SELFDESTRUCT frame has no children.
  */
 export const anyBlock = fc
   .array(anyFrame, { minLength: 1, maxLength: 4 })
@@ -67,8 +67,8 @@ export const anyBlock = fc
   );
 
 /**
- * Returns the tree as an EVM could have run it: with consistent values, and without children of frames that cannot
- * have any.
+ * Corrects a random tree so that an EVM could have run it: the values are consistent, and frames that cannot have
+ * children have none.
  */
 function sound(frame: Frame, isRoot: boolean, inherited: number): Frame {
   const fixed = { DELEGATECALL: isRoot ? frame.value : inherited, STATICCALL: 0 };
@@ -83,22 +83,22 @@ function sound(frame: Frame, isRoot: boolean, inherited: number): Frame {
 
 const isCall = ({ opcode }: Frame) => opcode.includes('CALL');
 
-/** A precompiled contract does not revert; a frame that does is a contract of another chain at that address. */
+/** Precompiled contracts do not revert. If a frame with such an address reverts, it is another chain's contract. */
 const isPrecompiled = (frame: Frame) =>
   isCall(frame) && frame.to < 10 && frame.failure !== 'execution reverted';
 
-/** Returns whether Parity has a trace of this frame, for a frame below the root. */
+/** Returns whether Parity has a trace of a frame that is below the root. */
 const isShown = (frame: Frame) =>
   !frame.failure.startsWith('insuff') && !(isPrecompiled(frame) && frame.value === 0);
 
-/** Values that the tests compare: the id of a frame (its gas) and its position. */
+/** What tests compare of a frame: the number from `numbered` that identifies it, and its position in the tree. */
 export interface Place {
   readonly id: number;
   readonly traceAddress: readonly number[];
   readonly subtraces: number;
 }
 
-/** Returns the expected frames in pre-order. */
+/** Returns the frames of a tree that the conversion must keep, in pre-order. */
 export function expected(root: Frame, idOf: (frame: Frame) => number): Place[] {
   const walk = (frame: Frame, traceAddress: readonly number[]): Place[] => {
     const shown = frame.children.filter(isShown);
@@ -113,12 +113,12 @@ const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 export const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 export const BLOCK = hash(0xb1);
 const SENDER = 0xaaa;
-/** Above the intrinsic gas of every generated transaction, so that each root has a unique gas value. */
+/** Lowest gas of a frame. It exceeds the intrinsic gas of every generated transaction. */
 const GAS_BASE = 10_000_000;
 
 /**
- * Assigns a number to every frame of the block: the frame's gas, or a suicide's balance. Tests identify frames by
- * it.
+ * Assigns a number to every frame of a block, by which tests identify it. It is the gas of the frame, or the balance
+ * of a destruction.
  */
 export function numbered(roots: readonly Frame[]): (frame: Frame) => number {
   const numbers = new Map<Frame, number>();
@@ -138,7 +138,7 @@ export const placeOf = (trace: Trace): Place => ({
   subtraces: trace.subtraces,
 });
 
-/** Returns the tree in the form of callTracer. */
+/** Returns a tree in the form of geth's `callTracer`. */
 export function nested(frame: Frame, idOf: (frame: Frame) => number): object {
   const { opcode, failure } = frame;
   const isFailedCreation = opcode.startsWith('CREATE') && failure !== 'none';
@@ -156,7 +156,7 @@ export function nested(frame: Frame, idOf: (frame: Frame) => number): object {
   };
 }
 
-/** Returns the tree as a flat list, like flatCallTracer with precompiles and a trace_block that hides nothing. */
+/** Returns a tree as a flat list of all its frames, as `flatCallTracer` does with `includePrecompiles`. */
 export function flat(root: Frame, position: number, idOf: (frame: Frame) => number): object[] {
   const walk = (frame: Frame, traceAddress: readonly number[]): object[] => {
     const { opcode, failure, children } = frame;
@@ -194,8 +194,8 @@ function actionAndResult({ opcode, value, to, failure }: Frame, id: number): obj
 export const schedule = forkScheduleOf(1_337);
 
 /**
- * Returns the block with its transactions in the form that a node sends. Gas limits are derived from the roots'
- * gas.
+ * Returns a block with its transactions in the form that a node sends. The gas limit of a transaction follows from
+ * the gas of its root frame.
  */
 export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => number): object {
   const transactions = roots.map((root, i) => ({
@@ -203,8 +203,8 @@ export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => numbe
     from: address(SENDER),
     to: root.opcode.startsWith('CREATE') ? null : address(root.to),
     value: hex(root.value),
-    // One more than the root's gas, so that the conversion does not adjust the root's gas, by which tests identify
-    // it.
+    // The limit differs from the gas of the root frame, so that the conversion does not change that gas. Tests
+    // identify the root frame by it.
     gas: hex(idOf(root) + 1),
     input: '0x',
   }));
@@ -212,7 +212,7 @@ export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => numbe
   return { hash: BLOCK, parentHash: BLOCK, ...numbers, transactions };
 }
 
-/** Returns the block of `sentBlock`, parsed. */
+/** Returns the parsed header and transactions of the block that `sentBlock` returns. */
 export function blockOf(roots: readonly Frame[], idOf: (frame: Frame) => number) {
   const block = sentBlock(roots, idOf);
   return { header: parseHeader(block), transactions: parseTransactions(block) };

@@ -1,6 +1,6 @@
 /**
- * Converts untrusted node responses to canonical traces. All types, lengths, depths and sizes are validated; an error
- * describes the fault. Pure functions: no I/O, no clock, no state between calls.
+ * Converts untrusted responses of nodes to canonical traces. All types, lengths, depths and sizes are validated, and
+ * errors name what is wrong. The functions are pure: no I/O, no clock, no state between calls.
  */
 export { BlockMismatchError } from './check/blockMismatchError.ts';
 export { blockRewards } from './check/blockRewards.ts';

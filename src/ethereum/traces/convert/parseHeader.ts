@@ -5,7 +5,7 @@ import { readAddress, readHash, readQuantity } from './json/readHex.ts';
 import { asObject, listUpTo } from './json/readJson.ts';
 import { TraceFormatError } from './json/traceFormatError.ts';
 
-/** Header with the members that proof-of-work rewards and gas rules depend on. */
+/** Block header with the members on which rewards of mined blocks and the gas of root frames depend. */
 export interface FullHeader extends BlockHeader {
   readonly miner: Address;
   /** Zero since the merge. */
@@ -14,14 +14,14 @@ export interface FullHeader extends BlockHeader {
   readonly uncleHashes: readonly Hash[];
 }
 
-/** Maximum transactions per block. 100 million gas pay for fewer than 5,000 transfers; other chains have more. */
+/** Limits a block to a million transactions. 100 million gas pay for fewer than 5,000; other chains have more. */
 const transactionList = listUpTo(1_000_000);
-/** Ethereum allows two uncles per block; other chains may allow more. */
+/** Limits a block to 16 uncles. Ethereum allows two per block; other chains may allow more. */
 const uncleList = listUpTo(16);
 
 /**
- * Returns the header from a result of `eth_getBlockByNumber`, `eth_getBlockByHash` or `eth_getUncleBy…`.
- * Transactions may be hashes or objects.
+ * Returns the header in a result of `eth_getBlockByNumber`, `eth_getBlockByHash` or `eth_getUncleBy…`. The result may
+ * contain transactions as hashes or as objects.
  *
  * @throws TraceFormatError if the result is not a block, or is the pending block.
  */
@@ -53,7 +53,7 @@ function safeNumber(value: unknown, place: ParseContext, member: string): number
   return number;
 }
 
-/** Returns a transaction's hash. A block lists transactions as objects or as hashes. */
+/** Returns the hash of a transaction, which a block lists as an object or as a hash. */
 function hashOf(transaction: unknown): unknown {
   if (typeof transaction !== 'object' || transaction === null || !('hash' in transaction)) return transaction;
   return transaction.hash;

@@ -7,9 +7,9 @@ import { isPrecheckFailure, removeFrames } from './geth/removeFrames.ts';
 import { restoreDestroyed } from './geth/restoreDestroyed.ts';
 
 /**
- * Returns the canonical traces of a block from a `trace_block` result of Erigon, Nethermind, Besu, Reth, anvil,
- * OpenEthereum or Parity; docs/reference/nodes.md lists their differences. The traces share arrays with the result,
- * so the caller must not use the result afterwards.
+ * Converts a `trace_block` result of Erigon, Nethermind, Besu, Reth, anvil, OpenEthereum or Parity to canonical
+ * traces; docs/reference/nodes.md lists how these nodes differ. The traces share arrays with the result, so the
+ * caller must not use the result afterwards.
  *
  * @param answer the parsed `result`.
  * @throws TraceFormatError naming the trace and the member if the result is not a list of traces.
@@ -30,9 +30,9 @@ export function parseTraceBlock(answer: unknown): Trace[] {
 const PRECOMPILES = precompilesUnder('osaka');
 
 /**
- * Returns whether a precompiled contract executed a call without value. Before the fork that adds the contract, the
- * call reaches an empty account, uses no gas and stays in the traces. Exception: until Berlin, an empty modular
- * exponentiation uses no gas either.
+ * Returns whether a trace is a call without value that a precompiled contract executed. Before the fork that adds the
+ * contract, the call is to an empty account and uses no gas, so its trace must stay. Until Berlin, an empty modular
+ * exponentiation uses no gas either; its trace also stays.
  */
 function ranPrecompile(trace: Trace): boolean {
   if (trace.type !== 'call' || !isValuelessPrecompileCall(trace, PRECOMPILES)) return false;

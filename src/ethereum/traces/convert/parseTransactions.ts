@@ -4,7 +4,7 @@ import { readAddress, readData, readHash, readQuantity } from './json/readHex.ts
 import { asObject, listUpTo } from './json/readJson.ts';
 import type { FullHeader } from './parseHeader.ts';
 
-/** Members of a transaction that are needed for its intrinsic gas and for checking its root frame. */
+/** Members of a transaction from which its intrinsic gas is computed, and against which its root frame is checked. */
 export interface BlockTransaction {
   readonly hash: Hash;
   readonly from: Address;
@@ -19,19 +19,19 @@ export interface BlockTransaction {
   readonly authorizations: number;
 }
 
-/** Block data from which traces are completed and checked. */
+/** Header and transactions of a block. A tracer's frames are completed with them, and checked against them. */
 export interface FullBlock {
   readonly header: FullHeader;
   readonly transactions: readonly BlockTransaction[];
 }
 
-/** Maximum number of entries of any list in a transaction; a million would exceed every block's gas limit. */
+/** Limits each list in a block or transaction to a million entries, which exceed the gas limit of every block. */
 const asList = listUpTo(1_000_000);
 
 /**
- * Returns the transactions of a block from an `eth_getBlockByNumber` or `eth_getBlockByHash` result with
- * transaction objects.
+ * Returns the transactions of a block.
  *
+ * @param block the parsed `result` of `eth_getBlockByNumber` or `eth_getBlockByHash` with transaction objects.
  * @throws TraceFormatError naming the transaction and the invalid member.
  */
 export function parseTransactions(block: unknown): BlockTransaction[] {

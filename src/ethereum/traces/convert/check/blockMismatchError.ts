@@ -1,4 +1,4 @@
-/** Thrown if well-formed traces are not the complete traces of the requested block. */
+/** Thrown if traces are well-formed, but not the complete traces of the requested block. */
 export class BlockMismatchError extends Error {
   override readonly name = 'BlockMismatchError';
   readonly reason: string;

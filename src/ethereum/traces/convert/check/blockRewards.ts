@@ -5,15 +5,14 @@ import type { FullHeader } from '../parseHeader.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 
 const ETHER = 10n ** 18n;
-/** Limit of the age of an uncle: fewer blocks than this. The reward of the uncle falls by one eighth per block. */
+/** An uncle is fewer blocks than this below the block that includes it. Its reward falls by one eighth per block. */
 const UNCLE_DEPTH = 8n;
-/** A block earns 1/32 more for each included uncle. */
+/** A block's reward is 1/32 higher for each uncle that the block includes. */
 const INCLUSION_SHARE = 32n;
 
 /**
- * Returns the rewards of a mined block as Parity lists them: the block reward, then those of its uncles in order.
- * Used for nodes without `trace_block`. Empty under proof of stake, for the genesis block, and on chains without
- * mined rewards.
+ * Returns the rewards of a mined block as Parity lists them: the block reward, then the rewards of the uncles in
+ * order. There are none under proof of stake, for the genesis block, and if the rewards of the chain are unknown.
  *
  * @param uncles the headers of the block's uncles, in the order of `header.uncleHashes`.
  * @throws BlockMismatchError if the uncles do not match the header.
@@ -43,7 +42,7 @@ export function blockRewards(
   ];
 }
 
-/** Returns the full block reward in wei: 5 ETH, 3 ETH since EIP-649, 2 ETH since EIP-1234. */
+/** Returns the reward in wei of a block without uncles: 5 ETH, 3 ETH since EIP-649, 2 ETH since EIP-1234. */
 function fullReward(header: FullHeader, schedule: ForkSchedule): bigint {
   const fork = forkAt(schedule, header);
   if (isForkActive('constantinople', fork)) return 2n * ETHER;

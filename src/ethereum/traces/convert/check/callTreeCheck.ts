@@ -4,7 +4,7 @@ import { showPath } from '../json/parseContext.ts';
 /** Checks that `traceAddress` and `subtraces` of frames in pre-order describe complete trees. */
 export class CallTreeCheck {
   readonly #fail: (reason: string) => Error;
-  /** By depth of the current path: expected children (`#due`) and children seen so far (`#seen`). */
+  /** For each frame of the current path: how many children it must have (`#due`), and has so far (`#seen`). */
   readonly #due: number[] = [];
   readonly #seen: number[] = [];
   #depth = -1;
@@ -13,7 +13,7 @@ export class CallTreeCheck {
     this.#fail = fail;
   }
 
-  /** @throws the error of `fail` if the frame does not fit its predecessors. */
+  /** Checks the next frame. @throws the error that `fail` returns if the frame cannot follow the previous frames. */
   next(trace: Trace, index: number): void {
     const path = trace.traceAddress;
     const depth = path.length;
@@ -30,13 +30,13 @@ export class CallTreeCheck {
     this.#depth = depth;
   }
 
-  /** Must be called after the last frame. @throws the error of `fail` if children are missing. */
+  /** Must be called after the last frame. @throws the error that `fail` returns if a frame lacks children. */
   end(): void {
     this.#leave(0);
     this.#depth = -1;
   }
 
-  /** Leaves the frames of the current path from this depth on, which must be complete. */
+  /** Removes the frames from this depth on from the current path. They must have all their children. */
   #leave(depth: number): void {
     for (let i = this.#depth; i >= depth; i--)
       if (this.#seen[i] !== this.#due[i])

@@ -3,12 +3,11 @@ import { BlockMismatchError } from './blockMismatchError.ts';
 import { CallTreeCheck } from './callTreeCheck.ts';
 
 /**
- * Checks that these are all traces of this block, in order. Every trace must name the block; each transaction of
- * the header must occur once, in order, with a complete tree of frames. Rewards must be last, the block reward
- * before those of uncles. The genesis block has no traces.
+ * Checks that `traces` are all traces of the block, in order. Every trace must contain the block's hash and number.
+ * Each transaction of the header must occur once, in order, with a complete call tree. Rewards must be last, the
+ * block reward before the rewards of uncles. The genesis block has no traces.
  *
- * Every transaction must have a root frame. Chains with transactions that their nodes do not trace are therefore
- * rejected (docs/reference/nodes.md).
+ * Blocks with transactions that nodes do not trace are therefore rejected (docs/reference/nodes.md).
  *
  * @throws BlockMismatchError for the first mismatch.
  */

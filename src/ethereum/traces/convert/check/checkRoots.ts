@@ -3,11 +3,11 @@ import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 
 /**
- * Checks that the root frame of each transaction matches the transaction. Tracers before geth 1.11 return no
- * transaction hashes, so swapped results would be stored under each other's hash.
+ * Checks that the root frame of each transaction matches the transaction. geth before 1.11 returns results without
+ * transaction hashes. If two results were in the wrong order, each would be stored with the hash of the other.
  *
- * @param frames the frames of all transactions, in order and in pre-order.
- * @throws BlockMismatchError with the first member that differs.
+ * @param frames the frames of all transactions in the order of the block, and of each transaction in pre-order.
+ * @throws BlockMismatchError naming the first member that differs.
  */
 export function checkRoots({ header, transactions }: FullBlock, frames: readonly Trace[]): void {
   let position = 0;

@@ -11,8 +11,9 @@ interface RewardedBlock {
 }
 
 /**
- * Returns a node's `trace_block` result with rewards that match the chain's schedule. Removes rewards of
- * proof-of-stake blocks, because some nodes list one. Returns all traces if the chain's rewards are unknown.
+ * Checks the rewards in a node's `trace_block` result against the schedule of the chain, and returns the traces.
+ * Removes the rewards of a proof-of-stake block, because some nodes list one. Checks nothing if the chain's rewards
+ * are unknown.
  *
  * @throws BlockMismatchError if the rewards of a mined block differ from the schedule.
  */

@@ -26,7 +26,7 @@ import type { FullHeader } from '../parseHeader.ts';
 import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
 import { ZERO_ADDRESS } from './restoreDestroyed.ts';
 
-/** Parity's call types by geth opcode. */
+/** For each type of call frame in `callTracer`, Parity's call type. */
 const CALLS: ReadonlyMap<unknown, CallType> = new Map([
   ['CALL', 'call'],
   ['CALLCODE', 'callcode'],
@@ -38,14 +38,17 @@ const CREATIONS: ReadonlyMap<unknown, CreationMethod> = new Map([
   ['CREATE2', 'create2'],
 ]);
 
-/** Converts a transaction's nested frames from geth's `callTracer` to flat traces in pre-order. */
+/** Converts the nested frames of one transaction, from geth's `callTracer`, to a flat list of traces in pre-order. */
 export class CallFrameReader {
   readonly #header: FullHeader;
   readonly #transaction: BlockTransaction;
   readonly #traces: Trace[];
   readonly #place: ParseContext;
 
-  /** @param position of the transaction in the block. */
+  /**
+   * @param position the position of the transaction in the block.
+   * @param traces the list to which the traces are appended.
+   */
   constructor({ header, transactions }: FullBlock, position: number, traces: Trace[]) {
     this.#header = header;
     this.#transaction = transactions[position] as BlockTransaction; // position is valid
@@ -54,9 +57,9 @@ export class CallFrameReader {
   }
 
   /**
-   * Reads the root frame and its descendants.
+   * Converts a root frame and its descendants.
    *
-   * @returns the total gas used by the transaction, as reported by the node.
+   * @returns the gas that the whole transaction used, as the node reports it.
    * @throws TraceFormatError naming the frame and the invalid member.
    */
   read(root: unknown): bigint {
@@ -65,7 +68,7 @@ export class CallFrameReader {
     return BigInt(readQuantity(asObject(root, this.#place, '')['gasUsed'], this.#place, 'gasUsed'));
   }
 
-  /** @param inherited the value of the parent frame, which a delegatecall inherits. */
+  /** @param inherited the value of the parent frame, which is also the value of a delegatecall. */
   #frame(value: unknown, traceAddress: readonly number[], inherited: Quantity): void {
     const place = this.#place;
     place.path = traceAddress;
@@ -106,7 +109,7 @@ export class CallFrameReader {
 
   #callAction(members: Members, callType: CallType, inherited: Quantity): CallTrace['action'] {
     const place = this.#place;
-    // Every version of geth sends the value of a delegatecall. If a client omits it, the parent's value applies.
+    // geth sends the value of a delegatecall. If another node omits it, it is the value of the parent frame.
     const absentValue = callType === 'delegatecall' ? inherited : ZERO;
     return {
       callType,
@@ -158,7 +161,7 @@ export class CallFrameReader {
   #selfdestruct(members: Members, placement: FramePlacement): SuicideTrace {
     const place = this.#place;
     const address = readAddress(members['from'], place, 'from');
-    // Without an address the other members are absent too: see restoreDestroyed.
+    // If the node sends the zero address (see restoreDestroyed), it may omit the balance and the refund address.
     const absent = address === ZERO_ADDRESS ? { value: ZERO, to: ZERO_ADDRESS } : {};
     const action = {
       address,

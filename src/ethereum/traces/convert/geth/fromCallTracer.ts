@@ -6,8 +6,8 @@ import { resultsByTransaction } from './gethResult.ts';
 import { parityFrames } from './parityFrames.ts';
 
 /**
- * Returns the canonical traces of a block's transactions from geth's `callTracer`. Rewards of mined blocks come
- * from `blockRewards`. docs/reference/nodes.md lists the values that are exact.
+ * Converts a result of geth's `callTracer` to the canonical traces of a block's transactions. The result has no
+ * rewards; `blockRewards` returns them. docs/reference/nodes.md lists the values that are exact.
  *
  * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
  * @throws TraceFormatError if the result is malformed, BlockMismatchError if it belongs to another block.
@@ -20,7 +20,10 @@ export function fromCallTracer(block: FullBlock, answer: unknown, schedule: Fork
   return parityFrames(block, { frames, gasUsed: perTransaction(gasUsed, block.header.gasUsed) }, schedule);
 }
 
-/** Converts cumulative gas (anvil 1.7): the last value is then the gas of the block, and the sum exceeds it. */
+/**
+ * Returns the gas used by each transaction. anvil 1.7 reports cumulative gas instead: its last value is the gas used
+ * by the block, and the sum of its values is higher.
+ */
 function perTransaction(reported: readonly bigint[], blockGasUsed: bigint): readonly bigint[] {
   const sum = reported.reduce((total, gas) => total + gas, 0n);
   const isRunningTotal = sum > blockGasUsed && reported.at(-1) === blockGasUsed;

@@ -10,9 +10,9 @@ import { resultsByTransaction } from './gethResult.ts';
 import { parityFrames } from './parityFrames.ts';
 
 /**
- * Returns the canonical traces of a block's transactions from geth's `flatCallTracer`. The request must set
- * `includePrecompiles: true`; otherwise geth omits calls with value to precompiled contracts, which Parity lists.
- * Rewards of mined blocks come from `blockRewards`. docs/reference/nodes.md lists the values that are exact.
+ * Converts a result of geth's `flatCallTracer` to the canonical traces of a block's transactions. The request must
+ * set `includePrecompiles: true`. Otherwise geth omits calls with value to precompiled contracts, which Parity lists.
+ * The result has no rewards; `blockRewards` returns them. docs/reference/nodes.md lists the values that are exact.
  *
  * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
  * @throws TraceFormatError if the result is malformed, BlockMismatchError if it belongs to another block.
@@ -40,7 +40,7 @@ export function fromFlatCallTracer(block: FullBlock, answer: unknown, schedule: 
   return parityFrames(block, { frames, gasUsed }, schedule);
 }
 
-/** Returns the gas that a root frame used; 0 if the frame has no result, because the value is not used then. */
+/** Returns the gas used in a root frame's result. Returns 0 without a result, because the gas is then not needed. */
 function gasUsedOf(root: Trace | undefined): bigint {
   return root?.type === 'call' || root?.type === 'create' ? BigInt(root.result?.gasUsed ?? '0x0') : 0n;
 }

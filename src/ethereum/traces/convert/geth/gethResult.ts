@@ -5,15 +5,15 @@ import { asObject } from '../json/readJson.ts';
 import { plain, TraceFormatError } from '../json/traceFormatError.ts';
 import type { FullBlock } from '../parseTransactions.ts';
 
-/** Maximum number of characters of a tracer's error that are quoted. */
+/** Maximum number of characters of a tracer's error that an error message quotes. */
 const MAX_FAILURE_CHARS = 200;
 
 /**
- * Returns the tracer's result for each transaction from a `debug_traceBlockByNumber` or `debug_traceBlockByHash`
- * result.
+ * Returns the tracer's result for each transaction of a block.
  *
- * @throws BlockMismatchError if the result is for other transactions than the block's.
- * @throws TraceFormatError if the result is malformed, or tracing a transaction failed.
+ * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
+ * @throws BlockMismatchError if `answer` is for other transactions than those of the block.
+ * @throws TraceFormatError if `answer` is malformed, or the node could not trace a transaction.
  */
 export function resultsByTransaction({ header, transactions }: FullBlock, answer: unknown): unknown[] {
   if (!Array.isArray(answer))
@@ -33,7 +33,7 @@ export function resultsByTransaction({ header, transactions }: FullBlock, answer
       const failure = `traced without an error (the node failed with "${plain(error, MAX_FAILURE_CHARS)}")`;
       throw new TraceFormatError(place, '', { expected: failure, got: element });
     }
-    // geth sends the transaction hash since 1.11.
+    // geth sends the transaction hash since version 1.11.
     const sentHash = element['txHash'];
     if (
       sentHash !== undefined &&

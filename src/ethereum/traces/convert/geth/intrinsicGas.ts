@@ -3,8 +3,8 @@ import { type Fork, isForkActive } from '../forks.ts';
 import type { BlockTransaction } from '../parseTransactions.ts';
 
 /**
- * Returns the intrinsic gas of a transaction under a fork. Parity's `action.gas` of the root frame is the gas limit
- * minus the intrinsic gas; geth's is the limit.
+ * Returns the intrinsic gas of a transaction under the rules of a fork. In Parity's traces, `action.gas` of the root
+ * frame is the gas limit minus the intrinsic gas; in geth's, it is the gas limit.
  *
  * Sources: Yellow Paper, EIP-2 (creation), EIP-2028 (data), EIP-2930 (access lists), EIP-3860 (init code), EIP-7702
  * (authorizations); for Amsterdam EIP-2780, EIP-7981 and EIP-8038 as implemented in go-ethereum 1.17.10.
@@ -19,7 +19,7 @@ export function intrinsicGas(transaction: BlockTransaction, fork: Fork): bigint 
   );
 }
 
-/** Returns a transaction's minimum gas: EIP-7623 since Prague; EIP-7976 and EIP-7981 since Amsterdam. */
+/** Returns the minimum gas of a transaction: EIP-7623 since Prague, EIP-7976 and EIP-7981 since Amsterdam. */
 export function floorGas(transaction: BlockTransaction, fork: Fork): bigint | undefined {
   if (!isForkActive('prague', fork)) return undefined;
   const { zeros, others } = countBytes(transaction.input);

@@ -1,7 +1,7 @@
 import type { Address, Trace } from '../../index.ts';
 import { precompileErrorName } from '../errorName.ts';
 
-/** Renames the errors of precompiled contracts to Parity's names. @param traces changed elements are replaced. */
+/** Replaces the errors of failed calls to precompiled contracts by Parity's names. Changes the array `traces`. */
 export function namePrecompileFailures(traces: Trace[], precompiles: ReadonlySet<Address>): void {
   for (let i = 0; i < traces.length; i++) {
     const trace = traces[i];

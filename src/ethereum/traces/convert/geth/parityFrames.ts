@@ -10,15 +10,15 @@ import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 
 interface TracedTransactions {
-  /** Frames of all transactions, in order and in pre-order. */
+  /** Frames of all transactions in the order of the block, and of each transaction in pre-order. */
   readonly frames: Trace[];
   /** Total gas used by each transaction. */
   readonly gasUsed: readonly bigint[];
 }
 
 /**
- * Converts geth's frames of a block to Parity's: removes frames that Parity does not list, and sets the gas of root
- * frames to their execution gas. geth reports the gas of the whole transaction.
+ * Converts geth's frames of a block to Parity's. Removes frames that Parity does not list. In root frames, geth
+ * reports the gas of the whole transaction; it is replaced by the gas of the execution.
  *
  * @throws BlockMismatchError if a root frame does not match its transaction.
  */
@@ -36,7 +36,7 @@ export function parityFrames(block: FullBlock, traced: TracedTransactions, sched
   );
 }
 
-/** Replaces each transaction's root frame by one with corrected gas. */
+/** Replaces the root frame of each transaction by a copy with the gas of the execution. */
 function correctRoots(
   transactions: readonly BlockTransaction[],
   { frames, gasUsed }: TracedTransactions,
@@ -44,7 +44,7 @@ function correctRoots(
 ): void {
   let position = transactions.length - 1;
   let children = 0n;
-  // Backwards, so that the gas of a root's children is known when the root is reached.
+  // The order is backwards, so that the gas used by a root's children is known when the root is reached.
   for (let i = frames.length - 1; i >= 0; i--) {
     const frame = frames[i];
     if (frame === undefined) continue;
@@ -63,7 +63,7 @@ function correctRoots(
   }
 }
 
-/** Returns the gas that a frame used: all its gas if it failed without a result. */
+/** Returns the gas that a frame used. A frame that failed without a result used all its gas. */
 function gasOf(frame: Trace): bigint {
   if (frame.type === 'suicide' || frame.type === 'reward' || isPrecheckFailure(frame)) return 0n;
   return BigInt(frame.result?.gasUsed ?? frame.action.gas);
@@ -88,8 +88,9 @@ function correctedRoot(
 }
 
 /**
- * Returns the root frame's initial gas. geth reports the transaction's gas limit. If a node reports another value,
- * the node has already subtracted the intrinsic gas (as anvil does), or the transaction pays none.
+ * Returns the initial gas of a root frame. geth reports the gas limit of the transaction, which includes the
+ * intrinsic gas. If a node reports another value, it has already subtracted the intrinsic gas, as anvil does, or
+ * there is none.
  */
 function rootGas(reported: Quantity, transaction: BlockTransaction, intrinsic: bigint): Quantity {
   const isLimit = BigInt(reported) === transaction.gas && transaction.gas >= intrinsic;
@@ -97,8 +98,9 @@ function rootGas(reported: Quantity, transaction: BlockTransaction, intrinsic: b
 }
 
 /**
- * Returns the gas used before refunds, which geth does not report. Exact if nothing was refunded and the gas exceeds
- * the floor. Otherwise too low, but at least the gas used by the root's children.
+ * Returns the gas that a root frame used before refunds, which geth does not report. The result is exact if nothing
+ * was refunded and the transaction used more than its minimum gas (`floor`). Otherwise it is too low, but at least
+ * the gas used by the children of the root frame.
  */
 function executionGas({
   spent,

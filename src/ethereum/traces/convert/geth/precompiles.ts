@@ -6,7 +6,7 @@ import { ZERO } from '../frame.ts';
 // The cast: 40 lower-case hex digits by construction.
 const address = (low: number) => `0x${low.toString(16).padStart(40, '0')}` as Address;
 
-/** Ethereum's precompiled contracts by the fork that introduced them. */
+/** Address numbers of Ethereum's precompiled contracts by the fork that introduced them. */
 const INTRODUCED: ReadonlyArray<readonly [fork: Fork, contracts: readonly number[]]> = [
   ['frontier', [0x01, 0x02, 0x03, 0x04]],
   ['byzantium', [0x05, 0x06, 0x07, 0x08]],
@@ -18,7 +18,7 @@ const INTRODUCED: ReadonlyArray<readonly [fork: Fork, contracts: readonly number
 
 const byFork = new Map<Fork, ReadonlySet<Address>>();
 
-/** Returns Ethereum's precompiled contracts under a fork. Calls to precompiles of other chains stay in the traces. */
+/** Returns Ethereum's precompiled contracts under a fork. Those of other chains are not known. */
 export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   const known = byFork.get(fork);
   if (known) return known;
@@ -31,9 +31,9 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
 }
 
 /**
- * Returns whether a precompiled contract was called without value. Ethereum's precompiles never revert and always use
- * gas. A call that uses no gas reaches an account without code, because the chain has no precompile there yet (0x100
- * before Osaka).
+ * Returns whether a trace is a call without value to a precompiled contract. Ethereum's precompiled contracts never
+ * revert and always use gas. A call that succeeds without using gas is therefore to an account without code: the
+ * chain does not have the precompiled contract yet (0x100 before Osaka).
  */
 export function isValuelessPrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
   if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;

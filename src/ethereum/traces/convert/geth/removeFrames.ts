@@ -2,12 +2,12 @@ import type { Trace } from '../../index.ts';
 import { isPrecheckError } from '../errorName.ts';
 
 /**
- * Removes frames from a list of traces and renumbers the rest: later siblings move up (`traceAddress`), and parents
- * get fewer children (`subtraces`). Only frames with a parent and without children can be removed.
+ * Removes frames from a list of traces. Adjusts `traceAddress` of later siblings and their descendants, and
+ * `subtraces` of parents. Only frames with a parent and without children can be removed.
  *
- * @param traces frames in pre-order by transaction, with rewards at any position.
+ * @param traces the frames of each transaction in pre-order; rewards may be at any position.
  * @param isRemoved called once for each frame with a parent and without children.
- * @returns the same array if nothing was removed; unchanged frames are the same objects.
+ * @returns `traces` itself if no frame was removed. Unchanged frames are not copied.
  */
 export function removeFrames(traces: Trace[], isRemoved: (trace: Trace) => boolean): Trace[] {
   const removed = new Set<Trace>();
@@ -18,7 +18,7 @@ export function removeFrames(traces: Trace[], isRemoved: (trace: Trace) => boole
 
 function renumber(traces: readonly Trace[], removed: ReadonlySet<Trace>): Trace[] {
   const kept: Trace[] = [];
-  /** By depth of the current path: number of children removed so far, and index of the frame in `kept`. */
+  /** For each frame of the current path: how many of its children were removed so far, and its index in `kept`. */
   const gone: number[] = [];
   const position: number[] = [];
   for (const trace of traces) {
@@ -43,7 +43,7 @@ const hasMoved = (trace: Trace, gone: readonly number[]) =>
 const moved = (trace: Trace, gone: readonly number[]) =>
   trace.traceAddress.map((step, depth) => step - (gone[depth] ?? 0));
 
-/** Returns whether the frame was rejected before it ran (depth or balance). Parity omits such frames. */
+/** Returns whether a frame failed before it ran, because of depth or balance. Parity omits such frames. */
 export function isPrecheckFailure(trace: Trace): boolean {
   return trace.type !== 'reward' && isPrecheckError(trace.error);
 }

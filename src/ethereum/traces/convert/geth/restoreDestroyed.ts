@@ -1,14 +1,15 @@
 import type { Address, Trace } from '../../index.ts';
 
-/** Zero address. It has no contract, so no destruction can have this address. */
+/** Zero address. No contract has this address, so it cannot be that of a destroyed contract. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // 20 bytes of lower-case hex
 
 /**
- * Restores the addresses of destructions that a node reports as zero. revm (anvil, Reth) does this if a contract
- * names itself as beneficiary and, since Cancun, nothing happens (bluealloy/revm #3834). The contract and the
- * refund address are the account that the parent frame runs as. The balance stays zero, because no node reports it.
+ * Restores the addresses of destructions that a node reports with the zero address. revm (anvil, Reth) does so if a
+ * contract names itself as beneficiary, which has no effect since Cancun (bluealloy/revm #3834). Both addresses of
+ * such a destruction are that of the account as which the parent frame runs. The balance stays as the node reports
+ * it: zero.
  *
- * @param traces frames in pre-order; changed ones are replaced.
+ * @param traces frames in pre-order. Changed frames are replaced in this array.
  */
 export function restoreDestroyed(traces: Trace[]): void {
   const path: Trace[] = [];

@@ -1,4 +1,4 @@
-/** Validates the four kinds of hex text in a node's response and returns their canonical form. */
+/** Functions that validate the four kinds of hex text in a node's response, and return the canonical form. */
 import type { Address, Data, Hash, Quantity } from '../../index.ts';
 import { isLowerHex } from './isLowerHex.ts';
 import type { ParseContext } from './parseContext.ts';
@@ -6,18 +6,18 @@ import { TraceFormatError } from './traceFormatError.ts';
 
 const ADDRESS_CHARS = 42;
 const HASH_CHARS = 66;
-/** 256 bits. */
+/** `0x` and the hex digits of 256 bits. */
 const MAX_QUANTITY_CHARS = 66;
 /** Maximum bytes of data. In the EVM, 16 MiB of memory cost 500 million gas, ten times a mainnet block's limit. */
 const MAX_DATA_BYTES = 16 * 1024 * 1024;
 const MAX_DATA_CHARS = 2 + 2 * MAX_DATA_BYTES;
 
-/** Data of this length or more is first compared with the last data, which is faster than validation. */
+/** Data from this length on is first compared with the data validated before, which is faster than validation. */
 const LONG_CHARS = 1_024;
 
 const ZERO_DIGIT = 0x30;
 
-/** @throws TraceFormatError unless the value is 20 bytes of hex, in upper or lower case. */
+/** Returns an address in lower case. @throws TraceFormatError unless the value is 20 bytes as hex digits. */
 export function readAddress(value: unknown, place: ParseContext, member: string): Address {
   const text = lowerHex(value, ADDRESS_CHARS, ADDRESS_CHARS);
   if (text === undefined)
@@ -25,7 +25,7 @@ export function readAddress(value: unknown, place: ParseContext, member: string)
   return text as Address; // validated: 0x and 40 lower-case hex digits
 }
 
-/** @throws TraceFormatError unless the value is 32 bytes of hex, in upper or lower case. */
+/** Returns a hash in lower case. @throws TraceFormatError unless the value is 32 bytes as hex digits. */
 export function readHash(value: unknown, place: ParseContext, member: string): Hash {
   const text = lowerHex(value, HASH_CHARS, HASH_CHARS);
   if (text === undefined)
@@ -33,7 +33,7 @@ export function readHash(value: unknown, place: ParseContext, member: string): H
   return text as Hash; // validated: 0x and 64 lower-case hex digits
 }
 
-/** Removes leading zeros. @throws TraceFormatError unless the value is a hex number of at most 256 bits. */
+/** Returns a quantity without leading zeros. @throws TraceFormatError unless it is hex of at most 256 bits. */
 export function readQuantity(value: unknown, place: ParseContext, member: string): Quantity {
   const text = lowerHex(value, 3, MAX_QUANTITY_CHARS);
   if (text === undefined)
@@ -46,7 +46,7 @@ export function readQuantity(value: unknown, place: ParseContext, member: string
   return (isCanonical ? text : text.replace(/^0x0+(?=.)/, '0x')) as Quantity;
 }
 
-/** Returns empty data if absent, as in geth. @throws TraceFormatError unless the value is hex of even length. */
+/** Returns data; `0x` if it is absent, as in geth. @throws TraceFormatError unless it is hex text of even length. */
 export function readData(value: unknown, place: ParseContext, member: string): Data {
   if (value === '0x' || value === undefined || value === null) return '0x' as Data; // empty Data
   if (value === place.checked) return place.checked;
@@ -61,11 +61,11 @@ export function readData(value: unknown, place: ParseContext, member: string): D
   return data;
 }
 
-/** Returns the value in lower case, or undefined if it is not hex of the required length. */
+/** Returns a value in lower case, or undefined if it is not hex text of a permitted length. */
 function lowerHex(value: unknown, minChars: number, maxChars: number): string | undefined {
   if (typeof value !== 'string' || value.length < minChars || value.length > maxChars) return undefined;
   if (isLowerHex(value)) return value;
-  // For example checksummed addresses. No non-ASCII character has a hex digit as its lower case.
+  // The value may be an address with a checksum. No non-ASCII character becomes a hex digit in lower case.
   const lower = value.toLowerCase();
   return lower.length === value.length && isLowerHex(lower) ? lower : undefined;
 }

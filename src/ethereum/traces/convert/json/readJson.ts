@@ -1,18 +1,18 @@
-/** Validates the JSON types in a node's response. */
+/** Functions that validate the JSON types in a node's response. */
 import type { ParseContext } from './parseContext.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
-/** Object from a node's response with unvalidated members. */
+/** Object in a node's response, whose members are not validated yet. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** @throws TraceFormatError unless the value is an object. */
+/** Returns the value as an object. @throws TraceFormatError unless it is one. */
 export function asObject(value: unknown, place: ParseContext, member: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new TraceFormatError(place, member, { expected: 'an object', got: value });
   return value as Members; // validated: a JSON object
 }
 
-/** Returns a validator of arrays with at most `max` elements. It throws TraceFormatError for other values. */
+/** Returns a function that throws TraceFormatError unless a value is an array of at most `max` elements. */
 export function listUpTo(max: number) {
   return (value: unknown, place: ParseContext, member: string): readonly unknown[] => {
     if (!Array.isArray(value) || value.length > max)
@@ -21,7 +21,7 @@ export function listUpTo(max: number) {
   };
 }
 
-/** Returns a validator of integers from 0 to `max`. It throws TraceFormatError for other values. */
+/** Returns a function that throws TraceFormatError unless a value is an integer from 0 to `max`. */
 export function countUpTo(max: number) {
   return (value: unknown, place: ParseContext, member: string): number => {
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)

@@ -3,12 +3,12 @@ import { type ParseContext, showPath } from './parseContext.ts';
 /** Maximum number of characters of a response that an error quotes: enough to identify it, too short to flood a log. */
 const MAX_QUOTED_CHARS = 60;
 
-/** Thrown for a malformed response of a node. The message contains the member, its value and the expected form. */
+/** Thrown if a node's response is malformed. The message names the member, its value, and what was expected. */
 export class TraceFormatError extends Error {
   override readonly name = 'TraceFormatError';
-  /** Index of the element; -1 if the fault concerns the whole response or its only element. */
+  /** Index of the invalid element, for example a trace; -1 if the error is not in an element of a list. */
   readonly index: number;
-  /** Invalid member, for example `action.gas`; empty for the whole element. */
+  /** Invalid member of the element, for example `action.gas`; empty if the whole element is invalid. */
   readonly member: string;
 
   constructor(
@@ -38,7 +38,7 @@ function quote(value: unknown): string {
   return `${typeof value} ${plain(String(value), MAX_QUOTED_CHARS)}`;
 }
 
-/** Returns the string as printable ASCII, truncated to `maxChars`: safe for logs and terminals. */
+/** Returns a text as printable ASCII of at most `maxChars` characters, which is safe for logs and terminals. */
 export function plain(text: string, maxChars: number): string {
   const cut = text.length > maxChars ? `${text.slice(0, maxChars - 3)}...` : text;
   return cut.replace(/[^\x20-\x7e]/g, '?');
