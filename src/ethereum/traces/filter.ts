@@ -1,6 +1,6 @@
 import type { Address, Hash } from './trace.ts';
 
-/** Maximum number of blocks in the range of a trace_filter, both ends included (docs/internals/decisions/gateway.md). */
+/** Maximum number of blocks in a trace_filter's range, both ends included (docs/internals/decisions/gateway.md). */
 export const MAX_RANGE_BLOCKS = 800;
 
 /** Maximum `count` of a trace_filter (docs/internals/decisions/gateway.md). */

@@ -7,9 +7,9 @@ export interface Parties {
 }
 
 /**
- * Returns a trace's sender and recipient by the trace draft (docs/reference/trace-filter.md). The recipient
- * of a creation is the contract, or null if the creation failed. A destruction is sent by the contract to the refund
- * address. A reward has no sender.
+ * Returns a trace's sender and recipient by the trace draft (docs/reference/trace-filter.md). The recipient of a
+ * creation is the contract, or null if the creation failed. The sender of a destruction is the contract, the
+ * recipient is the refund address. A reward has no sender.
  */
 export function partiesOf(trace: Trace): Parties {
   switch (trace.type) {

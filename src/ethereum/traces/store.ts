@@ -54,7 +54,7 @@ export interface IndexedBlock {
 export interface IndexChange {
   /** Before `blocks` are added, all blocks from this number on are removed, because a reorg replaced them. */
   readonly undoFrom?: number;
-  /** Blocks to add, ascending. A block that the index has is skipped, unless the index lacks its traces. */
+  /** Blocks to add, ascending. A block that the index has is skipped, unless it adds traces that the index lacks. */
   readonly blocks: readonly IndexedBlock[];
   /** Number of the new highest final block. Blocks up to it are removed only by a change with `undoFinal`. */
   readonly finalizedNumber?: number;
@@ -122,7 +122,7 @@ export interface TraceStore {
    */
   addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage>;
 
-  /** Returns the summary of an address. The work is bounded. Throws DirectoryNotReadyError if it does not suffice. */
+  /** Returns the summary of an address. Throws DirectoryNotReadyError if that would take too much work. */
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
   /** Returns a page of internal transactions. A short page need not be the last. Throws BlockReplacedError. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
 
-/** Random traces for property tests: every type, every optional member, sizes from empty to a few kilobytes. */
+/** Random traces for property tests: every type, every optional member, and data from zero bytes to 64 KiB. */
 
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 

@@ -1,8 +1,8 @@
 /**
  * Data model of traces: the form in which Floodgate stores and serves them, whatever form the node sends.
  *
- * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/reference/trace-filter.md): alphabetical
- * keys, `error` only on a failed frame, `result: null` if there is no result.
+ * Members and their order follow the trace draft (ethereum/execution-apis #890; docs/reference/trace-filter.md): keys
+ * are in alphabetical order, only a failed frame has `error`, and a trace without a result has `result: null`.
  */
 
 /** 20 bytes as `0x` and 40 lower-case hex digits. */

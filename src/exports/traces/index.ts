@@ -41,8 +41,8 @@ export interface NodeAnswers {
   /** Result of the request that `method` names. Do not use it afterwards: the returned traces share parts of it. */
   readonly traces: unknown;
   /**
-   * Results of `eth_getUncleByBlockHashAndIndex` in the order of the index. Required for blocks with uncles of
-   * mainnet and Sepolia, because the rewards depend on the uncles.
+   * Results of `eth_getUncleByBlockHashAndIndex` in the order of the index. Required for mainnet and Sepolia blocks
+   * that have uncles, because the rewards depend on them.
    */
   readonly uncles?: readonly unknown[];
 }

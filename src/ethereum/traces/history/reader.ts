@@ -52,7 +52,7 @@ export interface HistoryReader {
   allTraces(segment: number): PostingList | undefined;
   /** Returns the attributes of a block's traces, in order. The result is valid until the next call. */
   attributes(blockNumber: number): ArrayLike<TraceAttributes>;
-  /** Returns the value in a trace's action in wei. */
+  /** Returns the value in the action of a trace, in wei. */
   value(blockNumber: number, traceIndex: number): bigint;
   /** Returns a trace that belongs to a transaction, so not a reward. */
   frame(blockNumber: number, traceIndex: number): InternalFrame;

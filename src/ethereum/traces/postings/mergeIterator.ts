@@ -5,7 +5,7 @@ const MOVES_BEFORE_REBUILD = 16;
 
 const NO_PAGE = new Uint32Array();
 
-/** Cursor that reads the positions of one list in ascending order. */
+/** Cursor that reads the positions of a part of one list in ascending order. */
 class Cursor {
   /** Current position. It is not valid after the end of the part was reached. */
   position = 0;

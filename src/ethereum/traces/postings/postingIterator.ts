@@ -21,7 +21,7 @@ export class UnionIterator implements PostingIterator {
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
-  /** Lists of `b` are numbered after those of `a`. */
+  /** `a` merges the lists of senders, `b` those of recipients. The lists of `b` are numbered after those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
     this.lists = [...a.lists, ...b.lists];
     this.#a = a;
@@ -68,7 +68,7 @@ export class IntersectionIterator implements PostingIterator {
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
-  /** Lists of `b` are numbered after those of `a`. */
+  /** `a` merges the lists of senders, `b` those of recipients. The lists of `b` are numbered after those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
     this.lists = [...a.lists, ...b.lists];
     this.#a = a;

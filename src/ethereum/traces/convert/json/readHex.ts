@@ -8,7 +8,7 @@ const ADDRESS_CHARS = 42;
 const HASH_CHARS = 66;
 /** `0x` and the hex digits of 256 bits. */
 const MAX_QUANTITY_CHARS = 66;
-/** Maximum bytes of data. In the EVM, 16 MiB of memory cost 500 million gas, ten times a mainnet block's limit. */
+/** Maximum number of bytes of data. In the EVM, 16 MiB of memory cost 500 million gas, far above a block's limit. */
 const MAX_DATA_BYTES = 16 * 1024 * 1024;
 const MAX_DATA_CHARS = 2 + 2 * MAX_DATA_BYTES;
 
