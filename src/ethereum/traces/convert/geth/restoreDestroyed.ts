@@ -5,9 +5,9 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // 20 bytes of low
 
 /**
  * Restores the addresses of destructions that a node reports with the zero address. revm (anvil, Reth) does so if a
- * contract names itself as beneficiary, which has no effect since Cancun (bluealloy/revm #3834). Both addresses of
- * such a destruction are that of the account as which the parent frame runs. The balance stays as the node reports
- * it: zero.
+ * contract names itself as beneficiary and the destruction has no effect, as is possible since Cancun
+ * (bluealloy/revm #3834). The contract and the refund address are the account as which the parent frame runs. The
+ * balance stays zero, because no node reports it.
  *
  * @param traces frames in pre-order. Changed frames are replaced in this array.
  */
