@@ -6,12 +6,14 @@ import type { CompressionResult } from './http/compression/answerCompression.ts'
 import { KeyCalls } from './keys/keyCalls.ts';
 import { WebSocketMetrics } from './push/webSocket/metrics.ts';
 
-/** Duration buckets in seconds. Index results need less than 1 ms; requests to nodes may take up to their timeout. */
+/**
+ * Histogram buckets in seconds. Results from the index take less than 1 ms, requests to nodes up to their timeout.
+ */
 const DURATION_BUCKETS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
-/** Limits that can reject a request, as label values. */
+/** Limits that can reject a request. They are the values of the label `limit`. */
 const LIMITS = [
   'in_flight',
   'address_rate',
@@ -29,14 +31,16 @@ export type LimitName = (typeof LIMITS)[number];
 
 type NodeCall = Readonly<Record<'network' | 'node' | 'method', string>>;
 
-/** State of a node when the metrics are scraped. */
+/** State of a node at the time when metrics are scraped. */
 export interface NodeGauges {
   readonly name: string;
   readonly isHealthy: boolean;
   readonly headBlock: number | undefined;
 }
 
-/** Gateway metrics. Label values are method names of the method table and known error codes, never client input. */
+/**
+ * Metrics of the gateway. Their labels contain names of served methods and known error codes, but no text of clients.
+ */
 export class GatewayMetrics {
   readonly webSockets: WebSocketMetrics;
   readonly keyCalls: KeyCalls;

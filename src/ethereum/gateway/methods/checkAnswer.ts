@@ -8,13 +8,13 @@ export interface AnsweredCall {
 }
 
 /**
- * Checks the shape of a node's result, and runs the check of its row; both take microseconds. Throws
- * InvalidResponseError, or NodeError if the shape is wrong.
+ * Checks that a node's result has the shape that the method's row requires, and runs the check of that row. The two
+ * checks take microseconds. Throws InvalidResponseError, or NodeError if the shape is wrong.
  */
 export function checkAnswer({ row, params, chainId }: AnsweredCall, value: unknown): void {
   if (!SHAPES[row.result](value))
     throw new NodeError('nonsense', `the result of ${row.name} is not of type ${row.result}`);
-  row.check?.(params, value as Members, chainId); // the result has the shape of its row
+  row.check?.(params, value as Members, chainId); // the shape was checked above
 }
 
 const hex = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);

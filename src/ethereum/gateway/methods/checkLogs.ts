@@ -2,7 +2,9 @@ import { InvalidResponseError } from '../../nodes/index.ts';
 import type { LogFilter } from './logFilter.ts';
 import { isTag } from './paramTypes.ts';
 
-/** Throws InvalidResponseError if a log does not match the filter, or if two blocks have the same number. */
+/**
+ * Throws InvalidResponseError if a log does not match the filter, or if two logs name different blocks of one number.
+ */
 export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
   const from = boundOf(filter.fromBlock);
   const to = boundOf(filter.toBlock);
@@ -29,11 +31,11 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
   }
 }
 
-/** Returns the bound of a block range as a number. A tag becomes NaN, because comparisons with NaN are always false. */
+/** Returns a bound of a block range as a number. A tag becomes NaN, so that all comparisons with it are false. */
 const boundOf = (bound: string | undefined): number =>
   bound === undefined || isTag(bound) ? Number.NaN : Number(bound);
 
-/** Compares the topics of a log with a filter. Positions that the filter leaves open match any topic. */
+/** Returns true if the topics of a log match a filter. Missing topics of the filter match any topic. */
 export function topicsMatch(wanted: NonNullable<LogFilter['topics']>, topics: unknown): boolean {
   const has: readonly unknown[] = Array.isArray(topics) ? topics : [];
   return wanted.every((choice, i) => {

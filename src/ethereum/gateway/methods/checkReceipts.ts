@@ -4,8 +4,8 @@ import { isTag } from './paramTypes.ts';
 import type { RelayedRow } from './row.ts';
 
 /**
- * Checks that receipts belong to the block and are in order. Does not compare logs with logs blooms, because this takes
- * 0.1 ms per receipt and a block has hundreds of them.
+ * Checks that receipts belong to the requested block and are in order. Does not compare their logs with their logs
+ * blooms, because this takes 0.1 ms per receipt, and a block has hundreds of receipts.
  */
 export const areReceiptsOfBlock: NonNullable<RelayedRow['check']> = ([block], value) => {
   const receipts = value as unknown as readonly unknown[]; // the result was checked to be a list

@@ -63,7 +63,10 @@ export const isTransactionOfSender: Check = ([sender, nonce], value, chainId) =>
   if (knowsTransactions(chainId)) checkTransaction(value);
 };
 
-/** Checks the result of eth_createAccessList. It has an additional member `error` if the call itself failed. */
+/**
+ * Checks the result of eth_createAccessList. If the simulated call fails, the result has a member `error` in
+ * addition.
+ */
 export const isAccessList: Check = (_params, { accessList, gasUsed }) => {
   const isList =
     Array.isArray(accessList) && accessList.every((entry) => isObject(entry) && 'address' in entry);

@@ -13,10 +13,10 @@ export interface LogFilter {
 
 /** Maximum number of addresses in a log filter, and of alternatives per topic. Equal to geth's limit. */
 const MAX_ALTERNATIVES = 1000;
-/** Maximum number of topics, because a log has at most four. */
+/** Maximum number of topics in a log filter. A log has at most four topics. */
 const MAX_TOPICS = 4;
 
-/** Block tags of a log filter. `pending` is missing, because nodes do not return logs of pending blocks. */
+/** Block tags that a log filter accepts. It does not accept `pending`: nodes return no logs of pending blocks. */
 const LOG_TAGS: readonly Tag[] = ['latest', 'safe', 'finalized', 'earliest'];
 
 const bound = paramType(
@@ -31,7 +31,9 @@ const bound = paramType(
   blockSchema(LOG_TAGS),
 );
 
-/** Number of a block range's bound; `earliest` is 0. Undefined if the bound is absent or another tag. */
+/**
+ * Returns a bound of a block range as a number; `earliest` is 0. Undefined for another tag, or if there is no bound.
+ */
 export function numberOfBound(bound: string | undefined): number | undefined {
   if (bound === 'earliest') return 0;
   return bound === undefined || isTag(bound) ? undefined : Number(bound);
@@ -78,7 +80,9 @@ export const logFilter: ParamType = {
   },
 };
 
-/** Filter of a log subscription. Block bounds are allowed, because go-ethereum's client always sends them. */
+/**
+ * Filter of a log subscription. It accepts `fromBlock` and `toBlock`, because go-ethereum's client always sends them.
+ */
 export const liveLogFilter: ParamType = {
   allowed: filter.allowed,
   ...(filter.schema && { schema: filter.schema }),

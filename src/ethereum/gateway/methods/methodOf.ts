@@ -9,11 +9,16 @@ export interface MethodServices {
   readonly network: Network;
   readonly index: IndexServices;
   readonly filters: (row: FilterRow) => Handler;
-  /** Returns the OpenRPC document as JSON. Called at the first request for the document, to keep the start fast. */
+  /**
+   * Returns the OpenRPC document as JSON. Called when a client first requests the document, to keep the start fast.
+   */
   readonly description: () => Buffer;
 }
 
-/** Binds a row of the method table to a network: converts parameters, checks limits and runs the handler. */
+/**
+ * Creates a network's method from its row in the method table. It converts parameters, checks limits, runs the
+ * handler.
+ */
 export function methodOf(row: MethodRow, services: MethodServices): Method {
   const read = isExtra(row) ? asTheyCame : paramsReader(row.params);
   const handler = handlerOf(row, services);

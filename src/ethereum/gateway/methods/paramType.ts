@@ -2,13 +2,15 @@ import { RpcError } from '../../jsonrpc/index.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Parameter type. Converts a value to its canonical form, which is sent to nodes and used as cache key. */
+/** Type of a parameter. Converts a value to its canonical form, which is sent to nodes and used in cache keys. */
 export interface ParamType {
   /** JSON Schema of the allowed values. Absent if a schema would be less precise than the text in `allowed`. */
   readonly schema?: JsonSchema;
   /** Description of the allowed values. Error messages print it after "must be". */
   readonly allowed: string;
-  /** Returns the canonical value. If it is invalid, throws RpcError with `path`, the value and the allowed values. */
+  /**
+   * Returns the value in canonical form. If the value is invalid, throws RpcError with `path`, value and `allowed`.
+   */
   read(value: unknown, path: string): unknown;
 }
 
@@ -27,7 +29,7 @@ function shown(value: unknown): string {
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
 }
 
-/** Returns a parameter type. `canonical` returns the canonical form of a value, or undefined if it is invalid. */
+/** Returns a parameter type. `canonical` returns the canonical form of a value, or undefined for an invalid value. */
 export function paramType(
   allowed: string,
   canonical: (value: unknown) => unknown,
@@ -77,7 +79,7 @@ export const objectSchema = (
   additionalProperties: false,
 });
 
-/** Maximum number of unknown members that an error message names. */
+/** Maximum number of unknown object members that an error message names. */
 const MAX_NAMED_MEMBERS = 5;
 
 /** Type of an object. All members are optional; null counts as absent. Unknown members are errors. */

@@ -93,7 +93,7 @@ export const stateBlock: ParamType = {
   allowed: `${BLOCK_ALLOWED}, or its 32-byte hash, as it is or as {"blockHash": …} (EIP-1898)`,
   schema: { anyOf: [block.schema, hash.schema, byHash.schema] },
   read(value, path) {
-    // As execution-apis specifies, 32 bytes are always a hash, never a number with leading zeros.
+    // As execution-apis specifies, a hex string of 32 bytes is always a hash, never a number with leading zeros.
     if (typeof value === 'string' && value.length === HASH_LENGTH)
       return { blockHash: hash.read(value, path) };
     if (!isObject(value)) {
@@ -158,7 +158,7 @@ export const transaction = objectOf('a transaction object, for example {"to":"0x
   authorizationList: listOf(authorization, MAX_AUTHORIZATIONS),
 });
 
-/** Maximum nesting of the state and block overrides of a call, which are relayed to the node. */
+/** Maximum nesting depth of the state and block overrides of a call, which are relayed to the node. */
 const MAX_OVERRIDE_DEPTH = 8;
 
 export const overrides = paramType(

@@ -6,7 +6,7 @@ import type { Param } from './row.ts';
  * trailing nulls removed. It throws RpcError for the first missing, superfluous or invalid parameter.
  */
 export function paramsReader(params: readonly Param[]): (given: readonly unknown[]) => unknown[] {
-  // Names for error messages. They are built once, because each check needs the name even without an error.
+  // Parameter names for error messages. They are built once, because `read` needs them even without an error.
   const paths = params.map(({ name }, i) => `params[${i}] (${name})`);
   const required = params.filter(({ optional }) => optional !== true).length;
   return (given) => {

@@ -8,19 +8,21 @@ export interface BlockReference {
 export const blockItself = (_params: readonly unknown[], value: unknown): Iterable<BlockReference> =>
   refsIn([value], 'number', 'hash');
 
-/** Returns the block that contains the transaction or receipt of a result. */
+/** Returns the block of a result that is a transaction or a receipt: the block that contains the transaction. */
 export const blockOfInclusion = (_params: readonly unknown[], value: unknown): Iterable<BlockReference> =>
   refsIn([value], 'blockNumber', 'blockHash');
 
-/** Returns the blocks of logs. Returns none for a filter with a block hash, because its result is valid on any fork. */
+/**
+ * Returns the blocks of a list of logs. None if the filter has a block hash: the result is then valid on any fork.
+ */
 export function blocksOfLogs(params: readonly unknown[], value: unknown): Iterable<BlockReference> {
   const { blockHash } = params[0] as LogFilter; // validated by the parameter type
   return blockHash === undefined && Array.isArray(value) ? refsIn(value, 'blockNumber', 'blockHash') : [];
 }
 
 /**
- * Returns the block of receipts; the row's `check` has verified that it is a single block. Returns none for a request
- * with a block hash, because its result is valid on any fork.
+ * Returns the block of a list of receipts. `check` has verified that there is only one. Returns none if the request
+ * has a block hash, because the result is then valid on any fork.
  */
 export const blocksOfReceipts = ([block]: readonly unknown[], value: unknown): Iterable<BlockReference> =>
   typeof block === 'string' && Array.isArray(value)

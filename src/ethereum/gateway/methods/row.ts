@@ -16,14 +16,14 @@ export interface Param {
 }
 
 /**
- * State on which the result of a relayed method depends. Determines how long the result is cached and which nodes may
- * be queried.
- * - `constant`: the result never changes.
- * - `moment`: depends on the node and the time; never cached.
- * - `head`: depends on the latest block.
- * - `block`: depends on the block in parameter `param`; cached permanently if that block is final.
- * - `found`: depends on the block whose number is in member `member` of the result.
- * - `logs`: depends on the block range of the log filter.
+ * State on which the result of a relayed method depends. It determines how long the result is cached and which nodes
+ * may be asked.
+ * - `constant`: The result never changes.
+ * - `moment`: The result depends on the node and the time, and is never cached.
+ * - `head`: The result depends on the latest block.
+ * - `block`: The result depends on the block in parameter `param`. It is cached permanently if that block is final.
+ * - `found`: The result depends on the block whose number is in member `member` of the result.
+ * - `logs`: The result depends on the block range of the log filter.
  */
 export type RelayScope =
   | { readonly of: 'constant' | 'moment' | 'head' | 'logs' }
@@ -32,16 +32,19 @@ export type RelayScope =
 
 /**
  * State on which the result of a method depends: that of a relayed method, or one of the following.
- * - `index`: indexed blocks; missing blocks are fetched.
- * - `filters`: changes since the last poll of an HTTP filter.
- * - `table`: the list of served methods.
+ * - `index`: The result depends on indexed blocks. Missing blocks are fetched.
+ * - `filters`: The result depends on the changes since the last poll of an HTTP filter.
+ * - `table`: The result depends on the list of served methods.
  */
 export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
 
-/** Shape of a result. A result of a node with another shape is invalid. */
+/** Shape of a result. If a node returns a result with another shape, the result is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
 
-/** Result whose shape was checked. It is an object, except if the shape in the method's row is a list or text. */
+/**
+ * Result of a node after the check of its shape. It is an object, unless the shape in the method's row is another
+ * one.
+ */
 export type Members = Readonly<Record<string, unknown>>;
 
 interface Row {
@@ -65,24 +68,32 @@ export interface IndexedRow extends Row {
   readonly handler: (services: IndexServices) => Handler;
 }
 
-/** Row of a method that is relayed to nodes. The function `relayed` returns its handler. */
+/** Row of a method that is relayed to nodes. The function `relayed` returns the method's handler. */
 export interface RelayedRow extends Row {
   readonly scope: RelayScope;
   /** True if nodes accept the block parameter also as a hash (EIP-1898). */
   readonly byHash?: true;
   readonly result: ResultShape;
   /**
-   * Checks that a result matches its request and is consistent. Must take only microseconds. Throws
+   * Checks that a result matches its request and is consistent. The check must take only microseconds. Throws
    * InvalidResponseError.
    */
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
-  /** Returns the blocks that a result refers to. If the result is a block, returns this block. Default: none. */
+  /**
+   * Returns the blocks to which a result refers. If the result is itself a block, returns that block. Default: none.
+   */
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
-  /** True if the method returns the block that its parameter names. Null is then invalid if the block exists. */
+  /**
+   * True if the result describes the block that a parameter names. If that block exists, the result must not be null.
+   */
   readonly isBlockItself?: true;
-  /** Maximum bytes of a valid small result. A larger one is a fault of the node. Undefined: no fixed maximum. */
+  /**
+   * Maximum bytes of the result if it is always small. A larger result is a fault of the node. Undefined: no maximum.
+   */
   readonly smallBytes?: number;
-  /** True if the check proves the result, so that the result of a single node can be cached permanently. */
+  /**
+   * True if `check` proves the result to be correct, so that the result of a single node can be cached permanently.
+   */
   readonly isProven?: true;
   /** True if correct nodes may return different results, because their gas limits or estimates differ. */
   readonly mayDiffer?: true;
@@ -104,7 +115,9 @@ export interface RelayedRow extends Row {
 export interface FilterRow extends Row {
   readonly scope: { readonly of: 'filters' };
   readonly resultSchema: JsonSchema;
-  /** True if a call of the method changes the filter. Its response must then not be rejected. */
+  /**
+   * True if a call changes the filter. Its response must then not be rejected, because the change is already made.
+   */
   readonly isOnce?: true;
   readonly isFilter: true;
 }

@@ -6,7 +6,10 @@ import type { RelayedRow } from './row.ts';
 
 /** Maximum number of blocks in a call of eth_simulateV1. Nodes allow no more. */
 export const MAX_SIMULATED_BLOCKS = 256;
-/** Maximum number of calls in all blocks of eth_simulateV1. The node's gas limit and the timeout bound their cost. */
+/**
+ * Maximum number of simulated calls in one eth_simulateV1 call. The node's gas limit and the timeout bound their
+ * cost.
+ */
 export const MAX_SIMULATED_CALLS = 1000;
 
 interface Simulation {
@@ -46,7 +49,9 @@ function checkCounts(blocks: readonly unknown[]): void {
   if (calls > MAX_SIMULATED_CALLS) throw overLimit('calls of a simulation', MAX_SIMULATED_CALLS, calls);
 }
 
-/** Checks that each simulated call has a result. Counts over all blocks, because nodes insert empty blocks. */
+/**
+ * Checks that there is one result per simulated call. Nodes insert empty blocks, so the sums over all blocks count.
+ */
 export const isSimulation: NonNullable<RelayedRow['check']> = ([simulated], value) => {
   const blocks = value as unknown as readonly unknown[]; // the result was checked to be a list
   let results = 0;

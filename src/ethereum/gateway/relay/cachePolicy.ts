@@ -3,16 +3,16 @@ import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * Cache lifetime of a result, as far as it can be determined from the request.
- * - `never`: not cached.
- * - `constant`: cached permanently.
- * - `found`: depends on the block that the result contains.
- * - a number: the result depends on the block with this number and its ancestors. It is cached permanently if the block
- *   is final, otherwise until the head changes.
+ * Determines how long a result can be cached, as far as the request alone decides this.
+ * - `never`: The result is not cached.
+ * - `constant`: The result never changes.
+ * - `found`: The result contains a block number, which decides as described for a number.
+ * - a number: The result depends on the block with this number and on its ancestors. If the block is final, the
+ *   result never changes. Otherwise the result is cached until the head changes.
  */
 export type CachePolicy = 'never' | 'constant' | 'found' | number;
 
-/** Returns the cache policy. Parameters must be canonical, with tags as numbers if the method allows it. */
+/** Returns the cache policy of a request with canonical parameters. A request with a block tag is not cached. */
 export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[]): CachePolicy {
   switch (scope.of) {
     case 'constant':
@@ -42,24 +42,24 @@ export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]
 }
 
 /**
- * Returns true for a look-up by hash, or by sender and nonce. Null may then mean that only the node that
- * responded lacks the object.
+ * Returns true if a request looks up an object by hash, or by sender and nonce. If a node returns null for such a
+ * request, other nodes may still have the object.
  */
 export function isLookUp({ nullable, scope }: RelayedRow, params: readonly unknown[]): boolean {
   if (nullable !== true) return false;
-  // A request for a block by number is no look-up, because it is sent only to nodes that have the block. A request by
-  // hash is one.
+  // A block by number is not looked up in this sense: only nodes that have the block are asked for it. A block by
+  // hash (here an object) is.
   return scope.of !== 'block' || typeof params[scope.param] === 'object';
 }
 
-/** Returns the block number of the transaction or receipt in a result. Undefined if no block contains it yet. */
+/** Returns the number of the block that a result is or belongs to. Undefined for a transaction without a block. */
 export function foundIn({ scope }: RelayedRow, value: unknown): number | undefined {
   if (scope.of !== 'found' || typeof value !== 'object' || value === null) return undefined;
   const number: unknown = (value as Readonly<Record<string, unknown>>)[scope.member]; // an object of parsed JSON
   return numberIn(number);
 }
 
-/** Returns the number of the latest block, if the result of a node contains it. Otherwise undefined. */
+/** Returns the head's block number if the result contains it, as for `eth_blockNumber` or the block `latest`. */
 export function headIn(
   { scope, isBlockItself }: RelayedRow,
   params: readonly unknown[],

@@ -20,7 +20,7 @@ import type { RelayedRequest, UpstreamSender } from './upstreamSender.ts';
 
 const MAX_CACHED_BYTES = 1024 * 1024;
 
-/** Response of a node that is also returned to waiting requests with equal parameters. */
+/** Response of a node, with the node's name. Waiting requests with equal parameters get the same response. */
 interface Coalesced {
   readonly node: string;
   readonly response: UpstreamResponse;
@@ -32,7 +32,7 @@ interface CachedRequest {
   readonly policy: CachePolicy;
 }
 
-/** Serves one method from the cache or from nodes. Concurrent equal requests share one request to a node. */
+/** Serves one method from the cache or from nodes. Concurrent calls with equal parameters share one node request. */
 export class CachedRelay {
   readonly #row: RelayedRow;
   readonly #network: Network;
@@ -68,7 +68,7 @@ export class CachedRelay {
       : this.#ask({ key, params, policy }, context);
   }
 
-  /** Returns the latest block number. With several nodes, it is the agreed head, without a new request. */
+  /** Returns the block number of the head that was agreed on by several nodes. No node is asked for it again. */
   #head(context: CallContext): Result | Promise<Result> {
     const { pool } = this.#network;
     if (pool.isAnyHealthy) return this.#knownHead(context);
@@ -96,7 +96,8 @@ export class CachedRelay {
   async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {
     const { key, params, policy } = asked;
     const underWay = this.#underWay.get(key);
-    // This code must not yield before it registers its own request. Otherwise an equal batch entry would not find it.
+    // Nothing may be awaited here before this request is in `#underWay`. Otherwise an equal call of the same batch
+    // would not find this request, and would be sent to a node too.
     const coalesced = underWay === undefined ? undefined : await underWay;
     if (coalesced !== undefined) {
       context.cache = 'coalesced';
@@ -113,7 +114,7 @@ export class CachedRelay {
     let share: (coalesced: Coalesced | undefined) => void = () => undefined;
     this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
     const room = new ReceiveReservation(context.room);
-    // Failures and streams are not shared, so each waiting request is then sent to a node itself.
+    // A failure or a stream is not shared. In these cases, each waiting request is sent to a node on its own.
     let shared: Coalesced | undefined;
     try {
       const { epoch } = this.#network.cache;
@@ -137,9 +138,9 @@ export class CachedRelay {
   }
 
   /**
-   * Refreshes the head if a result contradicts it. If the result contains a block above the known head, the head has
-   * advanced. If a single node reports a lower head, that is the new head, because later results from the index must
-   * match it.
+   * Refreshes the known head if a result contradicts it. With several nodes, this is a result with a block above the
+   * known head. With a single node, it is a head below the known one: later results from the index must match the
+   * node's new head.
    */
   async #learnHead({ node, response }: WholeResponse, params: readonly unknown[]): Promise<void> {
     const { pool } = this.#network;
@@ -159,11 +160,11 @@ export class CachedRelay {
     const { cache, pool, confirmations } = this.#network;
     const block = policy === 'found' ? foundIn(this.#row, response.value) : policy;
     if (block === undefined) return;
-    // The bytes are copied, because they are part of a larger buffer that would otherwise stay in memory.
+    // Without this copy, the cached bytes would keep the whole, larger receive buffer in memory.
     const bytes = Buffer.from(response.bytes);
     if (block !== 'constant' && !this.#isFinal(block)) return cache.putHead(key, bytes, epoch);
     if (this.#row.isProven === true || this.#needsAgreement) return cache.putFinal(key, bytes);
-    // Not cached if the node was quarantined meanwhile, because it returned a wrong result to another request.
+    // The node may have been quarantined during this request, because another result of it was wrong.
     if (node.health === 'quarantined') return;
     cache.putUnconfirmed(key, bytes, node.name);
     if (pool.isSingle) return;
@@ -173,16 +174,16 @@ export class CachedRelay {
     confirmations.enqueue({ key, node, bytes, value: response.value, mayDiffer, askAnother });
   }
 
-  /** Returns a node's response. If the node lacks the object that is looked up, a second node is queried. */
+  /** Returns a node's response. If the node says that the object does not exist, a second node is asked as well. */
   async #found(request: RelayedRequest & { readonly key: string }): Promise<HedgedResponse> {
     const { pool, secondOpinions } = this.#network;
     let sent = await this.#sender.send(request);
     if (!isMissing(sent) || pool.isSingle || !isLookUp(this.#row, request.params)) return sent;
-    // If this process did not know the newest head yet, it may have chosen a node that lags. Send the request again.
+    // Perhaps this process did not know the newest head, and chose a node that lags. If so, send again.
     if (await pool.catchUp()) sent = await this.#sender.send(request);
     if (!isMissing(sent)) return sent;
     const second = await secondOpinions.get(request.key, () => this.#sender.askAnother(request, sent.node));
-    // The second response is ignored if its block has been replaced since.
+    // The response of the second node is ignored if its block is no longer on the chain of the current head.
     if (second === undefined || this.#sender.isOfOtherFork(request.params, second.response)) return sent;
     return second;
   }

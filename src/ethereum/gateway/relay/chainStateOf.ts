@@ -3,12 +3,12 @@ import type { LogFilter } from '../methods/logFilter.ts';
 import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
-/** Chain state of results that are the same on every fork. */
+/** Identifier for a result that is the same on every fork. */
 const ANY = 'any';
 
 /**
- * Identifies the chain state that a result depends on. Requests with equal parameters and equal identifier have equal
- * results. Undefined if the state is unknown. Block tags refer to the last known head.
+ * Returns an identifier of the chain state that a result depends on. Two requests with equal parameters and equal
+ * identifiers have equal results. Returns undefined if the state is unknown. Block tags refer to the last known head.
  */
 export function chainStateOf(
   { params: declared, scope }: RelayedRow,
@@ -35,7 +35,7 @@ export function chainStateOf(
 
 function stateAt(block: unknown, heads: NetworkHeads): string | undefined {
   if (block === 'pending') return undefined;
-  // An object names the block by its hash (EIP-1898). Otherwise the value is a number or a tag.
+  // A block parameter that is an object contains the block hash (EIP-1898). A string is a block number or a tag.
   if (typeof block === 'object' && block !== null) return ANY;
   if (typeof block !== 'string' || isTag(block)) return headState(heads);
   const number = Number(block);
@@ -44,6 +44,6 @@ function stateAt(block: unknown, heads: NetworkHeads): string | undefined {
   return heads.hashOf(number) ?? headState(heads);
 }
 
-/** Identifies the current head. Includes the safe and the finalized block, which may advance while the head stays. */
+/** Identifies the current head. Includes the safe and finalized blocks, which can change without a new head. */
 const headState = ({ latest, safe, finalized }: NetworkHeads): string | undefined =>
   latest && `${latest.hash} ${safe} ${finalized}`;

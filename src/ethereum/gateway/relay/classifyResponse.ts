@@ -7,18 +7,19 @@ export interface ResponseContext extends AnsweredCall {
 }
 
 /**
- * Error codes of node faults: method not found, internal error, node limits. Another node may respond without error.
+ * Error codes for faults of a node: unknown method, internal error, limit of the node. Another node may return a
+ * result.
  */
 const NODE_FAULT_CODES = new Set([-32601, -32603, -32001, -32002, -32005, -32097]);
 
-/** Error messages of nodes that are overloaded or lack the state of a block. The error codes differ. */
+/** Phrases by which nodes say that they are overloaded, or lack the state of a block. The error codes differ. */
 const NODE_FAULT_MESSAGES =
   /missing trie node|state .*not available|pruned|historical state|too many requests|rate limit|timed? ?out|overloaded|busy|try again|not synced/i;
 
-/** Error codes that are caused by the request itself, whatever the message: reverted calls and invalid parameters. */
+/** Error codes for which the request itself is the cause, whatever the message: reverted call, invalid request. */
 const DEFINITIVE_CODES = new Set([3, -32602, -32600]);
 
-/** Classifies the response of a node. If `expectsBlock`, the requested block exists, so null is not a valid result. */
+/** Classifies a node's response. `expectsBlock`: the requested block exists, so the node must not return null. */
 export function classifyResponse(context: ResponseContext, response: UpstreamResponse): ResponseClass {
   const { row, expectsBlock } = context;
   if (response.kind === 'error') {

@@ -1,7 +1,7 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import { type FailedRequestError, OversizedResponseError, SlowRequestError } from '../../nodes/index.ts';
 
-/** Returns the client's error for a request that failed by its own fault, such as a too large result. */
+/** Returns the error to send to a client if its request, such as one with a large result, made the nodes fail. */
 export function clientErrorOf({ cause }: FailedRequestError): RpcError {
   if (cause instanceof SlowRequestError)
     return new RpcError(

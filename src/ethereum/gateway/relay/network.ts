@@ -10,7 +10,7 @@ export interface Network {
   readonly pool: NodePool;
   readonly cache: AnswerCache;
   readonly confirmations: Confirmations;
-  /** Names of the methods that are sent to several nodes, so that the result of the majority is returned. */
+  /** Names of the methods whose calls are sent to several nodes. The client gets the result of the majority. */
   readonly agreementMethods: readonly string[];
   readonly failedRequests: FailedRequests;
   readonly secondOpinions: SecondOpinions;

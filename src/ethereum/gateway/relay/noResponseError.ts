@@ -11,6 +11,6 @@ export class NoResponseError extends NoNodeError {
   }
 }
 
-/** Returns true if the node that was queried last responded from another fork than that of the head. */
+/** Returns true if the node that was asked last returned a result from another fork than that of the current head. */
 export const isOtherForkError = (error: unknown): boolean =>
   error instanceof NoResponseError && error.cause instanceof OtherForkError;

@@ -2,9 +2,9 @@ import type { NetworkHeads } from '../../nodes/index.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * Returns the parameters with the block number replaced by the block's hash (EIP-1898). Otherwise a node that switched
- * to another fork since its last poll would go unnoticed, because a result about state does not contain its block.
- * Returns undefined if the method accepts no hash, the hash is unknown, or the block is final.
+ * Returns the parameters with the block number replaced by the block's hash (EIP-1898). A result about state does not
+ * contain its block. So if a node switched to another fork after its last poll, only the hash ensures that the result
+ * is not from that fork. Returns undefined if the method accepts no hash, the hash is unknown, or the block is final.
  */
 export function pinBlock(
   { scope, byHash }: RelayedRow,

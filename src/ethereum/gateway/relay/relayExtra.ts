@@ -5,7 +5,7 @@ import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
 
-/** Relays a method that the operator added. If the connection fails, the call is not retried: it may have run. */
+/** Relays a method that the operator added. After a lost connection, the call is not repeated: it may have run. */
 export async function relayExtra(
   sender: UpstreamSender,
   params: readonly unknown[],

@@ -45,7 +45,7 @@ class Relay {
       : this.#answer(read, context);
   }
 
-  /** Returns true for a block number above the known head. The process that polls the nodes may know a newer head. */
+  /** Returns true for a block number above the head that this process knows. The polling process may know more. */
   #isAboveHead(params: readonly unknown[]): boolean {
     const { pool } = this.#network;
     if (!pool.isFollower || pool.isSingle) return false;
@@ -58,7 +58,8 @@ class Relay {
       resolved instanceof Promise
         ? resolved.then((params) => this.#relay.answer(params, context))
         : this.#relay.answer(resolved, context);
-    // A cached result needs no retry, because it is valid for the current head. So is a single node's result.
+    // A cached result is valid for the current head, so it needs no retry. Neither does a result of a single node,
+    // unless the gateway replaced tags.
     if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
     return this.#retryOnReorg({ read, resolved, context }, answer);
   }
@@ -70,7 +71,8 @@ class Relay {
   async #retryOnReorg({ read, resolved, context }: HeadRequest, first: Promise<Result>): Promise<Result> {
     const { pool } = this.#network;
     const hasTags = resolved !== read;
-    // Only the parameters of log ranges are resolved asynchronously. A log range has no block to replace by its hash.
+    // A promise belongs to a log range, which contains no block to replace by its hash, or to a request that waits
+    // for a healthy node.
     let isPinned = !(resolved instanceof Promise) && this.#sender.pin(resolved) !== undefined;
     let answer: Promise<Result> | Result = first;
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {

@@ -6,8 +6,9 @@ import { isTag, type Tag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * Replaces block tags by block numbers, because each of several nodes would resolve `latest` to its own head. A single
- * node resolves tags itself, except in a log range, whose width the gateway must check. Throws RpcError.
+ * Replaces block tags by block numbers, because each node would resolve `latest` to its own head. If there is only
+ * one node, it resolves tags itself, except in a log range: the gateway must check the width of the range. Throws
+ * RpcError.
  */
 export function resolveTags(
   { scope }: RelayedRow,
@@ -35,7 +36,7 @@ function resolveBlock(params: readonly unknown[], param: number, pool: NodePool)
 
 async function resolveRange(filter: LogFilter, pool: NodePool): Promise<readonly unknown[]> {
   const [node] = pool.nodes;
-  // A single node is polled again for a newer head, because clients wait for the logs of the next block.
+  // A single node is polled first, as clients often wait for logs of a block newer than its last poll.
   if (pool.isSingle && node !== undefined) await pool.refresh(node);
   const { fromBlock = 'latest', toBlock = 'latest' } = filter;
   const resolved: LogFilter = {

@@ -1,12 +1,12 @@
 import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
 import { NodeError, type ResponseSink, type ResponseStream, ResultSpan } from '../../nodes/index.ts';
 
-/** Pattern of the text after the result in a node's response: members `id` and `jsonrpc`, and the object's end. */
+/** Matches the text after the result in a node's response: the members `id` and `jsonrpc`, and the closing brace. */
 const REST = /^\s*(?:,\s*"(?:id|jsonrpc)"\s*:\s*(?:\d+|"2\.0")\s*)*\}\s*$/;
 /** Maximum number of bytes after the result in a node's response. */
 const MAX_REST_BYTES = 256;
 
-/** Extracts the result from a large response while it arrives. Returns undefined if its first part has no result. */
+/** Extracts the result from a large response while it arrives. Undefined if the first chunk contains no result. */
 export function resultStream(answer: ResponseStream): ResultStream | undefined {
   const [first] = answer.start;
   const start = first === undefined ? undefined : ResultSpan.find(first);

@@ -6,7 +6,7 @@ import { resultBytes } from './resultBytes.ts';
 import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
 
-/** Sends a transaction. It is not sent again after a connection failure, because the node may have accepted it. */
+/** Sends a transaction to a node. After a lost connection, it is not sent again: the node may have accepted it. */
 export async function sendOnce(
   sender: UpstreamSender,
   params: readonly unknown[],
@@ -18,7 +18,7 @@ export async function sendOnce(
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node returned an unexpected stream');
     const { response } = sent;
-    // The node already has the transaction, perhaps from another node. For the client, sending it was successful.
+    // The node already has the transaction, perhaps from another node. For the client, this is a success.
     if (response.kind === 'error' && isAlreadyKnown(response.message))
       return Buffer.from(JSON.stringify(sentTransactionHash(String(params[0]))));
     return resultBytes(response);

@@ -10,7 +10,7 @@ const BLOB_TYPE = 0x03;
 const ALREADY_KNOWN =
   /\balready known\b|\bknown transaction\b|\balreadyknown\b|\balready imported\b|\bexisting tx with same hash\b/i;
 
-/** Returns true if the node already has the transaction. For the client, the request was successful. */
+/** Returns true if a node's error says that it already has the transaction. For the client, this is a success. */
 export const isAlreadyKnown = (message: string): boolean => ALREADY_KNOWN.test(message);
 
 /** Returns the hash of a signed transaction (a `0x` string). Blobs are not part of the hash (EIP-4844). */
@@ -25,7 +25,7 @@ function withoutBlobs(bytes: Buffer): Uint8Array {
     const [transaction] = [RLP.decode(bytes.subarray(1))].flat();
     if (Array.isArray(transaction)) return Buffer.concat([bytes.subarray(0, 1), RLP.encode(transaction)]);
   } catch {
-    // This is not a valid transaction, so the node returns an error.
+    // The bytes are not a valid transaction, so the node returns an error.
   }
   return bytes;
 }

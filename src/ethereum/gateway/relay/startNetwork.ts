@@ -32,14 +32,14 @@ export interface NetworkOptions {
   readonly maxBlockBytes: number;
   readonly cacheMemoryBytes: number;
   readonly agreementMethods: readonly string[];
-  /** Chain of the blocks in the network's index. Undefined if the index is empty. */
+  /** Chain to which the blocks in the network's index belong. Undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
   /** Rule that determines final blocks. Undefined: the default rule of the chain. */
   readonly finality: Finality | undefined;
 }
 
 export interface RemotePolling extends RemotePolls {
-  /** Reports a node's fault. `why` is the reason to remove the node; if undefined, its chain is compared again. */
+  /** Reports a node to the polling process. `why`: its new health. Undefined: its chain must be compared again. */
   readonly reportNodeFault: (node: UpstreamNode, why: NodeRemoval | undefined) => void;
   /** Returns the call budget of a node that has limits. `place` is the index of the node in the configuration. */
   readonly budgetOf: (limits: NodeLimits, place: number) => Budget;
@@ -104,7 +104,7 @@ export async function startNetwork(
   return { name, pool, ...memory, agreementMethods, metrics, maxAnswerBytes, timeoutMs };
 }
 
-/** Opens the result store when the chain id is known. Then advances its anchor, a final block of that chain. */
+/** Opens the store of final results when the chain id is known. Then moves its anchor (a final block) forward. */
 class StoreKeeper {
   readonly #network: string;
   readonly #cache: AnswerCache;
@@ -118,8 +118,8 @@ class StoreKeeper {
   }
 
   /**
-   * Called after each poll, even with an unchanged head, because an earlier request for the anchor's hash may have
-   * failed.
+   * Called after each poll of the nodes, even if the head is unchanged: an earlier request for the hash of the anchor
+   * block may have failed.
    */
   polled(pool: NodePool): void {
     if (this.#busy) return;
@@ -170,7 +170,7 @@ function observerOf(
     hedged: (method) => metrics.hedged(network, method),
     healthChanged(node, reason) {
       const { health } = node;
-      // Only the process that polls the nodes logs the change, so that it is logged once.
+      // All processes notice a change of health, but only the process that polls the nodes logs it.
       if (remotePolling !== undefined) return remotePolling.reportNodeFault(node, { health, reason });
       if (health === 'healthy') log.info(about(node), 'upstream healthy');
       else log.warn({ ...about(node), health, reason }, 'upstream removed from rotation');

@@ -30,7 +30,7 @@ import { NoResponseError } from './noResponseError.ts';
 import { pinBlock } from './pinBlock.ts';
 import { resultStream } from './resultStream.ts';
 
-/** Maximum wait for the response of a second node, after the first one returned null. In milliseconds. */
+/** Maximum time in milliseconds to wait for a second node's response after the first node returned null. */
 const MAX_SECOND_OPINION_MS = 2_000;
 
 /** Request to nodes. Its parameters are in canonical form. */
@@ -48,11 +48,11 @@ export interface RelayedRequest {
   readonly span?: Span | undefined;
   /** True if no client waits for the response. */
   readonly isBackground?: boolean;
-  /** Nodes to skip. Each queried node is added. */
+  /** Nodes to skip. Each node to which the request is sent is added to the set. */
   readonly tried?: Set<UpstreamNode> | undefined;
 }
 
-/** Request with an identifier of the chain state when the request was sent. */
+/** Request, with an identifier of the chain state at the time when the request was sent. */
 interface RequestOfState {
   readonly key: string;
   readonly params: readonly unknown[];
@@ -87,7 +87,7 @@ export class UpstreamSender {
     }
   }
 
-  /** Queries another node than `asked`. Returns undefined if there is none, or if it returns an error or null. */
+  /** Asks a node other than `asked`. Resolves with undefined if there is none, or if it returns an error or null. */
   async askAnother(relayed: RelayedRequest, asked: UpstreamNode): Promise<WholeResponse | undefined> {
     const request = this.#upstreamRequest({ ...relayed, mayStream: false });
     const timeoutMs = Math.min(request.timeoutMs, MAX_SECOND_OPINION_MS);
@@ -95,7 +95,7 @@ export class UpstreamSender {
       const sent = await this.#network.pool.requests.sendToOther({ ...request, timeoutMs }, asked);
       return sent !== undefined && 'response' in sent && isFound(sent.response) ? sent : undefined;
     } catch (error) {
-      // The caller still has the response of the first node.
+      // Without a second response, the caller uses the response of the first node.
       if (error instanceof NodeError) return undefined;
       throw error;
     }
@@ -116,7 +116,7 @@ export class UpstreamSender {
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
     const head = pool.heads.latest?.number ?? -1;
     const isOfChain = typeof policy === 'number' && policy <= head;
-    // The block number of a tag or a hash is unknown. Only nodes at the head are then certain to have the block.
+    // For a tag or a hash, the block number is unknown. Only nodes at the head then certainly have the block.
     const needsBlock = pool.isSingle ? undefined : isOfChain ? policy : head;
     const pinned = this.pin(params);
     return {
@@ -152,7 +152,7 @@ export class UpstreamSender {
     return pool.isSingle ? undefined : pinBlock(this.#row, params, pool.heads);
   }
 
-  /** Returns the failure of an equal request within the last minute, or undefined, without a promise. */
+  /** Returns the failure of an equal request in the last minute. A promise only if a node must be polled first. */
   failedBefore(
     key: string,
     params: readonly unknown[],
@@ -164,13 +164,13 @@ export class UpstreamSender {
     const failed = remembered();
     const [node] = pool.nodes;
     const { scope } = this.#row;
-    // A single node resolves tags itself. Its head may be newer than at its last poll, so it is polled again.
+    // A single node resolves tags itself. Its head may be newer than at the last poll, so it is polled again.
     if (failed === undefined || node === undefined || !pool.isSingle) return failed;
     if (scope.of !== 'block' || !isTag(params[scope.param])) return failed;
     return pool.refresh(node).then(remembered);
   }
 
-  /** Returns a node's result as a stream. Above the size limit, the stream fails, and retries are rejected. */
+  /** Returns a node's result as a stream. Above the size limit, the stream fails; retries may then fail at once. */
   resultOf(
     { node, stream, failedAt }: StreamedResponse,
     key: string,
@@ -198,7 +198,7 @@ export class UpstreamSender {
   #faultOfSize(): OversizeBlame {
     const { smallBytes, once, isExtra } = this.#row;
     if (isExtra === true) return 'request';
-    // A transaction may have been accepted although its response is too large, so the request must not count as failed.
+    // The node may have accepted the transaction despite the oversized response. It must not count as failed.
     if (once === true) return 'node';
     if (smallBytes === undefined) return 'request';
     return smallBytes <= this.#network.maxAnswerBytes ? 'node' : 'unclear';
@@ -211,7 +211,7 @@ export class UpstreamSender {
     return found === 'good' && this.isOfOtherFork(params, response) ? 'otherFork' : found;
   }
 
-  /** Returns true if the current chain has another block with the number of a block in the result. */
+  /** Returns true if the current chain has a block with another hash at a block number of the result. */
   isOfOtherFork(params: readonly unknown[], response: UpstreamResponse): boolean {
     const { pool } = this.#network;
     if (pool.isSingle || response.kind !== 'result') return false;
@@ -224,7 +224,7 @@ export class UpstreamSender {
     const { pool, failedRequests } = this.#network;
     // Only an oversized response is remembered, because other failures cost a node almost nothing.
     if (!(error.cause instanceof OversizedResponseError)) return;
-    // If the chain changed during the request, the state in which it failed is unknown.
+    // If the chain changed during the request, the chain state in which the request failed is unknown.
     if (chainState !== undefined && chainState === chainStateOf(this.#row, params, pool.heads))
       failedRequests.put(key, chainState, error);
   }
@@ -236,7 +236,7 @@ const isFound = (response: UpstreamResponse): boolean =>
 const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
 
-/** Returns a sink that passes everything on to `sink`, and also reports a failure to `broke`. */
+/** Returns a sink that forwards everything to `sink`. It also reports a failure to `broke`. */
 const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
   write: (piece) => sink.write(piece),
   end: () => sink.end(),

@@ -2,7 +2,7 @@ import { RpcError } from '../../../jsonrpc/index.ts';
 import { depthOf } from '../paramTypes.ts';
 import type { RelayedRow } from '../row.ts';
 
-/** Pattern of method names. All known clients and nodes use it. */
+/** Pattern for the names of methods. The methods of all known clients and nodes match it. */
 const NAME = /^[a-z][a-z0-9]*_\w+$/i;
 const MAX_NAME_LENGTH = 64;
 

@@ -11,11 +11,11 @@ import type { Network } from '../../relay/network.ts';
 import type { Live } from '../live/live.ts';
 import { relayedHandler } from '../live/liveBlocks.ts';
 
-/** Time after which an HTTP filter is removed if it is not polled. Equal to go-ethereum's. */
+/** Time in milliseconds after which an HTTP filter is removed if no client polls it. The same as in go-ethereum. */
 const UNUSED_MS = 5 * 60_000;
 const MAX_FILTERS = { perAddress: 1_000, perKey: 1_000, total: 10_000 };
 const MIB = 1024 * 1024;
-/** Maximum bytes of logs and block hashes that wait for the next poll, per client address and in total. */
+/** Maximum bytes of results that filters hold for the next poll: per client address, and of all clients. */
 const WAITING_LIMITS: BudgetLimits = { perClient: 8 * MIB, total: 64 * MIB };
 
 export interface FiltersDependencies {
@@ -28,17 +28,18 @@ export interface FiltersDependencies {
 interface Filter {
   readonly logs: LogFilter | undefined;
   readonly address: string;
-  /** Results that the client has not polled yet, as JSON. */
+  /** New logs or block hashes since the last poll, each as JSON. */
   waiting: string[];
   waitingBytes: number;
   readonly unused: NodeJS.Timeout;
-  /** Ends the subscription of the filter, and releases its quota and memory. */
+  /** Ends the subscription that feeds the filter, and releases the quota and memory of the filter. */
   readonly release: () => void;
 }
 
 /**
- * HTTP filters of one network, in memory. Each filter is a subscription that collects results until the next poll. A
- * filter that cannot keep a result is removed. Its client then gets the error `filter not found` instead of a gap.
+ * HTTP filters of one network, in memory. Each filter subscribes to new blocks or logs, and collects them until the
+ * next poll. If they exceed the memory limit, a filter is removed. Its client then gets the error `filter not found`
+ * instead of results with a gap.
  */
 export class Filters {
   readonly #dependencies: FiltersDependencies;
@@ -82,7 +83,7 @@ export class Filters {
       giveBack();
       throw error;
     }
-    // The first digit of an id is 1, because some clients convert ids to numbers, which would drop leading zeros.
+    // Some clients convert ids to numbers, which would drop leading zeros. So each id starts with 1.
     const id = `0x1${randomBytes(16).toString('hex')}`;
     const push = (text: string): void => this.#push(id, text);
     const missed = (): void => void this.uninstall(id);
@@ -103,7 +104,7 @@ export class Filters {
     return id;
   }
 
-  /** Returns the new logs or block hashes since the last poll, as JSON. */
+  /** Returns the logs or block hashes that were added since the last poll, as JSON. */
   changes(id: string): readonly string[] {
     const filter = this.#used(id);
     const { waiting } = filter;
@@ -157,7 +158,7 @@ export class Filters {
     let worst = '';
     let most = -1;
     for (const [id, { address, waitingBytes }] of this.#filters) {
-      // The bytes of the client decide first. If they are equal, those of the filter decide: they add less than 1.
+      // Ranks filters by the waiting bytes of their client, then by their own, whose term is below 1.
       const rank = this.#waiting.usedBy(address) + waitingBytes / (2 * this.#waiting.total);
       if (waitingBytes === 0 || rank <= most) continue;
       [worst, most] = [id, rank];
@@ -176,7 +177,7 @@ const asJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 const notFound = (why: string): RpcError => new RpcError('filterNotFound', `filter not found: ${why}`);
 
-/** Refreshes the head before a filter is created, because a new filter must not return older blocks. */
+/** Updates the known head before a filter is created, so that the filter does not return blocks older than itself. */
 async function refreshHead({ pool }: Network): Promise<void> {
   const [node] = pool.nodes;
   if (pool.isSingle && node !== undefined) await pool.refresh(node);

@@ -2,7 +2,7 @@ import { inBackground } from '../../../../platform/background/index.ts';
 import type { BlockRef, HeadBlock } from '../../../nodes/index.ts';
 import type { Hash } from '../../../traces/index.ts';
 
-/** Block that was announced to subscribers, or will be. */
+/** Block that was announced to subscribers, or that will be announced. */
 export interface LiveBlock extends BlockRef {
   readonly parentHash: Hash;
   readonly header: string;
@@ -10,7 +10,7 @@ export interface LiveBlock extends BlockRef {
   readonly logsBloom: Buffer | undefined;
 }
 
-/** Change of the chain: the blocks that were replaced, highest first, then the new blocks in ascending order. */
+/** Change of the chain: its replaced blocks, highest first, and then its new blocks in ascending order. */
 export interface ChainChange {
   readonly undone: readonly LiveBlock[];
   readonly added: readonly LiveBlock[];
@@ -25,23 +25,23 @@ export interface HeadFeedDependencies {
   readonly head: () => HeadBlock | undefined;
   /** Returns the block with this hash. Rejects if no node has the block. */
   readonly block: (hash: Hash) => Promise<LiveBlock>;
-  /** Called with one change at a time. If it rejects, it is called again with the change. */
+  /** Called with one change at a time. If the promise rejects, the function is called again with the same change. */
   readonly changed: (change: ChainChange) => Promise<void>;
-  /** Called if blocks were skipped, because too many arrived at once. */
+  /** Called if too many blocks arrived at once, so that some were not announced. */
   readonly missed: () => void;
 }
 
 interface Announced extends BlockRef {
-  /** Undefined for the block that was the head when the feed started, because that block is not announced. */
+  /** Undefined for the block that was the head when the feed started. This block is never announced. */
   readonly block?: LiveBlock;
 }
 
-/** Number of announced blocks in memory. If a change adds or replaces more blocks, blocks are skipped. */
+/** Number of announced blocks in memory. If a change adds or replaces more, subscribers miss blocks. */
 export const REMEMBERED_BLOCKS = 128;
 
 /**
- * Announces each new block of the chain once and in order, even if the head advances by several blocks. Fetches blocks
- * only while there are subscribers, and each block once.
+ * Announces each new block of the chain once and in order, even if the head advances by several blocks. Fetches
+ * blocks only while there are subscribers, and each block only once.
  */
 export class HeadFeed {
   readonly #retryMs: number;
@@ -96,7 +96,7 @@ export class HeadFeed {
   }
 
   async #follow(head: HeadBlock): Promise<void> {
-    // stop() replaces this array, even if start() follows at once. A run whose array was replaced must end.
+    // `stop` replaces this array, and `start` may follow at once. So a changed array means that this run must end.
     const announced = this.#announced;
     const added: LiveBlock[] = [];
     let fork = this.#indexOf(head);
@@ -106,12 +106,12 @@ export class HeadFeed {
       added.unshift(block);
       if (added.length > REMEMBERED_BLOCKS) return this.#skipTo(head);
       const parent = { number: block.number - 1, hash: block.parentHash };
-      // All announced blocks are replaced if the parent is older than those in memory, or if none are in memory.
+      // All announced blocks in memory were replaced if this parent is older than them, or if there are none.
       const isBelow = parent.number < (announced[0]?.number ?? block.number);
       fork = isBelow ? -1 : this.#indexOf(parent);
       hash = block.parentHash;
     }
-    // All announced blocks in memory are replaced. Older ones may be replaced too, but they are no longer in memory.
+    // All announced blocks in memory were replaced, and perhaps older ones, which are unknown.
     if (fork === -1 && announced[0]?.block !== undefined) return this.#skipTo(head);
     const undone = announced.slice(fork + 1).reverse();
     await this.#dependencies.changed({ undone: undone.flatMap(({ block }) => block ?? []), added });
@@ -122,7 +122,7 @@ export class HeadFeed {
     this.#fetched.clear();
   }
 
-  /** Index of an announced block. Undefined if it was not announced or is no longer in memory. */
+  /** Returns the index of a block in `#announced`. Undefined if the block is not in it. */
   #indexOf({ number, hash }: { readonly number: number; readonly hash: string }): number | undefined {
     const index = number - (this.#announced[0]?.number ?? 0);
     return this.#announced[index]?.hash === hash ? index : undefined;

@@ -12,9 +12,9 @@ import type { Sink } from './sink.ts';
 import { Subscribers } from './subscribers.ts';
 import { type Subscription, TraceFeed, type WantChanges } from './traceFeed.ts';
 
-/** Delay before a block is requested again, in milliseconds. Nodes may report a head before they can return it. */
+/** Delay in milliseconds before a block is requested again. Nodes may report a head before they can return it. */
 const RETRY_MS = 250;
-/** Time slice for notifying subscribers, in milliseconds. Other work can run between two time slices. */
+/** Milliseconds for which subscribers are notified before other work can run. */
 const TURN_MS = 3;
 
 const KINDS = ['newHeads', 'logs', 'traces'] as const;
@@ -36,7 +36,7 @@ export class Live {
   readonly #traces: TraceFeed;
   readonly #turn = new TimeSlice(TURN_MS);
 
-  /** `want` requests the delivery of index changes. It is omitted if all changes are delivered anyway. */
+  /** `want` turns the delivery of index changes on or off. It is omitted if all changes are delivered anyway. */
   constructor(network: Network, want?: WantChanges) {
     const { pool } = network;
     this.#traces = new TraceFeed((work) => this.#inTurns(work), want);
@@ -54,7 +54,7 @@ export class Live {
     );
   }
 
-  /** Must be called when the head that the nodes report changes. */
+  /** Must be called each time that the nodes report another head. */
   headChanged(): void {
     this.#feed.headChanged();
   }
@@ -110,7 +110,9 @@ export class Live {
     };
   }
 
-  /** Notifies subscribers. If logs are unavailable, rejects before any notification, so the change can be repeated. */
+  /**
+   * Notifies subscribers. If logs are unavailable, rejects before the first notification, so that a retry is safe.
+   */
   async #notify({ undone, added }: ChainChange): Promise<void> {
     const heads = [...this.#heads];
     const wantsLogs = this.#logs.size > 0;
@@ -127,7 +129,7 @@ export class Live {
 
   *#pushHeader(sinks: readonly Sink[], header: string): Generator<void> {
     for (const sink of sinks) {
-      // The loop uses a copy of the list, so the subscription may already have ended.
+      // `sinks` is a copy of the list of subscribers, so this subscription may already have ended.
       if (this.#heads.has(sink)) sink.push(header);
       yield;
     }

@@ -7,11 +7,12 @@ import type { Network } from '../../relay/network.ts';
 import { relayed } from '../../relay/relayed.ts';
 import type { LiveBlock } from './headFeed.ts';
 
-/** Members of a block that do not belong to its header. Notifications of new heads do not contain them. */
+/** JSON members of a block that are not part of its header. Notifications of new heads omit them. */
 const NOT_OF_HEADER = ['transactions', 'uncles', 'withdrawals', 'size', 'totalDifficulty'];
 
 /**
- * Unlimited memory quota, because these requests serve all subscribers. `gateway.maxAnswerBytes` bounds each response.
+ * Memory quota without a limit, because these requests serve all subscribers instead of one client. Each response is
+ * still limited by `gateway.maxAnswerBytes`.
  */
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 
@@ -19,7 +20,7 @@ const FOR_ALL: CallContext = { mayStream: false, room: ROOM };
 
 export type NodeRequest = (params: readonly unknown[], context?: CallContext) => Promise<unknown>;
 
-/** Returns the handler of a relayed method for canonical parameters. It checks limits and results. */
+/** Returns the handler of a relayed method, for canonical parameters. The handler checks limits and results. */
 export function relayedHandler(network: Network, method: string): Handler {
   const row = RELAYED_ROWS.find(({ name }) => name === method) as RelayedRow; // callers pass only names of relayed methods
   const handle = relayed(row, network);
@@ -29,7 +30,7 @@ export function relayedHandler(network: Network, method: string): Handler {
   };
 }
 
-/** Returns a function that requests a relayed method. Requests are checked and coalesced like those of clients. */
+/** Returns a function that calls a relayed method. Calls are checked and coalesced like those of clients. */
 export function nodeRequester(network: Network, method: string): NodeRequest {
   const handle = relayedHandler(network, method);
   return async (params, context = FOR_ALL) => {

@@ -13,10 +13,10 @@ export interface LiveLog extends PushItem {
 
 export type LiveLogFilter = Omit<LogFilter, 'blockHash'>;
 
-/** Index key for subscribers to logs of any address. It cannot be equal to an address. */
+/** Key in the subscriber index for subscriptions without an address, which match logs of all addresses. */
 const ANY = 'any';
 
-/** Item filter of a log subscription. Block numbers restrict new logs; block tags such as `latest` do not. */
+/** Returns the filter of a log subscription. Block numbers restrict new logs; block tags such as `latest` do not. */
 export function wantedLogs({ address, topics = [], fromBlock, toBlock }: LiveLogFilter): ItemFilter<LiveLog> {
   const addresses = [address ?? []].flat();
   const [first, last] = [numberOfBound(fromBlock) ?? 0, numberOfBound(toBlock) ?? Number.POSITIVE_INFINITY];
@@ -31,8 +31,8 @@ export function wantedLogs({ address, topics = [], fromBlock, toBlock }: LiveLog
 }
 
 /**
- * Returns a function that fetches the logs of a block. It compares them with the logs bloom of the header, because a
- * node may briefly return an empty list for its newest block. Rejects if no node returns all logs.
+ * Returns a function that fetches the logs of a block. A node may briefly return an empty list for its newest block,
+ * so the logs are compared with the logs bloom of the block header. Rejects if no node returns all logs.
  */
 export function liveLogs(network: Network): (block: LiveBlock) => Promise<readonly LiveLog[]> {
   const ask = nodeRequester(network, 'eth_getLogs');

@@ -15,14 +15,14 @@ import {
 import type { WantedTraces } from '../../traceIndex/history/params.ts';
 import type { ItemFilter, PushItem } from './subscribers.ts';
 
-/** Notice that no node can trace a block. It is sent to every subscriber. */
+/** Notice that no node can return the traces of a block. It is sent to all subscribers. */
 interface UnavailableNotice extends PushItem {
   readonly isNotice: true;
 }
 
 interface LiveTrace extends PushItem {
   readonly isNotice?: never;
-  /** Trace attributes (16 bits), which the filters of subscriptions test. */
+  /** Attributes of the trace (16 bits), against which the filters of subscriptions are tested. */
   readonly attributes: number;
   readonly value: bigint;
 }
@@ -32,7 +32,7 @@ type Side = (typeof SIDES)[number];
 
 export type LiveItem = LiveTrace | UnavailableNotice;
 
-/** Index key of items that are sent to every subscriber. */
+/** Key in the subscriber index for items that all subscribers receive. */
 const EVERY_SUBSCRIBER = 'all';
 
 const keyOf = (side: Side, address: string): string => `${side} ${address}`;
@@ -50,9 +50,9 @@ export function wantedTraces({ addresses, direction, filter }: WantedTraces): It
 const json = new JsonWriter();
 
 /**
- * Yields the wanted traces of a block in order, or a notice if no node can trace the block. Converts each trace on
- * demand, because the JSON may be thousands of times larger than the stored block. Yields undefined in between, so that
- * other work can run.
+ * Yields the traces of a block that have a wanted address, in order. If no node can trace the block, yields a notice.
+ * Converts each trace only when it is needed, because the JSON may be thousands of times larger than the stored
+ * block. Yields undefined in between, so that other work can run.
  */
 export function* liveTraces(
   { block, chunks, postings }: IndexedBlock,

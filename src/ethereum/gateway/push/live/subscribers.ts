@@ -1,31 +1,31 @@
 import { REMEMBERED_BLOCKS } from './headFeed.ts';
 import type { Sink } from './sink.ts';
 
-/** Maximum bytes of sent items that are kept for a reorg. The items of the oldest block are removed first. */
+/** Maximum bytes of sent items that are kept, to withdraw them after a reorg. The oldest block is forgotten first. */
 const REMEMBERED_BYTES = 32 * 1024 * 1024;
 
 export interface PushItem {
-  /** Keys in the subscriber index, such as addresses. Only subscribers with one of these keys can receive the item. */
+  /** Keys in the subscriber index, such as addresses. Only subscribers with one of them can receive the item. */
   readonly keys: readonly string[];
   readonly text: string;
 }
 
 export interface ItemFilter<T extends PushItem> {
-  /** Keys in the subscriber index, such as addresses. The subscriber gets only items with one of these keys. */
+  /** Keys in the subscriber index, such as addresses. The subscriber receives only items with one of them. */
   readonly keys: Iterable<string>;
   matches(item: T): boolean;
 }
 
 export interface SentBlock {
   readonly blockNumber: number;
-  /** Sequence number that `Subscribers.moment` returned for this block. */
+  /** Sequence number of the change that added the block, from `Subscribers.moment`. */
   readonly moment: number;
 }
 
 interface Subscriber<T extends PushItem> extends ItemFilter<T> {
   readonly keys: ReadonlySet<string>;
   readonly sink: Sink;
-  /** Lowest sequence number (`moment`) of a block that the subscriber receives. */
+  /** The subscriber receives blocks with this sequence number (`moment`) or a higher one. */
   readonly since: number;
 }
 
@@ -34,16 +34,16 @@ interface SentItems<T extends PushItem> extends SentBlock {
   readonly bytes: number;
 }
 
-/** Subscribers and the items sent to them. In a reorg, exactly these items are sent again with `removed: true`. */
+/** Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. */
 export class Subscribers<T extends PushItem> {
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #byKey = new Map<string, Set<Subscriber<T>>>();
   readonly #rememberedBytes: number;
-  /** Blocks with at least one sent item, in ascending order. */
+  /** Blocks of which at least one item was sent, in ascending order. */
   #sent: SentItems<T>[] = [];
   #bytes = 0;
   #moment = 0;
-  /** Highest block whose sent items were removed from memory. */
+  /** Highest block whose sent items are no longer kept. */
   #forgotten: SentBlock | undefined;
 
   constructor(rememberedBytes = REMEMBERED_BYTES) {
@@ -75,12 +75,12 @@ export class Subscribers<T extends PushItem> {
     return this.#byKey.has(key);
   }
 
-  /** Returns a new sequence number for blocks. Only subscribers that exist now receive these blocks. */
+  /** Returns a new sequence number for a change of blocks. Only subscribers that exist now receive these blocks. */
   moment(): number {
     return this.#moment++;
   }
 
-  /** Sends a block's items, and keeps the received ones for a reorg. Skips `undefined`. Yields after each step. */
+  /** Sends items of a block, except `undefined`. Keeps the received ones for a reorg. Yields after each step. */
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
     const reported: T[] = [];
     let bytes = 0;
@@ -88,7 +88,7 @@ export class Subscribers<T extends PushItem> {
       yield;
       if (item === undefined || !(yield* this.#push(item, moment, false))) continue;
       bytes += item.text.length;
-      // If the items of one block exceed the limit, none are kept, because `#forget` removes this block too.
+      // If the items of this block alone exceed the limit, none are kept: `#forget` removes the block anyway.
       if (bytes <= this.#rememberedBytes) reported.push(item);
       else reported.length = 0;
     }
@@ -98,7 +98,7 @@ export class Subscribers<T extends PushItem> {
     this.#forget(blockNumber);
   }
 
-  /** Sends the items of `fromBlock` and all later blocks again, marked as removed. The item sent last comes first. */
+  /** Sends the items of `fromBlock` and of later blocks again, marked as removed, in reverse order. */
   *sendRemoved(fromBlock: number): Generator<void> {
     for (
       let reported = this.#sent.at(-1);
@@ -114,12 +114,12 @@ export class Subscribers<T extends PushItem> {
     this.#forgotten = undefined;
   }
 
-  /** Reports lost notifications to all subscribers that should have received the blocks with this sequence number. */
+  /** Tells subscribers that they missed notifications: all that were to receive blocks with this sequence number. */
   missed(moment: number): void {
     for (const { sink, since } of this.#subscribers) if (since <= moment) sink.missed();
   }
 
-  /** Sends an item to its subscribers. Returns true if at least one subscriber received it. */
+  /** Sends an item to all subscribers whose filter matches. Returns true if there is at least one. */
   *#push(item: T, moment: number, removed: boolean): Generator<void, boolean> {
     const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
     let isReported = false;

@@ -5,30 +5,30 @@ import { type LiveItem, liveTraces, wantedTraces } from './liveTraces.ts';
 import type { Sink } from './sink.ts';
 import { Subscribers } from './subscribers.ts';
 
-/** Maximum traces in waiting changes, at about 500 bytes each. Reached only while the index catches up. */
+/** Maximum number of traces in unsent changes, at about 500 bytes each. Reached only while the index catches up. */
 const MAX_WAITING_TRACES = 50_000;
 
 interface Waiting extends HeadChange {
-  /** Sequence number of the change, which selects the subscribers that receive it. */
+  /** Sequence number of the change. It determines which subscribers receive the change. */
   readonly moment: number;
 }
 
-/** Highest block of the changes so far, with its hash if known. */
+/** Highest block of all changes until now. The hash is undefined if only its number is known. */
 interface Tip {
   readonly number: number;
   readonly hash?: string;
 }
 
-/** Starts or stops the delivery of index changes to this feed. When the promise resolves, delivery has started. */
+/** Turns the delivery of index changes to this feed on or off. Resolves when the change is in effect. */
 export type WantChanges = (areWanted: boolean) => Promise<void>;
 
 export interface Subscription {
-  /** Resolves when the subscription is active. From then on, the subscriber misses no notification. */
+  /** Resolves when the subscription is active. From then on, the subscriber gets every notification. */
   readonly ready?: Promise<void> | undefined;
   end(): void;
 }
 
-/** Sends traces when blocks are indexed. Sends no requests to nodes, and does nothing without subscribers. */
+/** Sends the traces of newly indexed blocks. Makes no requests to nodes, and is idle without subscribers. */
 export class TraceFeed {
   readonly #subscribers = new Subscribers<LiveItem>();
   readonly #inTurns: (work: Generator<void>) => Promise<void>;
@@ -39,7 +39,7 @@ export class TraceFeed {
   #isRunning = false;
   #tip: Tip | undefined;
 
-  /** `inTurns` runs work in time slices. `want` is omitted if all index changes are delivered anyway. */
+  /** `inTurns` runs work in time slices. `want` turns index changes on or off; omitted if they are always on. */
   constructor(inTurns: (work: Generator<void>) => Promise<void>, want?: WantChanges) {
     this.#inTurns = inTurns;
     this.#want = want;
@@ -57,14 +57,14 @@ export class TraceFeed {
     };
   }
 
-  /** Called after the last subscription ended. Forgets the last block, because later changes are not delivered. */
+  /** Called when the last subscription has ended. Forgets the last block, because later changes are not delivered. */
   #stop(): void {
     this.#tip = undefined;
     this.#forgetWaiting();
     inBackground('new traces', () => this.#want?.(false));
   }
 
-  /** Must be called for each change of the newest blocks in the index. Changes are processed one at a time. */
+  /** Must be called for each change of the newest blocks in the index. Changes are sent one after the other. */
   indexChanged(change: HeadChange): void {
     if (this.#subscribers.size === 0) return;
     const moment = this.#subscribers.moment();
@@ -106,7 +106,7 @@ export class TraceFeed {
   }
 }
 
-/** True if a change follows the last known block. Otherwise blocks were skipped or a change was missed. */
+/** Returns true if a change continues at the last known block. Otherwise, blocks or a change were missed. */
 function continues({ blocks: [first] }: HeadChange, tip: Tip | undefined): boolean {
   if (first === undefined || tip === undefined) return true;
   const { number, parentHash } = first.block;

@@ -9,7 +9,7 @@ export interface HandshakeProblem {
   readonly headers: readonly string[];
 }
 
-/** Checks a WebSocket handshake (RFC 6455, 4.2.1) and its origin, because browsers send no CORS preflight for it. */
+/** Checks a WebSocket handshake (RFC 6455, 4.2.1). Checks its origin too: browsers send no CORS preflight for it. */
 export function handshakeProblem(
   { headers }: IncomingMessage,
   allowedOrigin: string | undefined,
@@ -32,7 +32,7 @@ export function handshakeProblem(
   return undefined;
 }
 
-/** Returns true if a web page was loaded from this server. The HTTP server has already validated the `Host` header. */
+/** Returns true if the web page at `origin` came from this server. The HTTP server has already validated `Host`. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

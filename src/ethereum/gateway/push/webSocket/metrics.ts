@@ -20,7 +20,7 @@ export class WebSocketMetrics {
     this.#closes.inc({ reason });
   }
 
-  /** Adds the gauges of open connections and subscriptions. The callbacks run at each scrape. */
+  /** Adds gauges for the numbers of open connections and subscriptions. The callbacks run at each scrape. */
   watch(open: { readonly connections: () => number; readonly subscriptions: () => number }): void {
     const registers = [this.#registry];
     new Gauge({

@@ -27,7 +27,7 @@ export interface SessionDependencies extends CallsHandlerDependencies {
   readonly closed: (session: Session) => void;
 }
 
-/** Handles each message like the body of a POST request: admits it separately and answers it with one message. */
+/** Handles a WebSocket message like the body of an HTTP request: admits it separately, and sends one message back. */
 export class Session implements MessageHandler {
   readonly credential: Credential;
   readonly #options: SessionOptions;
@@ -74,7 +74,7 @@ export class Session implements MessageHandler {
     return answer instanceof Promise ? answer.then(send) : send(answer);
   }
 
-  /** Closes the connection if its client may no longer use the gateway, or may no longer subscribe. */
+  /** Closes the connection if the client may no longer use the gateway, or has subscriptions that it may not have. */
   check(access: Access): void {
     if (access.isGranted && this.#subscriptions.areAllowed(access.key)) return;
     this.#dependencies.connection.close('unauthorized');
@@ -85,7 +85,7 @@ export class Session implements MessageHandler {
     this.#dependencies.closed(this);
   }
 
-  /** Sends the response to a message. Returns undefined if there is nothing to send. */
+  /** Sends the response to a message, if there is one. Returns undefined otherwise. */
   #send({ parts, release }: HttpAnswer, space: MessageMemory): Promise<void> | undefined {
     const message = parts.length === 0 || space.isFinished ? undefined : joined(parts);
     release?.();

@@ -33,7 +33,7 @@ export interface SubscriptionServices {
 const ID_BYTES = 16;
 
 export class Subscriptions {
-  /** Methods that are available over WebSocket only: eth_subscribe and eth_unsubscribe. */
+  /** The methods that exist only on WebSocket connections: eth_subscribe and eth_unsubscribe. */
   readonly methods: ReadonlyMap<string, Entry>;
   readonly #connection: WebSocketConnection;
   readonly #services: SubscriptionServices;
@@ -44,7 +44,7 @@ export class Subscriptions {
     const { entries, isOffered } = services;
     this.#connection = connection;
     this.#services = services;
-    // `changesState` keeps the response, which contains the subscription id, from being rejected for lack of memory.
+    // With `changesState`, the response, which contains the subscription id, is never rejected for lack of memory.
     const subscribe = { name: SUBSCRIBE, changesState: true, handle: this.#subscribe };
     const unsubscribe = {
       name: UNSUBSCRIBE,
@@ -62,7 +62,7 @@ export class Subscriptions {
     );
   }
 
-  /** Returns true if a client with this API key may keep its subscriptions. */
+  /** Returns true if this API key still permits eth_subscribe, or if there is no subscription. */
   areAllowed(key: Pick<ApiKey, 'methods'> | undefined): boolean {
     return this.#open.size === 0 || key?.methods === undefined || key.methods.includes(SUBSCRIBE);
   }
@@ -83,7 +83,7 @@ export class Subscriptions {
       return answer;
     }
     const start = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
-    // Notifications are held back until the response with the subscription id was sent.
+    // Until the response with the subscription id is sent, notifications are held back.
     let held: string[] | undefined = [];
     const { ready, end } = wanted.begin({
       push: (result) => {
@@ -115,7 +115,7 @@ export class Subscriptions {
     return Buffer.from(String(end !== undefined));
   };
 
-  /** Counts one subscription and charges its memory. Rejects with RpcError if a limit is reached. */
+  /** Counts one more subscription, and charges its memory to the client. Rejects with RpcError above a limit. */
   async #take(bytes: number): Promise<Release> {
     const { memory, holder } = this.#services;
     const giveBack = this.#count();

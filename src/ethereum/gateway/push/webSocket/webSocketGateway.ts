@@ -24,7 +24,7 @@ export interface WebSocketOptions {
 export interface WebSocketGatewayOptions extends WebSocketOptions {
   readonly maxMessageBytes: number;
   readonly maxAnswerBytes: number;
-  /** Names of the methods to serve. Empty: all methods. */
+  /** Names of the methods to serve. Empty: all methods are served. */
   readonly methods: readonly string[];
 }
 
@@ -39,12 +39,12 @@ export interface Served {
   readonly entries: SubscriptionEntries;
 }
 
-/** Value of Retry-After in seconds. Within this time, other clients may have closed connections. */
+/** Value of the Retry-After header, in seconds. By then, other clients may have closed connections. */
 const RETRY_SECONDS = '10';
-/** Interval of API key checks, in milliseconds. A connection closes within a second after its key was revoked. */
+/** Interval in milliseconds of API key checks. A connection closes within a second after its key was revoked. */
 const ACCESS_CHECK_MS = 500;
 
-/** WebSocket connections of the gateway. They serve the same methods as HTTP, and also subscriptions. */
+/** All WebSocket connections of the gateway. They serve the methods of the HTTP gateway, and also subscriptions. */
 export class WebSocketGateway {
   readonly #options: WebSocketGatewayOptions;
   readonly #dependencies: WebSocketGatewayDependencies;
@@ -82,7 +82,7 @@ export class WebSocketGateway {
     return this.#options.maxConnections > 0;
   }
 
-  /** Opens a WebSocket after its handshake was checked. Responds with an HTTP error if the client is not admitted. */
+  /** Opens a WebSocket whose handshake was checked. Responds with an HTTP error if the client is not admitted. */
   open(upgrade: Upgrade, exchange: HttpExchange, { served, query }: { served: Served; query: string }): void {
     const { request } = upgrade;
     const permit = this.#admission.enter(request, query);
@@ -90,7 +90,7 @@ export class WebSocketGateway {
     permit.release();
     const holder = { address: permit.address(), keyId: permit.keyId };
     try {
-      // The quota is released when the socket closes, for any reason.
+      // The connection stops counting for the quota when its socket closes, for whatever reason.
       request.socket.once('close', this.#connections.take(holder));
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -138,7 +138,7 @@ export class WebSocketGateway {
     if (this.#sessions.size === 0) clearInterval(this.#accessTimer);
   }
 
-  /** Closes connections whose API key was revoked, expired or restricted. Looks up each key once. */
+  /** Closes connections whose API key was revoked, expired or restricted. Each key is looked up once. */
   #checkAccess(): void {
     const known = new Map<Credential, Access>();
     for (const session of this.#sessions) {

@@ -2,20 +2,21 @@ import { NoNodeError } from '../../../jsonrpc/index.ts';
 import type { UpstreamNode, WholeResponse } from '../../../nodes/index.ts';
 import { isSameResult } from './isSameResult.ts';
 
-/** JSON-RPC error code of a reverted call. Some nodes use another code, so their messages are tested too. */
+/** JSON-RPC error code of a reverted call. Some nodes use another code, so the error messages are tested too. */
 const REVERTED = 3;
 const SAYS_REVERTED = /revert/i;
 
-/** Number of nodes that are queried. With three nodes, a majority remains if one of them returns a wrong result. */
+/** Number of nodes whose responses are compared. Of three nodes, two agree even if one returns a wrong result. */
 export const AGREEMENT_NODES = 3;
 
 /** Sends the request to a node that is not in `asked`, and adds the node to `asked`. */
 export type AskNextNode = (asked: Set<UpstreamNode>) => Promise<WholeResponse>;
 
 /**
- * Queries several nodes, and returns a response as soon as more than half of them agree. Without such a majority, the
- * largest group of at least two equal responses wins. If all responses are node errors, returns one of them. Throws
- * NoNodeError if the nodes disagree, or the first failure if no node responds.
+ * Sends a request to several nodes. Resolves with a response as soon as more than half of the nodes returned it.
+ * Without such a majority, the largest group of at least two equal responses wins. If all responses are errors of the
+ * nodes, resolves with one of them. Rejects with NoNodeError if the nodes disagree, or with the first failure if no
+ * node responds.
  */
 export async function majorityResponse(count: number, askAnother: AskNextNode): Promise<WholeResponse> {
   const asked = new Set<UpstreamNode>();
@@ -57,7 +58,7 @@ export async function majorityResponse(count: number, askAnother: AskNextNode): 
   });
 }
 
-/** Errors do not count for the majority, except a reverted call, because it is a result of the call itself. */
+/** Returns true if a response counts for the majority: a result or a reverted call, but no other error. */
 const isVote = ({ response }: WholeResponse): boolean =>
   response.kind === 'result' || response.code === REVERTED || SAYS_REVERTED.test(response.message);
 

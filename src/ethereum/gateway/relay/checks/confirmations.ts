@@ -3,7 +3,7 @@ import type { HedgedResponse, UpstreamNode, WholeResponse } from '../../../nodes
 import type { AnswerCache } from '../../cache/answerCache.ts';
 import { isSameResult } from './isSameResult.ts';
 
-/** Limits of running and of waiting confirmations. They are low, because no client waits for a confirmation. */
+/** Maximum numbers of running and of queued confirmations. No client waits for a confirmation, so they are low. */
 const MAX_RUNNING = 4;
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
@@ -13,16 +13,16 @@ export interface UnconfirmedResult {
   readonly node: UpstreamNode;
   readonly bytes: Buffer;
   readonly value: unknown;
-  /** True if correct nodes may return different results. A difference is then not a fault. */
+  /** True if correct nodes may return different results for the request. A difference is then no fault. */
   readonly mayDiffer: boolean;
   /** Sends the request to a node that is not in `asked`, and adds the node to `asked`. */
   readonly askAnother: (asked: Set<UpstreamNode>) => Promise<HedgedResponse>;
 }
 
-/** Called with a node whose result differs from the results of two other nodes, or from that of the only other node. */
+/** Called with a node whose result was not confirmed by any of the one or two other nodes that were asked. */
 export type Disagreed = (node: UpstreamNode, key: string) => void;
 
-/** Confirms results of one node by asking a second node in the background. Confirmed results never expire. */
+/** Confirms the result of one node by asking a second node in the background. A confirmed result never expires. */
 export class Confirmations {
   readonly #cache: AnswerCache;
   readonly #disagreed: Disagreed;
@@ -91,7 +91,7 @@ interface Opinion {
   readonly bytes: Buffer;
 }
 
-/** Returns the result of another node, or undefined for null or an error. Rejects if no other node is available. */
+/** Returns another node's result. Undefined if it is null, an error or a stream. Rejects if no node is available. */
 async function nextOpinion(
   { askAnother }: UnconfirmedResult,
   asked: Set<UpstreamNode>,

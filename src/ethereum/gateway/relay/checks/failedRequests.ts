@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { FailedRequestError } from '../../../nodes/index.ts';
 
 /**
- * Time in milliseconds for which a failed request is remembered. Client libraries retry within seconds. After a minute,
- * the node may have been repaired.
+ * Time in milliseconds for which a failed request is remembered. Client libraries repeat a request within seconds.
+ * After a minute, the node may have been repaired.
  */
 export const REMEMBERED_MS = 60_000;
-/** Maximum number of remembered requests, at about 1 kB each. Only requests with oversized responses are kept. */
+/** Maximum number of remembered requests; each needs about 1 kB. Only those with an oversized response are stored. */
 export const MAX_REMEMBERED = 4_096;
 
 interface Remembered {
@@ -16,8 +16,9 @@ interface Remembered {
 }
 
 /**
- * Remembers for a minute which requests failed by their own fault, so that retries need no request to a node. A full
- * table drops new entries, so that a client cannot evict the entries of others.
+ * Remembers for a minute which requests failed because of their content, not because of a node. A repeated request
+ * then needs no node. If the table is full, new requests are not stored, so that a client cannot evict the entries of
+ * other clients.
  */
 export class FailedRequests {
   /** Failed requests, oldest first. The key is a digest, because parameters may be as long as a request body. */

@@ -1,4 +1,4 @@
-/** Result members that only some node clients return. Two results can be equal if one lacks such a member. */
+/** JSON members of results that only some node clients return. One of two equal results may lack such a member. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   ...['totalDifficulty', 'size', 'author', 'sealFields', 'mixHash', 'withdrawals'],
   ...[

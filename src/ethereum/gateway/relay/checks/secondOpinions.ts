@@ -3,23 +3,24 @@ import type { WholeResponse } from '../../../nodes/index.ts';
 /** Minimum interval between two requests to second nodes for the same object, in milliseconds. */
 export const REMEMBERED_MS = 1_000;
 /**
- * Maximum number and bytes of remembered responses; above them, the oldest is evicted. A client that looks up missing
- * objects uses this memory for a second only, and the call budgets of the nodes limit its requests.
+ * Maximum number of remembered responses, and maximum of their bytes. Above either, the oldest response is evicted. A
+ * client that looks up missing objects occupies this memory for one second only, and its requests are limited by the
+ * call budgets of the nodes.
  */
 export const MAX_REMEMBERED = 4_096;
 export const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 
-/** Response of a second node. Undefined if the second node also lacks the object, or was not queried. */
+/** Response of a second node. Undefined if that node lacks the object too, returned an error, or was not asked. */
 export type SecondOpinion = WholeResponse | undefined;
 
 interface Remembered {
   readonly untilMs: number;
   readonly opinion: Promise<SecondOpinion>;
-  /** Size of the response. Zero until the response arrives. */
+  /** Size of the response in bytes. Zero until the response arrives. */
   bytes: number;
 }
 
-/** Responses of a second node for objects that the first node lacks. Each is remembered for a second. */
+/** Responses of second nodes about objects that a first node lacks. Each response is remembered for one second. */
 export class SecondOpinions {
   readonly #remembered = new Map<string, Remembered>();
   #bytes = 0;
@@ -33,7 +34,7 @@ export class SecondOpinions {
     return this.#remembered.size;
   }
 
-  /** Returns the remembered response of a request, or calls `ask` and remembers its response. Rejects if `ask` does. */
+  /** Returns the remembered response to a request. Otherwise calls `ask`, and remembers the response. */
   get(request: string, ask: () => Promise<SecondOpinion>): Promise<SecondOpinion> {
     const nowMs = this.#nowMs();
     this.#forgetWhile(({ untilMs }) => untilMs <= nowMs);

@@ -5,8 +5,8 @@ import type { HttpExchange } from '../../http/httpExchange.ts';
 import { EXPLORER_METHOD } from './explorerMethod.ts';
 
 /**
- * Responds to `GET /v1/{network}/api` (Etherscan format). Each request counts as one call. For an error in the query
- * the HTTP status is 200, as in block explorers; otherwise it is that of JSON-RPC.
+ * Responds to `GET /v1/{network}/api` (Etherscan format). Each request counts as one call. If the query is wrong, the
+ * HTTP status is 200, as in block explorers. For other errors, it is the same as for JSON-RPC.
  */
 export async function answerExplorer(
   exchange: HttpExchange,

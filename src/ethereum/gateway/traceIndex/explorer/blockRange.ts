@@ -4,8 +4,8 @@ import { resolveHeads } from '../traceFilter/fromIndex.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 
 /**
- * Nodes are polled for a newer head only if `endBlock` is at most this many blocks above the known head. Clients of
- * block explorers send 99999999 to request the latest block.
+ * If `endBlock` is further above the known head than this number of blocks, nodes are not polled for a newer head.
+ * Clients of block explorers send 99999999 to request the latest block.
  */
 const MAX_LEAD_BLOCKS = 64;
 
@@ -15,7 +15,9 @@ interface Bounds {
   readonly endBlock: number | undefined;
 }
 
-/** Returns a query's block range. It ends at the latest block if `endBlock` is above the head, as in trace_filter. */
+/**
+ * Returns the block range of a query. If `endBlock` is absent or above the head, the range ends at the latest block.
+ */
 export async function chainRange(
   services: IndexServices,
   { startBlock, endBlock }: Bounds,
@@ -27,13 +29,13 @@ export async function chainRange(
     bounds.filter((bound) => bound <= known.head + MAX_LEAD_BLOCKS),
   );
   const toBlock = endBlock === undefined || endBlock > head ? latest : endBlock;
-  // The range starts at block 1, because the genesis block has no transactions and may be missing in the index.
+  // The range never includes block 0, because the genesis block has no transactions and may be missing in the index.
   return { fromBlock: Math.max(1, startBlock), toBlock };
 }
 
 /**
- * Fetches blocks that are newer than the index, unless they exceed the range limit of trace_filter. A block that no
- * node can return stays missing.
+ * Fetches those blocks of a range that are newer than the index. If they are more than trace_filter allows in a
+ * range, none are fetched. A block that no node can return stays missing.
  */
 export async function fetchNewest({ store, indexer }: IndexServices, range: BlockRange): Promise<void> {
   const indexed = (await store.head())?.number;

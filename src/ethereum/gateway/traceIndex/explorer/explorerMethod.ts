@@ -21,7 +21,10 @@ export const EXPLORER_PERMISSION = 'floodgate_addressTraces';
 /** Name of the explorer method in metrics. The method cannot be called over JSON-RPC. */
 export const EXPLORER_METHOD = 'txlistinternal';
 
-/** Maximum number of pages that end early because of the scan limit. If there are more, the query is rejected. */
+/**
+ * Maximum number of pages with fewer rows than requested, because of the scan limit. With more, the query is
+ * rejected.
+ */
 const MAX_SHORT_PAGES = 10;
 
 /** Maximum number of attempts to read a result. A result is read again if blocks are replaced during the attempt. */
@@ -52,7 +55,10 @@ interface Found {
   readonly missing: readonly BlockRange[];
 }
 
-/** Reads a result again if a reorg replaced blocks between two pages, so that the result is not from two forks. */
+/**
+ * Reads the result of a query. If a reorg replaces blocks between two pages, starts again, to avoid rows of two
+ * forks.
+ */
 async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise<Found> {
   for (let left = MAX_READS; left > 0; left--)
     try {
@@ -77,8 +83,8 @@ async function readRange(
 }
 
 /**
- * Returns the frames (calls, creations and destructions) of a transaction without its root frame. If no node can return
- * its block, that block is reported as missing.
+ * Returns the frames (calls, creations and destructions) of a transaction without its root frame. If no node can
+ * return the block of the transaction, that block is reported as missing.
  */
 async function readTransaction(services: IndexServices, query: TransactionQuery): Promise<Found> {
   try {
@@ -93,7 +99,9 @@ async function readTransaction(services: IndexServices, query: TransactionQuery)
   }
 }
 
-/** Returns the number of the block that no node can return. Undefined if the error is another one. */
+/**
+ * Returns the number of a missing block if the error says that no node can return this block. Otherwise undefined.
+ */
 function missingBlockOf(error: unknown): number | undefined {
   if (!(error instanceof RpcError) || error.code !== RPC_ERRORS.resourceNotFound.code) return undefined;
   const { blockNumber } = (error.data ?? {}) as { readonly blockNumber?: unknown }; // `data` is an object or undefined

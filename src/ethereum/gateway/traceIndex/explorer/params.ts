@@ -3,7 +3,9 @@ import type { Address, Direction, Hash, Order } from '../../../traces/index.ts';
 import { address as addressKind, hash as hashKind } from '../../methods/paramTypes.ts';
 import { quoted } from '../traceFilter/quoted.ts';
 
-/** Maximum number of rows of a page, and of the page and all earlier pages together. Equal to that of explorers. */
+/**
+ * Maximum number of rows on a page, and on that page and all earlier ones together. Block explorers use this limit.
+ */
 export const MAX_ROWS = 10_000;
 
 export type ExplorerQuery =
@@ -25,7 +27,7 @@ export interface Rows {
   readonly count: number;
 }
 
-/** Parameters that are rejected, because they are not supported. If they were ignored, the result would be wrong. */
+/** Query parameters that are not supported. They are rejected, because without them the result would be wrong. */
 const NOT_SERVED = ['starttimestamp', 'endtimestamp'];
 
 /**
@@ -59,7 +61,7 @@ export function readExplorerQuery(query: URLSearchParams, chainId: string | unde
   };
 }
 
-/** Rejects wrong queries. Error messages start with the words that clients of block explorers test for. */
+/** Rejects unsupported queries. Error messages start with words for which clients of block explorers test. */
 function checkWhat(given: ReadonlyMap<string, string>, chainId: string | undefined): void {
   const served = 'use module=account&action=txlistinternal';
   if (given.get('module')?.toLowerCase() !== 'account')
@@ -80,7 +82,7 @@ function checkWhat(given: ReadonlyMap<string, string>, chainId: string | undefin
 }
 
 function readRows(given: ReadonlyMap<string, string>): Rows {
-  // 0 means "not set", because some clients always send both parameters.
+  // 0 means "not set", because some clients always send `page` and `offset`.
   const page = readNumber(given, 'page') || 1;
   const offset = readNumber(given, 'offset') || MAX_ROWS;
   if (offset > MAX_ROWS || page * offset > MAX_ROWS)
@@ -99,7 +101,9 @@ function readNumber(given: ReadonlyMap<string, string>, name: string): number | 
   return Number(value);
 }
 
-/** Returns a block number. Undefined if the parameter is `latest` or absent. */
+/**
+ * Returns the block number in a query parameter. Undefined if the parameter is absent, or if `endblock` is `latest`.
+ */
 function readBlock(given: ReadonlyMap<string, string>, name: 'startblock' | 'endblock'): number | undefined {
   if (name === 'endblock' && given.get(name)?.toLowerCase() === 'latest') return undefined;
   return readNumber(given, name);

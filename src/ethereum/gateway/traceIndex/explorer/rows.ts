@@ -1,7 +1,10 @@
 import { RateLimitedError, RPC_ERRORS, type RpcError } from '../../../jsonrpc/index.ts';
 import type { BlockRange, InternalTransaction } from '../../../traces/index.ts';
 
-/** Returns a transaction in Etherscan format, with the extra members of Blockscout. All values are strings. */
+/**
+ * Returns an internal transaction in Etherscan format, with the additional members of Blockscout. All values are
+ * strings.
+ */
 function rowOf(transaction: InternalTransaction): object {
   const { type, gas, gasUsed, error, hasFailed } = transaction;
   return {
@@ -32,7 +35,7 @@ const UNDONE = 'Reverted by its caller';
 const traceIdOf = (traceAddress: readonly number[]): string =>
   ['0', ...traceAddress.map((index) => String(index + 1))].join('_');
 
-/** Returns a response in Etherscan format. Its status is 2 if blocks are missing, as in Blockscout. */
+/** Returns a response in Etherscan format. If blocks are missing, its status is 2, as in Blockscout. */
 export function answerOf(
   transactions: readonly InternalTransaction[],
   missing: readonly BlockRange[],

@@ -36,7 +36,7 @@ export const addressSummaryObject: ParamType = {
   },
 };
 
-/** Returns the handler of floodgate_addressSummary, which does not fetch missing blocks. */
+/** Returns the handler of floodgate_addressSummary. Blocks that the index lacks are not fetched. */
 export function addressSummary(services: IndexServices): Handler {
   return ([params]) => {
     const asked = params as AddressSummaryParams; // validated by the parameter type

@@ -18,10 +18,10 @@ import type { AddressTracesParams } from './params.ts';
 import { rangeOf } from './rangeOf.ts';
 
 const START = Buffer.from('{"traces":');
-/** Advice in the error for a single trace that exceeds the size limit. */
+/** Advice in the error message if a single trace exceeds the size limit. */
 const INSTEAD = 'exclude its block, or raise gateway.maxAnswerBytes';
 
-/** Returns the handler of floodgate_addressTraces, which does not fetch missing blocks. */
+/** Returns the handler of floodgate_addressTraces. Blocks that the index lacks are not fetched. */
 export function addressTraces(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
   return ([params], { mayStream }) => {
@@ -42,13 +42,13 @@ interface PageOptions {
   readonly mayStream: boolean;
 }
 
-/** Returns as text the parameters for which a cursor is valid: all except the cursor and the page size. */
+/** Returns the parameters for which a cursor is valid, as text. These are all except the cursor and the page size. */
 function cursorScopeOf({ addresses, direction, from, to, order, filter }: AddressTracesParams): string {
   const { minValue, ...rest } = filter;
   return JSON.stringify([[...addresses].sort(), direction, from, to, order, rest, minValue?.toString()]);
 }
 
-/** Returns the query with tags as numbers. With a cursor, its range is that of the first page. Throws RpcError. */
+/** Returns the query with block numbers instead of tags. A cursor determines the block range. Throws RpcError. */
 function queryOf(asked: AddressTracesParams, question: string, heads: Heads): HistoryQuery {
   const { addresses, direction, order, filter, limit, cursor } = asked;
   const query = { addresses, direction, order, filter, limit };
@@ -84,7 +84,7 @@ function writePage({ store, maxAnswerBytes }: IndexServices, options: PageOption
   }
 }
 
-/** Adds the members after `traces`. A pooled result is sent from the writer's buffer without a copy. */
+/** Writes the members after `traces`. A pooled result is later sent from the writer's buffer without a copy. */
 function resultOf(
   json: JsonWriter,
   page: HistoryPage,

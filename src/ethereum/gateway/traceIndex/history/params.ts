@@ -25,7 +25,7 @@ export interface WantedTraces {
   readonly filter: HistoryFilter;
 }
 
-/** Validated parameter of floodgate_addressTraces. Checks that depend on the head are still to be done. */
+/** Validated parameter of floodgate_addressTraces. It has not been compared with the head yet. */
 export interface AddressTracesParams extends WantedTraces {
   /** First block of the range. Default: the lowest block of the index. */
   readonly from: BlockBound | undefined;
@@ -62,7 +62,7 @@ export const addressTracesObject: ParamType = {
   },
 };
 
-/** Trace subscription filter: the members of floodgate_addressTraces except block range and paging. */
+/** Filter of a trace subscription: the members of floodgate_addressTraces that select traces of any block. */
 export const wantedTracesObject: ParamType = {
   allowed: ALLOWED,
   read(value, path): WantedTraces {

@@ -2,7 +2,10 @@ import type { BlockBound } from '../traceFilter/blockTag.ts';
 import { checkHead, type Heads, resolveBound } from '../traceFilter/fromIndex.ts';
 import { checkOrder } from '../traceFilter/params.ts';
 
-/** Returns a history's block range as numbers. Default of `from`: the index's lowest block. Throws RpcError. */
+/**
+ * Returns the block range of a query as numbers. Without `from`, it starts at the lowest indexed block. Throws
+ * RpcError.
+ */
 export function rangeOf(
   { from, to }: { readonly from: BlockBound | undefined; readonly to: BlockBound },
   heads: Heads,

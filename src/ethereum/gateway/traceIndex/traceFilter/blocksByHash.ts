@@ -5,10 +5,12 @@ import type { Hash, MaybePromise } from '../../../traces/index.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { ensureIndexed, resolveHeads } from './fromIndex.ts';
 
-/** Maximum number of remembered block numbers by hash. Each uses about 100 bytes. */
+/** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
 const MAX_KNOWN_NUMBERS = 4096;
 
-/** Reads indexed blocks by hash. The index finds blocks by number, so nodes are queried for unknown hashes. */
+/**
+ * Reads indexed blocks by hash. The index is ordered by block number, so nodes are asked for the number of a hash.
+ */
 export class BlocksByHash {
   readonly #services: IndexServices;
   /** Block numbers by block hash. The number of a hash never changes, not even in a reorg. */
@@ -18,7 +20,9 @@ export class BlocksByHash {
     this.#services = services;
   }
 
-  /** Calls `read` with the block's number. Throws RpcError. `read` returns undefined if the index lacks the block. */
+  /**
+   * Calls `read` with the number of a block. `read` returns undefined if the index lacks the block. Throws RpcError.
+   */
   async read<T>(hash: Hash, read: (blockNumber: number) => MaybePromise<T | undefined>): Promise<T> {
     const { indexer } = this.#services;
     const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
@@ -37,13 +41,15 @@ export class BlocksByHash {
     );
   }
 
-  /** Reads a block again after the index followed the chain. The index may have had another block with its number. */
+  /**
+   * Lets the index follow the chain, and reads the block again. The index may have had another block of this number.
+   */
   async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
     const { store, indexer } = this.#services;
-    // After a reorg to a lower head the index still has replaced blocks above it.
+    // After a reorg to a lower head, the index may still have replaced blocks above that head.
     const above = Math.max(head, (await store.head())?.number ?? -1) + 1;
     try {
-      // This block does not exist yet. Requesting it makes the indexer compare its chain with the nodes.
+      // Block `above` does not exist yet. Requesting it makes the indexer compare its chain with that of the nodes.
       await indexer.ensure(above, above);
     } catch (error) {
       if (!(error instanceof BlockUnavailableError)) throw error;

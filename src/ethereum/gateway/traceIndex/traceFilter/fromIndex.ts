@@ -1,4 +1,6 @@
-/** Functions of all trace index methods: they resolve block tags, fetch missing blocks, and limit result sizes. */
+/**
+ * Functions for all methods of the trace index: resolve block tags, fetch missing blocks, limit the size of results.
+ */
 
 import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
@@ -14,11 +16,14 @@ import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
 
 export interface Heads {
-  /** Newest block that the nodes report. */
+  /** Number of the newest block that the nodes report. */
   readonly head: number;
-  /** Block for `latest`: the newest indexed block up to `head`, or `head` if a bound is above the index. */
+  /**
+   * Block number for the tag `latest`: the newest indexed block up to `head`, or `head` if a bound is above the
+   * index.
+   */
   readonly latest: number;
-  /** Safe block. Undefined if no node reports one. */
+  /** Number of the safe block. Undefined if no node reports one. */
   readonly safe: number | undefined;
   readonly finalized: number | undefined;
 }
@@ -87,7 +92,8 @@ function headsFrom(node: NodeHeads | undefined, indexed: number | undefined): He
 /** Returns the number of a block or tag. Throws RpcError if no node reports a block for the tag. */
 export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {
   const number = numberOf(heads, bound);
-  // A tag must not exceed the head. After a rollback, a node may still report an old `safe` or `finalized` block.
+  // A tag must not stand for a block above the head. After a rollback, a node may still report an old `safe` or
+  // `finalized` block.
   if (number !== undefined && (typeof bound === 'number' || number <= heads.head)) return number;
   throw new RpcError('resourceNotFound', `${member}: no node reports a ${bound} block`);
 }
@@ -151,7 +157,7 @@ export async function ensureIndexed(indexer: IndexFiller, fromBlock: number, toB
   }
 }
 
-/** Returns the result of `answer`. If it is too large, throws RpcError or rejects with it, advising `instead`. */
+/** Returns the result of `answer`. If it is too large, throws or rejects with RpcError that contains `instead`. */
 export function withSizeErrors<T>(answer: () => MaybePromise<T>, instead: string): MaybePromise<T> {
   const refused = (error: unknown): never => {
     if (error instanceof TooManyTracesError) throw tooManyTraces(error);

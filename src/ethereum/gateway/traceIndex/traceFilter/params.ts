@@ -12,7 +12,7 @@ import type { BlockBound } from './blockTag.ts';
 import { blockBound, readBlockBound, readQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
 
-/** Validated parameters of trace_filter. Checks that depend on the head are still to be done. */
+/** Validated parameters of trace_filter. They have not been compared with the head yet. */
 export interface TraceFilterParams {
   readonly from: BlockBound;
   readonly to: BlockBound;
@@ -60,8 +60,8 @@ const DESCRIBED = {
 const MEMBERS = Object.keys(DESCRIBED);
 
 /**
- * Parameter of trace_filter. Names and types are checked first, then the limits. The width of a range is checked here
- * if both bounds are numbers.
+ * Parameter of trace_filter. Names and types of the members are checked first, then the limits. The number of blocks
+ * is checked here only if both bounds are numbers.
  */
 export const traceFilterObject: ParamType = {
   allowed: 'a filter object, for example {"fromBlock":"0x1"}',

@@ -4,7 +4,7 @@ import { blockSchema } from '../../methods/paramTypes.ts';
 import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
 import { quoted } from './quoted.ts';
 
-/** Pattern of a hex number of at most 14 digits, which a safe integer needs. Leading zeros are accepted in addition. */
+/** Matches a hex number of at most 14 digits, enough for every safe integer. Further leading zeros are accepted. */
 const HEX = /^0x0*([0-9a-f]{1,14})$/i;
 
 /** Reads a `0x` string or a JSON integer. Returns undefined if it is absent or null. Throws RpcError. */

@@ -1,7 +1,11 @@
-/** Maximum length of a client's text in an error. A transaction hash of this length is still recognisable. */
+/**
+ * Maximum length of a client's text in an error message. A transaction hash that is cut to it is still recognisable.
+ */
 const MAX_LENGTH = 60;
 
-/** Returns a value for an error message. Long strings are truncated. Lists and objects become their type. */
+/**
+ * Formats a value for an error message. Cuts long strings, and replaces a list or an object by the name of its type.
+ */
 export function quoted(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > MAX_LENGTH ? `${value.slice(0, MAX_LENGTH)}…` : value);

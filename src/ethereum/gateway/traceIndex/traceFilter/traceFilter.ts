@@ -26,7 +26,9 @@ import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 const NOTHING = Buffer.from('[]');
 const INSTEAD = 'request fewer traces with count';
 
-/** Returns the handler of trace_filter. It is synchronous if the index is in this process and has the whole range. */
+/**
+ * Returns the handler of trace_filter. It responds synchronously if this process has the index with the whole range.
+ */
 export function traceFilter(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
   const blocks = new BlocksByHash(services);
@@ -52,7 +54,7 @@ export function traceFilter(services: IndexServices): Handler {
   };
 }
 
-/** Replaces the tags of a filter by numbers. Throws RpcError if the range is above the head or exceeds a limit. */
+/** Replaces block tags in a filter by numbers. Throws RpcError if the range is above the head or exceeds a limit. */
 function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
   const fromBlock = resolveBound(heads, 'fromBlock', asked.from);
   const toBlock = resolveBound(heads, 'toBlock', asked.to);
@@ -75,7 +77,7 @@ const copied = (
   filter: TraceFilter,
 ): MaybePromise<Result | undefined> => store.filter(filter, maxAnswerBytes);
 
-/** Returns the result in the pooled buffer of the writer. It is sent from this buffer without a copy. */
+/** Returns the result in the writer's pooled buffer. It is sent from this buffer without a copy. */
 function pooled(
   { store, maxAnswerBytes }: IndexServices,
   writers: JsonWriterPool,

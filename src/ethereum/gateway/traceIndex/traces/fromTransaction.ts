@@ -25,7 +25,9 @@ export function fromTransaction(
     );
 }
 
-/** Finds a transaction. The size of the result is not limited here. Returns null if the transaction is in no block. */
+/**
+ * Finds a transaction, without limiting the size of the result. Resolves with null if the transaction is in no block.
+ */
 export const findTransaction = <T>(
   services: IndexServices,
   hash: Hash,
