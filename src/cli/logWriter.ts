@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** Maximum size of the buffer for a slow reader: about 10,000 lines. */
+/** Maximum bytes of log lines that wait for a slow reader. About 10,000 lines. */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 
 /** Called with the number of dropped lines as soon as lines can be written again. */

@@ -3,7 +3,9 @@ import { Command } from 'commander';
 
 type Register = (program: Command) => void;
 
-/** Commands in the order of the help. Each loads only its own modules, which halves the time of a short command. */
+/**
+ * Commands in the order of the help. Each loads only its own modules, so that a short command takes half the time.
+ */
 const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, () => Promise<Register>>([
   ['start', async () => (await import('./commands/start.ts')).registerStart],
   ['dev', async () => (await import('./commands/dev.ts')).registerDev],
@@ -34,8 +36,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
 ]);
 
 /**
- * Returns the command line for its first word. If the word is a command, it has only this command. For `--version` it
- * has no commands. For help, an unknown word or no word it has all commands.
+ * Returns the program for the first word of a command line. If the word is a command, the program has only this
+ * command. For `--version`, it has no commands. For help, an unknown word or no word, it has all commands.
  */
 export async function programFor(word?: string): Promise<Command> {
   const program = emptyProgram();

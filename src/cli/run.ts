@@ -28,8 +28,8 @@ function printError(error: unknown): number {
 }
 
 /**
- * Returns whether only the message of an error is printed, without its stack. Compares names, because importing the
- * classes would load the whole server for each small command.
+ * Returns true if only the message of an error is to be printed, without the stack. Compares names, because importing
+ * the classes would load the whole server for each small command.
  */
 function isOperatorError(error: unknown): boolean {
   const names = [

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ConfigError } from '../config/index.ts';
 
-/** Maximum size of a file, because the name may be that of an endless device. A thousand keys need far less. */
+/** Maximum size of a file in bytes, because the name may be that of an endless device. A thousand keys fit easily. */
 const MAX_BYTES = 256 * 1024;
 
 /** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. Throws ConfigError. */

@@ -9,7 +9,7 @@ export interface ServerStatus {
   readonly checks: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly networks: readonly NetworkStatus[];
-  /** Null without a guard. */
+  /** Null if the server runs no DNS guard. */
   readonly dns: DnsStatus | null;
 }
 

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { OptionNotes } from './option.ts';
 
-/** Limits of a schema, which the types of typebox do not declare. */
+/** Limits in the JSON Schema of an option. The types of TypeBox do not declare them. */
 interface Constraints {
   readonly minimum?: number;
   readonly maximum?: number;
@@ -24,7 +24,7 @@ export function allowed(schema: TSchema & OptionNotes): string {
   return 'see docs/reference/configuration.md';
 }
 
-/** Describes the values of a text without a pattern. An option with a pattern has its own `allowed` text. */
+/** Describes the allowed values of a string option without a pattern. Options with one have their own `allowed`. */
 function allowedText(limits: Constraints): string {
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;

@@ -2,7 +2,7 @@ import type { EffectiveOption } from './load.ts';
 
 const HIDDEN = '(hidden)';
 
-/** Returns a value without secrets, and only host and port of a URL. */
+/** Returns the value of an option for display. Hides secrets. Of a URL, shows only scheme, host and port. */
 export function displayValue({ option: { schema }, value, from }: EffectiveOption): unknown {
   if (value === undefined || from === undefined) return value;
   if (schema.secret) return HIDDEN;

@@ -13,7 +13,7 @@ export interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file named by a variable such as FLOODGATE_API_TOKEN_FILE. */
   readonly readFile?: (name: string) => string;
-  /** By option path: an array for a list, true for a flag without a value, otherwise a string. */
+  /** Values of flags by option path: an array for a list, true for a flag without a value, otherwise a string. */
   readonly flags: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
   /** Overrides of the schema's defaults, by option path. */
   readonly defaults?: Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export function effectiveOptions(sources: ConfigSources): EffectiveOption[] {
 
 interface Gathered {
   readonly tree: Tree;
-  /** By option path. */
+  /** Source of each option that is set (file, variable or flag), by option path. */
   readonly origins: Map<string, string>;
 }
 
@@ -92,7 +92,7 @@ function* optionValues(
   if (flagged !== undefined) yield { text: flagged, from: flag };
 }
 
-/** Trims the text of a file. In the text of a list, line breaks separate items, as commas do. */
+/** Returns the trimmed text of a file. If the option is a list, line breaks separate its items, as commas do. */
 function textOf({ schema }: Option, content: string, from: string): string {
   const text = content.trim();
   if (text === '') throw new ConfigError(`the file named by ${from} is empty`);

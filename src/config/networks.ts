@@ -40,7 +40,9 @@ export function networksOf(config: Config): Map<string, NetworkConfig> {
 const withLimits = (upstream: Config['upstream'][number]): UpstreamConfig =>
   typeof upstream === 'string' ? { url: upstream } : upstream;
 
-/** Returns `named` (URLs from flags), otherwise the network's configured URLs. Throws ConfigError if none exist. */
+/**
+ * Returns the node URLs in `named` (from flags), or else those of the configuration. Throws ConfigError without URLs.
+ */
 export function nodesOf(config: Config, network: string, named: readonly string[]): readonly string[] {
   // Flags override the configuration of any network.
   if (named.length > 0) {

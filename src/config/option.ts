@@ -1,13 +1,15 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 
 /**
- * One option: a leaf of the schema. The variable (`FLOODGATE_LOG_LEVEL`) and the flag (`--log-level`) are derived from
- * its path (`log.level`).
+ * Option of the configuration: a leaf of the schema. The variable (`FLOODGATE_LOG_LEVEL`) and the flag
+ * (`--log-level`) are derived from the option's path (`log.level`).
  */
 export interface Option {
   readonly path: string;
   readonly variable: string;
-  /** Variable that names a file with the value. Exists for secrets, and for URLs that may contain secrets. */
+  /**
+   * Variable with the path of a file that contains the value. Exists for secrets and URLs, which may contain secrets.
+   */
   readonly fileVariable?: string;
   readonly flag: string;
   readonly schema: TSchema & OptionNotes;
@@ -19,15 +21,15 @@ export interface OptionNotes {
   readonly default?: unknown;
   /** Unit of the value, for the help text. */
   readonly unit?: string;
-  /** Never appears in a log or an error message. */
+  /** True if the value must not appear in logs and error messages. */
   readonly secret?: boolean;
-  /** URLs that may contain a key or password. Error messages show at most host and port. */
+  /** True for URLs, which may contain a key or password. Error messages show at most host and port. */
   readonly isAddress?: boolean;
-  /** Can be set only in the file, because it is an object. */
+  /** True if the option can be set only in the file, because its value is an object. */
   readonly fileOnly?: boolean;
-  /** Variable of a standard, such as OpenTelemetry. Applies if no variable of Floodgate sets the option. */
+  /** Variable of a standard such as OpenTelemetry. Used if no variable of Floodgate sets the option. */
   readonly standardVariable?: string;
-  /** Replaces the derived text for the allowed values, if that would be hard to understand. */
+  /** Text about the allowed values. Replaces the text derived from the schema if that would be hard to understand. */
   readonly allowed?: string;
 }
 

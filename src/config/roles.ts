@@ -5,7 +5,10 @@ export type Role = (typeof ROLES)[number];
 
 const ALL = 'all';
 
-/** Returns the roles in the order of `ROLES`. Throws ConfigError if an option that a role needs is missing. */
+/**
+ * Returns the roles of a server in the order of `ROLES`. Throws ConfigError if an option that a role needs is not
+ * set.
+ */
 export function rolesOf(config: Config): readonly Role[] {
   const { role, dns } = config;
   if (role === ALL) return ROLES.filter((one) => one !== 'guard' || dns.account !== undefined);
@@ -17,7 +20,7 @@ export function rolesOf(config: Config): readonly Role[] {
 
 interface Requirement {
   readonly role: Role;
-  /** A server that also has this role does not need the option. */
+  /** Another role. A server with both roles does not need the option. */
   readonly unless?: Role;
   readonly option: string;
   readonly isSet: (config: Config) => boolean;

@@ -365,7 +365,9 @@ const Index = Type.Object(
 );
 
 const UpstreamUrl = Type.String({ pattern: '^https?://' });
-/** A URL, or an object with quotas. Objects occur only in the file, because variables and flags are lists of URLs. */
+/**
+ * Node of a network: a URL, or an object with quotas. Objects occur only in the file; variables and flags list URLs.
+ */
 const Upstream = Type.Union(
   [
     UpstreamUrl,
@@ -437,7 +439,7 @@ const Rules = Type.Object(
 
 const DAY_MINUTES = 1440;
 
-/** `192.0.2.1:53` or `[2001:db8::1]:53`. */
+/** Pattern of an IP address with a port, such as `192.0.2.1:53` or `[2001:db8::1]:53`. */
 const HOST_AND_PORT = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$';
 const ADDRESS_AND_PORT = {
   pattern: HOST_AND_PORT,

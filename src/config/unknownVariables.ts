@@ -26,7 +26,7 @@ const KUBERNETES =
   /^FLOODGATE(_[A-Z0-9]+)*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 const KUBERNETES_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
-/** Whether Kubernetes set a variable for a Service, although the variable has the name of an option. */
+/** Returns true if Kubernetes set this variable for a Service, and the variable happens to have an option's name. */
 export function isSetByKubernetes(variable: string, value: string): boolean {
   return NUMBERS.has(variable) && KUBERNETES_ADDRESS.test(value);
 }
@@ -55,7 +55,7 @@ export function unknownVariables(environment: Environment): UnknownVariable[] {
 }
 
 function nearest(variable: string): string {
-  // Bounds the cost of comparing a long name.
+  // Only the start of a long name is compared, because the cost grows with the length.
   const name = variable.slice(0, MAX_COMPARED_CHARACTERS);
   const distances = KNOWN.map((known) => [distance(name, known), known] as const);
   return distances.reduce((best, one) => (one[0] < best[0] ? one : best))[1];
@@ -63,7 +63,7 @@ function nearest(variable: string): string {
 
 const MAX_COMPARED_CHARACTERS = 100;
 
-/** Levenshtein distance. */
+/** Returns the Levenshtein distance between two strings. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, character] of [...a].entries()) {

@@ -8,7 +8,7 @@ import { print } from '../output/print.ts';
 
 const OPTIONS = ['alerts.webhooks', 'alerts.secret', 'alerts.allowPrivate'];
 
-/** `floodgate alerts test`. Needs no running server. */
+/** `floodgate alerts test`: sends a test alert to each configured webhook. Needs no running server. */
 export function registerAlerts(program: Command): void {
   const group = program.command('alerts').description('test the alerts of a server');
   const command = group

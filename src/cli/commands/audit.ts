@@ -24,7 +24,7 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** `floodgate audit`: reads the store of the rules directly, even while a server runs. */
+/** `floodgate audit`: shows the audit log. Reads the store of the rules directly, even while a server runs. */
 export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')

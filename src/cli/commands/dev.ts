@@ -111,7 +111,7 @@ async function runUntil(
 
 /** Starts the development chain. If anvil is missing, logs how to install it and returns no chain. */
 async function startChain(dataDir: string, logger: Logger): Promise<{ readonly chain?: DevelopmentChain }> {
-  // Imported here so that other commands start without it.
+  // Imported here so that other commands start without the code of the development chain.
   const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');
   try {
     return { chain: await startDevelopmentChain({ dataDir, logger }) };

@@ -33,7 +33,7 @@ export function registerDoctor(program: Command): void {
         if (chain !== undefined) chains.set(node, chain);
       }
       if (new Set(chains.values()).size <= 1) continue;
-      // With --json standard output is for programs.
+      // With --json, standard output contains only JSON, so this message is written to standard error.
       const tell = json ? (text: string) => process.stderr.write(`${text}\n`) : print;
       await tell(
         `The nodes of ${network} are on different chains, so the server would not start: ` +

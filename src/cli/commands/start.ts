@@ -40,7 +40,7 @@ export function registerStart(program: Command): void {
       );
     const { account, dnsdistConsoles, threads: wantedThreads } = config.dns;
     const receivesDns = roles.includes('guard') && account !== undefined && dnsdistConsoles.length === 0;
-    // Threads need as long to start as the server needs to load, so both run at the same time.
+    // DNS threads need as long to start as the server needs to load, so the two run at the same time.
     const threads = receivesDns ? prestartThreads(wantedThreads) : [];
     const { logger, droppedLines } = await createLogger(config.log.level);
     const stopped = untilSignal(logger);

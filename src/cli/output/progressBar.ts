@@ -1,10 +1,10 @@
 import type { FillProgress } from '../../server/index.ts';
 
-/** Interval at which a terminal is redrawn. Other outputs receive a line at the interval below. */
+/** Milliseconds between two updates of the bar on a terminal. Other outputs get a line at `LINE_INTERVAL_MS`. */
 const DRAW_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5_000;
 const MAX_BAR_COLUMNS = 24;
-/** Below this width no bar is drawn. */
+/** Minimum width of the bar. If there is less room, no bar is drawn. */
 const MIN_BAR_COLUMNS = 6;
 /** Width of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;

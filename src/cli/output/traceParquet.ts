@@ -10,7 +10,7 @@ type Column = (typeof COLUMNS)[number];
 const MAX_GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated bytes of a row without its variable-length strings. */
 const ROW_BYTES = 600;
-/** Maximum `traceAddress` elements per row group. At 262,144 (1 MiB) the writer starts a page, even within a row. */
+/** Maximum `traceAddress` elements per row group. At 262,144 (1 MiB), the writer starts a page, even inside a row. */
 const MAX_GROUP_PATH_NUMBERS = 200_000;
 const MAX_INT64 = 2n ** 63n - 1n;
 

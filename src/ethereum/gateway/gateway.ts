@@ -138,7 +138,9 @@ export class Gateway {
     span?.set('floodgate.network', network);
     const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
-    /** Acquires one of the `maxInFlight` slots. Called with a complete body, so slow senders cannot occupy slots. */
+    /**
+     * Acquires one of the `maxInFlight` slots. Called when the body is complete, so that slow senders occupy no slot.
+     */
     const start = (): boolean => {
       const refusal = permit.start();
       if (refusal === undefined) response.onFinished(permit.release);
@@ -203,7 +205,7 @@ export class Gateway {
   }
 }
 
-/** Retry-After of one second. By then, some unread responses of the client address will have been read or closed. */
+/** Retry-After header of one second. By then, some responses to the client address will have been read or closed. */
 const RETRY_AFTER = ['retry-after', '1'];
 
 function partsOf(url = ''): { readonly path: string; readonly query: string } {

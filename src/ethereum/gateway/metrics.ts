@@ -6,9 +6,7 @@ import type { CompressionResult } from './http/compression/answerCompression.ts'
 import { KeyCalls } from './keys/keyCalls.ts';
 import { WebSocketMetrics } from './push/webSocket/metrics.ts';
 
-/**
- * Histogram buckets in seconds. Results from the index take less than 1 ms, requests to nodes up to their timeout.
- */
+/** Histogram buckets in seconds. Results from the index take under 1 ms, requests to nodes up to their timeout. */
 const DURATION_BUCKETS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -38,9 +36,7 @@ export interface NodeGauges {
   readonly headBlock: number | undefined;
 }
 
-/**
- * Metrics of the gateway. Their labels contain names of served methods and known error codes, but no text of clients.
- */
+/** Metrics of the gateway. Labels contain names of served methods and known error codes, but no client input. */
 export class GatewayMetrics {
   readonly webSockets: WebSocketMetrics;
   readonly keyCalls: KeyCalls;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../../operatorError.ts';
 
-/** Variable with the token of a client. The server does not read this variable. */
+/** Environment variable with the API token that commands send. The server does not read this variable. */
 const VARIABLE = 'FLOODGATE_TOKEN';
 export const TOKEN_FILE_VARIABLE = 'FLOODGATE_TOKEN_FILE';
-/** Deprecated: the server's own token with all permissions; see docs/guides/rules-as-code.md. */
+/** Deprecated variable with the server's own token, which has all permissions; see docs/guides/rules-as-code.md. */
 const OLD_VARIABLE = 'FLOODGATE_API_TOKEN';
 const OLD_FILE_VARIABLE = 'FLOODGATE_API_TOKEN_FILE';
 

@@ -25,7 +25,7 @@ const ID_LENGTH = 8;
 const MAX_NAME_LENGTH = 64;
 const MAX_RATE_PER_SECOND = 1_000_000;
 
-/** `floodgate key`. A running server applies a change within 0.5 s, or 2 s if the keys are in a database. */
+/** `floodgate key`: manages API keys. A running server applies changes within 0.5 s, from a database within 2 s. */
 export function registerKey(program: Command): void {
   const group = program
     .command('key')

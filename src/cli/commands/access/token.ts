@@ -163,7 +163,7 @@ function collectPermission(value: string, previous?: Permission[]): Permission[]
   const known = [...permissions, ...operatorPermissions];
   const permission = known.find((name) => name === value || name === `dns_protection:${value}`);
   if (!permission) throw new InvalidArgumentError(`Allowed: read, write, audit, ${known.join(', ')}.`);
-  // At the first value commander passes the default as `previous`.
+  // For the first `--permission`, commander passes the default permissions as `previous`.
   const chosen = previous === DEFAULT_PERMISSIONS ? [] : (previous ?? []);
   return [...new Set([...chosen, permission])];
 }

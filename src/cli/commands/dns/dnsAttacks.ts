@@ -113,7 +113,9 @@ function formatAttack(attack: Attack): string {
     .join('\n');
 }
 
-/** Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. A query counts by the mode at the time of the query. */
+/**
+ * Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. A query is counted by the mode that its rule had then.
+ */
 export const limitedOf = ({ queries, limited, limited_share, would_drop }: AttackSummary): string =>
   `${limited} limited (${percent(limited_share)}), ${would_drop} would drop (${percent(would_drop / Math.max(1, queries))})`;
 
@@ -123,7 +125,7 @@ export function mostLimited({ limited, would_drop }: AttackSummary): string {
   return limited === 0 ? 'Names that would drop most' : 'Names that were limited or would drop most';
 }
 
-/** Returns where the attack was seen. Empty if there is a single guard. */
+/** Returns the location of the guard that detected the attack. Empty if there is only one guard. */
 function locationOf({ instance, region, datacenter }: Attack): string {
   const place = [region, datacenter].filter((part) => part !== undefined).join(' ');
   return instance === undefined ? '' : `, at ${place === '' ? instance : place}`;

@@ -15,7 +15,7 @@ interface DnsdistConfigOptions {
   readonly folder?: string;
 }
 
-/** Key length of dnsdist's makeKey(). */
+/** Length in bytes of the key that dnsdist's makeKey() creates. */
 const KEY_BYTES = 32;
 
 /** `floodgate dns dnsdist-config`: prints a dnsdist.conf for a node that Floodgate controls. */

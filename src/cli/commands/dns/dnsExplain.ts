@@ -11,7 +11,7 @@ interface ExplainOptions {
   readonly json?: boolean;
 }
 
-/** `floodgate dns explain NAME`: shows the guard's current verdict on a name, and its reason. */
+/** `floodgate dns explain NAME`: shows the guard's current verdict on queries for a name, and the reason. */
 export function registerDnsExplain(dns: Command): void {
   addConnectionFlags(
     dns.command('explain').description('explain how the guard would treat a query for a name'),

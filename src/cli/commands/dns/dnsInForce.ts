@@ -25,7 +25,7 @@ export async function findInForce(
   );
 }
 
-/** Checks for members that only a Floodgate server with a guard returns. */
+/** Checks that a response contains the members that only a Floodgate server with a guard returns. */
 function readAnalytics(value: unknown): InForce['analytics'] {
   if (typeof value === 'object' && value !== null && 'now' in value && 'totals' in value)
     return value as InForce['analytics']; // identified by its members

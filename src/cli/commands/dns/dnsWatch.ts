@@ -74,7 +74,7 @@ const shown = ['passed', 'paid', 'would_drop', 'dropped', 'truncated'] as const;
 type Rates = Readonly<Record<(typeof shown)[number], number>>;
 
 function ratesOf(now: Rates, before: Rates, seconds: number): Rates {
-  // A restarted guard's counters begin at zero.
+  // The counters of a restarted guard begin at zero, so a difference may be negative.
   const rate = (name: (typeof shown)[number]) => Math.max(0, now[name] - before[name]) / seconds;
   return Object.fromEntries(shown.map((name) => [name, rate(name)])) as Rates; // keyed by `shown`
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RuleField } from '../../../rules/index.ts';
 
-/** Descriptions of flags. The other flags need none, because their values explain them. */
+/** Descriptions of flags, by rule field. The other flags need none, because their values explain them. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   scope: 'location that the rule applies to',
   name: 'name of the region or datacenter; a label for global',

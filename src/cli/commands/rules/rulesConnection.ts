@@ -38,7 +38,7 @@ export function addConnectionFlags(command: Command): Command {
 }
 
 interface Subject {
-  /** Account in a rules file. */
+  /** Account that the rules file names, if the command reads one. */
   readonly fileAccount?: string | undefined;
   readonly format?: RuleFormat;
   readonly signal?: AbortSignal;

@@ -32,7 +32,7 @@ interface ApplyOptions {
   readonly plan?: string;
 }
 
-/** `floodgate rules plan|apply FILE`. */
+/** `floodgate rules plan|apply FILE`: shows or makes the changes that lead from an account's rules to a file. */
 export function registerPlan(rules: Command, format: RuleFormat): void {
   const plan = rules
     .command('plan')

@@ -1,15 +1,15 @@
 import type { Anchor, AnswerStore } from './answerStore.ts';
 import { MemoryCache, type UnconfirmedSource } from './memoryCache.ts';
 
-/** Share of the cache memory for results that depend on the head (newest block); they are removed at each new head. */
+/** Share of the cache memory for results that depend on the head (newest block). A new head removes these results. */
 const HEAD_SHARE = 0.25;
 /**
- * Number of blocks after which a newer final block becomes the anchor. The anchor is stored with the results and
- * identifies their chain. It changes rarely enough to be cheap, and often enough to stay near the head.
+ * The anchor is a final block that is stored with the results on disk, and identifies their chain. After this number
+ * of blocks, a newer final block becomes the anchor: rarely enough to be cheap, often enough to stay near the head.
  */
 const ANCHOR_EVERY_BLOCKS = 32;
 
-/** State of the result store on disk. The process that opened the store sends it to the other processes. */
+/** State of the result store on disk. The process that opened the store sends this state to the other processes. */
 export interface StoreState {
   readonly isOpen: boolean;
   readonly anchorNumber: number;
@@ -21,10 +21,14 @@ export interface AnswerCacheOptions {
   readonly memoryBytes: number;
 }
 
-/** Lifetime in milliseconds of a result that only one node returned. It bounds how long clients get a wrong result. */
+/**
+ * Time in milliseconds for which a result of only one node is cached. It bounds how long a wrong result is served.
+ */
 const UNCONFIRMED_MS = 3_600_000;
 
-/** Key prefix of results that a second node confirmed. Older versions confirmed no results and stored no prefix. */
+/**
+ * Key prefix for proven and confirmed results on disk. Older versions stored unconfirmed results, without a prefix.
+ */
 const CONFIRMED = 'confirmed';
 
 /**
@@ -40,10 +44,10 @@ export class AnswerCache {
   readonly #store: AnswerStore;
   readonly #final: MemoryCache;
   readonly #head: MemoryCache;
-  /** Incremented at each new head. A result is not cached if the head changed after its request was sent. */
+  /** Number that is incremented at each new head. A result is not cached if the head changed during its request. */
   #epoch = 0;
   readonly #wrongResults = new Map<string, number>();
-  /** False until the anchor was compared with the nodes. Until then the stored results may belong to another chain. */
+  /** True after the anchor was compared with the nodes. Before that, stored results may belong to another chain. */
   #isStoreVerified = false;
   #anchorNumber = -1;
 
@@ -72,7 +76,7 @@ export class AnswerCache {
 
   putFinal(key: string, answer: Buffer): void {
     this.#final.put(key, answer);
-    // The store needs an anchor block. Without it, the next start could not determine the chain of the result.
+    // Without an anchor, the next start could not determine the chain of the stored result.
     if (this.#isStoreVerified && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
   }
 
@@ -86,7 +90,7 @@ export class AnswerCache {
     this.#final.drop(key);
   }
 
-  /** Invalidates all unconfirmed results of a node, because the node returned a wrong result. */
+  /** Called if a node returned a wrong result. Invalidates its unconfirmed results, and all results for the head. */
   distrust(node: string): void {
     this.#wrongResults.set(node, (this.#wrongResults.get(node) ?? 0) + 1);
     this.headChanged();
@@ -110,7 +114,9 @@ export class AnswerCache {
     this.#head.clear();
   }
 
-  /** Opens the store for a chain. If the anchor is not a block of it, empties the store and resolves with true. */
+  /**
+   * Opens the store for the nodes' chain. If that chain lacks the anchor, empties the store and resolves with true.
+   */
   async open(chainId: string, hashOf: (number: number) => Promise<string | undefined>): Promise<boolean> {
     const anchor = this.#store.anchor(this.#network);
     if (anchor !== undefined) {
@@ -141,7 +147,7 @@ export class AnswerCache {
     this.#anchorNumber = anchorNumber;
   }
 
-  /** Returns true if this final block should replace the anchor. */
+  /** Returns true if the final block with this number should become the anchor. */
   wantsAnchor(finalized: number): boolean {
     return (
       this.#isStoreVerified &&

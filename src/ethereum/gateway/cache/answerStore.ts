@@ -5,7 +5,7 @@
 export interface AnswerStore {
   get(key: string): Uint8Array | undefined;
   put(key: string, answer: Uint8Array): void;
-  /** Returns a block of the network that was final when results were stored. Undefined if none is stored. */
+  /** Returns the network's anchor: a block that was final when results were stored. Undefined if none is stored. */
   anchor(network: string): Anchor | undefined;
   setAnchor(network: string, anchor: Anchor): void;
   clear(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Memory of a cache entry in addition to its key and bytes: the map slot and the objects. */
+/** Memory in bytes that a cache entry needs besides its key and result, for the map slot and objects. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
 export interface UnconfirmedSource {
@@ -10,7 +10,7 @@ export interface UnconfirmedSource {
 
 interface Entry {
   readonly bytes: Buffer;
-  /** Node that returned an unconfirmed result. Undefined if the result is confirmed. */
+  /** Source of an unconfirmed result. Undefined for all other results. */
   readonly said: UnconfirmedSource | undefined;
   readonly cost: number;
   /** Set when the entry is read. Cleared when eviction skips the entry. */

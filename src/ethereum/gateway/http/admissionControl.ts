@@ -22,7 +22,7 @@ export interface AdmissionDependencies {
 }
 
 export interface Permit {
-  /** Admits calls. Throws RateLimitedError above a rate limit, or NotYetAdmitted if the decision is pending. */
+  /** Takes calls from the rate limits. Throws RateLimitedError, or NotYetAdmitted if the decision is pending. */
   admit(calls: number): void;
   isMethodAllowed(method: string): boolean;
   /** Id of the client's API key. Without a key: the client's address (for IPv6, its /64 network). */
@@ -44,7 +44,7 @@ export interface Refusal {
 
 type OverRate = 'address_rate' | 'key_rate';
 
-/** Value of Retry-After, in seconds, for limits on concurrent requests and on unread responses. */
+/** Value of the Retry-After header if there are too many concurrent requests or unread responses, in seconds. */
 const BUSY_RETRY_SECONDS = '1';
 
 /** Returns the API key from the query string: `key`, or `apikey` in any case, which clients of block explorers send. */
@@ -126,7 +126,7 @@ export class AdmissionControl {
           try {
             waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
           } catch (error) {
-            // Refunds the address limit, because the caller will take from both limits again.
+            // The calls are returned to the address limit, because the caller will take from both limits again.
             if (ratePerAddress > 0) this.#rates.refund?.(`address_rate ${address()}`, calls);
             throw error;
           }
@@ -159,7 +159,7 @@ export class AdmissionControl {
     return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
   }
 
-  /** Returns the credential of a request, for later checks of its access rights. */
+  /** Returns the credential of a request. The caller keeps it to check the access rights again later. */
   credentialOf({ headers }: IncomingMessage, query: string): Credential {
     return credentialOf(headers.authorization, queryKeyIn(query));
   }

@@ -67,7 +67,7 @@ export interface CallsHandlerDependencies {
 export class CallsHandler implements CallHandler {
   readonly maxBatchBytes: number;
   readonly errorPerCall: boolean;
-  /** Context of a request that contains a single call. The handler stores the source of the result here. */
+  /** Context of a request that contains a single call. The method's handler stores the source of the result here. */
   readonly context: CallContext;
   readonly #dependencies: CallsHandlerDependencies;
   readonly #methods: MethodTable;
@@ -128,7 +128,7 @@ export class CallsHandler implements CallHandler {
   #carryOut(entry: Entry, call: Call, context: CallContext): Promise<Result> | Result {
     return entry.observe(() => {
       const result = entry.method.handle(call.params, context);
-      // A state change cannot be undone, so its result is never rejected for lack of memory.
+      // A call that changes state cannot be undone, so its result is never rejected for lack of memory.
       if (entry.method.changesState === true) return result;
       return result instanceof Promise
         ? result.then((known) => this.#chargeResult(known))

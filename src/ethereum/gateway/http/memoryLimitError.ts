@@ -1,6 +1,6 @@
 import { RateLimitedError } from '../../jsonrpc/index.ts';
 
-/** Within one second, other responses will have been read, or their connections closed. */
+/** Seconds until a retry. By then, other responses will have been read, or their connections closed. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** Error for a result that exceeds the free memory budget. The HTTP status is 429, so that clients retry. */

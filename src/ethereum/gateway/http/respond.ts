@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import type { TrackedResponse } from '../../../platform/http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../../jsonrpc/index.ts';
 
-/** Maximum number of parts to write separately. The response to a single call has three; joining them is slower. */
+/** Maximum number of response parts to write separately. A single call has three parts; joining them is slower. */
 const MAX_PARTS_APART = 3;
-/** Minimum average size of parts that are written separately. Copying smaller parts into one buffer is faster. */
+/** Minimum average size in bytes of parts to write separately. Smaller parts are faster to copy into one buffer. */
 const MIN_PART_BYTES_APART = 1024;
 
 /** Writes a response. `headers` contains header names and values, alternating. */
@@ -38,7 +38,7 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
     response.end(joined(parts, length));
     return;
   }
-  // Node.js combines these writes into one system call, and the response header with the first text.
+  // Node.js combines these writes into one system call, and joins the response header with the first text.
   const last = parts.length - 1;
   parts.forEach((part, i) => {
     if (i < last) response.write(part, encodingOf(part));

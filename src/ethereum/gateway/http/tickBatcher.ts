@@ -1,6 +1,6 @@
 /**
- * Sends the responses of one event loop tick together at its end. The receiving process then wakes up once instead of
- * once per response; a wake-up costs as much as a small response.
+ * Sends the responses of one event loop tick together at the end of the tick. The process that receives them then
+ * wakes up once instead of once per response. A wake-up costs as much as a small response.
  */
 export class TickBatcher {
   #answers: (() => void)[] = [];

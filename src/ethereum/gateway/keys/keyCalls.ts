@@ -5,7 +5,7 @@ import { type CounterSeries, counterSeries } from '../../../platform/metrics/ind
 const MAX_COUNTED = 1_000;
 const OTHER = 'other';
 
-/** Counters of one API key. `limited` includes calls above the limit of the client address. */
+/** Counters of the calls with one API key. `limited` also counts calls above the rate limit of the client address. */
 export type CallsOfKey = Readonly<Record<'admitted' | 'limited' | 'forbidden', CounterSeries>>;
 
 /** Counts the calls of each API key. The label is the id of the key, which is not secret. */

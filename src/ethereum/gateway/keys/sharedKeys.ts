@@ -70,7 +70,7 @@ export class SharedKeys implements KeyStore {
   }
 
   async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {
-    // Another gateway may have created the key a moment ago.
+    // Another gateway may have created the key since the last refresh.
     await this.#records.refresh();
     const found = this.entries().find(({ key }) => key.id === id);
     if (found === undefined) return undefined;
@@ -81,7 +81,7 @@ export class SharedKeys implements KeyStore {
     return revoked as ApiKey | undefined; // SharedKeys writes only records of type ApiKey
   }
 
-  /** Imports keys and returns their number. An existing key is replaced only if the other store has it as revoked. */
+  /** Imports keys and returns how many. An existing key is replaced only if the imported one was revoked. */
   async importKeys(stored: readonly StoredKey[]): Promise<number> {
     let taken = 0;
     for (const { secretHash, key } of stored) {

@@ -63,10 +63,7 @@ export const isTransactionOfSender: Check = ([sender, nonce], value, chainId) =>
   if (knowsTransactions(chainId)) checkTransaction(value);
 };
 
-/**
- * Checks the result of eth_createAccessList. If the simulated call fails, the result has a member `error` in
- * addition.
- */
+/** Checks the result of eth_createAccessList. It has an additional member `error` if the simulated call failed. */
 export const isAccessList: Check = (_params, { accessList, gasUsed }) => {
   const isList =
     Array.isArray(accessList) && accessList.every((entry) => isObject(entry) && 'address' in entry);

@@ -31,9 +31,7 @@ const bound = paramType(
   blockSchema(LOG_TAGS),
 );
 
-/**
- * Returns a bound of a block range as a number; `earliest` is 0. Undefined for another tag, or if there is no bound.
- */
+/** Returns a bound of a block range as a number; `earliest` is 0. Undefined for other tags, or without a bound. */
 export function numberOfBound(bound: string | undefined): number | undefined {
   if (bound === 'earliest') return 0;
   return bound === undefined || isTag(bound) ? undefined : Number(bound);
@@ -80,9 +78,7 @@ export const logFilter: ParamType = {
   },
 };
 
-/**
- * Filter of a log subscription. It accepts `fromBlock` and `toBlock`, because go-ethereum's client always sends them.
- */
+/** Filter of a log subscription. `fromBlock` and `toBlock` are allowed: go-ethereum's client always sends them. */
 export const liveLogFilter: ParamType = {
   allowed: filter.allowed,
   ...(filter.schema && { schema: filter.schema }),

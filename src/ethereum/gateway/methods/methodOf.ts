@@ -9,15 +9,12 @@ export interface MethodServices {
   readonly network: Network;
   readonly index: IndexServices;
   readonly filters: (row: FilterRow) => Handler;
-  /**
-   * Returns the OpenRPC document as JSON. Called when a client first requests the document, to keep the start fast.
-   */
+  /** Returns the OpenRPC document as JSON. Called when it is first requested, so that the server starts faster. */
   readonly description: () => Buffer;
 }
 
 /**
- * Creates a network's method from its row in the method table. It converts parameters, checks limits, runs the
- * handler.
+ * Creates a network's method from a row of the method table. It reads parameters, checks limits, runs the handler.
  */
 export function methodOf(row: MethodRow, services: MethodServices): Method {
   const read = isExtra(row) ? asTheyCame : paramsReader(row.params);

@@ -8,9 +8,7 @@ export interface ParamType {
   readonly schema?: JsonSchema;
   /** Description of the allowed values. Error messages print it after "must be". */
   readonly allowed: string;
-  /**
-   * Returns the value in canonical form. If the value is invalid, throws RpcError with `path`, value and `allowed`.
-   */
+  /** Returns the value in canonical form. If it is invalid, throws RpcError with `path`, value and `allowed`. */
   read(value: unknown, path: string): unknown;
 }
 

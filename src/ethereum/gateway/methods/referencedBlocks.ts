@@ -12,9 +12,7 @@ export const blockItself = (_params: readonly unknown[], value: unknown): Iterab
 export const blockOfInclusion = (_params: readonly unknown[], value: unknown): Iterable<BlockReference> =>
   refsIn([value], 'blockNumber', 'blockHash');
 
-/**
- * Returns the blocks of a list of logs. None if the filter has a block hash: the result is then valid on any fork.
- */
+/** Returns the blocks of a list of logs. None for a filter with a block hash: its result is valid on any fork. */
 export function blocksOfLogs(params: readonly unknown[], value: unknown): Iterable<BlockReference> {
   const { blockHash } = params[0] as LogFilter; // validated by the parameter type
   return blockHash === undefined && Array.isArray(value) ? refsIn(value, 'blockNumber', 'blockHash') : [];

@@ -41,10 +41,7 @@ export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
 /** Shape of a result. If a node returns a result with another shape, the result is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
 
-/**
- * Result of a node after the check of its shape. It is an object, unless the shape in the method's row is another
- * one.
- */
+/** Result of a node whose shape was checked. It is an object, unless the shape in the method's row is another. */
 export type Members = Readonly<Record<string, unknown>>;
 
 interface Row {
@@ -79,21 +76,13 @@ export interface RelayedRow extends Row {
    * InvalidResponseError.
    */
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
-  /**
-   * Returns the blocks to which a result refers. If the result is itself a block, returns that block. Default: none.
-   */
+  /** Returns the blocks to which a result refers. If the result is a block, returns that block. Default: none. */
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
-  /**
-   * True if the result describes the block that a parameter names. If that block exists, the result must not be null.
-   */
+  /** True if the result describes the block that a parameter names. If it exists, the result must not be null. */
   readonly isBlockItself?: true;
-  /**
-   * Maximum bytes of the result if it is always small. A larger result is a fault of the node. Undefined: no maximum.
-   */
+  /** Maximum bytes of a result that is always small. A larger one is a fault of the node. Undefined: no maximum. */
   readonly smallBytes?: number;
-  /**
-   * True if `check` proves the result to be correct, so that the result of a single node can be cached permanently.
-   */
+  /** True if `check` proves the result. The result of a single node can then be cached permanently. */
   readonly isProven?: true;
   /** True if correct nodes may return different results, because their gas limits or estimates differ. */
   readonly mayDiffer?: true;
@@ -115,9 +104,7 @@ export interface RelayedRow extends Row {
 export interface FilterRow extends Row {
   readonly scope: { readonly of: 'filters' };
   readonly resultSchema: JsonSchema;
-  /**
-   * True if a call changes the filter. Its response must then not be rejected, because the change is already made.
-   */
+  /** True if a call changes the filter. Its response must then not be rejected, because the filter has changed. */
   readonly isOnce?: true;
   readonly isFilter: true;
 }

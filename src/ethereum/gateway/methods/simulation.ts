@@ -6,10 +6,7 @@ import type { RelayedRow } from './row.ts';
 
 /** Maximum number of blocks in a call of eth_simulateV1. Nodes allow no more. */
 export const MAX_SIMULATED_BLOCKS = 256;
-/**
- * Maximum number of simulated calls in one eth_simulateV1 call. The node's gas limit and the timeout bound their
- * cost.
- */
+/** Maximum number of simulated calls in all blocks. The node's gas limit and the timeout bound the cost of each. */
 export const MAX_SIMULATED_CALLS = 1000;
 
 interface Simulation {
@@ -49,9 +46,7 @@ function checkCounts(blocks: readonly unknown[]): void {
   if (calls > MAX_SIMULATED_CALLS) throw overLimit('calls of a simulation', MAX_SIMULATED_CALLS, calls);
 }
 
-/**
- * Checks that there is one result per simulated call. Nodes insert empty blocks, so the sums over all blocks count.
- */
+/** Checks that there is one result per simulated call. Sums are compared, because nodes insert empty blocks. */
 export const isSimulation: NonNullable<RelayedRow['check']> = ([simulated], value) => {
   const blocks = value as unknown as readonly unknown[]; // the result was checked to be a list
   let results = 0;

@@ -11,18 +11,21 @@ import type { CounterSeries } from '../../../../platform/metrics/index.ts';
 import type { HttpAnswer, ResultStream } from '../../../jsonrpc/index.ts';
 import { bytesOf, joined, pipe, respond } from '../respond.ts';
 
-/** Minimum size for compression. Smaller responses fit into one packet without it. */
+/** Minimum size of a response to compress, in bytes. A smaller response fits into one packet uncompressed. */
 const MIN_BYTES = 1_024;
 /**
- * Maximum number of concurrent compressions. libuv has four threads for them and for files; two stay free for files.
+ * Maximum number of concurrent compressions. libuv uses its four threads for compression and files; two stay free for
+ * files.
  */
 const MAX_AT_ONCE = 2;
-/** Maximum number of concurrent compressed streams. Each uses up to 1 MB and mostly waits for its node or client. */
+/** Maximum number of concurrent compressed streams. Each uses up to 1 MB, and mostly waits for its node or client. */
 const MAX_STREAMS = 8;
-/** Maximum number of parts that are compressed one by one. Batches have more, small parts, which are joined first. */
+/**
+ * Maximum number of response parts to compress one by one. A batch has more parts; they are small and joined first.
+ */
 const MAX_PARTS_APART = 3;
 
-/** `busy`: sent uncompressed, because no processor time or no compression slot was free. */
+/** `busy`: the response was sent uncompressed, because no processor time or no compression slot was free. */
 export type CompressionResult = 'compressed' | 'busy';
 
 export interface Recipient {

@@ -11,14 +11,14 @@ export const FILTER_BYTES = 256;
 const ADDRESS_BYTES = 256;
 /** Memory charged for a topic of a log filter. Measured: 97 bytes of heap. */
 const TOPIC_BYTES = 96;
-/** Number of index entries per address, because traces are indexed by sender and by recipient. */
+/** Number of entries in the subscriber index per address of a trace subscription: as sender and as recipient. */
 const TRACE_SIDES = 2;
 
-/** Bytes to charge for a log filter or a log subscription. */
+/** Returns the bytes to charge for a log filter or a log subscription. */
 export function logFilterBytes({ address = [], topics = [] }: Pick<LogFilter, 'address' | 'topics'>): number {
   return FILTER_BYTES + ADDRESS_BYTES * [address].flat().length + TOPIC_BYTES * topics.flat().length;
 }
 
-/** Bytes to charge for a trace subscription. */
+/** Returns the bytes to charge for a trace subscription. */
 export const traceFilterBytes = ({ addresses }: Pick<WantedTraces, 'addresses'>): number =>
   FILTER_BYTES + TRACE_SIDES * ADDRESS_BYTES * addresses.length;

@@ -29,7 +29,9 @@ export interface Lease {
 interface Leased {
   calls: number;
   untilMs: number;
-  /** Calls of the rejected lease. Until `refusedUntilMs`, requests for this number or more are rejected too. */
+  /**
+   * Number of calls in the last rejected lease. Until `refusedUntilMs`, requests for as many or more are rejected.
+   */
   refusedCalls: number;
   refusedUntilMs: number;
 }

@@ -110,9 +110,7 @@ export class Live {
     };
   }
 
-  /**
-   * Notifies subscribers. If logs are unavailable, rejects before the first notification, so that a retry is safe.
-   */
+  /** Notifies subscribers. If logs are unavailable, rejects before any notification, so that a retry is safe. */
   async #notify({ undone, added }: ChainChange): Promise<void> {
     const heads = [...this.#heads];
     const wantsLogs = this.#logs.size > 0;

@@ -15,9 +15,7 @@ interface Bounds {
   readonly endBlock: number | undefined;
 }
 
-/**
- * Returns the block range of a query. If `endBlock` is absent or above the head, the range ends at the latest block.
- */
+/** Returns a query's block range. If `endBlock` is absent or above the head, the range ends at the latest block. */
 export async function chainRange(
   services: IndexServices,
   { startBlock, endBlock }: Bounds,

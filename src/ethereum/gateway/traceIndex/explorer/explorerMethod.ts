@@ -21,10 +21,7 @@ export const EXPLORER_PERMISSION = 'floodgate_addressTraces';
 /** Name of the explorer method in metrics. The method cannot be called over JSON-RPC. */
 export const EXPLORER_METHOD = 'txlistinternal';
 
-/**
- * Maximum number of pages with fewer rows than requested, because of the scan limit. With more, the query is
- * rejected.
- */
+/** Maximum number of pages that the scan limit ends early. A query with more such pages is rejected. */
 const MAX_SHORT_PAGES = 10;
 
 /** Maximum number of attempts to read a result. A result is read again if blocks are replaced during the attempt. */
@@ -55,10 +52,7 @@ interface Found {
   readonly missing: readonly BlockRange[];
 }
 
-/**
- * Reads the result of a query. If a reorg replaces blocks between two pages, starts again, to avoid rows of two
- * forks.
- */
+/** Reads the result of a query, and again if a reorg replaced blocks between two pages: it must be from one fork. */
 async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise<Found> {
   for (let left = MAX_READS; left > 0; left--)
     try {
@@ -99,9 +93,7 @@ async function readTransaction(services: IndexServices, query: TransactionQuery)
   }
 }
 
-/**
- * Returns the number of a missing block if the error says that no node can return this block. Otherwise undefined.
- */
+/** Returns the number of the missing block if the error says that no node can return a block. */
 function missingBlockOf(error: unknown): number | undefined {
   if (!(error instanceof RpcError) || error.code !== RPC_ERRORS.resourceNotFound.code) return undefined;
   const { blockNumber } = (error.data ?? {}) as { readonly blockNumber?: unknown }; // `data` is an object or undefined

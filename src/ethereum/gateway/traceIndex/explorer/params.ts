@@ -3,9 +3,7 @@ import type { Address, Direction, Hash, Order } from '../../../traces/index.ts';
 import { address as addressKind, hash as hashKind } from '../../methods/paramTypes.ts';
 import { quoted } from '../traceFilter/quoted.ts';
 
-/**
- * Maximum number of rows on a page, and on that page and all earlier ones together. Block explorers use this limit.
- */
+/** Maximum number of rows on a page, and on a page and all earlier pages together. Block explorers use it too. */
 export const MAX_ROWS = 10_000;
 
 export type ExplorerQuery =
@@ -101,9 +99,7 @@ function readNumber(given: ReadonlyMap<string, string>, name: string): number | 
   return Number(value);
 }
 
-/**
- * Returns the block number in a query parameter. Undefined if the parameter is absent, or if `endblock` is `latest`.
- */
+/** Returns a block number from the query. Undefined if the parameter is absent, or if `endblock` is `latest`. */
 function readBlock(given: ReadonlyMap<string, string>, name: 'startblock' | 'endblock'): number | undefined {
   if (name === 'endblock' && given.get(name)?.toLowerCase() === 'latest') return undefined;
   return readNumber(given, name);

@@ -1,10 +1,7 @@
 import { RateLimitedError, RPC_ERRORS, type RpcError } from '../../../jsonrpc/index.ts';
 import type { BlockRange, InternalTransaction } from '../../../traces/index.ts';
 
-/**
- * Returns an internal transaction in Etherscan format, with the additional members of Blockscout. All values are
- * strings.
- */
+/** Returns an internal transaction in Etherscan format, with Blockscout's extra members. All values are strings. */
 function rowOf(transaction: InternalTransaction): object {
   const { type, gas, gasUsed, error, hasFailed } = transaction;
   return {

@@ -2,10 +2,7 @@ import type { BlockBound } from '../traceFilter/blockTag.ts';
 import { checkHead, type Heads, resolveBound } from '../traceFilter/fromIndex.ts';
 import { checkOrder } from '../traceFilter/params.ts';
 
-/**
- * Returns the block range of a query as numbers. Without `from`, it starts at the lowest indexed block. Throws
- * RpcError.
- */
+/** Returns the block range of a query as numbers. Without `from`, it starts at the lowest indexed block. */
 export function rangeOf(
   { from, to }: { readonly from: BlockBound | undefined; readonly to: BlockBound },
   heads: Heads,

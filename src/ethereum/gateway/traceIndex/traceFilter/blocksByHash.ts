@@ -8,9 +8,7 @@ import { ensureIndexed, resolveHeads } from './fromIndex.ts';
 /** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
 const MAX_KNOWN_NUMBERS = 4096;
 
-/**
- * Reads indexed blocks by hash. The index is ordered by block number, so nodes are asked for the number of a hash.
- */
+/** Reads indexed blocks by hash. The index is ordered by number, so nodes are asked for the number of a hash. */
 export class BlocksByHash {
   readonly #services: IndexServices;
   /** Block numbers by block hash. The number of a hash never changes, not even in a reorg. */
@@ -20,9 +18,7 @@ export class BlocksByHash {
     this.#services = services;
   }
 
-  /**
-   * Calls `read` with the number of a block. `read` returns undefined if the index lacks the block. Throws RpcError.
-   */
+  /** Calls `read` with the number of a block. `read` returns undefined if the block is missing. Throws RpcError. */
   async read<T>(hash: Hash, read: (blockNumber: number) => MaybePromise<T | undefined>): Promise<T> {
     const { indexer } = this.#services;
     const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
@@ -41,9 +37,7 @@ export class BlocksByHash {
     );
   }
 
-  /**
-   * Lets the index follow the chain, and reads the block again. The index may have had another block of this number.
-   */
+  /** Lets the index follow the chain, and reads the block again. It may have had another block of this number. */
   async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
     const { store, indexer } = this.#services;
     // After a reorg to a lower head, the index may still have replaced blocks above that head.

@@ -1,6 +1,4 @@
-/**
- * Functions for all methods of the trace index: resolve block tags, fetch missing blocks, limit the size of results.
- */
+/** Functions of all methods of the trace index. They resolve block tags, fetch missing blocks, and limit results. */
 
 import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
@@ -18,10 +16,7 @@ import type { BlockBound } from './blockTag.ts';
 export interface Heads {
   /** Number of the newest block that the nodes report. */
   readonly head: number;
-  /**
-   * Block number for the tag `latest`: the newest indexed block up to `head`, or `head` if a bound is above the
-   * index.
-   */
+  /** Number of the block `latest`: the newest indexed one up to `head`, or `head` if a bound is above the index. */
   readonly latest: number;
   /** Number of the safe block. Undefined if no node reports one. */
   readonly safe: number | undefined;
@@ -92,8 +87,7 @@ function headsFrom(node: NodeHeads | undefined, indexed: number | undefined): He
 /** Returns the number of a block or tag. Throws RpcError if no node reports a block for the tag. */
 export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {
   const number = numberOf(heads, bound);
-  // A tag must not stand for a block above the head. After a rollback, a node may still report an old `safe` or
-  // `finalized` block.
+  // A tag must not exceed the head. After a rollback, a node may still report an old `safe` or `finalized` block.
   if (number !== undefined && (typeof bound === 'number' || number <= heads.head)) return number;
   throw new RpcError('resourceNotFound', `${member}: no node reports a ${bound} block`);
 }

@@ -1,11 +1,7 @@
-/**
- * Maximum length of a client's text in an error message. A transaction hash that is cut to it is still recognisable.
- */
+/** Maximum length of a client's text in an error message. It still makes a transaction hash recognisable. */
 const MAX_LENGTH = 60;
 
-/**
- * Formats a value for an error message. Cuts long strings, and replaces a list or an object by the name of its type.
- */
+/** Formats a value for an error message. Cuts long strings. Lists and objects become `a list` and `an object`. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > MAX_LENGTH ? `${value.slice(0, MAX_LENGTH)}…` : value);

@@ -26,9 +26,7 @@ import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 const NOTHING = Buffer.from('[]');
 const INSTEAD = 'request fewer traces with count';
 
-/**
- * Returns the handler of trace_filter. It responds synchronously if this process has the index with the whole range.
- */
+/** Returns the handler of trace_filter. It is synchronous if this process has the index with the whole range. */
 export function traceFilter(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
   const blocks = new BlocksByHash(services);

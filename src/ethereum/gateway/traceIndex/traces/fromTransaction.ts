@@ -25,9 +25,7 @@ export function fromTransaction(
     );
 }
 
-/**
- * Finds a transaction, without limiting the size of the result. Resolves with null if the transaction is in no block.
- */
+/** Finds a transaction, without a limit for the result's size. Returns null if the transaction is in no block. */
 export const findTransaction = <T>(
   services: IndexServices,
   hash: Hash,

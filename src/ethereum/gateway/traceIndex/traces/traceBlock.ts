@@ -12,9 +12,7 @@ import type { IndexServices } from './indexServices.ts';
 
 const INSTEAD = 'request parts of it with trace_filter';
 
-/**
- * Returns the handler of trace_block, which returns all traces of a block from the index. Reward traces come last.
- */
+/** Returns the handler of trace_block, which returns all traces of a block from the index, with rewards last. */
 export function traceBlock(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
   return ([block]) => {
