@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OperatorError } from './operatorError.ts';
 
-/**
- * Throws OperatorError if the data folder lacks the store, because opening it would create one that no server uses.
- */
+/** Throws OperatorError if the data folder lacks the store: opening it would create one that no server uses. */
 export function requireStore(dataDir: string, store: 'rules' | 'gateway'): void {
   if (existsSync(join(dataDir, store))) return;
   const what = store === 'rules' ? 'rules and tokens' : 'keys of a gateway';

@@ -40,9 +40,7 @@ export function networksOf(config: Config): Map<string, NetworkConfig> {
 const withLimits = (upstream: Config['upstream'][number]): UpstreamConfig =>
   typeof upstream === 'string' ? { url: upstream } : upstream;
 
-/**
- * Returns the node URLs in `named` (from flags), or else those of the configuration. Throws ConfigError without URLs.
- */
+/** Returns the node URLs in `named` (from flags), or else the configured ones. Throws ConfigError without any. */
 export function nodesOf(config: Config, network: string, named: readonly string[]): readonly string[] {
   // Flags override the configuration of any network.
   if (named.length > 0) {

@@ -7,9 +7,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 export interface Option {
   readonly path: string;
   readonly variable: string;
-  /**
-   * Variable with the path of a file that contains the value. Exists for secrets and URLs, which may contain secrets.
-   */
+  /** Variable with the path of a file that contains the value. Exists for secrets, and for URLs with secrets. */
   readonly fileVariable?: string;
   readonly flag: string;
   readonly schema: TSchema & OptionNotes;

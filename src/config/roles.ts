@@ -5,10 +5,7 @@ export type Role = (typeof ROLES)[number];
 
 const ALL = 'all';
 
-/**
- * Returns the roles of a server in the order of `ROLES`. Throws ConfigError if an option that a role needs is not
- * set.
- */
+/** Returns a server's roles in the order of `ROLES`. Throws ConfigError if a role needs an option that is not set. */
 export function rolesOf(config: Config): readonly Role[] {
   const { role, dns } = config;
   if (role === ALL) return ROLES.filter((one) => one !== 'guard' || dns.account !== undefined);

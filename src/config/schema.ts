@@ -365,9 +365,7 @@ const Index = Type.Object(
 );
 
 const UpstreamUrl = Type.String({ pattern: '^https?://' });
-/**
- * Node of a network: a URL, or an object with quotas. Objects occur only in the file; variables and flags list URLs.
- */
+/** Node of a network: a URL, or an object with budgets. Only the file has objects; variables and flags have URLs. */
 const Upstream = Type.Union(
   [
     UpstreamUrl,

@@ -1,6 +1,6 @@
 import type { FillProgress } from '../../server/index.ts';
 
-/** Milliseconds between two updates of the bar on a terminal. Other outputs get a line at `LINE_INTERVAL_MS`. */
+/** Milliseconds between two updates of the bar on a terminal. Other outputs get a line every `LINE_INTERVAL_MS`. */
 const DRAW_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5_000;
 const MAX_BAR_COLUMNS = 24;

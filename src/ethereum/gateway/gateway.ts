@@ -138,9 +138,7 @@ export class Gateway {
     span?.set('floodgate.network', network);
     const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
-    /**
-     * Acquires one of the `maxInFlight` slots. Called when the body is complete, so that slow senders occupy no slot.
-     */
+    /** Acquires one of `maxInFlight` slots. Called when the body is complete, so that slow senders occupy none. */
     const start = (): boolean => {
       const refusal = permit.start();
       if (refusal === undefined) response.onFinished(permit.release);

@@ -2,9 +2,7 @@ import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
 
-/**
- * Data of a call in addition to its parameters. The handler stores the source of the result here (`cache`, `node`).
- */
+/** Data of a call besides its parameters. The handler stores the source of the result here (`cache`, `node`). */
 export interface CallContext {
   /** True if the handler may return a large result as a stream. */
   readonly mayStream: boolean;
@@ -30,9 +28,7 @@ export interface Method {
   readonly name: string;
   /** True if the method changes state. After its execution, its response must not be rejected. */
   readonly changesState?: boolean;
-  /**
-   * Name of another method. An API key that permits it also permits this one, which has a URL path instead of a name.
-   */
+  /** Method whose permission also permits this one. Set for methods that have a URL path instead of a name. */
   readonly permissionOf?: string;
   /** True if every API key may call the method, even a key that is restricted to some methods. */
   readonly isForEveryKey?: boolean;

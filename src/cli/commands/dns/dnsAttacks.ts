@@ -113,9 +113,7 @@ function formatAttack(attack: Attack): string {
     .join('\n');
 }
 
-/**
- * Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. A query is counted by the mode that its rule had then.
- */
+/** Returns `1200 limited (60.0 %), 300 would drop (15.0 %)`. A query counts by the rule's mode when it arrived. */
 export const limitedOf = ({ queries, limited, limited_share, would_drop }: AttackSummary): string =>
   `${limited} limited (${percent(limited_share)}), ${would_drop} would drop (${percent(would_drop / Math.max(1, queries))})`;
 

@@ -21,14 +21,10 @@ export interface AnswerCacheOptions {
   readonly memoryBytes: number;
 }
 
-/**
- * Time in milliseconds for which a result of only one node is cached. It bounds how long a wrong result is served.
- */
+/** Time in milliseconds for which a result of only one node is cached. A wrong result is served at most this long. */
 const UNCONFIRMED_MS = 3_600_000;
 
-/**
- * Key prefix for proven and confirmed results on disk. Older versions stored unconfirmed results, without a prefix.
- */
+/** Key prefix for proven and confirmed results on disk. Older versions stored unconfirmed ones without a prefix. */
 const CONFIRMED = 'confirmed';
 
 /**
@@ -44,7 +40,7 @@ export class AnswerCache {
   readonly #store: AnswerStore;
   readonly #final: MemoryCache;
   readonly #head: MemoryCache;
-  /** Number that is incremented at each new head. A result is not cached if the head changed during its request. */
+  /** Incremented at each new head. A result for the head is not cached if the head changed during the request. */
   #epoch = 0;
   readonly #wrongResults = new Map<string, number>();
   /** True after the anchor was compared with the nodes. Before that, stored results may belong to another chain. */
@@ -114,9 +110,7 @@ export class AnswerCache {
     this.#head.clear();
   }
 
-  /**
-   * Opens the store for the nodes' chain. If that chain lacks the anchor, empties the store and resolves with true.
-   */
+  /** Opens the store for the nodes' chain. If the anchor is not on it, empties the store and resolves with true. */
   async open(chainId: string, hashOf: (number: number) => Promise<string | undefined>): Promise<boolean> {
     const anchor = this.#store.anchor(this.#network);
     if (anchor !== undefined) {

@@ -51,9 +51,7 @@ export class RequestBodies {
     });
   }
 
-  /**
-   * Decompresses a body. Until a thread is free, the body counts as an unfinished request, which bounds the queue.
-   */
+  /** Decompresses a body. Until a thread is free, it counts as an unfinished request, which bounds the queue. */
   #decompress(body: CodedBody, { request, response }: Exchange, done: Done): void {
     const unfinished = this.#unfinished.begin(request, body.bytes.length, () => request.socket.destroy());
     if (unfinished === undefined) return done(TOO_MUCH_UNFINISHED);

@@ -57,9 +57,7 @@ export interface KeyStore {
   list(): ApiKey[];
   /** Returns all API keys with the hashes of their secrets, in any order. */
   entries(): StoredKey[];
-  /**
-   * Adds a key; an existing key with this hash is kept. Resolves when the change is durable. Throws `TooManyKeys`.
-   */
+  /** Adds a key, unless one with this hash exists. Resolves when the change is durable. Throws `TooManyKeys`. */
   add(secretHash: string, key: ApiKey): Promise<void>;
   /** Revokes a key by its id. Resolves with the key when the change is durable, or undefined if there is none. */
   revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined>;

@@ -2,7 +2,7 @@ import { InvalidResponseError } from '../../nodes/index.ts';
 import type { LogFilter } from './logFilter.ts';
 import { isTag } from './paramTypes.ts';
 
-/** Throws InvalidResponseError if a log does not match the filter, or if two blocks with logs have one number. */
+/** Throws InvalidResponseError if a log does not match the filter, or if one block number has two block hashes. */
 export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
   const from = boundOf(filter.fromBlock);
   const to = boundOf(filter.toBlock);

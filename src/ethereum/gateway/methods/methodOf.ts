@@ -13,9 +13,7 @@ export interface MethodServices {
   readonly description: () => Buffer;
 }
 
-/**
- * Creates a network's method from a row of the method table. It reads parameters, checks limits, runs the handler.
- */
+/** Creates a method from its row in the method table. It reads parameters, checks limits and runs the handler. */
 export function methodOf(row: MethodRow, services: MethodServices): Method {
   const read = isExtra(row) ? asTheyCame : paramsReader(row.params);
   const handler = handlerOf(row, services);

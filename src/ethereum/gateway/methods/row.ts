@@ -41,7 +41,7 @@ export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
 /** Shape of a result. If a node returns a result with another shape, the result is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
 
-/** Result of a node whose shape was checked. It is an object, unless the shape in the method's row is another. */
+/** Result of a node after a check of its shape. It is an object, unless the method's row requires another shape. */
 export type Members = Readonly<Record<string, unknown>>;
 
 interface Row {
@@ -78,7 +78,7 @@ export interface RelayedRow extends Row {
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
   /** Returns the blocks to which a result refers. If the result is a block, returns that block. Default: none. */
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
-  /** True if the result describes the block that a parameter names. If it exists, the result must not be null. */
+  /** True if the result describes the block that a parameter names. If that block exists, null is invalid. */
   readonly isBlockItself?: true;
   /** Maximum bytes of a result that is always small. A larger one is a fault of the node. Undefined: no maximum. */
   readonly smallBytes?: number;

@@ -46,7 +46,7 @@ function checkCounts(blocks: readonly unknown[]): void {
   if (calls > MAX_SIMULATED_CALLS) throw overLimit('calls of a simulation', MAX_SIMULATED_CALLS, calls);
 }
 
-/** Checks that there is one result per simulated call. Sums are compared, because nodes insert empty blocks. */
+/** Checks that there is one result per simulated call, over all blocks, because nodes insert empty blocks. */
 export const isSimulation: NonNullable<RelayedRow['check']> = ([simulated], value) => {
   const blocks = value as unknown as readonly unknown[]; // the result was checked to be a list
   let results = 0;

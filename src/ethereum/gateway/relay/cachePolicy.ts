@@ -6,7 +6,7 @@ import type { RelayedRow } from '../methods/row.ts';
  * Determines how long a result can be cached, as far as the request alone decides this.
  * - `never`: The result is not cached.
  * - `constant`: The result never changes.
- * - `found`: The result contains a block number, which decides as described for a number.
+ * - `found`: The result contains the number of the block on which it depends.
  * - a number: The result depends on the block with this number and on its ancestors. If the block is final, the
  *   result never changes. Otherwise the result is cached until the head changes.
  */
@@ -47,8 +47,8 @@ export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]
  */
 export function isLookUp({ nullable, scope }: RelayedRow, params: readonly unknown[]): boolean {
   if (nullable !== true) return false;
-  // A block by number is not looked up in this sense: only nodes that have the block are asked for it. A block by
-  // hash (here an object) is.
+  // A block is requested by number only from nodes that have it, so that is no look-up. A request by hash (an object)
+  // is one.
   return scope.of !== 'block' || typeof params[scope.param] === 'object';
 }
 

@@ -68,7 +68,7 @@ export class CachedRelay {
       : this.#ask({ key, params, policy }, context);
   }
 
-  /** Returns the block number of the head that was agreed on by several nodes. No node is asked for it again. */
+  /** Returns the latest block number, for several nodes: the head on which they agree, without a new request. */
   #head(context: CallContext): Result | Promise<Result> {
     const { pool } = this.#network;
     if (pool.isAnyHealthy) return this.#knownHead(context);
@@ -164,7 +164,7 @@ export class CachedRelay {
     const bytes = Buffer.from(response.bytes);
     if (block !== 'constant' && !this.#isFinal(block)) return cache.putHead(key, bytes, epoch);
     if (this.#row.isProven === true || this.#needsAgreement) return cache.putFinal(key, bytes);
-    // The node may have been quarantined during this request, because another result of it was wrong.
+    // If the node was quarantined during this request, another result of it was wrong, so this one is not cached.
     if (node.health === 'quarantined') return;
     cache.putUnconfirmed(key, bytes, node.name);
     if (pool.isSingle) return;

@@ -14,15 +14,13 @@ import { bytesOf, joined, pipe, respond } from '../respond.ts';
 /** Minimum size of a response to compress, in bytes. A smaller response fits into one packet uncompressed. */
 const MIN_BYTES = 1_024;
 /**
- * Maximum number of concurrent compressions. libuv uses its four threads for compression and files; two stay free for
+ * Maximum number of concurrent compressions. libuv has four threads for compression and files; two stay free for
  * files.
  */
 const MAX_AT_ONCE = 2;
 /** Maximum number of concurrent compressed streams. Each uses up to 1 MB, and mostly waits for its node or client. */
 const MAX_STREAMS = 8;
-/**
- * Maximum number of response parts to compress one by one. A batch has more parts; they are small and joined first.
- */
+/** Maximum number of response parts to compress one by one. A batch has many small parts, which are joined first. */
 const MAX_PARTS_APART = 3;
 
 /** `busy`: the response was sent uncompressed, because no processor time or no compression slot was free. */

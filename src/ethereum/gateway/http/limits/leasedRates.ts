@@ -29,9 +29,7 @@ export interface Lease {
 interface Leased {
   calls: number;
   untilMs: number;
-  /**
-   * Number of calls in the last rejected lease. Until `refusedUntilMs`, requests for as many or more are rejected.
-   */
+  /** Number of calls in the last rejected lease. Until `refusedUntilMs`, this number or more is rejected at once. */
   refusedCalls: number;
   refusedUntilMs: number;
 }

@@ -1,8 +1,6 @@
 import { TokenBucket } from './tokenBucket.ts';
 
-/**
- * Maximum number of token buckets. Above it, the oldest is evicted; its client or key then gets a new, full bucket.
- */
+/** Maximum number of token buckets. Above it, the oldest is evicted; its client then gets a new, full bucket. */
 const MAX_BUCKETS = 100_000;
 const SWEEP = 16;
 

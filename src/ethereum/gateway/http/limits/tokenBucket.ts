@@ -13,8 +13,7 @@ export class TokenBucket {
   /** Takes tokens and returns 0. If there are too few, takes none and returns the seconds until there are enough. */
   take(count: number, nowMs: number): number {
     this.#fill(nowMs);
-    // The bucket never contains more tokens than its capacity. A higher count passes if the bucket is full, and
-    // overdraws it.
+    // A count above the capacity could never be covered. It passes when the bucket is full, and overdraws it.
     const needed = Math.min(count, this.#ratePerSecond);
     if (this.#tokens < needed) return (needed - this.#tokens) / this.#ratePerSecond;
     this.#tokens -= count;

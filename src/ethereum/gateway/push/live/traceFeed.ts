@@ -13,7 +13,7 @@ interface Waiting extends HeadChange {
   readonly moment: number;
 }
 
-/** Highest block of all changes until now. The hash is undefined if only its number is known. */
+/** Highest block after all changes so far. The hash is undefined if only the number is known. */
 interface Tip {
   readonly number: number;
   readonly hash?: string;

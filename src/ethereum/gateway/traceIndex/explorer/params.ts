@@ -3,7 +3,7 @@ import type { Address, Direction, Hash, Order } from '../../../traces/index.ts';
 import { address as addressKind, hash as hashKind } from '../../methods/paramTypes.ts';
 import { quoted } from '../traceFilter/quoted.ts';
 
-/** Maximum number of rows on a page, and on a page and all earlier pages together. Block explorers use it too. */
+/** Maximum number of rows on a page, and on a page and all earlier pages. Block explorers have the same limit. */
 export const MAX_ROWS = 10_000;
 
 export type ExplorerQuery =
@@ -25,7 +25,7 @@ export interface Rows {
   readonly count: number;
 }
 
-/** Query parameters that are not supported. They are rejected, because without them the result would be wrong. */
+/** Query parameters that are rejected, because they are not supported. Ignoring them would give a wrong result. */
 const NOT_SERVED = ['starttimestamp', 'endtimestamp'];
 
 /**

@@ -25,7 +25,7 @@ export interface WantedTraces {
   readonly filter: HistoryFilter;
 }
 
-/** Validated parameter of floodgate_addressTraces. It has not been compared with the head yet. */
+/** Parameter of floodgate_addressTraces after validation, except for the checks that need the current head. */
 export interface AddressTracesParams extends WantedTraces {
   /** First block of the range. Default: the lowest block of the index. */
   readonly from: BlockBound | undefined;
@@ -62,7 +62,7 @@ export const addressTracesObject: ParamType = {
   },
 };
 
-/** Filter of a trace subscription: the members of floodgate_addressTraces that select traces of any block. */
+/** Filter of a trace subscription: the members of floodgate_addressTraces except block range, order and paging. */
 export const wantedTracesObject: ParamType = {
   allowed: ALLOWED,
   read(value, path): WantedTraces {

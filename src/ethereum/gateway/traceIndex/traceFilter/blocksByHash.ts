@@ -37,7 +37,7 @@ export class BlocksByHash {
     );
   }
 
-  /** Lets the index follow the chain, and reads the block again. It may have had another block of this number. */
+  /** Lets the index follow the chain, and reads again: the index may have had another block with this number. */
   async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
     const { store, indexer } = this.#services;
     // After a reorg to a lower head, the index may still have replaced blocks above that head.

@@ -12,7 +12,7 @@ import type { BlockBound } from './blockTag.ts';
 import { blockBound, readBlockBound, readQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
 
-/** Validated parameters of trace_filter. They have not been compared with the head yet. */
+/** Parameters of trace_filter after validation, except for the checks that need the current head. */
 export interface TraceFilterParams {
   readonly from: BlockBound;
   readonly to: BlockBound;

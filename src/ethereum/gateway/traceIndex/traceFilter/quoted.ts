@@ -1,4 +1,4 @@
-/** Maximum length of a client's text in an error message. It still makes a transaction hash recognisable. */
+/** Maximum length of a client's text in an error message. A transaction hash is cut, but stays recognisable. */
 const MAX_LENGTH = 60;
 
 /** Formats a value for an error message. Cuts long strings. Lists and objects become `a list` and `an object`. */
