@@ -22,7 +22,7 @@ export async function copyStore(from: string, to: string): Promise<ReadonlyMap<T
 
 const locationOf = (store: string): string => (DATABASE.test(store) ? store : resolve(store));
 
-/** Loads only the storage engine that the store needs. */
+/** Opens the store at a database URL or in a data folder. Loads only the storage engine that this store needs. */
 const storeAt = async (store: string): Promise<StoreDump> =>
   DATABASE.test(store)
     ? databaseDump(store, { log: QUIET })

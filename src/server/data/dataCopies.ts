@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { copyStore, DATA_FILE, sealStoreFile, storeFolders } from '../../platform/storeFile/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
 
-/** A backup cannot be created, restored or verified. The message tells the user what to do. */
+/** Thrown if a backup cannot be created, restored or verified. The message tells the user what to do. */
 class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-/** File next to the stores of a backup, with the creation time. */
+/** File of a backup, next to its stores, that contains the creation time and the names of the stores. */
 const MANIFEST = 'backup.json';
 
 /** Verifies one store in a folder and returns its problems; `store` is the store's name. */
@@ -38,7 +38,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
     throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
   const lock = lockDataDir(dataDir);
   try {
-    // The name must not contain a dot, because lmdb would treat it as a file.
+    // The folder's name must not contain a dot, because lmdb would take it for the name of a file.
     const unpacked = stores.map((store) => ({ store, folder: join(dataDir, `restoring-${store}`) }));
     for (const { folder } of unpacked) rmSync(folder, { recursive: true, force: true });
     const held = storeFolders(dataDir);

@@ -1,12 +1,12 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Another process uses the data folder. Two servers must never write to the same folder. */
+/** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 }
 
-/** The data folder cannot be written: it is read-only, full, owned by another user, or not a folder. */
+/** Thrown if the data folder cannot be written: it is read-only, full, owned by another user, or not a folder. */
 class DataDirUnusableError extends Error {
   override readonly name = 'DataDirUnusableError';
 }
@@ -15,7 +15,7 @@ export interface DataDirLock {
   release(): void;
 }
 
-/** Owner of a lock. The process id alone is not enough, because the system may reuse it. */
+/** The process that owns a lock. Its process id alone does not identify it, because the system may reuse the id. */
 interface LockOwner {
   readonly pid: number;
   /** Start time of the process in the system's units; null if unknown. */
@@ -23,7 +23,9 @@ interface LockOwner {
 }
 
 const LOCK_FILE = 'floodgate.lock';
-/** Maximum number of attempts, because another process may take over a stale lock at the same time. */
+/**
+ * Maximum number of attempts to lock. An attempt fails if another process takes over a stale lock at the same time.
+ */
 const MAX_ATTEMPTS = 5;
 
 /**
@@ -56,7 +58,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
   throw new DataDirInUseError(`${dataDir} is being locked by another process; try again`);
 }
 
-/** Creates a hard link to a complete file, which is atomic and fails if the target exists. */
+/** Creates the file `to` as a hard link to `from`, which is atomic. Returns false if `to` already exists. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -106,8 +108,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Returns the start time of a process (field 22 of /proc/PID/stat); null if there is no such file. Returns null for
- * zombies too: they remain until the parent waits for them, and not every parent does.
+ * Returns the start time of a process (field 22 of /proc/PID/stat); null if there is no such file. Also returns null
+ * for a zombie, a process that has ended but whose parent has not waited for it; not every parent does.
  */
 function startOf(pid: number): string | null {
   try {

@@ -8,7 +8,7 @@ import { lockDataDir } from './dataDirLock.ts';
 
 const STORES = ['gateway', 'rules'] as const;
 
-/** Dump and restore of a data folder's rules and API keys. Throws DataDirInUseError if a server uses the folder. */
+/** Reads and fills the rules and API keys of a data folder. Throws DataDirInUseError if a server uses the folder. */
 export function folderStore(dataDir: string): StoreDump {
   return {
     read: (use) => locked(dataDir, () => use(batchesIn(dataDir))),
@@ -17,7 +17,7 @@ export function folderStore(dataDir: string): StoreDump {
         const found = STORES.find((store) => existsSync(join(dataDir, store)));
         if (found !== undefined)
           throw new StoreNotEmpty(`${dataDir} is not empty: it has a folder ${found}. Choose another folder`);
-        // An interrupted copy leaves only this folder.
+        // An interrupted copy may have left this folder.
         const unfinished = join(dataDir, 'store-copy');
         rmSync(unfinished, { recursive: true, force: true });
         mkdirSync(unfinished, { mode: 0o700 });

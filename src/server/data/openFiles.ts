@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../../platform/logging/index.ts';
 
-/** Minimum limit of open files. Stores, listeners, threads and Node.js use sixty; the rest is for connections. */
+/**
+ * The server does not start with a lower limit of open files. Stores, listeners, threads and Node.js use sixty files;
+ * the rest is for connections.
+ */
 const NEEDED = 128;
-/** Usual limit of most systems, enough for some hundreds of connections. */
+/** The limit of open files on most systems, enough for some hundreds of connections. A lower limit is logged. */
 const USUAL = 1024;
 
-/** The limit of open files is too low. The message has the limit and the remedy. */
+/** Thrown if the limit of open files is too low. The message states the limit and the remedy. */
 class TooFewFilesError extends Error {
   override readonly name = 'TooFewFilesError';
 }
 
-/** Throws TooFewFilesError if the limit of open files is too low to run. Logs a warning if it is low. */
+/** Throws TooFewFilesError if the limit of open files is below `NEEDED`. Logs a warning if it is below `USUAL`. */
 export function checkOpenFiles(log: Log, limit = openFilesLimit()): void {
   if (limit === undefined || limit >= USUAL) return;
   const advice = `raise the limit (ulimit -n, LimitNOFILE= of systemd) to ${USUAL} or more`;

@@ -9,13 +9,13 @@ export interface Beginning {
   readonly config: Config;
   readonly workers: number;
   readonly states: ReadonlyMap<string, NetworkState>;
-  /** All API keys of the database; undefined if keys are in the data folder. */
+  /** All API keys, if they are stored in a database; undefined if they are in the data folder. */
   readonly keys: KeyChanges | undefined;
 }
 
 interface OfNode {
   readonly network: string;
-  /** Index of the node in the configuration. */
+  /** Array index of the node in the network's configured list of nodes. */
   readonly node: number;
 }
 
@@ -24,7 +24,7 @@ export interface SubscriptionBytes {
   readonly bytes: number;
 }
 
-/** Call of an HTTP filter method, with canonical parameters. */
+/** A client's call of a filter method over HTTP. The parameters are in canonical form. */
 export interface FilterCall {
   readonly network: string;
   readonly method: string;
@@ -36,15 +36,18 @@ export interface FilterCall {
 /** Calls that workers accept from the first process. */
 export type WorkerCalls = {
   begin(beginning: Beginning): void;
-  /** Replies if the event loop runs. */
+  /** Does nothing. The reply proves that the worker's event loop runs. */
   ping(nothing: undefined): void;
   state(changed: { readonly network: string; readonly state: NetworkState }): void;
   keys(changes: KeyChanges): void;
   followed(change: { readonly network: string; readonly change: HeadChange }): void;
-  /** Replies when this worker sees everything that was written and sent before the call. */
+  /** Replies when the worker sees everything that the first process wrote to stores or sent before this call. */
   settle(nothing: undefined): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
-  /** Stops listening and closes everything. If `isGentle`, each connection closes after its next response. */
+  /**
+   * Ends the worker: it stops listening and closes its connections and stores. If `isGentle`, each connection closes
+   * after its next response.
+   */
   leave(how: { readonly isGentle: boolean; readonly timeoutMs: number }): Promise<readonly MetricJson[]>;
 };
 
@@ -56,11 +59,13 @@ export type PrimaryCalls = {
   failed(error: { readonly name: string; readonly message: string }): void;
   /** Polls a node now. Replies after the result was sent to all workers. */
   poll(node: OfNode): Promise<void>;
-  /** Replies after all state that the first process knows now was sent: messages arrive in order. */
+  /** Does nothing. Messages arrive in order, so the reply follows all state that the first process sent before it. */
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
-  /** Indexes blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
+  /**
+   * Indexes a range of blocks. Resolves with the first block that no node returns; with undefined if all are indexed.
+   */
   ensure(range: {
     readonly network: string;
     readonly fromBlock: number;
@@ -68,9 +73,12 @@ export type PrimaryCalls = {
   }): Promise<NotIndexed | undefined>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
-  /** Starts or stops sending a network's index changes, which are large and which few workers need, to the worker. */
+  /**
+   * Starts or stops sending the changes of a network's index to this worker. They are large, and few workers need
+   * them.
+   */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
-  /** Counts memory of a subscription. Rejects with RpcError at a limit. */
+  /** Counts memory of a subscription. Rejects with RpcError if a memory limit is reached. */
   takeFilterBytes(taken: SubscriptionBytes): void;
   giveFilterBytes(given: SubscriptionBytes): void;
   filter(call: FilterCall): Promise<Uint8Array>;

@@ -7,11 +7,11 @@ import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import { indexFolder } from '../jobs/indexFolder.ts';
 import { openSharedIndex } from '../jobs/openIndex.ts';
 
-/** Index of a network that the first process writes. */
+/** A worker's read access to the trace index of a network. The first process writes the index. */
 export interface FollowedIndex {
   readonly reader: TraceReader;
   follow(state: NetworkState): void;
-  /** Makes later reads see every commit up to now. */
+  /** Makes later reads of the data folder see everything that was committed until now. */
   refresh(): void;
   close(): Promise<void>;
 }

@@ -45,7 +45,7 @@ export interface FollowedNetwork {
   stop(): Promise<void>;
 }
 
-/** Opens a network whose nodes the first process polls and whose index it writes. */
+/** Opens an Ethereum network in a worker. The first process polls the nodes of the network and writes its index. */
 export async function followNetwork(
   options: FollowNetworkOptions,
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
@@ -54,7 +54,7 @@ export async function followNetwork(
   const index = await followIndex(options, { logger });
   const indexOf = (node: { readonly name: string }): number =>
     pool.nodes.findIndex((other) => other.name === node.name);
-  // Failed calls to the first process are ignored, because this process then ends.
+  // Calls to the first process fail when it ends. As this worker then ends too, their errors are ignored.
   const ignore = (): undefined => undefined;
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined },
@@ -109,7 +109,10 @@ export async function followNetwork(
   };
 }
 
-/** Runs work one at a time. Callers during a run share the next run, which starts after their calls. */
+/**
+ * Returns a function that starts `work`, one run at a time. Calls during a run share the next run, which thus starts
+ * after each of them.
+ */
 function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   let running = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -123,7 +126,7 @@ function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Asks the first process to index missing blocks. */
+/** Returns an index filler that asks the first process to index missing blocks. */
 function fillerOf(
   network: string,
   pool: NodePool,
@@ -147,7 +150,10 @@ function fillerOf(
   };
 }
 
-/** HTTP filters are in the first process, because a client's requests may reach any worker. */
+/**
+ * Returns the handler of a filter method. Filters are kept in the first process, because a client's HTTP requests may
+ * reach any worker.
+ */
 const remoteFilters =
   (network: string, primary: ToPrimary) =>
   ({ name: method }: FilterRow): Handler =>

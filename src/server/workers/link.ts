@@ -11,7 +11,7 @@ export type Message =
 
 interface SentError {
   readonly message: string;
-  /** Set if the gateway's client receives the error. */
+  /** Set if the error is an RpcError, whose code and data a client of the gateway receives. */
   readonly rpc?: Pick<RpcError, 'code' | 'data'> &
     Partial<Pick<RetryLaterError, 'status' | 'retryAfterSeconds'>>;
 }
@@ -32,7 +32,10 @@ export class Link<Here extends Calls, There extends Calls> {
     this.#calls = calls;
   }
 
-  /** Rejects with the error of the call, or with LinkClosedError if the other process ends first. */
+  /**
+   * Calls the other process. Rejects with the error of the call, or with LinkClosedError if that process ends before
+   * it replies.
+   */
   ask<Name extends keyof There & string>(
     name: Name,
     body: Parameters<There[Name]>[0],

@@ -3,7 +3,7 @@ import { leaseFromNode } from '../../ethereum/nodes/index.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import type { SharedCalls } from './workerProcess.ts';
 
-/** Quota without a limit: the worker accounts for the responses that it sends. */
+/** A client quota without a limit. Response memory is counted in the worker that sends the response, not here. */
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 
 export interface PrimaryCallsDependencies {
@@ -11,7 +11,7 @@ export interface PrimaryCallsDependencies {
   readonly stateChanged: (network: string) => void;
 }
 
-/** Returns the calls that the first process serves for any worker. */
+/** Returns the calls of the first process that do not depend on the worker that makes them. */
 export function primaryCalls({ ethereum, stateChanged }: PrimaryCallsDependencies): SharedCalls {
   const rates: Rates = new RateLimits();
   const networkOf = (name: string) => {
@@ -39,7 +39,7 @@ export function primaryCalls({ ethereum, stateChanged }: PrimaryCallsDependencie
       const served = networkOf(network).methods.find(({ name }) => name === method);
       if (served === undefined) throw new Error(`method ${method} is not served`);
       const context = { mayStream: false, room: ROOM, client: () => client, address: () => address };
-      return (await served.handle(params, context)) as Uint8Array; // no stream was allowed
+      return (await served.handle(params, context)) as Uint8Array; // bytes, as `mayStream` is false
     },
   };
 }

@@ -1,11 +1,14 @@
-/** Pause before a restart: none after the first failure, then doubled up to 10 s. Reset after a life of 30 s. */
+/**
+ * The first restart of a worker has no pause, the second has 100 ms. Each further pause is twice as long, up to 10 s.
+ */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
+/** After a worker that ran longer than this, the series of pauses begins again. */
 const LIVED_MS = 30_000;
 
-/** Backoff of restarts, so that a worker that fails at once does not keep the machine busy. */
+/** Calculates the pauses before restarts, so that a worker that fails at once does not keep the machine busy. */
 export class Restarts {
-  /** Failures in a row, by worker number. */
+  /** Number of failures in a row, by worker number. */
   readonly #failures = new Map<number, number>();
 
   /** Returns the pause before the next start of a worker that ended after `livedMs`. */

@@ -6,17 +6,20 @@ import type { FollowedNetwork, ToPrimary } from './followNetwork.ts';
 import { Link, type Message } from './link.ts';
 import { type OpenLog, openWorker, type WorkerServer } from './workerServer.ts';
 
-/** The channel to the process that forked this one. */
+/** The message channel from a worker to the first process, which forked it. */
 export interface ToParent {
   readonly send: (message: unknown) => void;
   readonly onMessage: (listener: (message: unknown) => void) => void;
 }
 
-/** Serves the gateway for the first process, which forked this one. Ends with the first process. Never resolves. */
+/**
+ * Runs this process as a worker, which serves the gateway. It ends with the first process, so the promise never
+ * resolves.
+ */
 export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const registry = new Registry();
   const keys = new ApiKeyReplica();
-  /** Last state of each network, even if the network is not open yet. */
+  /** The last received state of each network, also of networks that are not open yet. */
   const states = new Map<string, NetworkState>();
   const networks = new Map<string, FollowedNetwork>();
   let server: WorkerServer | undefined;
@@ -51,7 +54,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
       return registry.getMetricsAsJSON();
     },
   });
-  parent.onMessage((message) => primary.received(message as Message)); // the first process sends no others
+  parent.onMessage((message) => primary.received(message as Message)); // it sends only messages of this type
   primary.tell('up', undefined);
   return new Promise<never>(() => undefined);
 }

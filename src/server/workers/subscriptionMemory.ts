@@ -1,9 +1,12 @@
-/** Subscriptions are in workers; the first process counts their memory together with that of its filters. */
+/**
+ * Workers hold the subscriptions of WebSocket clients. The first process counts the memory of subscriptions and
+ * filters together.
+ */
 import { type FilterMemory, type OwnFilterMemory, once, type Release } from '../../ethereum/gateway/index.ts';
 import type { SubscriptionBytes } from './calls.ts';
 import type { ToPrimary } from './followNetwork.ts';
 
-/** A worker's subscription memory, which the first process counts. */
+/** Used in a worker: has the first process count the memory of the worker's subscriptions. */
 export class RemoteFilterMemory implements FilterMemory {
   readonly #primary: Pick<ToPrimary, 'ask' | 'tell'>;
 
@@ -17,7 +20,7 @@ export class RemoteFilterMemory implements FilterMemory {
   }
 }
 
-/** The first process's count of one worker's subscription memory. */
+/** Used in the first process: counts the memory of one worker's subscriptions. */
 export class MemoryOfWorker {
   readonly #memory: OwnFilterMemory;
   readonly #taken = new Map<string, number>();
@@ -26,7 +29,7 @@ export class MemoryOfWorker {
     this.#memory = memory;
   }
 
-  /** Throws RpcError at a limit. */
+  /** Counts memory of a subscription. Throws RpcError if a memory limit is reached. */
   take({ address, bytes }: SubscriptionBytes): void {
     this.#memory.take(address, bytes);
     this.#taken.set(address, (this.#taken.get(address) ?? 0) + bytes);

@@ -4,7 +4,7 @@ import { isSocketPath } from '../../platform/http/index.ts';
 import { relayPathOf } from '../listen/operatorsRelay.ts';
 import type { OpenedParts } from '../roles.ts';
 
-/** Limits of the whole server, of which each worker gets an equal part. */
+/** Options that limit the whole server. Each worker gets an equal part of each limit. */
 const DIVIDED = [
   'http.maxUnsentBytes',
   'gateway.maxInFlight',
@@ -15,7 +15,10 @@ const DIVIDED = [
   'index.cacheBytes',
 ] as const;
 
-/** Returns the number of processes that serve the gateway; 1 if the first process does. Throws ConfigError. */
+/**
+ * Returns the number of workers; 1 if the first process serves the gateway itself. Throws ConfigError if other
+ * options do not permit this number.
+ */
 export function workersOf(config: Config, opened: OpenedParts): number {
   const count = config.workers === 'auto' ? availableParallelism() : config.workers;
   if (count > 1) checkWorkers(config, count, opened);
@@ -65,13 +68,13 @@ function optionAt(config: Config, path: string): { group: Record<string, number>
   const name = names.pop() ?? path;
   let group: unknown = config;
   for (const one of names) group = (group as Record<string, unknown>)[one];
-  return { group: group as Record<string, number>, name }; // as the schema defines the options in DIVIDED
+  return { group: group as Record<string, number>, name }; // the schema defines the options in DIVIDED as numbers
 }
 
-/** Options that only workers use, so they may change without a restart. */
+/** Options that only workers use. A reload replaces the workers, so these options may change without a restart. */
 const RELOADED: readonly string[] = ['gateway', 'http', 'tls'];
 
-/** Returns the configuration after a reload, and the changed options that need a restart. */
+/** Returns the configuration after a reload, and the names of changed options that need a restart and are ignored. */
 export function reloaded(
   before: Config,
   now: Config,

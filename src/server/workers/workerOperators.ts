@@ -10,7 +10,10 @@ export interface WorkerOperators extends Pick<ListenerContent, 'routes' | 'paths
   close(): void;
 }
 
-/** Forwards the requests of operators to the first process. Undefined if operators have their own listener. */
+/**
+ * Makes a worker forward the requests of operators to the first process. Returns undefined if operators have their
+ * own listener.
+ */
 export function openWorkerOperators(
   config: Config,
   { clientAddress }: { readonly clientAddress: ClientAddress },

@@ -10,18 +10,21 @@ import { closeIfNotAccepted } from './unacceptedConnection.ts';
 
 /** Interval at which the first process asks each worker for a reply. */
 export const PING_MS = 500;
-/** Number of pings without a reply after which a worker is killed. They take 4 s. */
+/** A worker is killed after this number of pings without a reply, that is after 4 s. */
 const MAX_LOST_PINGS = 8;
-/** Number of pings without a reply after which a worker that still loads its code is killed. They take 60 s. */
+/** A worker that still loads its code is killed after this number of pings without a reply, that is after 60 s. */
 const MAX_LOST_PINGS_LOADING = 120;
-/** Time that a reload waits for connections without a request. */
+/** During a reload, the time for which a replaced worker keeps idle connections open for one more request. */
 const GENTLE_MS = 5_000;
-/** Time to close the stores after the connections. */
+/** After its connections are closed, a worker has this time to close its stores. Then it is killed. */
 const CLOSE_MS = 10_000;
-/** Free heap that glibc keeps; default: up to 64 MB, 10 MB per worker when measured. The environment wins. */
+/**
+ * Free heap memory that glibc may keep in a worker. Its default is up to 64 MB; measured were 10 MB per worker. A
+ * value in the environment takes precedence.
+ */
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
 
-/** Calls of a worker that concern this worker alone. */
+/** Calls that concern only the worker that makes them. */
 type OwnCalls = 'up' | 'listening' | 'failed' | 'wantChanges' | 'takeFilterBytes' | 'giveFilterBytes';
 export type SharedCalls = Omit<PrimaryCalls, OwnCalls>;
 
@@ -42,19 +45,19 @@ export interface WorkerProcessDependencies {
   readonly logger: Logger;
 }
 
-/** One worker, from the first process's side. */
+/** One worker, as the first process uses it: starts the process, exchanges messages with it, and ends it. */
 export class WorkerProcess {
   readonly number: number;
   readonly link: Link<PrimaryCalls, WorkerCalls>;
-  /** Rejects if the worker cannot start. */
+  /** Resolves with the worker's address when the worker listens. Rejects if it cannot start. */
   readonly listens: Promise<{ readonly url: string }>;
   readonly ended: Promise<Ended>;
   readonly startedMs = performance.now();
-  /** The networks whose index changes the worker needs. */
+  /** Names of the networks whose index changes the worker needs. */
   readonly wanted = new Set<string>();
-  /** Metrics as last read. */
+  /** The worker's metrics, as last read. */
   metrics: readonly MetricJson[] = [];
-  /** True after the worker received the initial state; from then on it needs every change. */
+  /** True after the initial state was sent to the worker. From then on, the worker needs every change. */
   isFollowing = false;
   isListening = false;
   isLeaving = false;
@@ -111,7 +114,7 @@ export class WorkerProcess {
         resolve({ code, signal });
       };
       this.#process.once('exit', end);
-      // No exit follows if the process was not created, for example without free file descriptors.
+      // If the process could not be created, for example for lack of file descriptors, no `exit` event follows.
       this.#process.on('error', () => this.pid === undefined && end(null, 'not started'));
     });
   }
@@ -124,7 +127,10 @@ export class WorkerProcess {
     this.#process.process.kill('SIGKILL');
   }
 
-  /** Call every `PING_MS`. Kills the worker if its event loop does not run. */
+  /**
+   * Checks that the worker replies; must be called every `PING_MS`. Kills the worker after too many pings without a
+   * reply.
+   */
   ping(): void {
     const maxLost = this.isFollowing ? MAX_LOST_PINGS : MAX_LOST_PINGS_LOADING;
     if (this.#lostPings === 0)
@@ -143,7 +149,10 @@ export class WorkerProcess {
     if (this.isFollowing && this.#keys !== undefined) this.link.tell('keys', this.#keys.changes());
   }
 
-  /** Ends the worker: gently, after each connection's next response, or as a server stops. */
+  /**
+   * Ends the worker. If `isGentle`, each connection closes after its next response; otherwise as when the server
+   * stops.
+   */
   async leave({ isGentle, timeoutMs }: { isGentle: boolean; timeoutMs: number }): Promise<void> {
     this.isLeaving = true;
     this.isListening = false;
@@ -158,7 +167,7 @@ export class WorkerProcess {
   }
 
   #send(message: Message): void {
-    // Errors of this call are ignored: the process has ended, and `exit` follows.
+    // Errors are ignored: sending fails only if the process has ended, and then its `exit` event follows.
     if (this.#process.isConnected()) this.#process.send(message as object, () => undefined);
   }
 }

@@ -47,7 +47,7 @@ export interface WorkerServerDependencies {
   readonly networks: Map<string, FollowedNetwork>;
 }
 
-/** Opens the stores and networks of a worker, and listens. */
+/** Opens the stores and networks of a worker, and listens for clients of the gateway. */
 export async function openWorker(
   beginning: Beginning,
   dependencies: WorkerServerDependencies,

@@ -26,13 +26,13 @@ export interface WorkersOptions {
 export interface WorkersDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Called after workers are started. */
+  /** Returns the nodes and indexes of this process. Not called before `start`. */
   readonly ethereum: () => Ethereum;
-  /** API keys of the database; undefined if workers read keys in the data folder. */
+  /** API keys, if they are stored in a database; undefined if workers read keys in the data folder. */
   readonly keys: KeyRecords | undefined;
 }
 
-/** Worker processes that serve the gateway and follow the nodes and the index of this process. */
+/** The workers of this first process. They serve the gateway, and follow the nodes and the index of this process. */
 export class Workers implements Replicas {
   readonly count: number;
   readonly #dependencies: WorkersDependencies;
@@ -42,7 +42,7 @@ export class Workers implements Replicas {
   readonly #restarted: Counter;
   readonly #reloads = new SerialQueue();
   readonly #stop = new AbortController();
-  /** Last state of each network, and its string for comparison. */
+  /** The last state of each network that was sent to workers, and its text, by which a change is detected. */
   readonly #states = new Map<string, { readonly state: NetworkState; readonly text: string }>();
   #config: Config;
   #isStarted = false;
@@ -78,7 +78,10 @@ export class Workers implements Replicas {
     });
   }
 
-  /** Resolves with the address after all workers listen. Rejects with the first failure, after all others ended. */
+  /**
+   * Starts the workers. Resolves with their address after all listen. If one cannot start, ends all and rejects with
+   * its error.
+   */
   async start(): Promise<{ readonly url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ serialization: 'advanced' });
@@ -96,7 +99,9 @@ export class Workers implements Replicas {
     }
   }
 
-  /** Returns what is missing; undefined if all workers respond. */
+  /**
+   * Returns a text with the number of workers that listen, such as `1 of 2 workers answer`; undefined if all listen.
+   */
   missing(): string | undefined {
     return this.#ready >= this.count ? undefined : `${this.#ready} of ${this.count} workers answer`;
   }
@@ -141,7 +146,10 @@ export class Workers implements Replicas {
     ]);
   }
 
-  /** Replaces each worker by one with another configuration. Rejects, with the remaining workers kept, if one cannot start. */
+  /**
+   * Replaces the workers, one at a time, by workers with another configuration. If a new worker cannot start, rejects
+   * and keeps the workers that are not replaced yet.
+   */
   reload(config: Config): Promise<void> {
     return this.#reloads.run(async () => {
       const before = this.#config;
@@ -182,7 +190,8 @@ export class Workers implements Replicas {
 
   #tick(): void {
     const nowMs = performance.now();
-    // After a late tick, missing replies prove nothing, because this process did not read them.
+    // A late tick shows that this process was blocked. It may then not have read replies, so a missing reply proves
+    // nothing.
     const isLate = nowMs - this.#tickedMs > 2 * PING_MS;
     this.#tickedMs = nowMs;
     for (const worker of this.#workers) {
@@ -231,10 +240,13 @@ export class Workers implements Replicas {
   }
 }
 
-/** Resolves with undefined if there is no reply in time. */
+/** Resolves with the reply of a worker; with undefined if the call fails or exceeds `READ_TIMEOUT_MS`. */
 const inTime = <T>(asked: Promise<T>): Promise<T | undefined> =>
   Promise.race([asked.catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
 
-/** Returns a string that differs for different states. Omits the hashes, which follow from the head. */
+/**
+ * Returns a text that differs between different states of a network. It omits the block hashes, which follow from the
+ * head.
+ */
 const textOf = ({ pool, ...rest }: NetworkState): string =>
   JSON.stringify({ ...rest, pool: { ...pool, heads: { ...pool.heads, hashes: [] } } });
