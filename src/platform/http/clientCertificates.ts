@@ -6,7 +6,10 @@ import type { RequestRejection } from './serveInOrder.ts';
 /** Paths that need no client certificate: Kubernetes probes have none, and the responses reveal only the health. */
 const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
 
-/** Admits requests with a valid client certificate. TLS accepts any certificate or none; each request is checked. */
+/**
+ * Rejects requests without a valid client certificate. The TLS handshake accepts any certificate or none, so each
+ * request is checked.
+ */
 export class ClientCertificates {
   readonly #connections = new Set<Socket>();
   readonly #validUntilMs = new WeakMap<TLSSocket, number>();
@@ -45,7 +48,7 @@ export class ClientCertificates {
   #validUntil(socket: TLSSocket): number {
     const known = this.#validUntilMs.get(socket);
     if (known !== undefined) return known;
-    // Without a client certificate, the result may be empty or null, contrary to node's types.
+    // Without a client certificate, the returned object may be empty or null, contrary to node's types.
     const untilMs = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
     this.#validUntilMs.set(socket, untilMs);
     return untilMs;

@@ -13,7 +13,7 @@ export interface OpenResponse extends QueuedResponse {
 export class Connection {
   readonly #countAnswer: (status: number) => void;
   #order: RequestSequencer<OpenResponse> | undefined;
-  /** Whether an unparsable request was answered; no response follows. */
+  /** Whether an unparsable request was answered. It is the last one of the connection, so no response follows. */
   #isUnreadable = false;
 
   constructor(countAnswer: (status: number) => void) {
@@ -28,13 +28,13 @@ export class Connection {
     this.#order?.enqueue(response);
   }
 
-  /** Called when a response was sent or its client is gone. */
+  /** Called when the response was sent completely or its client has disconnected. */
   answered(response: OpenResponse): void {
     if (response.headersSent && !this.#isUnreadable) this.#countAnswer(response.statusCode);
     this.#order?.onFinished(response);
   }
 
-  /** Called for an unparsable request. Calls back once, after the requests before it were answered. */
+  /** Called for an unparsable request. Calls `close` once, after all earlier requests were answered. */
   unreadable(close: () => void): void {
     if (this.#order === undefined) close();
     else this.#order.onMalformed(close);
@@ -57,10 +57,10 @@ export class Connection {
 
 const CONNECTIONS = new WeakMap<Socket, Connection>();
 
-/** Returns undefined if the socket's server is not watched. */
+/** Returns the connection of a socket; undefined if `Connections` does not watch the socket's server. */
 export const connectionOf = (socket: Socket): Connection | undefined => CONNECTIONS.get(socket);
 
-/** The connections of all servers of a process, and the statuses of their responses. */
+/** Counts the open connections of all HTTP servers of a process, and their responses by status. */
 export class Connections {
   readonly #answers: Counter<'status'>;
   readonly #series = new Map<number, CounterSeries>();

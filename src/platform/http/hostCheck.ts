@@ -4,7 +4,10 @@ import { plainAddress } from '../addresses/index.ts';
 import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /** Names allowed in the Host header; `*` allows any. Default: none on a loopback address, any on others. */
+  /**
+   * Names allowed in the Host header; `*` allows any. Default: no name if `address` is a loopback address, else any
+   * name.
+   */
   readonly allowedHosts: readonly string[] | undefined;
   readonly address: string;
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Tracks a server's connections, to close them at shutdown. Create it after all other request listeners. */
+/**
+ * Tracks the connections of an HTTP server, to close them at shutdown. Must be created after all other request
+ * listeners.
+ */
 export class IdleConnections {
   readonly #latest = new Map<Socket, ServerResponse | undefined>();
   readonly #upgraded = new Set<Socket>();
@@ -15,7 +18,8 @@ export class IdleConnections {
     server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#latest.set(socket, response);
     });
-    // A first `upgrade` listener would make node stop treating upgrades as ordinary requests.
+    // Node treats upgrades as ordinary requests if there is no `upgrade` listener. Adding the first one here would
+    // change that.
     if (server.listenerCount('upgrade') === 0) return;
     server.on('upgrade', ({ socket }: IncomingMessage) => {
       this.#latest.delete(socket);
@@ -24,7 +28,10 @@ export class IdleConnections {
     });
   }
 
-  /** Closes connections that are idle or have received only part of a request, which was not processed. */
+  /**
+   * Closes connections that are idle, or on which only a part of a request has arrived; that request was not
+   * processed.
+   */
   closeIdle(): void {
     for (const [socket, response] of this.#latest)
       if (response === undefined || response.writableFinished || !response.req.complete) socket.destroy();

@@ -1,4 +1,4 @@
-/** HTTP server for clients and operators: limits, timeouts, request ids, health, metrics. Routes are plugins. */
+/** HTTP server for clients and operators: limits, timeouts and request ids. Callers add the routes. */
 import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
@@ -11,15 +11,18 @@ import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 
-/** Time in which a client must have sent its request. */
+/** Default time in which a client must send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Interval of node's timeout checks. Node's default of 30 s would allow twice the timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Idle time of a connection. Above the 60 s of common proxies, so that the proxy closes the connection first. */
+/**
+ * A connection is closed after this idle time. It exceeds the 60 s of common proxies, so that the proxy closes the
+ * connection first.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /**
- * Bytes buffered for a connection that is not being read. The rest stays in the kernel and is later read in one piece;
- * without this limit each packet of a flood causes a read.
+ * Maximum bytes that node buffers for a connection that is not being read. The rest stays in the kernel and is later
+ * read in one piece; without this limit, each packet of a flood would cause a read.
  */
 const READ_AHEAD_BYTES = 1024;
 /** Paths that are answered even if the client has not read its responses, because monitoring relies on them. */
@@ -41,8 +44,8 @@ export interface ListenerDependencies {
 
 /**
  * Creates a server without routes. Each request has an id, sent back as `X-Request-Id` and logged with errors.
- * `sendBadUrl` answers URLs below /client/v4 that cannot be decoded. Requests incomplete after `requestTimeoutMs` get
- * 408. `readers` closes connections of slow readers. Throws TlsFilesError.
+ * `sendBadUrl` answers URLs below /client/v4 that cannot be decoded. Requests that are incomplete after
+ * `requestTimeoutMs` get 408. `readers` closes connections whose clients read too slowly. Throws TlsFilesError.
  */
 export function createListener(
   { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls, paths = [] }: ListenerOptions,
@@ -63,12 +66,12 @@ export function createListener(
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     frameworkErrors: (_error, request, anyReply) => {
-      const reply = anyReply as FastifyReply; // its type parameters say only that no route is known
+      const reply = anyReply as FastifyReply; // its type differs only because no route is known
       if (sendBadUrl !== undefined && request.url.startsWith('/client/v4')) return sendBadUrl(reply);
       return reply.code(400).send({ error: 'the URL cannot be decoded' });
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    // Naming these compilers keeps fastify from loading its own, which takes longer than loading fastify itself.
+    // As these compilers are set, fastify does not load its own, which would take longer than loading fastify itself.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies headersTimeout to the whole request.
@@ -90,8 +93,8 @@ export function createListener(
 }
 
 /**
- * TLS requests client certificates without enforcing them. Each request is checked instead, so that clients get an
- * error message and health checks need no certificate.
+ * TLS asks for client certificates without enforcing them. Each HTTP request is checked instead, so that clients get
+ * an error message and health checks need no certificate.
  */
 const secured = (tls: TlsFiles) => ({
   ...readTlsFiles(tls),

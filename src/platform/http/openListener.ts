@@ -43,17 +43,20 @@ export interface OpenListenerDependencies {
 export interface OpenListener {
   readonly url: string;
   /**
-   * Stops accepting connections, and closes each one after its next response, so that no request is lost. Resolves
-   * when all connections are closed, or at `deadlineMs`.
+   * Stops accepting connections, and closes each open connection after its next response, so that no request is lost.
+   * Resolves when all connections are closed, or at `deadlineMs`.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Rejects new requests. Resolves after running ones are answered, or at `deadlineMs` (`performance.now()`). */
+  /**
+   * Rejects new requests. Resolves after requests in progress are answered, or at `deadlineMs` of
+   * `performance.now()`.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const IDLE_SWEEP_MS = 50;
 
-/** Opens a listener with the given content. Releases everything and rejects on failure. */
+/** Opens a listener that serves the given content. If this fails, rejects and leaves nothing open. */
 export async function openListener(
   { at, tls, allowedHosts }: OpenListenerOptions,
   shown: ListenerContent,
@@ -93,7 +96,7 @@ export async function openListener(
       server.prependListener('request', (_request, response) => {
         response.shouldKeepAlive = false;
       });
-      // close() of http.Server would also close idle connections, which may have a request in transit.
+      // `close` of http.Server would also close idle connections, although a client may just have sent a request.
       NetServer.prototype.close.call(server);
       const left = (): Promise<number> =>
         new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
@@ -124,7 +127,10 @@ function bothOf(first: Check | undefined, second: Check | undefined): Check | un
   return (request) => first(request) ?? second(request);
 }
 
-/** Resolves to one address. For `localhost` fastify would open two servers, one without the listeners above. */
+/**
+ * Resolves a host name to one address. For `localhost`, fastify would open two servers, and one would lack the
+ * listeners that `openListener` adds.
+ */
 async function addressOf(host: string): Promise<string> {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1';
   return (await lookup(host)).address;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
-/** State of each readiness check by name: `ok`, or the problem. */
+/** Result of the readiness checks. `checks` contains, by the name of each check, `ok` or the problem. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface OperationsOptions {
   readonly metrics: () => Promise<Registry> | Registry;
 }
 
-/** Adds `/healthz` (the process answers), `/readyz` (it can serve) and `/metrics` (Prometheus). */
+/** Adds the routes `/healthz` (the process answers), `/readyz` (it can serve) and `/metrics` (Prometheus). */
 export async function operations(listener: FastifyInstance, options: OperationsOptions): Promise<void> {
   listener.get('/healthz', async () => ({ status: 'ok' }));
 

@@ -3,8 +3,8 @@ const MAX_REJECTED = 32;
 const [BAD_REQUEST, UNAUTHORIZED, FORBIDDEN] = [400, 401, 403];
 
 /**
- * Counts consecutive unauthorised or malformed requests of one connection. 429 and 503 reflect the state of the server
- * and count as neither rejection nor success.
+ * Counts consecutive unauthorised or malformed requests of one connection. The statuses 429 and 503 reflect the state
+ * of the server and count as neither rejection nor success.
  */
 export class RejectionCounter {
   #inARow = 0;

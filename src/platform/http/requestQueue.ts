@@ -11,9 +11,11 @@ export interface QueuedResponse {
 
 export interface RequestSequencer<Response extends QueuedResponse> {
   enqueue(response: Response): void;
-  /** Called when the client received the whole response or is gone. */
+  /** Called when the client received the whole response or has disconnected. */
   onFinished(response: Response): void;
-  /** Called when the next bytes are not HTTP. Calls back once, after the requests before them were answered. */
+  /**
+   * Called when received bytes are not HTTP. Calls `close` once, after all requests before these bytes were answered.
+   */
   onMalformed(close: () => void): void;
   closed(): void;
   /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
@@ -25,12 +27,15 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   readonly handle: (response: Response) => void;
 }
 
-/** The socket is paused when this many requests wait. More may wait: node:http parses whole reads, up to 64 KiB. */
+/**
+ * When this number of requests wait, the socket is paused. More may wait, because node:http parses whole reads of up
+ * to 64 KiB.
+ */
 const MAX_WAITING = 16;
 
 /**
- * The requests of one connection: one is active, and pipelined ones wait. Requests of the same read are spread over
- * several time slices, between which other connections are served.
+ * The requests of one connection: one is processed at a time, and pipelined ones wait. Requests that arrived in one
+ * read are spread over several time slices, between which other connections are served.
  */
 export class RequestQueue<Response extends QueuedResponse>
   implements RequestSequencer<Response>, ScheduledTask
@@ -49,7 +54,7 @@ export class RequestQueue<Response extends QueuedResponse>
   #bytesRead = 0;
   #isPipelined = false;
   #isEnded = false;
-  /** Answers bytes that are not HTTP and closes the connection. */
+  /** Answers bytes that are not HTTP and closes the connection. Undefined until such bytes arrive. */
   #close: (() => void) | undefined;
 
   /** Must be created after node:http added its listeners to a new connection. */
@@ -133,7 +138,10 @@ export class RequestQueue<Response extends QueuedResponse>
     if (this.#isAnswered) this.#close?.();
   }
 
-  /** node:http resumes the socket after each message and whenever a body is read. */
+  /**
+   * node:http resumes the socket after each message and whenever a body is read. If too many requests wait, pauses it
+   * again.
+   */
   readonly #resumed = (): void => {
     if (this.#waiting.length < MAX_WAITING) return;
     this.#socket.pause();
@@ -141,7 +149,10 @@ export class RequestQueue<Response extends QueuedResponse>
     this.#socket.emit('pause');
   };
 
-  /** Passes `end` to node:http after pipelined requests are answered, because node:http sends nothing after it. */
+  /**
+   * Passes the socket's `end` event to node:http after pipelined requests are answered, because node:http sends
+   * nothing after this event.
+   */
   readonly #ended = (): void => {
     if (!this.#isPipelined) return this.#end();
     this.#isEnded = true;
@@ -151,7 +162,7 @@ export class RequestQueue<Response extends QueuedResponse>
 
 /** Removes the listeners for an event, and returns a function that calls them. */
 function takeListeners(socket: Socket, event: string): () => void {
-  const listeners = socket.listeners(event) as (() => void)[]; // node types them as functions
+  const listeners = socket.listeners(event) as (() => void)[]; // node's types say only Function
   socket.removeAllListeners(event);
   return () => {
     for (const listener of listeners) listener.call(socket);

@@ -13,7 +13,7 @@ import { type Upgrade, upgradeOf } from './webSocket/upgrade.ts';
 export interface Interceptor {
   handles(url: string | undefined): boolean;
   handle(request: IncomingMessage, response: TrackedResponse): void;
-  /** Accepts a WebSocket or answers its request. Default: no WebSockets. */
+  /** Accepts a WebSocket, or answers its request like any other. Without this method, no WebSocket is accepted. */
   upgrade?(upgrade: Upgrade): void;
 }
 
@@ -33,14 +33,14 @@ export interface ServeInOrderOptions {
 }
 
 /**
- * Passes the requests of each connection, one after the other, to the interceptor or to the server's current listeners.
- * The server's responses must be TrackedResponses, and `Readers` must already watch its connections.
+ * Passes the requests of each connection, one after the other, to the interceptor or to the server's current
+ * listeners. The server's responses must be TrackedResponses, and `Readers` must already watch the server.
  */
 export function serveInOrder(
   server: Server,
   { interceptor, refusal, errorBody, unfinished, handled }: ServeInOrderOptions = {},
 ): void {
-  const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
+  const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node's types say only Function
   const turns = new TimeSliceScheduler();
   const handle = (response: TrackedResponse): void => {
     handled?.(response);

@@ -1,4 +1,4 @@
-/** Time per event loop iteration for deferred work. A single step may exceed it. */
+/** Time for which deferred tasks may run per event loop iteration. A single step of a task may exceed it. */
 const SLICE_MS = 0.5;
 
 export interface ScheduledTask {

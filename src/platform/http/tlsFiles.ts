@@ -28,7 +28,7 @@ export interface TlsWatcherOptions {
   readonly clientCaChanged?: () => void;
 }
 
-/** TLS files cannot be used; the message names the file and the reason. */
+/** Thrown if TLS files cannot be used. The message names the file and the reason. */
 class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
@@ -36,7 +36,7 @@ class TlsFilesError extends Error {
 /** Interval of checks for changed files. Polling covers all ways to replace a file: write, rename or link. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Reads the files. Throws TlsFilesError if a file cannot be read or if certificate and key do not match. */
+/** Reads the TLS files. Throws TlsFilesError if a file cannot be read or if certificate and key do not match. */
 export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles): TlsContext {
   const certPem = readNamed(`${options}.cert`, cert);
   const keyPem = readNamed(`${options}.key`, key);
@@ -59,7 +59,9 @@ export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles)
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Parses each certificate, because OpenSSL silently skips invalid ones. */
+/**
+ * Reads the CA certificates for client certificates. Each one is parsed, because OpenSSL silently skips invalid ones.
+ */
 function readAuthorities(option: string, path: string): Buffer {
   const pem = readNamed(option, path);
   const certificates = pem.toString('latin1').match(CERTIFICATE) ?? [];
@@ -73,8 +75,8 @@ function readAuthorities(option: string, path: string): Buffer {
 }
 
 /**
- * Reloads the files whenever they change; open connections are not affected. Unusable files are logged once, and the
- * previous ones stay in use, for example while only one of two files is replaced.
+ * Reloads the TLS files of a server whenever they change; open connections are not affected. If the new files are
+ * unusable, for example while only one of two is replaced, logs this once and keeps using the previous ones.
  */
 export function watchTlsFiles(
   server: Server,

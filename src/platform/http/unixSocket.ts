@@ -20,9 +20,9 @@ const OWN_NAME = 's';
 const MAX_ATTEMPTS = 3;
 
 /**
- * Creates the socket in a temporary folder and links it to its path. So it accepts connections and has its
- * permissions as soon as it appears there. Replaces only a stale socket of a dead server, never another file. Returns
- * a function that removes the socket.
+ * Creates a Unix socket in a temporary folder and links it to `path`. So the socket accepts connections and has its
+ * permissions as soon as it appears at `path`. Replaces only a stale socket of a dead server, never another file.
+ * Returns a function that removes the socket.
  */
 export async function listenAtPath(
   { path, mode }: UnixSocketPath,
@@ -87,7 +87,10 @@ async function removeStale(path: string, aside: string): Promise<void> {
 const inUse = (): Error =>
   new UnixSocketError('a running program listens on it, or it belongs to another user');
 
-/** Returns whether a socket is in use. Unclear errors count as in use, to protect an active socket. */
+/**
+ * Returns whether a server listens on the socket. If an error leaves this unclear, returns true, to protect a socket
+ * in use.
+ */
 function hasListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -4,14 +4,14 @@ import type { UnfinishedMessages } from './unfinishedMessages.ts';
 
 export interface AdmissionCallbacks {
   readonly proceed: () => void;
-  /** Called if the memory limit is exceeded. */
+  /** Called if the request would exceed the memory limit. */
   readonly reject: () => void;
 }
 
 /**
- * Counts a request until its body is complete. Nearly all requests arrive in one piece and are not counted. Whether a
- * request did is known in the next tick if the length of its body is known, otherwise in the next event loop
- * iteration.
+ * Counts the memory of a request until its body is complete. Nearly all requests arrive in one piece and are not
+ * counted. Whether the whole body has arrived is known in the next tick if its length is known, otherwise in the next
+ * event loop iteration.
  */
 export function countUnfinished(
   unfinished: UnfinishedMessages,

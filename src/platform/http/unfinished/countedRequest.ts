@@ -14,7 +14,9 @@ export class CountedRequest extends IncomingMessage {
     return this.#bodyBytes;
   }
 
-  /** Whether the body is complete. If its length is known, this is clear one step before node sets `complete`. */
+  /**
+   * Whether the whole body has arrived. If its length is known, this is known one step before node sets `complete`.
+   */
   get isComplete(): boolean {
     return this.complete || this.#bodyBytes === Number(this.headers['content-length']);
   }

@@ -25,9 +25,9 @@ export interface UnfinishedMessagesOptions {
 }
 
 /**
- * Bounds the memory of incomplete HTTP requests and WebSocket messages. Each counts as 16 KiB plus its bytes.
- * Messages of a client above its limit are rejected. If the total is exceeded, the slowest messages are closed. If a
- * client has only one message, that message may have any size up to `gateway.maxBodyBytes`.
+ * Bounds the memory of incomplete messages: HTTP requests and WebSocket messages. Each counts as 16 KiB plus its
+ * bytes. Messages of a client above its limit are rejected. If the total is exceeded, the slowest messages are
+ * closed. If a client has only one message, that message may have any size up to `gateway.maxBodyBytes`.
  */
 export class UnfinishedMessages {
   readonly #options: UnfinishedMessagesOptions;
@@ -62,8 +62,8 @@ export class UnfinishedMessages {
   }
 
   /**
-   * Registers a message of which `bytes` have arrived. `evict` must close its connection at once. Returns undefined,
-   * and counts nothing, if a limit would be exceeded.
+   * Registers an incomplete message of which `bytes` have arrived. `evict` must close its connection at once. Returns
+   * undefined, and counts nothing, if a limit would be exceeded.
    */
   begin(request: IncomingMessage, bytes: number, evict: () => void): UnfinishedMessage | undefined {
     const client = clientKey(this.#options.clientAddress(request));
@@ -74,7 +74,7 @@ export class UnfinishedMessages {
     return undefined;
   }
 
-  /** Returns false if a limit would be exceeded. */
+  /** Counts more bytes of a message. Returns false, and counts nothing, if a limit would be exceeded. */
   charge(message: UnfinishedMessage, bytes: number): boolean {
     const budget = this.#budget;
     const { client } = message;
@@ -93,7 +93,7 @@ export class UnfinishedMessages {
     return true;
   }
 
-  /** Releases a message's discarded bytes. */
+  /** Releases the memory of a message's bytes, which were discarded. */
   dropped(message: UnfinishedMessage): void {
     if (!this.#messages.has(message)) return;
     this.#budget.release(message.client, message.bytes - MESSAGE_BYTES);

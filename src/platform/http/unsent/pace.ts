@@ -1,13 +1,21 @@
 import type { Socket } from 'node:net';
 
-/** Clients slower than this are disconnected in the end: they would keep 10 MB in memory for three hours. */
+/**
+ * A client that stays slower than this is disconnected: it would keep a response of 10 MB in memory for three hours.
+ */
 const MIN_BYTES_PER_MS = 1024 / 1_000;
-/** Clients slower than this are disconnected if the memory of their responses is needed. */
+/** A client slower than this is disconnected if the memory of its responses is needed. */
 const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
-/** Rates cover 2 to 4 seconds, because the system accepts bytes in steps of up to a third of its send buffer. */
+/**
+ * Rates are measured over 2 to 4 s, because the operating system accepts bytes in steps of up to a third of its send
+ * buffer.
+ */
 const WINDOW_MS = 2_000;
 
-/** How fast a client receives its pending bytes, measured by what the system accepted. */
+/**
+ * Measures how fast a client receives pending bytes, by the number of bytes that the operating system accepted for
+ * it.
+ */
 export class Pace {
   readonly #sendTimeoutMs: number;
   #patienceMs: number;
@@ -35,7 +43,7 @@ export class Pace {
     this.#windowBytes += bytes;
   }
 
-  /** Whether the client received nothing for `sendTimeoutMs`, or next to nothing for longer. */
+  /** Whether the client received nothing for `sendTimeoutMs`, or almost nothing for a longer time. */
   get isStalled(): boolean {
     return this.#patienceMs <= 0;
   }
@@ -45,9 +53,12 @@ export class Pace {
   }
 }
 
-/** Returns the bytes that the system accepted. `writableLength` shows them only when a whole write is complete. */
+/**
+ * Returns the number of bytes that the operating system accepted from a socket. `writableLength` changes only when a
+ * whole write is complete.
+ */
 export function sentBytesOf(socket: Socket): number {
-  // Undocumented members, which node's own timeouts use.
+  // These properties are not documented; node's own timeouts use them.
   const { _bytesDispatched: dispatched, _handle: handle } = socket as Socket & {
     readonly _bytesDispatched?: number;
     readonly _handle?: { readonly writeQueueSize?: number } | null;

@@ -10,7 +10,7 @@ import { connectionEvent } from '../connectionEvent.ts';
 import { Pace, sentBytesOf } from './pace.ts';
 
 export interface ReadersOptions {
-  /** Maximum memory of all responses. One client may use half of it. */
+  /** Maximum memory of all responses in bytes. One client may use half of it. */
   readonly maxBytes: number;
   /** Clients that receive nothing for this time are disconnected. */
   readonly sendTimeoutMs: number;
@@ -23,7 +23,9 @@ export interface ReadersOptions {
 const SWEEP_MS = 500;
 /** If more than this share of a budget is used, slow connections are closed, so that other responses fit. */
 const PRESSURE = 1 / 2;
-/** Up to this many bytes that wait in a socket are not counted, so that nearly all responses need no accounting. */
+/**
+ * Bytes that wait in a socket are counted only above this number, so that nearly all responses need no accounting.
+ */
 const FREE_BYTES = 16 * 1024;
 /** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
 const LOG_EVERY_MS = 10_000;
@@ -31,7 +33,7 @@ const LOG_EVERY_MS = 10_000;
 const REASONS = ['timeout', 'memory', 'place'] as const;
 type Reason = (typeof REASONS)[number];
 
-/** Bounds the memory of responses that clients have not received. Closes connections that do not read. */
+/** Bounds the memory of responses that clients have not received. Closes connections of clients that do not read. */
 export class Readers {
   readonly budget: Budget;
   readonly clientOf: (request: IncomingMessage) => string;
@@ -75,7 +77,7 @@ export class Readers {
     });
   }
 
-  /** Returns which limit is exhausted, the client's or the total. */
+  /** Returns which memory limit is exhausted, that of the client or the total; undefined if none is. */
   exceeded(request: IncomingMessage): ReturnType<Budget['exceededBy']> {
     // In nearly all calls no memory is in use, and the client need not be determined.
     return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
@@ -103,7 +105,7 @@ export class Readers {
 
   #sweep(): void {
     const nowMs = performance.now();
-    // A blocked event loop sends nothing, which is not the clients' fault.
+    // While the event loop was blocked, nothing could be sent. Most of that time must not count against the clients.
     const elapsedMs = Math.min(nowMs - this.#sweptAtMs, 2 * SWEEP_MS);
     this.#sweptAtMs = nowMs;
     const slow: Reader[] = [];
@@ -140,7 +142,7 @@ export class Reader {
     READERS.set(socket, this);
   }
 
-  /** Returns false, with nothing counted, if the bytes exceed a budget. */
+  /** Counts memory of a response. Returns false, and counts nothing, if the bytes exceed a budget. */
   charge(request: IncomingMessage, bytes: number): boolean {
     if (!this.#isOpenFor(request)) return false;
     if (this.exceeds('perClient', bytes) || this.exceeds('total', bytes)) return false;
@@ -164,14 +166,17 @@ export class Reader {
     this.#add(-this.bytes);
   }
 
-  /** Whether `bytes` more would exceed a share of a budget; false for a single response, which has other limits. */
+  /**
+   * Whether `bytes` more would exceed a share of a budget. False if only this connection uses the budget, because a
+   * single response has other limits.
+   */
   exceeds(bound: 'perClient' | 'total', bytes: number, share = 1): boolean {
     const { budget } = this.readers;
     const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);
     return used > this.bytes && used + bytes > share * budget.limits[bound];
   }
 
-  /** Returns undefined if nothing waits for the client. */
+  /** Returns how fast the client receives, after another `elapsedMs`; undefined if nothing waits for the client. */
   measure(elapsedMs: number, sendTimeoutMs: number): Pace | undefined {
     this.#countWaiting();
     const sentBytes = sentBytesOf(this.socket);
@@ -181,7 +186,10 @@ export class Reader {
     return this.#pace;
   }
 
-  /** Closes with a reset, so that the system frees its buffers. Node resets only plain TCP connections. */
+  /**
+   * Closes the connection with a reset, so that the system frees its buffers. Node can reset only plain TCP
+   * connections.
+   */
   close(): void {
     if (this.socket instanceof TLSSocket || this.socket.remoteAddress === undefined) this.socket.destroy();
     else this.socket.resetAndDestroy();
@@ -208,5 +216,5 @@ export class Reader {
 
 const READERS = new WeakMap<Socket, Reader>();
 
-/** Returns undefined if the socket's server is not watched. */
+/** Returns the reader of a socket; undefined if `Readers` does not watch the socket's server. */
 export const readerOf = (socket: Socket): Reader | undefined => READERS.get(socket);

@@ -1,4 +1,7 @@
-/** Rejects a request whose client must read its pending responses first. Fastify sends the error as it is. */
+/**
+ * Thrown to reject a request whose client must read its pending responses first. Fastify sends its status, headers
+ * and message.
+ */
 export class TooMuchUnsentError extends Error {
   override readonly name = 'TooMuchUnsentError';
   readonly statusCode = 429;

@@ -5,12 +5,12 @@ import { readerOf } from './readers.ts';
 type Chunk = string | Uint8Array;
 type Sent = (error?: Error | null) => void;
 
-/** A response whose memory is counted until its last byte was sent or its client is gone. */
+/** A response whose memory is counted until its last byte was sent or its client has disconnected. */
 export class TrackedResponse extends ServerResponse {
-  /** Whether the last byte was sent or the client is gone. */
+  /** Whether the last byte was sent or the client has disconnected. */
   isFinished = false;
   bodyBytes = 0;
-  /** Set by the reader of the request's body. Rejects the request, because no more of its body may be kept. */
+  /** Set by the code that reads the request's body. Rejects the request, because no more of its body may be kept. */
   rejectBody: (() => void) | undefined;
   readonly #connection = connectionOf(this.req.socket);
   readonly #reader = readerOf(this.req.socket);
@@ -29,16 +29,16 @@ export class TrackedResponse extends ServerResponse {
     this.#connection?.arrived(this);
   }
 
-  /** Calls back once, when the response is finished. */
+  /** Calls `then` once, when the response is finished. */
   onFinished(then: () => void): void {
     if (this.isFinished) then();
     else this.on('close', then);
   }
 
-  /** Returns false if the bytes exceed a budget. */
+  /** Counts memory of the response. Returns false if the bytes exceed a budget. */
   charge(bytes: number): boolean {
-    // Other clients may wait for the same data. After the end of this response, the data is discarded only if this
-    // response was charged for it before.
+    // Other clients may wait for the same data. If this response has ended, the data is therefore given up only if
+    // this response was charged for earlier parts of it.
     if (this.isFinished) return !this.#isCharged;
     this.#isCharged = true;
     return this.#reader?.charge(this.req, bytes) ?? true;

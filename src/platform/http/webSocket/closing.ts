@@ -1,4 +1,4 @@
-/** Reasons for closing a connection. */
+/** Reasons for closing a WebSocket connection. */
 export const CLOSE_REASONS = [
   'client',
   'gone',

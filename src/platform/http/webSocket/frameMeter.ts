@@ -6,7 +6,10 @@ const MASK_BYTES = 4;
 /** Opcodes from here on are control frames, which may occur between the frames of a message. */
 const FIRST_CONTROL_OPCODE = 8;
 
-/** Parses the frame headers of a received WebSocket stream to measure the unfinished message. */
+/**
+ * Counts the bytes of the message that is not yet complete, by parsing the frame headers of a received WebSocket
+ * stream.
+ */
 export class FrameMeter {
   readonly #header = Buffer.alloc(MAX_HEADER_BYTES);
   #headerBytes = 0;

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reader } from '../unsent/readers.ts';
 
-/** Memory of one WebSocket message, from its first byte until the client has received the last byte. */
+/**
+ * Counts the memory of one WebSocket message that is sent, from its first byte until the client has received the last
+ * byte.
+ */
 export class MessageMemory {
   readonly #request: IncomingMessage;
   readonly #reader: Reader;
@@ -13,7 +16,7 @@ export class MessageMemory {
     this.#request = request;
   }
 
-  /** Whether the message was sent, or its client is gone. */
+  /** Whether the message was sent or its client has disconnected. */
   get isFinished(): boolean {
     return this.#isFinished || this.#reader.socket.destroyed;
   }

@@ -12,7 +12,7 @@ export interface MeteredConnection {
   readonly evict: () => void;
 }
 
-/** Tracks the unfinished message of a WebSocket from the bytes that its socket receives. */
+/** Counts the memory of the incomplete message of a WebSocket, by the bytes that its socket receives. */
 export function meterMessages(
   unfinished: UnfinishedMessages,
   socket: Socket,

@@ -6,10 +6,10 @@ import { TrackedResponse } from '../unsent/trackedResponse.ts';
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** An upgraded connection. */
+/** A connection that no longer speaks HTTP, because its upgrade request was accepted. */
 export interface UpgradedConnection {
   readonly socket: Socket;
-  /** Bytes that the client sent after its request. */
+  /** Bytes that the client sent directly after the upgrade request. */
   readonly head: Buffer;
   readonly reader: Reader;
 }
@@ -21,7 +21,10 @@ export interface Upgrade {
   accept(): UpgradedConnection;
 }
 
-/** Returns the upgrade. Closes the connection and returns undefined if pipelined requests are still unanswered. */
+/**
+ * Returns the upgrade that a request asks for. If pipelined requests are still unanswered, closes the connection and
+ * returns undefined.
+ */
 export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer): Upgrade | undefined {
   // node:http no longer handles errors of this socket.
   socket.on('error', () => socket.destroy());

@@ -6,7 +6,7 @@ import type { Reader } from '../unsent/readers.ts';
 import { type CloseReason, closeFrameOf, closeReasonOf } from './closing.ts';
 import { MessageMemory } from './messageMemory.ts';
 
-/** Handles the messages of one connection. */
+/** Handles the messages of one WebSocket connection. */
 export interface MessageHandler {
   /** Handles a message. It counts as running until the returned promise resolves. The promise must not reject. */
   message(bytes: Buffer): Promise<void> | void;
@@ -26,7 +26,7 @@ export interface WebSocketConnectionDependencies {
 
 /** Maximum messages per connection that are handled at the same time. While others wait, the socket is not read. */
 const MAX_RUNNING = 16;
-/** Number of liveness checks without any message or pong, after which the connection is closed. */
+/** A connection is closed after this number of liveness checks without any message, ping or pong. */
 const MAX_SILENT_LOOKS = 2;
 
 /** One WebSocket, with backpressure in both directions. */
@@ -69,7 +69,7 @@ export class WebSocketConnection implements ScheduledTask {
     return new MessageMemory(this.#dependencies.reader, this.request);
   }
 
-  /** Sends a response. Resolves when its last byte was sent or the client is gone. */
+  /** Sends a response. Resolves when its last byte was sent or the client has disconnected. */
   answer(message: Buffer, space: MessageMemory): Promise<void> {
     return new Promise((resolve) => {
       this.#send(message, () => {
