@@ -2,7 +2,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import { type Config, ROLES, type Role, rolesOf } from '../config/index.ts';
 
-/** Part of a server. Its roles determine which parts it opens. All servers have health and metrics. */
+/**
+ * A part of a server. The roles of a server determine its parts. In addition, every server has health and metrics.
+ */
 export type Part =
   /** Connections to the nodes, and readers of the index. */
   | 'nodes'

@@ -7,18 +7,18 @@ import { Workers } from './workers/workers.ts';
 
 export interface StartGatewayDependencies extends Pick<Stores, 'storage'> {
   readonly tracer: Tracer | undefined;
-  /** Replacements for parts in tests. */
+  /** Parts that tests replace. */
   readonly parts: Partial<EthereumParts>;
 }
 
 export interface GatewayParts {
   /** Undefined if no role of this server needs nodes. */
   readonly ethereum: Ethereum | undefined;
-  /** Workers, not started yet; undefined if this process serves the gateway. */
+  /** The workers, which are not started yet; undefined if this process serves the gateway. */
   readonly workers: Workers | undefined;
 }
 
-/** Starts the networks with their nodes and indexes. */
+/** Starts the Ethereum networks with their nodes and indexes, and prepares the workers. */
 export async function startGateway(
   { config, logger, registry, opened, teardown, workerCount }: ServerContext,
   { storage, tracer, parts }: StartGatewayDependencies,

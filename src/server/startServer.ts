@@ -41,10 +41,10 @@ export interface Server {
   readonly opsUrl: string;
   /** Addresses of the DNS listeners; empty if no account is configured for the guard. */
   readonly dnsAddresses: Dns['addresses'];
-  /** Returns whether an account has a rule in any mode. Resolves to false if this server does not open the rules. */
+  /** Returns whether an account has a rule in any mode. Resolves with false if this server has no rules store. */
   readonly hasRules: (accountId: string) => Promise<boolean>;
   readonly readiness: () => Readiness;
-  /** Replaces the running workers with workers of another configuration. Undefined if this server has no workers. */
+  /** Replaces the running workers by workers with another configuration. Undefined if this server has no workers. */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
   /** Rejects new work, finishes running work within `stopTimeoutMs`, and closes the stores. */
   stop(): Promise<void>;

@@ -5,7 +5,7 @@ export interface BudgetLimits {
 
 type Bound = keyof BudgetLimits;
 
-/** Use of one resource, with a limit per client and a limit for all clients together. */
+/** Counts the use of one resource, such as memory, with a limit per client and a limit for all clients together. */
 export class Budget {
   readonly limits: BudgetLimits;
   readonly #used = new Map<string, number>();
@@ -23,7 +23,7 @@ export class Budget {
     return this.#used.get(client) ?? 0;
   }
 
-  /** Returns the limit that `amount` more would exceed, or undefined if neither is exceeded. */
+  /** Returns the limit that `amount` more would exceed; undefined if it would exceed neither. */
   exceededBy(client: string, amount: number): Bound | undefined {
     const { perClient, total } = this.limits;
     if (this.usedBy(client) + amount > perClient) return 'perClient';

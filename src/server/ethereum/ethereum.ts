@@ -45,10 +45,10 @@ export interface Ethereum {
   stop(): Promise<void>;
 }
 
-/** Replaceable parts: another storage engine for the index, or another table of methods. */
+/** Parts that the caller may replace: the table of methods, and the storage engine of the index. */
 export interface EthereumParts {
   readonly table: readonly MethodRow[];
-  /** Opens the index of a network. `folder` is used by an embedded engine. */
+  /** Opens the trace index of a network. Only an embedded storage engine uses `folder`. */
   readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<TraceStore>;
 }
 
@@ -66,7 +66,10 @@ export interface EthereumDependencies {
   readonly followers: Replicas | undefined;
 }
 
-/** Starts every network. If one cannot be served as configured, closes what it opened and rejects with ConfigError. */
+/**
+ * Starts all configured networks. If one cannot be started, closes everything and rejects, with ConfigError if its
+ * configuration is wrong.
+ */
 export async function startEthereum(
   config: Config,
   { logger, registry, parts, opened, tracer, sharedKeys, followers }: EthereumDependencies,
@@ -94,7 +97,8 @@ export async function startEthereum(
     await storage.close();
   };
   try {
-    // Keys in the data folder move to the database. Otherwise a gateway that required keys would become open.
+    // API keys in the data folder are moved to the database. Otherwise a gateway that required keys would become open
+    // to all.
     const keysTaken = await sharedKeys?.importKeys(storage.keys.entries());
     if (keysTaken) logger.info({ keys: keysTaken }, 'API keys moved from the data folder to the database');
     for (const [name, { upstream, indexFrom }] of networksOf(config))
@@ -122,7 +126,7 @@ export async function startEthereum(
     await stop();
     throw error;
   }
-  /** Joins the texts of all networks, each with the network's name if there are several. */
+  /** Joins the texts about all networks. If there are several networks, each text begins with the network's name. */
   const ofEach = (textOf: (network: EthereumNetwork) => string | undefined): string | undefined => {
     const texts = [...networks].flatMap(([name, network]) => {
       const text = textOf(network);
@@ -145,7 +149,10 @@ export async function startEthereum(
   };
 }
 
-/** Returns all served methods. Throws ConfigError. */
+/**
+ * Returns the rows of all methods that the gateway serves. Throws ConfigError if an option names a method that cannot
+ * be served.
+ */
 export function servedTable(config: Config, table: readonly MethodRow[]): readonly MethodRow[] {
   const { methods, agreement } = config.gateway;
   checkMethods('gateway.methods', methods, [...table, { name: SUBSCRIBE }]);
@@ -154,11 +161,11 @@ export function servedTable(config: Config, table: readonly MethodRow[]): readon
   return [...servedRows(table, methods), ...extraRows(config, table)];
 }
 
-/** Returns the rows enabled by `gateway.methods`. The method that describes the others is always served. */
+/** Returns the rows that `gateway.methods` enables. The method that describes all other methods is always served. */
 const servedRows = (table: readonly MethodRow[], wanted: readonly string[]): readonly MethodRow[] =>
   table.filter(({ name, scope }) => wanted.length === 0 || wanted.includes(name) || scope.of === 'table');
 
-/** Returns the rows of `gateway.extraMethods`. Throws ConfigError. */
+/** Returns rows for the methods in `gateway.extraMethods`. Throws ConfigError if one of these is not allowed. */
 function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly MethodRow[] {
   const known = table.map(({ name }) => name);
   return gateway.extraMethods.map((name, i) => {
@@ -173,7 +180,10 @@ function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly M
   });
 }
 
-/** Throws ConfigError if an option names a method outside the table; those belong in `gateway.extraMethods`. */
+/**
+ * Throws ConfigError if an option names a method that is not in the table; such a method belongs in
+ * `gateway.extraMethods`.
+ */
 function checkMethods(
   option: string,
   wanted: readonly string[],

@@ -48,13 +48,13 @@ export interface EthereumNetworkOptions {
   readonly upstream: NetworkConfig['upstream'];
   readonly indexFrom: number | undefined;
   readonly config: Config;
-  /** True if another process writes the index. */
+  /** True if another instance writes the network's index, and this one only reads it. */
   readonly isFollower: boolean;
 }
 
 export interface EthereumNetworkDependencies {
   readonly table: readonly MethodRow[];
-  /** Index of the network. Closed with the network, or when the network cannot be started. */
+  /** Trace index of the network. It is closed with the network, or when the network cannot be started. */
   readonly store: TraceStore;
   readonly answers: AnswerStore;
   readonly filterMemory: OwnFilterMemory;
@@ -80,11 +80,13 @@ export interface Replicas {
 export interface NetworkState {
   readonly pool: PoolState;
   readonly store: StoreState;
-  /** Newest blocks of a shared index, if workers may read them in the folder of the first process. */
+  /** The newest blocks of a shared index, if workers may read them in the data folder. */
   readonly recentPart: RecentPart | undefined;
 }
 
-/** A block that no node returns; `failure` is set if the block is recorded as unavailable. */
+/**
+ * `missing` is the number of a block that no node returns. `failure` is set if the block is recorded as unavailable.
+ */
 export interface NotIndexed {
   readonly missing: number;
   readonly failure: TraceFailure | undefined;
@@ -100,7 +102,9 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
-  /** Indexes blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
+  /**
+   * Indexes a range of blocks. Resolves with the first block that no node returns; with undefined if all are indexed.
+   */
   ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
   /** Returns the reason that the index is not ready; undefined if it is. */
   notReady(): string | undefined;
@@ -212,7 +216,10 @@ export async function startEthereumNetwork(
   };
 }
 
-/** Connects to the nodes. If their chains differ, or differ from the store's, closes the store and rejects. */
+/**
+ * Connects to the nodes of a network. If their chains differ from each other or from that of the index, closes the
+ * index and rejects.
+ */
 async function connect(
   { name, upstream, config }: EthereumNetworkOptions,
   { store, answers, metrics, logger }: EthereumNetworkDependencies,
@@ -299,7 +306,7 @@ const beginWriteWith =
     return span;
   };
 
-/** Throws ConfigError if agreement is required of a network with one node. */
+/** Throws ConfigError if `gateway.agreement` requires several nodes, but the network has only one. */
 function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): void {
   if (config.gateway.agreement.methods.length > 0 && upstream.length < 2)
     throw new ConfigError(

@@ -1,4 +1,4 @@
-/** API keys of the gateway for the rules API: list, create and revoke. */
+/** Lets the rules API list, create and revoke the API keys of the gateway. */
 import {
   type ApiKey,
   hashOfSecret,
@@ -17,11 +17,14 @@ export interface GatewayKeysDependencies {
   readonly keys: KeyStore;
   readonly metrics: ReadMetrics;
   readonly lastUses: Pick<LastUsedTracker, 'all'>;
-  /** Resolves when a change is effective in all processes. */
+  /** Resolves when a changed API key is effective in all processes. */
   readonly settled: () => Promise<void>;
 }
 
-/** `methods`: the methods that a key may be restricted to. `networks`: members of the schema `Gateway`. */
+/**
+ * `methods`: the methods that an API key may be restricted to. `networks` returns the networks as in the schema
+ * `Gateway`.
+ */
 export function gatewayKeys(
   { methods, networks }: { readonly methods: readonly string[]; readonly networks: () => readonly object[] },
   { keys, metrics, lastUses, settled }: GatewayKeysDependencies,

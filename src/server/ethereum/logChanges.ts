@@ -9,9 +9,15 @@ import {
   ruleFormat,
 } from '../../rules/index.ts';
 
-/** Interval at which the stores are read. Polling is needed, because other processes change them too. */
+/**
+ * Interval at which the stores are read for changes. Polling is needed, because other processes also change the
+ * stores.
+ */
 const LOOK_MS = 1000;
-/** Maximum lines per interval. If a program makes endless changes, its lines are late and do not fill the disk. */
+/**
+ * Maximum log lines per interval. If a program makes endless changes, their lines are delayed and do not fill the
+ * disk.
+ */
 const MAX_LINES = 100;
 
 export interface ChangesDependencies {
@@ -22,7 +28,7 @@ export interface ChangesDependencies {
   readonly log: Log;
 }
 
-/** Logs changes from now on. Returns a function that stops the logging and waits for a running read. */
+/** Logs changes from now on. Returns a function that reads and logs the last changes, and stops the logging. */
 export async function logChanges({ audit, keys, log }: ChangesDependencies): Promise<() => Promise<void>> {
   const newest = await audit?.page({}, { limit: 1 });
   let since = newest?.entries[0]?.at;

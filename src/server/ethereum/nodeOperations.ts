@@ -3,7 +3,10 @@ import type { NodePool, UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import type { OperatorRoute } from '../../rules/api/index.ts';
 
-/** Operator routes for the nodes of all networks, by network name: list, drain and resume. */
+/**
+ * Returns the routes by which operators list, drain and resume the nodes of all networks. `pools` is keyed by network
+ * name.
+ */
 export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Logger): OperatorRoute[] {
   const find = ({ network = '', node = '' }: Readonly<Record<string, string>>) => {
     const pool = pools.get(network);

@@ -2,17 +2,19 @@ import { type OnFailover, PooledSource } from '../../ethereum/ingest/index.ts';
 import { NodePool } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity } from '../../ethereum/traces/index.ts';
 
-/** Polls serve only to check the health of nodes: the command reads the last block once and then fills the range. */
+/**
+ * Interval of polls of a node. They only check its health, because a command reads the head of the chain only once.
+ */
 const POLL_INTERVAL_MS = 5_000;
 
-/** Several nodes as one source of blocks, for a standalone command. */
+/** Several nodes as one source of blocks, for a command that runs without a server. */
 export interface OpenNodes {
   readonly source: PooledSource;
   close(): Promise<void>;
 }
 
 interface OpenNodesOptions {
-  /** Chain of the index; undefined if the index is empty. */
+  /** Chain ID and genesis hash of the index; undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
   readonly maxBlockBytes: number;
 }

@@ -1,12 +1,14 @@
 import { ASSUMED_FINAL_DEPTH } from '../../ethereum/ingest/index.ts';
 import { NodeClient, NodeError, NodeTraces, probeTraceMethods } from '../../ethereum/nodes/index.ts';
 
-/** Maximum number of older blocks to try if the node cannot trace its head. */
+/** Maximum number of blocks below the head that are tried if the node cannot trace its head. */
 const MAX_BLOCKS_BELOW_HEAD = 4;
 
 /** Report on the client and capabilities of a node, as text lines for operators. */
 export interface NodeReport {
-  /** Host and port only, because path, query and credentials may contain keys. */
+  /**
+   * Host and port of the node's URL. The path, query and credentials are omitted, because they may contain secrets.
+   */
   readonly node: string;
   readonly lines: readonly string[];
   readonly isUsable: boolean;
@@ -14,7 +16,10 @@ export interface NodeReport {
   readonly chain: string | undefined;
 }
 
-/** Examines a node with the calls that Floodgate uses. Faults of the node go into the report and do not reject. */
+/**
+ * Examines a node with the calls that Floodgate uses. Faults of the node become lines of the report; they do not
+ * reject.
+ */
 export async function examineNode(url: string): Promise<NodeReport> {
   const client = new NodeClient(url);
   const lines: string[] = [];
@@ -83,7 +88,7 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   return true;
 }
 
-/** Returns the reason why a node does not return a block with traces; undefined if it does. */
+/** Returns the reason why a node does not return a block with its traces; undefined if it returns the block. */
 async function traceFailureOf(traces: NodeTraces, blockNumber: number): Promise<string | undefined> {
   try {
     return (await traces.block(blockNumber)) === undefined
@@ -95,14 +100,20 @@ async function traceFailureOf(traces: NodeTraces, blockNumber: number): Promise<
   }
 }
 
-/** Returns the highest traceable block from a number downwards; undefined if none of the first few is traceable. */
+/**
+ * Returns the number of the highest block, from `from` downwards, that the node can trace; undefined if it can trace
+ * none of the first few.
+ */
 async function highestTraced(traces: NodeTraces, from: number): Promise<number | undefined> {
   for (let number = from; number > Math.max(0, from - MAX_BLOCKS_BELOW_HEAD); number--)
     if ((await traceFailureOf(traces, number)) === undefined) return number;
   return undefined;
 }
 
-/** Returns a line with the lowest traceable block. Binary search works: all blocks above it are traceable too. */
+/**
+ * Returns a line with the lowest block that the node can trace. Binary search works, because it can also trace all
+ * blocks above.
+ */
 async function traceDepth(traces: NodeTraces, head: number): Promise<string> {
   if (head === 0) return 'Reach: it has only its genesis block';
   let missing = 1;

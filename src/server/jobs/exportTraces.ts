@@ -11,10 +11,10 @@ import { filterPages } from './filterPages.ts';
 import { indexFolder } from './indexFolder.ts';
 import { namedBlocks } from './unavailableText.ts';
 
-/** Maximum number of missing block ranges named in an error. */
+/** Maximum number of missing ranges of blocks that an error message names. */
 const MAX_NAMED_GAPS = 5;
 
-/** A range cannot be exported; the message contains the remedy. */
+/** Thrown if a range of blocks cannot be exported. The message contains the remedy. */
 class ExportError extends Error {
   override readonly name = 'ExportError';
 }
@@ -33,8 +33,9 @@ export interface ExportOptions {
 }
 
 /**
- * Yields a range's traces in order, one block or page at a time, so a range may have any length. Read-only; may run
- * next to a server. Throws ExportError before the first page if a block is missing, or unavailable and not skipped.
+ * Yields the traces of a range of blocks in order, in pages of bounded size, so the range may have any length. Only
+ * reads the index, and may run while a server uses it. Throws ExportError before the first page if a block is
+ * missing, or if a block is unavailable and `skipUnavailable` is false.
  */
 export async function* exportTraces(options: ExportOptions): AsyncGenerator<readonly Trace[]> {
   const { toBlock } = options;
@@ -73,7 +74,7 @@ async function* pagesOf(
   for (let first = fromBlock; first <= toBlock; first += blocks) {
     const last = Math.min(toBlock, first + blocks - 1);
     for await (const page of filterPages(store, { fromBlock: first, toBlock: last, ...parties }))
-      yield JSON.parse(page.toString()) as Trace[]; // written from checked traces
+      yield JSON.parse(page.toString()) as Trace[]; // the index was written from checked traces
   }
 }
 
@@ -93,7 +94,7 @@ async function unavailableOf(
   return blocks;
 }
 
-/** Yields the parts of a range between the given blocks. */
+/** Yields the parts of a range of blocks that remain without the blocks in `left`. */
 function* rangesBetween(
   { fromBlock, toBlock }: BlockRange,
   left: readonly UnavailableBlock[],

@@ -11,10 +11,13 @@ import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { indexFolder } from './indexFolder.ts';
 
-/** Maximum number of consecutive failures. With the pauses between them, they last about four minutes. */
+/**
+ * Indexing ends after this number of consecutive failures. With the pauses between them, they last about four
+ * minutes.
+ */
 const MAX_FAILURES_IN_A_ROW = 12;
 
-/** A range cannot be indexed; the message contains the remedy. */
+/** Thrown if blocks cannot be indexed, or if there is no index to change. The message contains the remedy. */
 export class IndexingError extends Error {
   override readonly name = 'IndexingError';
 }
@@ -40,7 +43,10 @@ export interface FillProgress {
   trouble(message: string): void;
 }
 
-/** Indexes a range of blocks while no server runs: it locks the data folder. Rejects with IndexingError or store errors. */
+/**
+ * Indexes a range of blocks. Locks the data folder, so no server may use it meanwhile. Rejects with IndexingError or
+ * errors of the store.
+ */
 export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
   const { dataDir, network, upstream, maxBlockBytes, progress } = options;
   const lock = lockDataDir(dataDir);
@@ -58,7 +64,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   }
 }
 
-/** Adds the missing blocks of a range to a store. Rejects with IndexingError or store errors. */
+/** Adds the missing blocks of a range to an index. Rejects with IndexingError or errors of the store. */
 export async function fillFrom(
   source: TraceProvider,
   store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
@@ -96,7 +102,10 @@ export async function fillFrom(
   }
 }
 
-/** Returns the last block to index. Throws if it is not final and blocks from it to the index's head are missing. */
+/**
+ * Returns the number of the last block to index. Throws IndexingError if it is above the chain's head, or if it is
+ * not final and blocks between it and the head of the index are missing.
+ */
 async function lastBlock(
   source: TraceProvider,
   store: TraceStore,

@@ -21,8 +21,8 @@ export interface FillSharedIndexOptions extends FillIndexOptions {
 }
 
 /**
- * Adds the missing blocks of a range to the shared index: from the index in the data folder, otherwise from nodes. May
- * run next to the server of that folder. Rejects with IndexingError or store errors.
+ * Adds the missing blocks of a range to the index that instances share. Reads them from the index in the data folder,
+ * otherwise from nodes. May run while a server uses that folder. Rejects with IndexingError or errors of the store.
  */
 export async function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
   const { dataDir, network, upstream, maxBlockBytes, progress, stores } = options;
@@ -65,7 +65,10 @@ function openEmbedded(folder: string): TraceReader | undefined {
   }
 }
 
-/** Provides final blocks of an embedded index as a node does. Requests other blocks from nodes, if there are any. */
+/**
+ * A source of blocks that reads final blocks from the index in the data folder, and requests all others from nodes.
+ * Without nodes, reads all blocks from the index.
+ */
 class EmbeddedSource implements TraceProvider {
   readonly #index: TraceReader;
   readonly #nodes: TraceProvider | undefined;
@@ -121,7 +124,7 @@ class EmbeddedSource implements TraceProvider {
     for await (const page of filterPages(this.#index, { ...block, ...all })) {
       const json = new JsonReader(kept);
       json.write(page);
-      for (const trace of json.end() as Trace[]) traces.push(trace); // written from checked traces
+      for (const trace of json.end() as Trace[]) traces.push(trace); // written from checked traces, as JSON
     }
     return traces;
   }

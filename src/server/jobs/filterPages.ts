@@ -1,14 +1,14 @@
 import { AnswerTooLargeError, type TraceFilter, type TraceReader } from '../../ethereum/traces/index.ts';
 
 const MAX_PAGE_TRACES = 4_096;
-/** Maximum page size. As JSON, some blocks are a thousand times larger and exceed the maximum length of a string. */
+/** Maximum bytes of a page. The JSON of a whole block could exceed the maximum length of a string. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
 const NO_TRACES = Buffer.from('[]');
 
 /**
- * Yields all traces that match a filter as JSON arrays of bounded size, in order. A single trace may exceed the bound.
- * Yields one empty array if no trace matches or if a block was removed during the read.
+ * Yields all traces that match a filter, in order, as JSON arrays of bounded size. A single trace may exceed the
+ * bound. Yields one empty array if no trace matches or if a block was removed while it was read.
  */
 export async function* filterPages(
   store: TraceReader,

@@ -1,11 +1,14 @@
 import type { ApplyWith } from '../../ethereum/ingest/index.ts';
 
-/** Workers, which read the newest blocks in the folder of this process. */
+/** The workers, which read the newest blocks of a shared index in the data folder of this process. */
 interface Followers {
   settled(): Promise<void>;
 }
 
-/** While blocks are removed, hides a shared index's newest blocks from workers, which then read the database. */
+/**
+ * While blocks are removed from a shared index, hides the newest blocks in the data folder from workers. Workers then
+ * read the database.
+ */
 export class HiddenUndo {
   readonly #followers: Followers;
   #isUndoing = false;
@@ -14,7 +17,7 @@ export class HiddenUndo {
     this.#followers = followers;
   }
 
-  /** Whether workers must not read the newest blocks here. */
+  /** Whether blocks are being removed, so that workers must not read the newest blocks in the data folder. */
   get isUndoing(): boolean {
     return this.#isUndoing;
   }

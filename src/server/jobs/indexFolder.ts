@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { MAINNET } from '../../config/index.ts';
 
-/** Returns the folder of a network's index. Mainnet has no suffix, because its folder predates other networks. */
+/**
+ * Returns the folder of a network's index. Mainnet's folder has no suffix, because it is older than support of other
+ * networks.
+ */
 export const indexFolder = (dataDir: string, network: string): string =>
   join(dataDir, network === MAINNET ? 'traces' : `traces-${network}`);

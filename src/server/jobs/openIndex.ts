@@ -21,7 +21,10 @@ export interface OpenIndexOptions {
   readonly use: { readonly answers: boolean; readonly writes: boolean };
 }
 
-/** Opens the index of a network: the embedded one, or the shared one with its newest blocks in the data folder. */
+/**
+ * Opens the trace index of a network: the embedded one in the data folder, or the one that instances share, with its
+ * newest blocks also kept in the data folder.
+ */
 export async function openIndex(
   { config, network, use }: OpenIndexOptions,
   { logger, openTraceStore }: OpenIndexDependencies,
@@ -32,7 +35,8 @@ export async function openIndex(
   const keepBlocks = use.answers ? config.traceStoreRecentBlocks : 0;
   if (keepBlocks === 0) return shared;
   const folder = join(config.dataDir, 'recent', network);
-  // The newest blocks that an earlier run left here may be outdated. The shared index has them too.
+  // An earlier run may have left outdated blocks in this folder. The shared index has them too, so they can be
+  // deleted.
   rmSync(folder, { recursive: true, force: true });
   const openRecent = async (): Promise<RecentIndex> => {
     mkdirSync(folder, { recursive: true });
@@ -70,7 +74,7 @@ export interface OpenSharedIndexDependencies {
   readonly isReader?: boolean;
 }
 
-/** Opens the index that instances share. Throws ConfigError if a URL is missing or invalid. */
+/** Opens the trace index that instances share. Throws ConfigError if a database URL is missing or invalid. */
 export async function openSharedIndex(
   {
     traceStore,

@@ -19,8 +19,9 @@ export interface Rewound {
 }
 
 /**
- * Removes blocks from the head of an index, including final ones. Needed if a node's chain was reset below a final
- * block, which a public chain never does. Locks the data folder. Rejects with IndexingError if there is no index.
+ * Removes the newest blocks of an index, even final ones. Needed if the chain of a node was reset to below a final
+ * block, which does not happen on a public chain. Locks the data folder. Rejects with IndexingError if there is no
+ * index.
  */
 export async function rewindIndex({ dataDir, network, lastBlock }: RewindIndexOptions): Promise<Rewound> {
   const folder = indexFolder(dataDir, network);

@@ -7,9 +7,9 @@ import type { TraceStore } from '../../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /**
- * Renames the index of a development chain if the node has another chain, so that a new index is created. Such a node
- * may have restored an older state or lost its state. For real nodes a mismatch is an error, and no other code
- * discards an index. The folder must be locked.
+ * If a development node has another chain than its index, renames the folder of the index, so that a new index is
+ * created. Such a node may have restored an older state or lost its state. For real nodes a mismatch is an error, and
+ * no other code discards an index. The data folder must be locked.
  */
 export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, logger: Logger): Promise<void> {
   const folder = indexFolder(dataDir, MAINNET);
@@ -30,7 +30,7 @@ export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, log
   );
 }
 
-/** Returns why undoing non-final blocks cannot turn the store's chain into the node's; undefined if it can. */
+/** Returns how the chain of the index differs from that of the node; undefined if final blocks do not differ. */
 async function differenceOf(store: TraceStore, source: TraceProvider): Promise<string | undefined> {
   const held = await store.chain();
   if (held === undefined) return undefined;
