@@ -16,7 +16,10 @@ export interface ServerContext {
   readonly teardown: Teardown;
   /** Number of processes that serve the gateway; 1 if this process serves it without workers. */
   readonly workerCount: number;
-  /** Whether workers receive all requests, write the access log, and relay requests of operators to this process. */
+  /**
+   * Whether workers receive all requests, count them, write the access log, and relay those of operators to this
+   * process.
+   */
   readonly isRelayed: boolean;
   readonly clientAddress: ClientAddress;
 }

@@ -14,7 +14,10 @@ import { EXPIRING_KEYS, expiringCertificates, expiringTokens, expiryResolvedText
 import { FAULT_KEYS, faultConditions, faultResolvedText, type MonitoredState } from './serverFaults.ts';
 import { webhooksOf } from './webhooks.ts';
 
-/** Faults shorter than this cause no alert, and a flapping fault stays one alert. Attacks are reported at once. */
+/**
+ * A fault that is shorter than this causes no alert, and one that returns within this time continues its alert.
+ * Attacks are reported at once.
+ */
 const HOLD_MS = 30_000;
 const CHECK_INTERVAL_MS = 1_000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;
@@ -40,7 +43,10 @@ export class Alerting {
   readonly #unwell: ConditionDebouncer;
   readonly #expiring: ConditionDebouncer;
 
-  /** Returns undefined if no webhook is configured. Throws `ConfigError` if one is not a valid URL. */
+  /**
+   * Opens the alerts. Resolves with undefined if no webhook is configured. Rejects with `ConfigError` if one is not a
+   * valid URL.
+   */
   static async open(
     config: Config,
     { logger, registry, tuning }: AlertingDependencies,

@@ -12,7 +12,10 @@ export function reportAttack({ kind, attack }: AttackEvent, alerts: AlertSink): 
   if (kind === 'ended') alerts.end(keyOf(attack), { text: endOf(attack), details: detailsOf(attack) });
 }
 
-/** After a restart, fires alerts of active attacks and resolves ended ones: a killed process may have sent neither. */
+/**
+ * After a restart, fires the alerts of active attacks and resolves those of ended attacks, because a killed process
+ * may have sent neither.
+ */
 export function reconcileAttacks(open: readonly Attack[], alerts: AlertSink): void {
   for (const attack of open) alerts.begin(conditionOf(attack));
   const lasting = open.map(keyOf);

@@ -9,12 +9,15 @@ import type { Token } from '../../rules/index.ts';
 export const EXPIRING_KEYS = 'expiring/';
 
 const DAY_MS = 24 * 3_600_000;
-/** Renewal tools replace certificates weeks before they expire. If two weeks are left, the renewal is failing. */
+/**
+ * Alerts begin two weeks before a certificate expires. Renewal tools replace certificates earlier, so the renewal is
+ * failing.
+ */
 const CERTIFICATE_MS = 14 * DAY_MS;
 const TOKEN_MS = 7 * DAY_MS;
-/** Certificates and tokens with a short life are reported in its last quarter. */
+/** Certificates and tokens with a short lifetime are reported only in its last quarter. */
 const SHARE_OF_LIFE = 0.25;
-/** Maximum number of tokens reported at once; the tokens that expire first are kept. */
+/** Maximum number of tokens reported at once. The tokens that expire first are reported. */
 const MAX_TOKENS = 100;
 
 interface Life {
@@ -27,7 +30,10 @@ const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): b
 
 const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
-/** Returns conditions for valid tokens that expire soon. Expired ones are omitted, because their users noticed. */
+/**
+ * Returns alert conditions for valid tokens that expire soon. Expired tokens are omitted, because their users have
+ * noticed.
+ */
 export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
   return tokens
     .flatMap((token) => {
@@ -47,7 +53,10 @@ export function expiringTokens(tokens: readonly Token[], nowMs: number): Conditi
     }));
 }
 
-/** Returns conditions for served certificates near or past expiry. Skips unreadable files, which the log reports. */
+/**
+ * Returns alert conditions for the server's certificates that expire soon or have expired. Omits unreadable files,
+ * which the log reports.
+ */
 export async function expiringCertificates(
   { tls, ops }: Pick<Config, 'tls' | 'ops'>,
   nowMs: number,

@@ -8,7 +8,7 @@ export const FAULT_KEYS = 'unwell/';
 /** Maximum number of unavailable blocks in the details of an alert. */
 const MAX_BLOCKS = 20;
 
-/** State that is checked for faults, from `Ethereum` and `StoreWatch`. */
+/** The state that is checked for faults. It comes from `Ethereum` and `StoreWatch`. */
 export interface MonitoredState {
   readonly networks: ReadonlyMap<string, MonitoredNetwork>;
   readonly storeProblem: string | undefined;

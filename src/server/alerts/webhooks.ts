@@ -1,7 +1,10 @@
 import { type Config, ConfigError } from '../../config/index.ts';
 import { type Webhook, webhookOf } from '../../platform/alerts/index.ts';
 
-/** Returns the alert webhooks. Throws `ConfigError`, whose message has no URLs because they may be secret. */
+/**
+ * Returns the webhooks that receive alerts. Throws `ConfigError`; its message contains no URL, because URLs may be
+ * secret.
+ */
 export function webhooksOf({ alerts }: Pick<Config, 'alerts'>): readonly Webhook[] {
   const webhooks = alerts.webhooks.map((text, i) => {
     const webhook = webhookOf(text, `webhook-${i + 1}`);

@@ -19,7 +19,7 @@ export interface HealthSources {
   readonly roles: readonly string[];
 }
 
-/** Returns an object of the schema `Health` of the rules API. */
+/** Returns the health of the server as an object of the schema `Health` of the rules API. */
 export async function healthOf({
   dataDir,
   metrics,

@@ -2,10 +2,10 @@ import type { HealthSources } from './health.ts';
 import { type Counts, sumByLabels } from './metricSums.ts';
 
 const INTERVAL_MS = 60_000;
-/** Number of minutes that are kept: one day, about 500 KB. */
+/** Number of minutes whose health is kept: one day, about 500 KB of memory. */
 const MINUTES_KEPT = 24 * 60;
 
-/** Counters of the history; each minute records their increase. */
+/** Metrics whose increase is recorded for each minute, with the labels by which they are summed. */
 const COUNTED = {
   answers: ['floodgate_http_responses_total', ['status']],
   calls: ['floodgate_gateway_call_duration_seconds', ['network']],

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { Rate } from '../listen/rate.ts';
 
-/** Metrics of ingest, one set for all networks. */
+/** Metrics of ingest for all networks. Each metric has the network as a label. */
 export class IngestMetrics {
   readonly #indexed: Counter<'network'>;
   readonly #traces: Counter<'network'>;
@@ -91,7 +91,7 @@ export class IngestMetrics {
     this.#rateOf(network).add(blocks);
   }
 
-  /** Returns the blocks written per second, averaged over the last minute. */
+  /** Returns the number of blocks written to the index per second, averaged over the last minute. */
   blocksPerSecond(network: string): number {
     return this.#rateOf(network).perSecond();
   }
@@ -102,7 +102,10 @@ export class IngestMetrics {
     return rate;
   }
 
-  /** Registers a callback that returns the lowest missing block, called on each scrape of the metrics. */
+  /**
+   * Registers a function that returns the lowest missing block of a network. It is called on each scrape of the
+   * metrics.
+   */
   watchFirstMissing(network: string, firstMissing: () => number | undefined): void {
     this.#firstMissing.set(network, firstMissing);
   }

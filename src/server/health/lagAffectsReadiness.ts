@@ -2,8 +2,8 @@ import type { Ethereum } from '../ethereum/ethereum.ts';
 import type { OpenedParts } from '../roles.ts';
 
 /**
- * Returns whether an index that lags takes this server out of service. A gateway without indexing stays in service
- * while its nodes are healthy: all gateways share that index and lag equally.
+ * Returns whether this server becomes unready while its index lags. A gateway that does not write the index stays
+ * ready as long as its nodes are healthy: all gateways read that index, so it lags for all of them.
  */
 export const lagAffectsReadiness = (
   opened: OpenedParts,

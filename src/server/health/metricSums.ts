@@ -6,7 +6,10 @@ export type ReadMetrics = () => Promise<Registry> | Registry;
 /** Sums of a metric, keyed by the values of selected labels, separated by spaces. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Returns a metric's sums by labels; for a histogram, the number of observations. Empty if there is no such metric. */
+/**
+ * Returns the sum of a metric for each combination of label values; for a histogram, the number of observations.
+ * Empty if there is no such metric.
+ */
 export async function sumByLabels(
   registry: Registry,
   name: string,

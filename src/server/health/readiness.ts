@@ -28,7 +28,8 @@ export function readinessOf(sources: ReadinessSources): Readiness {
     ...(workers && { workers: workers.missing() ?? 'ok' }),
     ...(isStopping && { server: 'stopping' }),
   };
-  // A fault of the shared store does not affect readiness, because reads, the gateway and the guard continue.
+  // A fault of a store that servers share does not affect readiness, because reads, the gateway and the guard
+  // continue.
   const isBehind = missing !== undefined && lagAffectsReadiness(opened, ethereum);
   const isWhole = workers?.missing() === undefined;
   return { ready: !isBehind && stores.ownProblem === undefined && isWhole && !isStopping, checks };

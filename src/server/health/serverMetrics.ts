@@ -1,4 +1,7 @@
-/** Server metrics. Label values are fixed words, operation ids and status codes, so their number is bounded. */
+/**
+ * Metrics of the server. Label values are fixed words, operation ids and status codes, so the number of series is
+ * bounded.
+ */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type CounterSeries, counterSeries } from '../../platform/metrics/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';

@@ -3,12 +3,14 @@ import { inBackground } from '../../platform/background/index.ts';
 import { StoreFile, storeFolders } from '../../platform/storeFile/index.ts';
 
 const INTERVAL_MS = 2_000;
-/** Number of check intervals after which a pending write is reported, because a hanging disk returns no error. */
+/**
+ * A write that is pending for more than this number of checks is reported, because a hanging disk returns no error.
+ */
 const MAX_ROUNDS = 5;
 
 export interface StoreWatchOptions {
   readonly dataDir: string;
-  /** Writes and reads back a record. Rejects if either fails. */
+  /** Writes a record to the rules store and reads it back. Rejects if either fails. */
   readonly probe: () => Promise<void>;
   /** Whether the probed store is shared with other servers. */
   readonly isShared: boolean;
@@ -24,7 +26,7 @@ export class StoreWatch {
   #isProblemShared = false;
   #roundsUnderWay = 0;
 
-  /** Requires that all stores are open. */
+  /** All stores must already be open. */
   constructor({ dataDir, probe, isShared }: StoreWatchOptions) {
     this.#probe = probe;
     this.#isShared = isShared;

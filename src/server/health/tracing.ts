@@ -9,7 +9,7 @@ import { VERSION } from '../version.ts';
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends the remaining spans within a time limit. */
+  /** Stops the export of spans. The remaining spans are sent within a time limit. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,10 @@ interface TracingDependencies {
   readonly tuning?: Tuning;
 }
 
-/** Opens the span exporter. Returns undefined if no collector is configured. Throws ConfigError. */
+/**
+ * Opens the exporter of spans. Returns undefined if no collector is configured. Throws ConfigError if options are
+ * invalid.
+ */
 export function openTracing(
   { spans }: Config,
   { logger, registry, tuning }: TracingDependencies,

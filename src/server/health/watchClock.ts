@@ -1,7 +1,10 @@
 import type { Log } from '../../platform/logging/index.ts';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** Maximum drift between two checks; a larger difference is a jump. Slewing changes the clock by far less. */
+/**
+ * Maximum change between two checks of the difference between system clock and monotonic clock. A larger change is a
+ * jump; gradual corrections (slewing) are far smaller.
+ */
 const MAX_DRIFT_MS = 10_000;
 
 interface Clocks {

@@ -1,7 +1,10 @@
 import { ConfigError } from '../../config/index.ts';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 
-/** Parses HOST:PORT, checked by the schema. Throws ConfigError for a port above 65535, or 0 except in dns.listen. */
+/**
+ * Parses HOST:PORT, whose form the schema has checked. Throws ConfigError for a port above 65535, and for port 0 in
+ * any option but dns.listen.
+ */
 export function addressOf(text: string, option: string): ServerAddress {
   const colon = text.lastIndexOf(':');
   const port = Number(text.slice(colon + 1));

@@ -4,12 +4,15 @@ import type { Tuning } from '../tuning.ts';
 
 /** Limits per key are ten times the limits per address, because an application uses its key from several addresses. */
 const ADDRESSES_PER_KEY = 10;
-/** Maximum bytes of notifications that a connection has not read: about 4,000 block headers of 1 kB. */
+/** Maximum bytes of notifications that a WebSocket client has not read: about 4,000 block headers of 1 kB. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
-/** Default of nginx for idle connections. Floodgate sends a ping every 20 s. */
+/** Idle timeout of WebSockets, equal to nginx's default for idle connections. Floodgate sends a ping every 20 s. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** Returns the options of the gateway, for the first process or for a worker and its share of the limits. */
+/**
+ * Returns the options of the gateway, for the first process or for a worker, whose configuration has its share of the
+ * limits.
+ */
 export function gatewayOptionsOf({ gateway, http }: Config, tuning: Tuning = {}): GatewayOptions {
   const { webSocket } = gateway;
   return {

@@ -1,9 +1,15 @@
-/** Listener addresses and TLS files from `ops` and `tls`. Throws `ConfigError` if the options contradict each other. */
+/**
+ * Reads listener addresses and TLS files from the configuration. Throws `ConfigError` if options contradict each
+ * other.
+ */
 import { isIP } from 'node:net';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { type OpenListenerOptions, readTlsFiles, type TlsFiles } from '../../platform/http/index.ts';
 
-/** Owner and group may connect. A proxy or an operator's agent can join the group, so no option is needed. */
+/**
+ * Permissions of the socket for operators: owner and group may connect. A proxy or an agent can join the group, so no
+ * option is needed.
+ */
 const SOCKET_MODE = 0o660;
 
 export type ListenAddress = Pick<OpenListenerOptions, 'at' | 'tls'>;
@@ -12,7 +18,7 @@ export function publicListenAddress({ host, port, tls }: Config): ListenAddress 
   return { at: { host, port }, tls: tlsFilesOf('tls', tls) };
 }
 
-/** Returns the listener for operators, or undefined if the public listener serves them. */
+/** Returns the address of the listener for operators; undefined if the public listener serves operators. */
 export function opsListenAddress(config: Config): ListenAddress | undefined {
   const { ops } = config;
   const tls = tlsFilesOf('ops.tls', ops.tls);
@@ -35,7 +41,7 @@ export function opsListenAddress(config: Config): ListenAddress | undefined {
   return { at, tls };
 }
 
-/** Returns whether two hosts share addresses, so that both cannot listen on one port. */
+/** Returns whether two host addresses overlap, so that two listeners cannot use the same port on them. */
 const overlap = (one: string, other: string): boolean =>
   one === other ||
   [one, other].some((host) => host === '0.0.0.0' || (isIP(host) === 6 && /^[0:]+$/.test(host)));

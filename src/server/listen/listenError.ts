@@ -1,10 +1,10 @@
 import type { OpenListenerOptions } from '../../platform/http/index.ts';
 
-/** The server cannot listen on the configured address. The message contains the reason and the remedy. */
+/** Thrown if the server cannot listen on a configured address. The message contains the reason and the remedy. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 
-  /** `group` is the prefix of the address options. */
+  /** `group` is the prefix of the options that set the address: `ops.` for the listener for operators. */
   constructor(at: OpenListenerOptions['at'], group: '' | 'ops.', cause: unknown) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     const where = 'path' in at ? `at ${at.path} (--ops-socket)` : `on ${at.host} port ${at.port}`;

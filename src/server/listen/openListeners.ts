@@ -40,7 +40,10 @@ const GATEWAY_PATHS = ['/v1/mainnet'];
 /** The HTTP framework's info lines duplicate those of Floodgate, so its level is raised to warn. */
 const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
-/** Opens one or two listeners. If one fails, closes the other and rejects with ConfigError or ListenError. */
+/**
+ * Opens one listener for all, or one for clients and one for operators. If one fails, closes the other and rejects
+ * with ConfigError or ListenError.
+ */
 export async function openListeners(
   config: Config,
   { gateway, operators, operatorsPaths, startWorkers }: ListenerParts,
@@ -67,7 +70,8 @@ export async function openListeners(
         { logger, readers, unfinished, handled },
       ),
     ]);
-  // The console sends gateway requests to its own origin, so that it needs no CORS.
+  // The console sends its gateway requests to its own origin, which needs no CORS. So this listener also serves the
+  // gateway.
   const beside = config.console.enabled && !('path' in opsPlace.at);
   const ops = await open(
     opsPlace,
@@ -97,11 +101,13 @@ async function openSecond(listens: () => Promise<Stopped>, first: OpenListener):
 
 export interface PublicParts {
   readonly gateway: Gateway;
-  /** Default: another listener serves operators. */
+  /** Routes for operators. Default: none, because another listener serves operators. */
   readonly operators?: Pick<ListenerContent, 'routes' | 'paths'> | undefined;
 }
 
-/** Opens the gateway listener, with the operator routes unless `ops` has a listener. Rejects with ListenError. */
+/**
+ * Opens the listener for clients of the gateway, with the routes for operators if given. Rejects with ListenError.
+ */
 export const openPublicListener = (
   config: Config,
   { gateway, operators }: PublicParts,
@@ -144,7 +150,10 @@ async function openListenerAt(
   }
 }
 
-/** Listeners stop one after the other, so that operators can watch the gateway drain. */
+/**
+ * A listener that can be stopped. Listeners stop one after the other, so that operators can watch how the gateway
+ * stops.
+ */
 type Stopped = Pick<OpenListener, 'url' | 'stop'>;
 
 function asListeners(listeners: readonly [Stopped, Stopped?]): Listeners {

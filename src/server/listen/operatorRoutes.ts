@@ -42,7 +42,7 @@ export interface OperatorRoutesOptions {
   readonly tuning: Tuning;
 }
 
-/** Window of Cloudflare's API rate limits. */
+/** Window of the rate limit of the rules API, the same as in Cloudflare's API. */
 const RATE_LIMIT_WINDOW_SECONDS = 300;
 
 /** Returns the routes for operators: health, metrics, the rules API, the console and the operations of the nodes. */

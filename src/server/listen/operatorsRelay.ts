@@ -10,7 +10,9 @@ import type { Config } from '../../config/index.ts';
 import type { ClientAddress } from '../../platform/addresses/index.ts';
 import { opsListenAddress } from './listenAddresses.ts';
 
-/** Header with the address of the client. Only workers can connect to the socket, so no client can forge it. */
+/**
+ * Header that contains the address of the client. Only workers can connect to the socket, so no client can forge it.
+ */
 const CLIENT_ADDRESS_HEADER = 'floodgate-client';
 /** Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP_HEADERS = [
@@ -35,7 +37,7 @@ export interface OperatorsRelayDependencies {
   readonly clientAddress: ClientAddress;
 }
 
-/** Forwards requests to the process that listens on a Unix socket. */
+/** Forwards HTTP requests of operators from a worker to the first process, which listens on a Unix socket. */
 export class OperatorsRelay {
   readonly #path: string;
   readonly #clientAddress: ClientAddress;
@@ -75,7 +77,7 @@ export class OperatorsRelay {
     request.pipe(asked);
   }
 
-  /** Ends the open event streams, which would otherwise never end. */
+  /** Ends the open event streams, whose responses would otherwise never be complete. */
   endStreams(): void {
     this.#isEnding = true;
     for (const end of this.#endless) end();
