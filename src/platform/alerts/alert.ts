@@ -1,10 +1,10 @@
-/** A lasting condition that operators are alerted of. */
+/** A condition that operators are alerted of, when it starts and when it ends. */
 export interface Condition {
   /** Identifies the condition, even after a restart: `node/mainnet/node-1`. */
   readonly key: string;
   /** A fixed word, such as `node_unhealthy`. */
   readonly kind: string;
-  /** Zone, node or store. */
+  /** The zone, node or store that the condition concerns. */
   readonly subject: string;
   readonly text: string;
   readonly details?: Details;
@@ -13,15 +13,15 @@ export interface Condition {
 export type Details = Readonly<Record<string, unknown>>;
 
 export interface Alert {
-  /** Identical in all delivery attempts. */
+  /** Identifies the alert. Identical in all attempts to deliver it. */
   readonly id: string;
-  /** Identical in the firing and the resolved message. */
+  /** Identical in the alert that a condition fires and the alert that resolves it. */
   readonly incident: string;
   readonly kind: string;
   readonly state: 'firing' | 'resolved';
   readonly subject: string;
   readonly text: string;
-  /** Time of detection. */
+  /** Time at which the start or end of the condition was detected. */
   readonly at: string;
   readonly details: Details;
 }
@@ -29,7 +29,7 @@ export interface Alert {
 const MAX_SUBJECT_CHARACTERS = 300;
 const MAX_TEXT_CHARACTERS = 1500;
 
-/** Creates a message. Truncates subject and text, and replaces their control characters. */
+/** Creates an alert about a condition. Truncates subject and text, and replaces their control characters. */
 export function alertOf(ids: Pick<Alert, 'id' | 'incident' | 'at'>, condition: AlertContent): Alert {
   const { kind, state, subject, text, details = {} } = condition;
   return {

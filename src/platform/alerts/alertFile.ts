@@ -1,4 +1,4 @@
-// `promises` is imported from node:fs, which loads it at first use.
+// `promises` of node:fs is loaded at its first use, not at startup.
 import { promises as files } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StoredAlerts } from './alertQueue.ts';
@@ -7,7 +7,10 @@ const NAME = 'alerts.json';
 const FORMAT = 1;
 const NOTHING: StoredAlerts = { open: [], waiting: [] };
 
-/** File with pending and firing alerts. Replaced atomically, so a crash leaves the old or the new version. */
+/**
+ * The file that stores pending and firing alerts. It is replaced atomically, so a crash leaves the old or the new
+ * version.
+ */
 export class AlertFile {
   readonly path: string;
 

@@ -4,7 +4,7 @@ import type { Webhook } from './webhook.ts';
 
 export type DropReason = 'queue_full' | 'expired';
 
-/** Labels are fixed words and webhook names (`webhook-1`), so their number is bounded. */
+/** Metrics of alerts. Labels are fixed words and webhook names (`webhook-1`), so the number of series is bounded. */
 export class AlertMetrics {
   readonly alerts: Counter<'kind' | 'state'>;
   readonly deliveries: Counter<'webhook' | 'outcome'>;

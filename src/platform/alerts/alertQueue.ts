@@ -11,7 +11,7 @@ export interface Incident {
   readonly condition: Condition;
 }
 
-/** State that survives a restart. Contains no URL and no secret. */
+/** The alerts that are stored for the next start. Contains no URL and no secret. */
 export interface StoredAlerts {
   readonly open: readonly Incident[];
   readonly waiting: readonly { readonly alert: Alert; readonly webhooks: readonly string[] }[];
@@ -23,9 +23,9 @@ export interface AlertQueueOptions {
   readonly maxWaiting: number;
 }
 
-/** Pending notifications in order, and the alerts that are still firing. Does no I/O. */
+/** Alerts that are not yet delivered, in order, and the conditions that are still firing. Does no I/O. */
 export class AlertQueue {
-  /** Alerts that are still firing, by the key of their condition. */
+  /** The conditions that are still firing, by key. */
   readonly open: Map<string, Incident>;
   readonly #webhooks: readonly string[];
   readonly #maxWaiting: number;

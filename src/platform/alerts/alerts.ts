@@ -138,13 +138,16 @@ export class Alerts {
     for (const delivery of this.#deliveries) delivery.wake();
   }
 
-  /** Resolves after SAVE_PATIENCE_MS even if the save hangs, so that an alert about a hanging disk is still sent. */
+  /**
+   * Stores the alerts. Resolves after SAVE_PATIENCE_MS even if this hangs, so that an alert about a hanging disk is
+   * still sent.
+   */
   #saved(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, SAVE_PATIENCE_MS).unref());
     return Promise.race([this.#save(), patience]);
   }
 
-  /** Never rejects, so that alerts are still sent if the disk is full. */
+  /** Stores the alerts. Never rejects, so that alerts are still sent if the disk is full. */
   async #save(): Promise<void> {
     // A save that has not started yet includes this change.
     if (this.#isSaveWaiting) return this.#saves.idle();

@@ -15,9 +15,9 @@ export interface AlertSink {
 export class ConditionDebouncer {
   readonly #holdMs: number;
   readonly #sink: AlertSink;
-  /** Start of each true condition that does not fire yet. */
+  /** Time since which a condition is true that does not fire yet, by the key of the condition. */
   readonly #since = new Map<string, number>();
-  /** End of each firing condition that is no longer true. */
+  /** Time since which a firing condition is no longer true, by the key of the condition. */
   readonly #clearSince = new Map<string, number>();
 
   constructor({ holdMs }: DebouncerOptions, reported: AlertSink) {

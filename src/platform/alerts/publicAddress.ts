@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import { networkMatcher, parseNetwork } from '../addresses/index.ts';
 
-/** Parses the networks at first use, because few servers send alerts. */
+/**
+ * Returns a check whether an address is in one of the networks. They are parsed at its first use, because few servers
+ * send alerts.
+ */
 function networks(...texts: string[]): (address: string) => boolean {
   let isWithin: ((address: string) => boolean) | undefined;
   return (address) => {

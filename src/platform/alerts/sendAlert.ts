@@ -1,4 +1,7 @@
-/** One delivery attempt. Follows no redirect, reads only the response status, and connects to no private address. */
+/**
+ * Sends an alert to a webhook once. Follows no redirect, reads only the response status, and connects to no private
+ * address.
+ */
 import { lookup as resolveName } from 'node:dns';
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -6,7 +9,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './publicAddress.ts';
 import { signatureOf, type Webhook } from './webhook.ts';
 
-/** Limit for the whole attempt. A slow webhook delays only its own alerts. */
+/** Time limit of a delivery attempt. A slow webhook delays only its own alerts. */
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -27,7 +30,7 @@ export interface SendFailure {
   readonly isRefused: boolean;
 }
 
-/** Sends a body once. Resolves to undefined if it was delivered. */
+/** Sends a body to a webhook once. Resolves with undefined if it was delivered. */
 export function sendAlert(
   webhook: Pick<Webhook, 'url'>,
   body: string,

@@ -9,7 +9,7 @@ export interface SpannedResponse {
   onFinished(then: () => void): void;
 }
 
-/** Only these methods are recorded, because others may be any text from the client. */
+/** HTTP methods that spans name. Other methods are not named, because they may be any text from the client. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OTHER_METHOD = '_OTHER';
 const FIRST_SERVER_ERROR = 500;

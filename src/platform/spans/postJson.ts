@@ -21,7 +21,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const KEPT = { keepAlive: true, maxSockets: 1 };
 const AGENTS = { http: new HttpAgent(KEPT), https: new HttpsAgent(KEPT) };
 
-/** Posts a body once, without following redirects. Never rejects. */
+/** Posts a JSON body once, without following redirects. Never rejects. */
 export function postJson(url: URL, body: string, options: PostOptions): Promise<PostResult> {
   const { headers, timeoutMs, signal } = options;
   const isSecure = url.protocol === 'https:';

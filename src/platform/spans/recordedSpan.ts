@@ -7,7 +7,7 @@ export interface TraceState {
   /** Number of spans that the trace may still record, so that a large batch does not displace other traces. */
   spansLeft: number;
   readonly finished: (span: FinishedSpan) => void;
-  /** Called for a span above the limit. */
+  /** Called for each span that is not recorded because of this limit. */
   readonly dropped: () => void;
 }
 
@@ -60,7 +60,7 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Returns the time since 1970. This time is monotonic and has a higher resolution than the system clock. */
+/** Returns the time since 1970 in milliseconds. It is monotonic and has a higher resolution than the system clock. */
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 const SPAN_ID_BYTES = 8;

@@ -1,6 +1,9 @@
 import type { TraceContext } from './traceContext.ts';
 
-/** Names of `OTEL_TRACES_SAMPLER`. `parentbased_traceidratio` follows the flag in the `traceparent` of a request. */
+/**
+ * Samplers, named as in `OTEL_TRACES_SAMPLER`. `parentbased_traceidratio` follows the flag in a request's
+ * `traceparent`.
+ */
 export type SamplerName = 'always_on' | 'traceidratio' | 'parentbased_traceidratio';
 
 export interface SamplerOptions {

@@ -1,6 +1,6 @@
 /**
- * Attribute names, after OpenTelemetry's conventions. Values are fixed words, configured names or numbers, never text
- * from a client.
+ * Names of span attributes, after OpenTelemetry's conventions. Values are fixed words, configured names or numbers,
+ * never text from a client.
  */
 export type AttributeName =
   | 'http.request.method'
@@ -42,7 +42,7 @@ export interface FinishedSpan {
   readonly failure: string | undefined;
 }
 
-/** Replaces a span that is not recorded, and propagates its trace. */
+/** Used instead of a span that is not recorded. Propagates the trace. */
 export class NonRecordingSpan implements Span {
   readonly traceparent: string;
 

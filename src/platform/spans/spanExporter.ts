@@ -91,7 +91,7 @@ export class SpanExporter {
     while (this.#waiting.length > 0 && !this.#stop.signal.aborted) if (!(await this.#sendBatch())) return;
   }
 
-  /** Returns whether to send the next batch at once. */
+  /** Sends one batch of spans. Returns whether the next batch may be sent at once. */
   async #sendBatch(): Promise<boolean> {
     const { url, headers, resource } = this.#options;
     const batch = this.#waiting.slice(0, MAX_BATCH);
@@ -140,7 +140,7 @@ function rejectedIn(body: string, sent: number): number {
     const rejected = Number(JSON.parse(body)?.partialSuccess?.rejectedSpans ?? 0);
     return Number.isSafeInteger(rejected) && rejected > 0 ? Math.min(rejected, sent) : 0;
   } catch {
-    // The response may be protobuf or empty.
+    // The collector's response may be protobuf or empty. Then no span counts as rejected.
     return 0;
   }
 }

@@ -11,7 +11,7 @@ export interface TracerOptions extends SamplerOptions {
 
 export interface TracerDependencies {
   readonly finished: (span: FinishedSpan) => void;
-  /** Called for a span above the limit. */
+  /** Called for each span above `maxSpans`, which is not recorded. */
   readonly dropped: () => void;
 }
 
@@ -24,7 +24,7 @@ export interface BeginOptions {
   readonly traceparent?: string | readonly string[] | undefined;
 }
 
-/** Starts spans. Not created if tracing is disabled. */
+/** Starts the spans of requests. Exists only if tracing is enabled. */
 export class Tracer {
   readonly #maxSpans: number;
   readonly #dependencies: TracerDependencies;
@@ -36,7 +36,7 @@ export class Tracer {
     this.#isSampled = samplerOf(options);
   }
 
-  /** Returns undefined if the span is not recorded and there is no trace to propagate. */
+  /** Starts a span. Returns undefined if the span is not recorded and there is no trace to propagate. */
   begin({ name, kind, traceparent }: BeginOptions): Span | undefined {
     const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
     if (!this.#isSampled(parent))

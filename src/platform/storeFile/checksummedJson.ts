@@ -4,7 +4,10 @@ import { crc32 } from 'node:zlib';
 const MARK = 0x01;
 const HEADER_BYTES = 5;
 
-/** Encodes JSON with a checksum, which detects stale pages and disk errors. `what` names the records in errors. */
+/**
+ * Returns an encoding of records as JSON with a checksum, which detects stale pages and disk errors. `what` names the
+ * records in errors.
+ */
 export function checksummedJson(what: string): {
   encode(value: unknown): Buffer;
   decode(bytes: Uint8Array, end?: number): unknown;

@@ -1,6 +1,9 @@
 import type { RootDatabase } from 'lmdb';
 
-/** With event-turn batching lmdb leaves the batch promise unhandled, so that a full disk would end the process. */
+/**
+ * With event-turn batching, lmdb leaves the promise of a batch unhandled, so that an error such as a full disk would
+ * end the process.
+ */
 export const WITHOUT_EVENT_TURN_BATCHING = { eventTurnBatching: false } as const;
 
 /**
@@ -23,5 +26,5 @@ async function reasonOf(error: unknown): Promise<unknown> {
   );
 }
 
-/** Opens databases in one commit. Otherwise each new database causes its own commit and disk flush. */
+/** Opens several databases in one commit. Otherwise each new database causes its own commit and disk flush. */
 export const inOneCommit = <T>(root: RootDatabase, open: () => T): T => root.transactionSync(open);

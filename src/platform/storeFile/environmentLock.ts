@@ -4,7 +4,7 @@ import { open, type RootDatabase } from 'lmdb';
 
 const FOLDER = 'opening-lock';
 
-/** Locks by store folder, so that a process that opens a store twice uses one lock. */
+/** The locks of this process, by store folder. A process that opens a store twice uses one lock. */
 const locks = new Map<string, EnvironmentLock>();
 
 /**
@@ -21,7 +21,10 @@ export class EnvironmentLock {
   #root: RootDatabase | undefined;
   #commits = 0;
   #release = (): void => undefined;
-  /** The lock is not fair: after its release, commits wait one event loop turn, so that a waiting opener gets it. */
+  /**
+   * The lock is not fair. After its release, commits therefore wait one event loop turn, so that a waiting opener
+   * gets it.
+   */
   #yielded: Promise<void> | undefined;
 
   private constructor(path: string) {

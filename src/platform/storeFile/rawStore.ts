@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { StoreFile } from './storeFile.ts';
 import { DATA_FILE, sealStoreFile } from './storeSeal.ts';
 
-/** More named databases than any store has: one for each trace dictionary, and a few others. */
+/** Limit of named databases, above that of any store: one for each trace dictionary, and a few others. */
 const MAX_DATABASES = 2_100;
 
 /** Copies a consistent snapshot of a store, even during writes. The copy is flushed to disk and sealed. */
@@ -24,7 +24,7 @@ export async function copyStore(folder: string, target: string): Promise<void> {
   sealStoreFile(target);
 }
 
-/** Reads all records and resolves to their number. Reading a torn store may crash the process. */
+/** Reads all records of a store and resolves with their number. Reading a torn store may crash the process. */
 export async function readAllRecords(folder: string): Promise<number> {
   const file = new StoreFile(folder, { isVerified: true });
   const root = file.withOpen(() =>

@@ -5,7 +5,10 @@ import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
-/** The data file is a copy and may be torn. Reading a torn file may crash the process or return wrong data. */
+/**
+ * Thrown if the data file of a store is a copy, which may be torn. Reading a torn file may crash the process or
+ * return wrong data.
+ */
 export class StoreCopiedError extends Error {
   override readonly name = 'StoreCopiedError';
 
@@ -17,7 +20,9 @@ export class StoreCopiedError extends Error {
   }
 }
 
-/** The data file was removed or replaced while it was open, so that writes to it would be lost. */
+/**
+ * Thrown if the data file of a store was removed or replaced while it was open, so that writes to it would be lost.
+ */
 export class StoreGoneError extends Error {
   override readonly name = 'StoreGoneError';
 
@@ -29,7 +34,10 @@ export class StoreGoneError extends Error {
   }
 }
 
-/** Data file of one store. A seal next to it records the identity of the original, which no copy has. */
+/**
+ * The data file of one store. A seal, a file in the same folder, records the identity of the original, which no copy
+ * has.
+ */
 export class StoreFile {
   readonly #folder: string;
   #identity: FileIdentity | undefined;
@@ -77,7 +85,10 @@ export class StoreFile {
     if (!readOnly && !isDeepStrictEqual(sealOf(this.#folder), this.#identity)) sealStoreFile(this.#folder);
   }
 
-  /** Throws StoreGoneError if another file, or none, is at the path now. Call it before acknowledging a write. */
+  /**
+   * Throws StoreGoneError if the data file was removed or replaced since it was opened. Must be called before a write
+   * is acknowledged.
+   */
   assertInPlace(): void {
     const now = identityOf(this.#folder);
     if (now === undefined || this.#identity === undefined || !isSameFile(now, this.#identity))

@@ -3,7 +3,7 @@ import type { Database, RootDatabase } from 'lmdb';
 export interface StoreFormat {
   readonly store: string;
   readonly folder: string;
-  /** Layout version that this program reads and writes. */
+  /** Version of the store's layout that this program reads and writes. */
   readonly format: number;
 }
 
@@ -21,13 +21,15 @@ class StoreFormatError extends Error {
   }
 }
 
-/** Revisions of Floodgate before 0.1.0 stored the version under other keys. */
+/**
+ * Database and key with the format version. Revisions of Floodgate before 0.1.0 stored the version under other keys.
+ */
 const DATABASE = 'format';
 const KEY = 'format';
 
 /**
- * Checks the format of a store, or writes it into a new one. Call it before other databases are opened, and within a
- * transaction of the caller unless `readOnly` is set. Throws StoreFormatError.
+ * Checks the format version of a store, or writes it into a new store. Must be called before other databases are
+ * opened, and within a transaction of the caller unless `readOnly` is set. Throws StoreFormatError.
  */
 export function checkStoreFormat(root: RootDatabase, expected: StoreFormat, { readOnly = false } = {}): void {
   // In a read-only store, openDB returns undefined for a missing database; lmdb's types omit that case.
@@ -39,7 +41,7 @@ export function checkStoreFormat(root: RootDatabase, expected: StoreFormat, { re
   if (!readOnly) database?.putSync(KEY, expected.format);
 }
 
-/** Returns whether no other database exists, as in a new file or in that of a process that was killed early. */
+/** Returns whether the store has no other database, because it is new or its process was killed early. */
 function isEmpty(root: RootDatabase): boolean {
   const names = [...root.getKeys({ limit: 2 })].map((name) => Buffer.from(name as string).toString());
   // If the root database was opened with binary keys, a name ends with the NUL that LMDB stores.

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Data file, with LMDB's fixed name. */
+/** Name of a store's data file, fixed by LMDB. */
 export const DATA_FILE = 'data.mdb';
-/** The seal: a file with the identity of the data file, in the same folder. */
+/** Name of the seal: a file in the folder of the data file that records the identity of the data file. */
 const SEAL_FILE = 'store.json';
 
 const UNKNOWN = '0';
@@ -16,7 +16,7 @@ export interface FileIdentity {
   readonly born: string;
 }
 
-/** Returns undefined if there is no data file. */
+/** Returns the identity of the data file in a store's folder; undefined if there is no data file. */
 export function identityOf(folder: string): FileIdentity | undefined {
   const stat = statSync(join(folder, DATA_FILE), { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return undefined;
@@ -34,7 +34,10 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.born === UNKNOWN || b.born === UNKNOWN ? a.device === b.device : a.born === b.born;
 }
 
-/** Writes the seal, which records that the data file is an original and not torn. The seal is replaced atomically. */
+/**
+ * Writes the seal of a store, which records that the data file is an original and not torn. Replaces the seal
+ * atomically.
+ */
 export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;
@@ -43,7 +46,9 @@ export function sealStoreFile(folder: string): void {
   renameSync(written, join(folder, SEAL_FILE));
 }
 
-/** Returns undefined if there is no seal. An unreadable seal matches no file. */
+/**
+ * Returns the identity recorded in a store's seal; undefined if there is no seal. An unreadable seal matches no file.
+ */
 export function sealOf(folder: string): FileIdentity | undefined {
   const file = join(folder, SEAL_FILE);
   if (!existsSync(file)) return undefined;

@@ -8,7 +8,10 @@ import { gzip } from 'node:zlib';
 export interface ConsoleFile {
   readonly type: string;
   readonly body: Buffer;
-  /** Returns the body, compressed in a thread at the first request so that startup does not wait for it. */
+  /**
+   * Returns the compressed body. It is compressed in a thread at the first request, so that the server starts without
+   * delay.
+   */
   readonly gzipped: () => Promise<Buffer>;
   readonly etag: string;
   /** True if the file name contains a hash of the content, so that the file never changes. */
@@ -16,9 +19,9 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** Sent for every path that is not the path of a file. */
+  /** The HTML page, sent for every path that is not the path of a file. */
   readonly page: ConsoleFile;
-  /** Files by path below /console/. */
+  /** All files, by their path below /console/. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
@@ -31,10 +34,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = 'index.html';
 const HASHED = /-[\w-]{8}\.\w+$/;
 
-/** Folder that the build writes, next to the compiled module or the bundle. */
+/** Folder of the built console, next to the compiled module or the bundle. */
 const FOLDER = fileURLToPath(new URL('./web', import.meta.url));
 
-/** Reads all files into memory. Returns undefined if the console was not built. */
+/** Reads all files of the console into memory. Returns undefined if the console was not built. */
 export function readConsoleFiles(folder = FOLDER): ConsoleFiles | undefined {
   if (!existsSync(join(folder, PAGE))) return undefined;
   const files = new Map<string, ConsoleFile>();

@@ -6,11 +6,11 @@ import type { SignInCode } from './signInCode.ts';
 export interface ConsoleOptions {
   /** Code of the printed sign-in link. Default: no link was printed. */
   readonly signInCode?: SignInCode | undefined;
-  /** Default: the built files. */
+  /** Files of the console. Default: the built files. */
   readonly files?: ConsoleFiles | undefined;
 }
 
-/** Headers of every console response; images may be `data:` URLs. */
+/** Headers of every response of the console. They also allow images with `data:` URLs. */
 const CONSOLE_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(
@@ -42,12 +42,12 @@ export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
         .send({ error: 'the console was not built: run `npm run build`, then start again' });
     const path = (request.params as { '*': string })['*']; // the wildcard of the route
     const file = files.files.get(path);
-    // A missing script must be a 404, because the browser would run the page as a script.
+    // A missing script must be answered with 404. The browser would run the HTML page as a script.
     if (file === undefined && path.startsWith('assets/'))
       return reply.code(404).send({ error: 'file not found' });
     return send(file ?? files.page, { request, reply });
   });
-  // Accepts only JSON, so that pages of other origins would need a CORS preflight, which fails.
+  // Only JSON is accepted, so that pages of other origins would need a CORS preflight, which fails.
   fastify.removeContentTypeParser('text/plain');
   fastify.post('/sign-in', { bodyLimit: MAX_CODE_BYTES }, (request, reply) => {
     const { code } = (request.body ?? {}) as { code?: unknown };

@@ -8,7 +8,7 @@ const MAX_WRONG = 10;
 
 /** A code that can be exchanged for a token one time, within ten minutes. */
 export class SignInCode {
-  /** The code. It is sent in a URL fragment, which browsers do not send to servers. */
+  /** The code as text. Its link has it in the URL fragment, which browsers do not send to servers. */
   readonly text = randomBytes(CODE_BYTES).toString('base64url');
   readonly #token: string;
   readonly #endsMs: number;
@@ -22,7 +22,10 @@ export class SignInCode {
     this.#endsMs = nowMs() + LIFE_MS;
   }
 
-  /** Returns the token. Undefined if the code is wrong, used or expired, or after too many wrong codes. */
+  /**
+   * Returns the token for the right code. Returns undefined if the code is wrong, used or expired, or after too many
+   * wrong codes.
+   */
   exchange(code: string): string | undefined {
     const isRight = isSame(code, this.text);
     if (this.#isUsed || this.#wrong >= MAX_WRONG || this.#nowMs() >= this.#endsMs) return undefined;
@@ -35,7 +38,7 @@ export class SignInCode {
   }
 }
 
-/** Compares in constant time. */
+/** Compares two texts in constant time, so that the duration reveals nothing about the code. */
 function isSame(given: string, expected: string): boolean {
   const bytes = Buffer.from(given);
   const wanted = Buffer.from(expected);

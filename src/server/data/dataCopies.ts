@@ -61,7 +61,10 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
   }
 }
 
-/** Verifies every store of a data folder and seals the ones that pass as its own. Returns the problems by store. */
+/**
+ * Verifies every store of a data folder. Seals each store without problems, so that it may be opened. Returns the
+ * problems of each store, by its name.
+ */
 export async function verifyData(dataDir: string, verify: Verify): Promise<Map<string, readonly string[]>> {
   const stores = storeFolders(dataDir);
   if (stores.length === 0)

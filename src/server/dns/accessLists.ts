@@ -8,7 +8,7 @@ import {
   accessLists,
 } from '../../rules/index.ts';
 
-/** Source of an account's enabled access list entries for the guard. */
+/** Returns the source from which the guard reads the enabled access list entries of an account. */
 export const accessListsOf = (accountId: string, store: AccessListStore): AccessListSource => ({
   async read() {
     const names = Object.keys(accessLists) as AccessListName[]; // the keys of the table are the names

@@ -21,10 +21,13 @@ import type { OwnReports } from './guardReports.ts';
 export interface Dns {
   readonly addresses: readonly ServerAddress[];
   readonly own: OwnReports & LocalGuard;
-  /** Reports this guard's counters to the shared store; undefined without one. */
+  /** Reports this guard's counters to the database that guards share; undefined if there is no such database. */
   readonly reporter: FleetReporter | undefined;
   attacks(): readonly Attack[];
-  /** Returns the parts not yet in their configured state, as text; undefined if none. DNS is served either way. */
+  /**
+   * Returns a text that names the parts of the guard that are not yet in their configured state; undefined if there
+   * are none. DNS is served in either case.
+   */
   missing(): string | undefined;
   stop(): Promise<void>;
 }
@@ -32,7 +35,7 @@ export interface Dns {
 export interface DnsDependencies {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
-  /** Store shared by several guards, if configured. */
+  /** The database that several guards share, if one is configured. */
   readonly fleet: FleetStore | undefined;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -45,7 +48,7 @@ const LAST_REPORT_MS = 2_000;
 const UNREPORTED_HELP =
   "Seconds since all counters of this guard were last reported to the guards' shared database.";
 
-/** Starts the guard for an account. Throws ConfigError if its options are inconsistent. */
+/** Starts the DNS guard of an account. Throws ConfigError if options are inconsistent. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
   { rules, lists, fleet, logger, registry, onAttack }: DnsDependencies,
@@ -142,7 +145,7 @@ const rulesOf = (account: string, rules: RuleStore) => ({
   onChange: (listener: () => void) => rules.onChange((changed) => changed === account && listener()),
 });
 
-/** Turns a listen failure into a ConfigError, because the operator must change the address. */
+/** Converts a failure to listen into a ConfigError, because the operator must change the address. */
 function explainListening(error: unknown, option: string): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof Error && ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(code))

@@ -1,4 +1,7 @@
-/** Converts the `dns` options to options of the guard and its data planes. Throws ConfigError if inconsistent. */
+/**
+ * Converts the `dns` options to options of the guard and its data planes. Throws ConfigError if they are
+ * inconsistent.
+ */
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { GuardOptions } from '../../dns/controller/index.ts';
@@ -28,7 +31,7 @@ function thresholdsOf({ zones, ...account }: Config['dns']['thresholds']): Thres
   return { ...account, zones: Object.fromEntries(zones.map(zoneThresholdsOf)) };
 }
 
-/** The schema has checked the form: `example.com=unknown:4000,rate:500`. */
+/** Parses the thresholds of one zone: `example.com=unknown:4000,rate:500`. The schema has checked the form. */
 function zoneThresholdsOf(text: string): [zone: string, thresholds: ZoneThresholds] {
   const [name = '', numbers = ''] = text.split('=');
   const by = new Map(numbers.split(',').map((part) => [part.split(':')[0], Number(part.split(':')[1])]));

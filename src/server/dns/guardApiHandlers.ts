@@ -26,7 +26,7 @@ export function guardApiHandlers(
   };
 }
 
-/** Converts query errors to InvalidRule, the rules API's error for any invalid request. */
+/** Converts errors of analytics queries to InvalidRule, the rules API's error for any invalid request. */
 function asRuleAnalytics(analyticsFor: ReturnType<typeof createAnalyticsHandler>): RuleAnalytics {
   return async (asked, query) => {
     try {

@@ -23,15 +23,18 @@ export interface OwnReports {
 export interface GuardReportsParts {
   /** Undefined if this server has no guard. */
   readonly own: OwnReports | undefined;
-  /** Reports of all guards; undefined without a shared store. */
+  /** Reports of all guards that share a database; undefined without such a database. */
   readonly fleet: FleetStore | undefined;
 }
 
 const MS_PER_SECOND = 1000;
-/** Number of newest attacks that are searched for recently ended ones. */
+/** Recently ended attacks are searched for among this number of newest attacks. */
 const MOST_ENDED = 25;
 
-/** Guard reports for the rules API. An attack that is active here is returned in its current state, not as stored. */
+/**
+ * Returns the reports about guards for the rules API. An attack that is still active at this guard is returned in its
+ * current state, not as stored.
+ */
 export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
   const ownAccount = own?.self.identity.account;
   const whatIfs = oncePerSecond(whatIfOf);
@@ -53,7 +56,7 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
           const { result, total } = await fleet.attacks({ account, ...request });
           return { result: result.map((attack) => summaryOf(placed(attack))), total };
         } catch (error) {
-          // Fall back to this guard's own data; the response marks it as stale.
+          // Without the shared database, only this guard's own data is returned; the response marks it as stale.
           if (!(error instanceof StoreUnavailable) || account !== ownAccount) throw error;
         }
       return own === undefined || account !== ownAccount
@@ -130,7 +133,7 @@ async function whatIfOf({ guard: { detector, rates } }: OwnReports): Promise<obj
   };
 }
 
-/** Caches the result for one second, shared by all callers. */
+/** Returns a function that caches the result of `workOut` for one second, for all callers. */
 function oncePerSecond<T>(workOut: (of: T) => Promise<object>): (of: T) => Promise<object> {
   let last: { readonly atMs: number; readonly value: Promise<object> } | undefined;
   return (of) => {

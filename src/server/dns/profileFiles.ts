@@ -24,10 +24,13 @@ import { DnsStore } from '../../dns/store/lmdb/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 
 const READ_BYTES = 1024 * 1024;
-/** Maximum number of attempts. A server that saves during an export deletes the names that are being read. */
+/**
+ * Maximum number of attempts to export. An attempt fails if a server saves its profile, which deletes the names that
+ * are being read.
+ */
 const MAX_ATTEMPTS = 5;
 
-/** The profile cannot be moved. The message tells the user what to do. */
+/** Thrown if a profile cannot be exported or imported. The message tells the user what to do. */
 class ProfileError extends Error {
   override readonly name = 'ProfileError';
 }
@@ -37,7 +40,7 @@ export interface MovedProfile {
   readonly zones: number;
 }
 
-/** Writes the last saved profile to a file. The server may be running. */
+/** Writes the last saved profile of a data folder to a file. A server may use the folder meanwhile. */
 export async function exportProfile(dataDir: string, file: string): Promise<MovedProfile> {
   if (!existsSync(join(dataDir, 'dns')))
     throw new ProfileError(`${dataDir} contains no profile: use the data folder of a DNS guard`);
@@ -73,7 +76,7 @@ function tryToExport(store: DnsStore, file: string): MovedProfile | undefined {
   } finally {
     closeSync(descriptor);
   }
-  // A save during the export may have mixed two profiles.
+  // If the server saved its profile during the export, the file may contain parts of two profiles.
   if (!isWhole(partial) || store.load()?.learned.savedMs !== learned.savedMs) {
     rmSync(partial);
     return undefined;
@@ -126,7 +129,7 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** Verifies the checksum of a file. Returns its head and a reader of its names. */
+/** Verifies the checksum of a profile file. Returns the head of the file, and a function that reads the names. */
 function checked(descriptor: number) {
   const { size } = fstatSync(descriptor);
   const start = Buffer.concat([...piecesOf(descriptor, 0, Math.min(size, MAX_HEADER_BYTES + READ_BYTES))]);

@@ -10,7 +10,10 @@ export interface StartGuardDependencies {
   readonly onAttack: (event: AttackEvent) => void;
 }
 
-/** Starts the guard if this server has the role and an account. Other parts may be opened while its threads start. */
+/**
+ * Starts the DNS guard if this server has the role `guard` and an account is configured. Does not wait for the
+ * guard's threads, so that other parts can start meanwhile.
+ */
 export function startGuard(
   { config, logger, registry, opened, teardown }: ServerContext,
   { storage, fleet, onAttack }: StartGuardDependencies,
