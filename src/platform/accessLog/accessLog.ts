@@ -22,11 +22,11 @@ export interface AccessLogDependencies {
   readonly clientAddress: (request: IncomingMessage) => string;
 }
 
-/** Status if the client disconnected before the response started; the same as in nginx. */
+/** Logged status of a request whose client disconnected before the response started; the same as in nginx. */
 const CLIENT_GONE = 499;
 const SWITCHING_PROTOCOLS = 101;
 
-/** Writes a line for each request when its response has finished. */
+/** Writes a line to the access log for each request, when its response has finished. */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   readonly #dependencies: AccessLogDependencies;
@@ -43,7 +43,7 @@ export class AccessLog {
     const { req: request } = response;
     const atMs = Date.now();
     const startMs = performance.now();
-    // The address is read now, because a closed socket may have none.
+    // The client's address is read before the response, because a closed socket may have none.
     const client = clientAddress(request);
     response.onFinished(() => {
       const { statusCode, headersSent, bodyBytes } = response;

@@ -1,6 +1,6 @@
 /** Fields of an access log line. Secrets in `url` and `referer` were already replaced. */
 export interface AccessEntry {
-  /** Empty for a Unix socket. */
+  /** Address of the client; empty for a Unix socket. */
   readonly client: string;
   readonly atMs: number;
   readonly method: string;
@@ -20,7 +20,7 @@ export type AccessLogFormat = 'combined' | 'json';
 const MAX_URL_CHARACTERS = 2048;
 const MAX_AGENT_CHARACTERS = 256;
 
-/** Functions that format an entry as a line of visible ASCII characters. */
+/** Functions that format an entry of the access log as a line of visible ASCII characters. */
 export const FORMATS: Readonly<Record<AccessLogFormat, (entry: AccessEntry) => string>> = { combined, json };
 
 function combined(entry: AccessEntry): string {

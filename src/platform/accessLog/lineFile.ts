@@ -1,4 +1,4 @@
-// `promises` is imported from node:fs, which loads it at first use.
+// `promises` of node:fs is loaded at its first use, not at startup.
 
 import { constants, promises as files } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import type { Log } from '../logging/index.ts';
 
 export interface LineFileOptions {
   readonly path: string;
-  /** Maximum size of the lines that are not written yet. Default: 4 MiB, about 20,000 lines. */
+  /** Maximum bytes of the lines that are not written yet. Default: 4 MiB, about 20,000 lines. */
   readonly maxWaitingBytes?: number;
   readonly closeTimeoutMs?: number;
 }
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 1_000;
 const FULL_PIPE_MS = 50;
 const TELL_EVERY_MS = 10_000;
 const MODE = 0o640;
-/** O_NONBLOCK: a pipe without a reader must not block a thread. */
+/** O_NONBLOCK is set because the path may be a pipe, and a pipe without a reader must not block a thread. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 /**
@@ -37,11 +37,11 @@ export class LineFile {
   readonly #log: Log;
   #file: FileHandle;
   #waiting: string[] = [];
-  /** Size of the waiting lines and of the lines that are being written. */
+  /** Bytes of the waiting lines and of the lines that are being written. */
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Whether the last write ended within a line. */
+  /** Whether the last write failed within a line, so that the next one must begin with a line break. */
   #isTorn = false;
   #lookedAtMs = performance.now();
   #isClosed = false;
@@ -57,7 +57,7 @@ export class LineFile {
     this.#log = log;
   }
 
-  /** Rejects if the file cannot be opened. */
+  /** Opens the file for appending. Rejects if it cannot be opened. */
   static async open(options: LineFileOptions, log: Log): Promise<LineFile> {
     return new LineFile(await files.open(options.path, FLAGS, MODE), options, log);
   }
@@ -66,7 +66,7 @@ export class LineFile {
     return this.#dropped;
   }
 
-  /** `line` is ASCII and includes its line break. */
+  /** Adds a line to the buffer. `line` must be ASCII and include its line break. */
   write(line: string): void {
     if (this.#isClosed || this.#waitingBytes + line.length > this.#maxWaitingBytes)
       return this.#drop(1, 'write buffer full');
@@ -76,7 +76,7 @@ export class LineFile {
     this.#timer = setTimeout(() => this.#write(), GATHER_MS).unref();
   }
 
-  /** Writes the remaining lines within the timeout. */
+  /** Writes the remaining lines and closes the file, within the timeout. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#writing === undefined) this.#write();

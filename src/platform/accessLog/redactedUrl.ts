@@ -1,22 +1,30 @@
 const HIDDEN = '***';
 
-/** Longer path segments and values are hidden. Keys of Floodgate have 43 characters, other keys 32 or more. */
+/**
+ * Longer path segments and parameter values are hidden. API keys of Floodgate have 43 characters, other keys 32 or
+ * more.
+ */
 const MAX_SHOWN_CHARACTERS = 15;
-/** Path of the rules API. Account and rule ids in it are longer but not secret: a UUID has 36 characters. */
+/**
+ * Path of the rules API. It may contain ids of accounts and rules, which are longer but not secret: a UUID has 36
+ * characters.
+ */
 const RULES_API = '/client/v4/';
 const MAX_ID_CHARACTERS = 36;
-/** An address, or a block or transaction hash. */
+/** Matches an Ethereum address, or the hash of a block or transaction. */
 const HASH = /^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
-/** Matches the names of parameters whose values are always hidden. */
+/** Matches names of query parameters whose values are always hidden. */
 const SECRET_NAME = /key|token|secret|pass|auth|sig|cred/i;
 const MAX_NAME_CHARACTERS = 32;
-/** Parameters after this number are hidden. */
+/** Query parameters after this number are hidden. */
 const MAX_PARAMETERS = 32;
 
-/** Returns the URL with possible secrets hidden: keys in its query, or in its path, where some providers put them. */
+/**
+ * Returns a URL with possible secrets hidden: API keys in its query, or in its path, where some providers put them.
+ */
 export function redactedUrl(url: string, knownNames: ReadonlySet<string>): string {
   if (url === '*') return url;
-  // The absolute form used with proxies contains a host and perhaps a user and password.
+  // An absolute URL, as clients send it to a proxy, contains a host and perhaps a user and password.
   if (!url.startsWith('/')) return HIDDEN;
   const question = url.indexOf('?');
   const path = question === -1 ? url : url.slice(0, question);
@@ -28,7 +36,7 @@ export function redactedUrl(url: string, knownNames: ReadonlySet<string>): strin
   return question === -1 ? shown : `${shown}?${shownQuery(url.slice(question + 1))}`;
 }
 
-/** Returns the origin of the referring page, which is the part that browsers share with other sites. */
+/** Returns the origin in a Referer header, which is the part that browsers share with other sites. */
 export const redactedReferer = (referer: string | undefined): string | undefined =>
   /^https?:\/\/[\w.:[\]-]{1,255}(?=[/?#]|$)/.exec(referer ?? '')?.[0];
 

@@ -1,17 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Addresses read from the end of X-Forwarded-For. Earlier ones are ignored, because clients can forge them. */
+/**
+ * Number of addresses that are read from the end of X-Forwarded-For. Clients can forge earlier addresses, so these
+ * are ignored.
+ */
 const MAX_HOPS = 16;
-/** X-Forwarded-For is read from its end, up to MAX_HOPS addresses of at most 45 characters plus separators. */
+/** Number of characters that are read from the end of X-Forwarded-For. An address has at most 45, plus separators. */
 const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;
 
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that determines the client address: the socket's address or, if that is a trusted proxy, the
- * right-most untrusted address in X-Forwarded-For. Clients may forge entries further left. Throws an error that names
- * an invalid entry of `trustedProxies`.
+ * Returns the function that determines the client address of a request. It is the socket's address or, if that
+ * belongs to a trusted proxy, the right-most untrusted address in X-Forwarded-For. Clients may forge entries further
+ * left. Throws an error that names an invalid entry of `trustedProxies`.
  */
 export function clientAddressReader(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList();
@@ -45,5 +48,5 @@ function addTo(list: BlockList, entry: string): void {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Converts an IPv4-mapped address of a dual-stack socket to IPv4. */
+/** Converts an IPv4-mapped address, which a dual-stack socket reports, to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -5,14 +5,14 @@ const GROUP_BITS = 16;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 const MAPPED_BITS = 96;
 
-/** A network without bits set after its prefix. A single address is a network with the full prefix length. */
+/** An IP network without bits set after its prefix. A single address is a network with the full prefix length. */
 export interface Network {
-  /** Dotted IPv4, or IPv6 as eight groups. */
+  /** IPv4 address in dotted form, or IPv6 address as eight groups. */
   readonly address: string;
   readonly bits: number;
 }
 
-/** A string is not a valid network; the message contains the reason. */
+/** Thrown if a string is not a valid network. The message contains the reason. */
 export class BadNetworkError extends Error {
   constructor(text: string, why: string) {
     super(`"${text}" ${why}; allowed: networks (192.0.2.0/24, 2001:db8::/32) and addresses (192.0.2.7)`);
@@ -23,7 +23,7 @@ export class BadNetworkError extends Error {
 /** Parses `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`. Throws `BadNetworkError`. */
 export function parseNetwork(text: string): Network {
   const [written = '', prefix, ...rest] = text.split('/');
-  // A zone index (fe80::1%eth0) is valid on one machine only.
+  // An address with a zone index (fe80::1%eth0) is valid on one machine only.
   if (isIP(written) === 0 || written.includes('%') || rest.length > 0)
     throw new BadNetworkError(text, 'is neither an address nor a network');
   const isMapped = MAPPED.test(written);
@@ -40,7 +40,7 @@ export function parseNetwork(text: string): Network {
   return { address: allBits === 32 ? address : groupsOf(address).join(':'), bits };
 }
 
-/** Returns `192.0.2.0/24`. */
+/** Returns a network as text: `192.0.2.0/24`. */
 export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
 
 /** Returns a predicate for addresses within the networks. An IPv4 address is never within an IPv6 network. */
@@ -57,10 +57,10 @@ export function networkMatcher(networks: readonly Network[]): (address: string) 
   };
 }
 
-/** Converts an IPv4-mapped address to IPv4 and removes a zone index. */
+/** Converts an IPv4-mapped address to IPv4, and removes the zone index of an IPv6 address. */
 export const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(MAPPED, '');
 
-/** Returns the eight groups of an IPv6 address, without leading zeros. */
+/** Returns the eight groups of an IPv6 address in hexadecimal, without leading zeros. */
 export function groupsOf(address: string): string[] {
   const inDots = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const [, start = '', ...octets] = inDots ?? [];

@@ -1,4 +1,4 @@
-/** Starts work that no caller awaits, because an unhandled rejection would end the process. */
+/** Starts work that no caller awaits, and reports its errors. An unhandled rejection would end the process. */
 import type { Log } from '../logging/index.ts';
 
 export interface BackgroundFailure {
@@ -29,7 +29,10 @@ export function inBackground(work: string, run: () => unknown): void {
   }
 }
 
-/** Rejection handler of a stored promise: `this.#running = this.#run().catch(failureReporter('index upgrade'))`. */
+/**
+ * Returns the rejection handler of a stored promise: `this.#running = this.#run().catch(failureReporter('index
+ * upgrade'))`.
+ */
 export const failureReporter =
   (work: string) =>
   (error: unknown): void => {
@@ -38,7 +41,7 @@ export const failureReporter =
       process.emitWarning(asError(error), { detail: `background work failed: ${work}` });
   };
 
-/** Marks a stored promise as handled, so that a rejection before callers await it does not end the process. */
+/** Marks a promise that callers await later as handled. Otherwise its rejection before that would end the process. */
 export function awaitedLater<P extends Promise<unknown> | undefined>(promise: P): P {
   promise?.catch(() => undefined);
   return promise;

@@ -1,15 +1,15 @@
 import { COMPRESSORS, type Coding, normaliseCodingName } from './coding.ts';
 
-/** Longer headers are not parsed. */
+/** Longer Accept-Encoding headers are not parsed. */
 const MAX_HEADER_CHARS = 1_024;
-/** Maximum number of headers whose coding is cached. Clients send few distinct headers. */
+/** Maximum number of Accept-Encoding headers whose coding is cached. Clients send few distinct headers. */
 const MAX_CACHED_HEADERS = 64;
 
 const ELEMENT = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /**
- * Returns the coding with the highest weight in an Accept-Encoding header (RFC 9110, 12.5.3); on a tie, the first in
- * `COMPRESSORS`. Undefined if the client prefers no coding. Ignores invalid elements.
+ * Returns the content coding with the highest weight in an Accept-Encoding header (RFC 9110, 12.5.3); on a tie, the
+ * first in `COMPRESSORS`. Returns undefined if the client prefers no coding. Ignores invalid elements.
  */
 export function acceptedCoding(header: string): Coding | undefined {
   if (header.length > MAX_HEADER_CHARS) return undefined;

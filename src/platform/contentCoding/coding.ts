@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-/** RFC 9110, 8.4.1. */
+/** A content coding of HTTP (RFC 9110, 8.4.1). */
 export type Coding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
 type Create = (options?: { readonly params?: Readonly<Record<number, number>> }) => Transform;
@@ -20,7 +20,7 @@ interface DecompressOptions {
   readonly params?: Readonly<Record<number, number>>;
 }
 
-/** Zstandard is missing in the types of the oldest supported Node version. */
+/** Zstandard functions of node:zlib. They are missing in the types of the oldest supported Node version. */
 interface Zstd {
   readonly createZstdCompress?: Create;
   readonly zstdDecompress?: Decompress;
@@ -28,19 +28,25 @@ interface Zstd {
 }
 const { createZstdCompress, zstdDecompress, constants: zstd } = zlib as unknown as Zstd;
 
-// The lowest levels are used. For JSON, the highest levels save another tenth of the size, but take two to five times
-// as long.
+// The lowest compression levels are used. For JSON, the highest levels save another tenth of the size, but take two
+// to five times as long.
 const GZIP_LEVEL = 1;
 const BROTLI_QUALITY = 1;
 const ZSTD_LEVEL = 1;
-/** Window of 256 KiB. Brotli's default of 4 MiB would waste memory. */
+/** Brotli window of 256 KiB. The default of 4 MiB would waste memory. */
 const BROTLI_WINDOW_BITS = 18;
-/** 8 MiB, the window that RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame may demand a larger one. */
+/**
+ * Zstandard window of 8 MiB, which RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame may demand a larger
+ * one.
+ */
 const ZSTD_MAX_WINDOW_BITS = 23;
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = zlib.constants;
 
-/** In order of preference. `deflate` is missing, because clients interpret it in two ways. */
+/**
+ * Functions that create compressors, in order of preference. `deflate` is missing, because clients interpret it in
+ * two ways.
+ */
 export const COMPRESSORS: ReadonlyMap<Coding, () => Transform> = new Map<Coding, () => Transform>([
   ...(createZstdCompress === undefined
     ? []
@@ -61,7 +67,7 @@ export const COMPRESSORS: ReadonlyMap<Coding, () => Transform> = new Map<Coding,
 ]);
 
 export const DECOMPRESSORS: ReadonlyMap<Coding, Decompress> = new Map<Coding, Decompress>([
-  ['gzip', zlib.gunzip as unknown as Decompress], // node's types ignore that `info` changes the result
+  ['gzip', zlib.gunzip as unknown as Decompress], // node's types omit the result with `info`
   ['deflate', zlib.inflate as unknown as Decompress],
   ['br', zlib.brotliDecompress as unknown as Decompress],
   ...(zstdDecompress === undefined
@@ -79,7 +85,7 @@ export const DECOMPRESSORS: ReadonlyMap<Coding, Decompress> = new Map<Coding, De
       ]),
 ]);
 
-/** Returns lower case, and `gzip` for `x-gzip` (RFC 9110, 8.4.1.3). */
+/** Returns the name of a content coding in lower case, with `gzip` for `x-gzip` (RFC 9110, 8.4.1.3). */
 export const normaliseCodingName = (name: string): string => {
   const lower = name.toLowerCase();
   return lower === 'x-gzip' ? 'gzip' : lower;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 export interface Usage {
   readonly atMs: number;
-  /** Active time of the main thread's event loop. */
+  /** Time in which the main thread's event loop was active. */
   readonly activeMs: number;
   /** CPU time of all threads. */
   readonly cpuMs: number;
@@ -15,7 +15,10 @@ export interface CpuHeadroomOptions {
 
 /** Minimum time between two measurements. */
 const WINDOW_MS = 500;
-/** Maximum share of time in which the event loop is active, and maximum share of the CPU time of all cores. */
+/**
+ * There is idle CPU time if the event loop was active at most this share of the time, and at most this share of the
+ * CPU time of all cores was used.
+ */
 const MAX_SHARE = 0.7;
 
 /** Reports whether this process has idle CPU time for optional work. Measures only when queried. */

@@ -5,10 +5,13 @@ export type Decompressed =
   | { readonly kind: 'tooLarge' }
   | { readonly kind: 'malformed' };
 
-/** For the `Accept-Encoding` header of a 415 response. */
+/** The supported codings, for the `Accept-Encoding` header of a 415 response. */
 export const ACCEPTED_CODINGS = [...DECOMPRESSORS.keys()].join(', ');
 
-/** Returns the coding in a Content-Encoding header, or `unknown` for an unsupported coding or several codings. */
+/**
+ * Returns the coding in a request's Content-Encoding header; undefined for none, `unknown` for an unsupported coding
+ * or for several.
+ */
 export function bodyCoding(header: string | undefined): Coding | 'unknown' | undefined {
   if (header === undefined) return undefined;
   const names = header
@@ -30,7 +33,7 @@ export interface DecompressorOptions {
 export interface CodedBody {
   readonly coding: Coding;
   readonly bytes: Uint8Array;
-  /** Whether the client is gone and needs no result. */
+  /** Whether the client has disconnected and needs no result. */
   readonly isFinished: () => boolean;
 }
 
@@ -40,8 +43,8 @@ interface Waiting {
 }
 
 /**
- * Decompresses bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a decompression bomb
- * costs no more than a body of that size.
+ * Decompresses request bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a
+ * decompression bomb costs no more than a body of that size.
  */
 export class Decompressor {
   readonly #options: DecompressorOptions;
@@ -52,7 +55,7 @@ export class Decompressor {
     this.#options = options;
   }
 
-  /** Calls back once, unless the client is gone before decompression starts. */
+  /** Decompresses a body and calls `done` once, unless the client disconnects before decompression starts. */
   decompress(body: CodedBody, done: (result: Decompressed) => void): void {
     this.#waiting.push({ body, done });
     this.#startNext();

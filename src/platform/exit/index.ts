@@ -9,7 +9,7 @@ const MAX_COMMIT_MS = 2_000;
 let running = 0;
 const whenNone: (() => void)[] = [];
 
-/** Runs a commit. `exitBetweenCommits` waits for it. */
+/** Runs an LMDB commit. `exitBetweenCommits` waits until it is complete. */
 export async function countCommit<T>(commit: () => PromiseLike<T>): Promise<T> {
   running++;
   try {
@@ -19,7 +19,10 @@ export async function countCommit<T>(commit: () => PromiseLike<T>): Promise<T> {
   }
 }
 
-/** Ends the process with `code`, by default `process.exitCode`, or with SIGKILL after MAX_COMMIT_MS. */
+/**
+ * Ends the process with `code`, by default `process.exitCode`, as soon as no commit runs; with SIGKILL after
+ * MAX_COMMIT_MS.
+ */
 export async function exitBetweenCommits(code?: number): Promise<never> {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_COMMIT_MS);
   while (running > 0) await new Promise<void>((resolve) => whenNone.push(resolve));

@@ -1,8 +1,8 @@
 import { awaitedLater, inBackground } from '../background/index.ts';
 
-/** Interval of writes. A crash loses the uses since the last write; a regular stop loses none. */
+/** Interval at which last uses are written to the store. A crash loses later uses; a regular stop loses none. */
 const WRITE_MS = 60_000;
-/** Maximum number of tracked ids. A store has far fewer valid ids. */
+/** Maximum number of tracked ids of tokens or keys. A store has far fewer valid ids. */
 const MAX_SEEN = 10_000;
 
 export interface LastUsedStore {
@@ -11,12 +11,12 @@ export interface LastUsedStore {
 }
 
 export interface LastUsesOptions {
-  /** Formats a time as in the store: a string that sorts chronologically. */
+  /** Formats a time as the store does, in a form that sorts chronologically. */
   readonly timestampOf: (atMs: number) => string;
   readonly writeMs?: number;
 }
 
-/** Collects the time of the last use of each id, and writes these times once a minute. */
+/** Collects the time of the last use of each token or key, and writes these times to a store once a minute. */
 export class LastUsedTracker {
   readonly #store: LastUsedStore;
   readonly #timestampOf: LastUsesOptions['timestampOf'];
@@ -41,7 +41,7 @@ export class LastUsedTracker {
     return all;
   }
 
-  /** Writes the uses since the last write. If that fails, the next write includes them. */
+  /** Writes the uses since the last write to the store. If this fails, the next write includes them. */
   write(): Promise<void> {
     this.#writing ??= awaitedLater(
       this.#writeOnce().finally(() => {
@@ -64,7 +64,7 @@ export class LastUsedTracker {
       await this.#store.noteUses(new Map(seen.map(([id, atMs]) => [id, this.#timestampOf(atMs)])));
       for (const [id, atMs] of seen) this.#writtenAtMs.set(id, atMs);
     } catch {
-      // The caller monitors the store and reports failed writes.
+      // Failed writes are not reported here, because the caller monitors the store and reports its faults.
     }
   }
 }

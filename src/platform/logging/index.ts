@@ -1,6 +1,6 @@
 // Minimal logger interface, implemented by pino and by tests that collect lines.
 
-/** Logs one event per line: a constant message, and fields with the variable parts. */
+/** A log with one event per line: a constant message, and fields with the variable parts. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

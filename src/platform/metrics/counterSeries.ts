@@ -2,7 +2,10 @@ import type { Counter } from 'prom-client';
 
 export type CounterSeries = Pick<Counter.Internal, 'inc'>;
 
-/** Returns the counter's series with these labels. The series is exported from now on, starting at 0. */
+/**
+ * Returns the series of a counter with the given labels. The series is exported from now on, with 0 until it is
+ * increased.
+ */
 export function counterSeries<Label extends string>(
   counter: Counter<Label>,
   labels: Readonly<Record<Label, string>>,

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Registers a gauge whose value is read when metrics are collected. */
+/** Registers a gauge. `read` returns its value whenever metrics are collected. */
 export type RegisterGauge = (name: string, help: string, read: () => number) => void;
 
-/** Returns a function that registers gauges without labels in this registry. */
+/** Returns a function that registers gauges without labels in a registry. */
 export const gaugesOf =
   (registry: Registry): RegisterGauge =>
   (name, help, read) => {

@@ -4,9 +4,12 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 export type MetricJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
 
 const aggregate = (metrics: readonly (readonly MetricJson[])[]): Registry =>
-  AggregatorRegistry.aggregate(metrics as object[]) as Registry; // declared as `object[]` and `void`
+  AggregatorRegistry.aggregate(metrics as object[]) as Registry; // prom-client declares `object[]` and `void`
 
-/** Sums the metrics of several processes. Metrics that prom-client does not sum keep the value in `own`. */
+/**
+ * Returns the sums of the metrics of several processes. Metrics that prom-client does not sum have the value in
+ * `own`.
+ */
 export async function sumMetrics(
   own: Registry,
   others: readonly (readonly MetricJson[])[],

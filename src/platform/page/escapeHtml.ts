@@ -1,4 +1,4 @@
-/** Escapes a string for an HTML element or a quoted attribute. */
+/** Escapes a string for use in an HTML element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

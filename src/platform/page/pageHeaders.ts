@@ -1,6 +1,6 @@
 /**
- * With these headers, a browser runs only script files of this server, turns no string into a script (Trusted Types),
- * and lets scripts send requests to this server only.
+ * Security headers of HTML pages. With them, a browser runs only script files of this server, turns no string into a
+ * script (Trusted Types), and lets scripts send requests only to this server.
  */
 export const PAGE_HEADERS = {
   'content-security-policy':

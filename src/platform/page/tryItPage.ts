@@ -15,7 +15,7 @@ export interface TryItPage {
   readonly filesUrl: string;
 }
 
-/** Returns the page with forms for the operations of a document. RFC 8631 defines the relation `service-desc`. */
+/** Returns a page with forms for the operations of an API document. RFC 8631 defines the relation `service-desc`. */
 export function tryItPage({ title, documentUrl, filesUrl }: TryItPage): PageFile {
   const [name, document, files] = [title, documentUrl, filesUrl].map(escapeHtml);
   return {
@@ -36,7 +36,7 @@ export function tryItPage({ title, documentUrl, filesUrl }: TryItPage): PageFile
   };
 }
 
-/** Files that Vite builds from `console/src/tryIt`. */
+/** Names of the page's files, which Vite builds from `console/src/tryIt`. */
 export const PAGE_FILE_NAMES = ['page.js', 'page.css'] as const;
 export type PageFileName = (typeof PAGE_FILE_NAMES)[number];
 
@@ -52,7 +52,10 @@ const NOT_BUILT: Readonly<Record<PageFileName, string>> = {
 const FOLDER = new URL('./tryIt/', import.meta.url);
 const read = new Map<PageFileName, PageFile>();
 
-/** Reads a file when it is first requested, so that it does not delay the start. All responses share the buffer. */
+/**
+ * Returns a file of the page. It is read at the first request, so that it does not delay the start. All responses
+ * share its buffer.
+ */
 export function pageFile(name: PageFileName): PageFile {
   const known = read.get(name);
   if (known !== undefined) return known;

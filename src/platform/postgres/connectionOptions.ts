@@ -14,12 +14,15 @@ const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'appl
 const DEFAULT_PORT = 5432;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 
-/** libpq's name for the system's CA certificates. Here it selects the CA certificates of Node.js. */
+/**
+ * In libpq, the value of `sslrootcert` for the system's CA certificates. Here it means the CA certificates of
+ * Node.js.
+ */
 const SYSTEM_AUTHORITIES = 'system';
 
 /**
- * Returns the options of a PostgreSQL URL in libpq's format. Throws `BadPostgresUrl` with a message that contains only
- * parameter and file names, because the URL may contain a password.
+ * Returns the connection options in a PostgreSQL URL of libpq's format. Throws `BadPostgresUrl` with a message that
+ * contains only parameter and file names, because the URL may contain a password.
  */
 export function connectionOptions(url: string): ClientConfig {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -49,8 +52,8 @@ function parametersOf({ searchParams }: URL): Map<string, string> {
 }
 
 /**
- * `sslmode` defaults to `verify-full`, or to `disable` if the server is on this machine. `allow` and `prefer` are not
- * supported, because with them an attacker in the middle could turn TLS off.
+ * Returns the TLS options. `sslmode` defaults to `verify-full`, or to `disable` if the server is on this machine.
+ * `allow` and `prefer` are not supported, because with them an attacker in the middle could turn TLS off.
  */
 function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): ClientConfig['ssl'] {
   const wanted = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
@@ -69,7 +72,7 @@ function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): Clien
   };
 }
 
-/** As in libpq, `require` with a CA certificate means `verify-ca`. */
+/** Returns the checks of the server's certificate. As in libpq, `require` with a CA certificate means `verify-ca`. */
 function checksOf(
   mode: Exclude<SslMode, 'disable'>,
   hasAuthorities: boolean,

@@ -1,5 +1,5 @@
 export interface SerialQueueOptions {
-  /** Maximum number of waiting tasks; the running task does not count. Default: no limit, for internal callers. */
+  /** Maximum number of waiting tasks, without the running one. Default: no limit, for internal callers. */
   readonly maxWaiting?: number;
 }
 
@@ -26,7 +26,10 @@ export class SerialQueue {
     return this.#pending;
   }
 
-  /** Settles with the task's result. Rejects with `QueueFullError` if the queue is full; the task does not run. */
+  /**
+   * Runs a task after all earlier ones, and settles with its result. If the queue is full, rejects with
+   * `QueueFullError` and does not run the task.
+   */
   run<T>(task: () => T | Promise<T>): Promise<T> {
     if (this.#pending > this.#maxWaiting) return Promise.reject(new QueueFullError(this.#maxWaiting));
     this.#pending++;
