@@ -16,10 +16,7 @@ export interface ServerContext {
   readonly teardown: Teardown;
   /** Number of processes that serve the gateway; 1 if this process serves it without workers. */
   readonly workerCount: number;
-  /**
-   * Whether workers receive all requests, count them, write the access log, and relay those of operators to this
-   * process.
-   */
+  /** Whether workers receive, count and log all requests, and relay those of operators to this process. */
   readonly isRelayed: boolean;
   readonly clientAddress: ClientAddress;
 }

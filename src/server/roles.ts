@@ -2,9 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { type Config, ROLES, type Role, rolesOf } from '../config/index.ts';
 
-/**
- * A part of a server. The roles of a server determine its parts. In addition, every server has health and metrics.
- */
+/** A part of a server. A server's roles determine its parts. Every server also has health and metrics. */
 export type Part =
   /** Connections to the nodes, and readers of the index. */
   | 'nodes'

@@ -1,14 +1,8 @@
 const HIDDEN = '***';
 
-/**
- * Longer path segments and parameter values are hidden. API keys of Floodgate have 43 characters, other keys 32 or
- * more.
- */
+/** Longer path segments and values are hidden. API keys of Floodgate have 43 characters, other keys 32 or more. */
 const MAX_SHOWN_CHARACTERS = 15;
-/**
- * Path of the rules API. It may contain ids of accounts and rules, which are longer but not secret: a UUID has 36
- * characters.
- */
+/** Path of the rules API. Ids of accounts and rules in it are longer but not secret: a UUID has 36 characters. */
 const RULES_API = '/client/v4/';
 const MAX_ID_CHARACTERS = 36;
 /** Matches an Ethereum address, or the hash of a block or transaction. */
@@ -19,9 +13,7 @@ const MAX_NAME_CHARACTERS = 32;
 /** Query parameters after this number are hidden. */
 const MAX_PARAMETERS = 32;
 
-/**
- * Returns a URL with possible secrets hidden: API keys in its query, or in its path, where some providers put them.
- */
+/** Returns a URL with possible API keys hidden: in its query, or in its path, where some providers put them. */
 export function redactedUrl(url: string, knownNames: ReadonlySet<string>): string {
   if (url === '*') return url;
   // An absolute URL, as clients send it to a proxy, contains a host and perhaps a user and password.

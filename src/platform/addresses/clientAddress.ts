@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Number of addresses that are read from the end of X-Forwarded-For. Clients can forge earlier addresses, so these
- * are ignored.
- */
+/** Number of addresses read from the end of X-Forwarded-For. Earlier addresses may be forged and are ignored. */
 const MAX_HOPS = 16;
 /** Number of characters that are read from the end of X-Forwarded-For. An address has at most 45, plus separators. */
 const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;

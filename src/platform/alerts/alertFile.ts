@@ -7,10 +7,7 @@ const NAME = 'alerts.json';
 const FORMAT = 1;
 const NOTHING: StoredAlerts = { open: [], waiting: [] };
 
-/**
- * The file that stores pending and firing alerts. It is replaced atomically, so a crash leaves the old or the new
- * version.
- */
+/** File with pending and firing alerts. It is replaced atomically: a crash leaves the old or the new version. */
 export class AlertFile {
   readonly path: string;
 

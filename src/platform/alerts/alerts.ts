@@ -138,10 +138,7 @@ export class Alerts {
     for (const delivery of this.#deliveries) delivery.wake();
   }
 
-  /**
-   * Stores the alerts. Resolves after SAVE_PATIENCE_MS even if this hangs, so that an alert about a hanging disk is
-   * still sent.
-   */
+  /** Stores the alerts, but waits at most SAVE_PATIENCE_MS, so that an alert about a hanging disk is still sent. */
   #saved(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, SAVE_PATIENCE_MS).unref());
     return Promise.race([this.#save(), patience]);

@@ -1,7 +1,4 @@
-/**
- * Sends an alert to a webhook once. Follows no redirect, reads only the response status, and connects to no private
- * address.
- */
+/** Sends an alert once. Follows no redirect, reads only the response status, and connects to no private address. */
 import { lookup as resolveName } from 'node:dns';
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';

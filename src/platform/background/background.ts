@@ -29,10 +29,7 @@ export function inBackground(work: string, run: () => unknown): void {
   }
 }
 
-/**
- * Returns the rejection handler of a stored promise: `this.#running = this.#run().catch(failureReporter('index
- * upgrade'))`.
- */
+/** Handles rejections of a stored promise: `this.#running = this.#run().catch(failureReporter('index upgrade'))`. */
 export const failureReporter =
   (work: string) =>
   (error: unknown): void => {

@@ -35,18 +35,12 @@ const BROTLI_QUALITY = 1;
 const ZSTD_LEVEL = 1;
 /** Brotli window of 256 KiB. The default of 4 MiB would waste memory. */
 const BROTLI_WINDOW_BITS = 18;
-/**
- * Zstandard window of 8 MiB, which RFC 8878 (3.1.1.1.2) recommends decoders to support. A frame may demand a larger
- * one.
- */
+/** Zstandard window of 8 MiB, as RFC 8878 (3.1.1.1.2) recommends for decoders. A frame may demand a larger one. */
 const ZSTD_MAX_WINDOW_BITS = 23;
 
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = zlib.constants;
 
-/**
- * Functions that create compressors, in order of preference. `deflate` is missing, because clients interpret it in
- * two ways.
- */
+/** Compressors in order of preference. `deflate` is missing, because clients interpret it in two ways. */
 export const COMPRESSORS: ReadonlyMap<Coding, () => Transform> = new Map<Coding, () => Transform>([
   ...(createZstdCompress === undefined
     ? []

@@ -10,10 +10,7 @@ export function compressor(coding: Coding) {
 /** Charges bytes to a memory budget. Returns false if the budget would be exceeded. */
 type Charge = (bytes: number) => boolean;
 
-/**
- * Compresses the parts of a body, which must not change meanwhile. Resolves with undefined if the memory limit is
- * exceeded.
- */
+/** Compresses the parts, which must not change meanwhile. Resolves with undefined if the memory limit is exceeded. */
 export function compressed(
   coding: Coding,
   parts: readonly (string | Uint8Array)[],

@@ -19,10 +19,7 @@ export async function countCommit<T>(commit: () => PromiseLike<T>): Promise<T> {
   }
 }
 
-/**
- * Ends the process with `code`, by default `process.exitCode`, as soon as no commit runs; with SIGKILL after
- * MAX_COMMIT_MS.
- */
+/** Ends the process, by default with `process.exitCode`, after running commits; with SIGKILL after MAX_COMMIT_MS. */
 export async function exitBetweenCommits(code?: number): Promise<never> {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_COMMIT_MS);
   while (running > 0) await new Promise<void>((resolve) => whenNone.push(resolve));

@@ -4,10 +4,7 @@ import { plainAddress } from '../addresses/index.ts';
 import type { RequestRejection } from './serveInOrder.ts';
 
 export interface HostCheckOptions {
-  /**
-   * Names allowed in the Host header; `*` allows any. Default: no name if `address` is a loopback address, else any
-   * name.
-   */
+  /** Names allowed in the Host header; `*` allows any. Default: none if `address` is a loopback address, else any. */
   readonly allowedHosts: readonly string[] | undefined;
   readonly address: string;
 }

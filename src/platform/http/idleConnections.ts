@@ -1,10 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/**
- * Tracks the connections of an HTTP server, to close them at shutdown. Must be created after all other request
- * listeners.
- */
+/** Tracks a server's connections, to close them at shutdown. Must be created after all other request listeners. */
 export class IdleConnections {
   readonly #latest = new Map<Socket, ServerResponse | undefined>();
   readonly #upgraded = new Set<Socket>();
@@ -28,10 +25,7 @@ export class IdleConnections {
     });
   }
 
-  /**
-   * Closes connections that are idle, or on which only a part of a request has arrived; that request was not
-   * processed.
-   */
+  /** Closes connections that are idle or have received only a part of a request, which was not processed. */
   closeIdle(): void {
     for (const [socket, response] of this.#latest)
       if (response === undefined || response.writableFinished || !response.req.complete) socket.destroy();

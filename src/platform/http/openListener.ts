@@ -47,10 +47,7 @@ export interface OpenListener {
    * Resolves when all connections are closed, or at `deadlineMs`.
    */
   drain(deadlineMs: number): Promise<void>;
-  /**
-   * Rejects new requests. Resolves after requests in progress are answered, or at `deadlineMs` of
-   * `performance.now()`.
-   */
+  /** Rejects new requests. Resolves after all others are answered, or at `deadlineMs` (`performance.now()`). */
   stop(deadlineMs: number): Promise<void>;
 }
 

@@ -13,9 +13,7 @@ export interface RequestSequencer<Response extends QueuedResponse> {
   enqueue(response: Response): void;
   /** Called when the client received the whole response or has disconnected. */
   onFinished(response: Response): void;
-  /**
-   * Called when received bytes are not HTTP. Calls `close` once, after all requests before these bytes were answered.
-   */
+  /** Called when received bytes are not HTTP. Calls `close` once, after all earlier requests were answered. */
   onMalformed(close: () => void): void;
   closed(): void;
   /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
@@ -27,10 +25,7 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   readonly handle: (response: Response) => void;
 }
 
-/**
- * When this number of requests wait, the socket is paused. More may wait, because node:http parses whole reads of up
- * to 64 KiB.
- */
+/** If this number of requests wait, the socket is paused. More may wait: node:http parses reads of up to 64 KiB. */
 const MAX_WAITING = 16;
 
 /**
@@ -138,10 +133,7 @@ export class RequestQueue<Response extends QueuedResponse>
     if (this.#isAnswered) this.#close?.();
   }
 
-  /**
-   * node:http resumes the socket after each message and whenever a body is read. If too many requests wait, pauses it
-   * again.
-   */
+  /** Pauses the socket again if too many requests wait: node:http resumes it after messages and body reads. */
   readonly #resumed = (): void => {
     if (this.#waiting.length < MAX_WAITING) return;
     this.#socket.pause();

@@ -59,9 +59,7 @@ export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles)
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/**
- * Reads the CA certificates for client certificates. Each one is parsed, because OpenSSL silently skips invalid ones.
- */
+/** Reads a file of CA certificates. Parses each one, because OpenSSL silently skips invalid certificates. */
 function readAuthorities(option: string, path: string): Buffer {
   const pem = readNamed(option, path);
   const certificates = pem.toString('latin1').match(CERTIFICATE) ?? [];

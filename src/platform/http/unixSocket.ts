@@ -87,10 +87,7 @@ async function removeStale(path: string, aside: string): Promise<void> {
 const inUse = (): Error =>
   new UnixSocketError('a running program listens on it, or it belongs to another user');
 
-/**
- * Returns whether a server listens on the socket. If an error leaves this unclear, returns true, to protect a socket
- * in use.
- */
+/** Returns whether a server listens on the socket. Returns true if unclear, so that no socket in use is removed. */
 function hasListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

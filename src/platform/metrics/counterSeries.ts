@@ -2,10 +2,7 @@ import type { Counter } from 'prom-client';
 
 export type CounterSeries = Pick<Counter.Internal, 'inc'>;
 
-/**
- * Returns the series of a counter with the given labels. The series is exported from now on, with 0 until it is
- * increased.
- */
+/** Returns a counter's series with the given labels. From now on it is exported, even while it is 0. */
 export function counterSeries<Label extends string>(
   counter: Counter<Label>,
   labels: Readonly<Record<Label, string>>,

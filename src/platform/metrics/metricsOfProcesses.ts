@@ -6,10 +6,7 @@ export type MetricJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[numbe
 const aggregate = (metrics: readonly (readonly MetricJson[])[]): Registry =>
   AggregatorRegistry.aggregate(metrics as object[]) as Registry; // prom-client declares `object[]` and `void`
 
-/**
- * Returns the sums of the metrics of several processes. Metrics that prom-client does not sum have the value in
- * `own`.
- */
+/** Sums the metrics of several processes. Metrics that prom-client does not sum have the value in `own`. */
 export async function sumMetrics(
   own: Registry,
   others: readonly (readonly MetricJson[])[],

@@ -52,10 +52,7 @@ const NOT_BUILT: Readonly<Record<PageFileName, string>> = {
 const FOLDER = new URL('./tryIt/', import.meta.url);
 const read = new Map<PageFileName, PageFile>();
 
-/**
- * Returns a file of the page. It is read at the first request, so that it does not delay the start. All responses
- * share its buffer.
- */
+/** Returns a file of the page, read at the first request and not at startup. All responses share its buffer. */
 export function pageFile(name: PageFileName): PageFile {
   const known = read.get(name);
   if (known !== undefined) return known;

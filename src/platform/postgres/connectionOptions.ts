@@ -14,10 +14,7 @@ const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'appl
 const DEFAULT_PORT = 5432;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 
-/**
- * In libpq, the value of `sslrootcert` for the system's CA certificates. Here it means the CA certificates of
- * Node.js.
- */
+/** Value of `sslrootcert` that, in libpq, selects the system's CA certificates; here, those of Node.js. */
 const SYSTEM_AUTHORITIES = 'system';
 
 /**

@@ -1,9 +1,6 @@
 import type { TraceContext } from './traceContext.ts';
 
-/**
- * Samplers, named as in `OTEL_TRACES_SAMPLER`. `parentbased_traceidratio` follows the flag in a request's
- * `traceparent`.
- */
+/** Samplers of `OTEL_TRACES_SAMPLER`. `parentbased_traceidratio` follows the flag in a request's `traceparent`. */
 export type SamplerName = 'always_on' | 'traceidratio' | 'parentbased_traceidratio';
 
 export interface SamplerOptions {

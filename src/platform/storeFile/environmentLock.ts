@@ -21,10 +21,7 @@ export class EnvironmentLock {
   #root: RootDatabase | undefined;
   #commits = 0;
   #release = (): void => undefined;
-  /**
-   * The lock is not fair. After its release, commits therefore wait one event loop turn, so that a waiting opener
-   * gets it.
-   */
+  /** After a release of the lock, commits wait one event loop turn, so that a waiting opener gets the lock. */
   #yielded: Promise<void> | undefined;
 
   private constructor(path: string) {

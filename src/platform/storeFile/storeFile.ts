@@ -20,9 +20,7 @@ export class StoreCopiedError extends Error {
   }
 }
 
-/**
- * Thrown if the data file of a store was removed or replaced while it was open, so that writes to it would be lost.
- */
+/** Thrown if a store's data file was removed or replaced while it was open, so that writes would be lost. */
 export class StoreGoneError extends Error {
   override readonly name = 'StoreGoneError';
 
@@ -34,10 +32,7 @@ export class StoreGoneError extends Error {
   }
 }
 
-/**
- * The data file of one store. A seal, a file in the same folder, records the identity of the original, which no copy
- * has.
- */
+/** The data file of a store. A seal in the same folder records the identity of the original, which no copy has. */
 export class StoreFile {
   readonly #folder: string;
   #identity: FileIdentity | undefined;

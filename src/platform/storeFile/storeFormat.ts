@@ -21,9 +21,7 @@ class StoreFormatError extends Error {
   }
 }
 
-/**
- * Database and key with the format version. Revisions of Floodgate before 0.1.0 stored the version under other keys.
- */
+/** Database and key of the format version. Revisions of Floodgate before 0.1.0 used other keys. */
 const DATABASE = 'format';
 const KEY = 'format';
 

@@ -34,10 +34,7 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.born === UNKNOWN || b.born === UNKNOWN ? a.device === b.device : a.born === b.born;
 }
 
-/**
- * Writes the seal of a store, which records that the data file is an original and not torn. Replaces the seal
- * atomically.
- */
+/** Atomically writes the seal of a store, which records that the data file is an original and not torn. */
 export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;
@@ -46,9 +43,7 @@ export function sealStoreFile(folder: string): void {
   renameSync(written, join(folder, SEAL_FILE));
 }
 
-/**
- * Returns the identity recorded in a store's seal; undefined if there is no seal. An unreadable seal matches no file.
- */
+/** Returns the identity in a store's seal; undefined if there is no seal. An unreadable seal matches no file. */
 export function sealOf(folder: string): FileIdentity | undefined {
   const file = join(folder, SEAL_FILE);
   if (!existsSync(file)) return undefined;

@@ -43,10 +43,7 @@ export class Alerting {
   readonly #unwell: ConditionDebouncer;
   readonly #expiring: ConditionDebouncer;
 
-  /**
-   * Opens the alerts. Resolves with undefined if no webhook is configured. Rejects with `ConfigError` if one is not a
-   * valid URL.
-   */
+  /** Resolves with undefined if no webhook is configured. Rejects with `ConfigError` if one is not a valid URL. */
   static async open(
     config: Config,
     { logger, registry, tuning }: AlertingDependencies,

@@ -9,10 +9,7 @@ import type { Token } from '../../rules/index.ts';
 export const EXPIRING_KEYS = 'expiring/';
 
 const DAY_MS = 24 * 3_600_000;
-/**
- * Alerts begin two weeks before a certificate expires. Renewal tools replace certificates earlier, so the renewal is
- * failing.
- */
+/** Renewal tools replace certificates earlier. If only two weeks are left, an alert fires: the renewal is failing. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 const TOKEN_MS = 7 * DAY_MS;
 /** Certificates and tokens with a short lifetime are reported only in its last quarter. */
@@ -30,10 +27,7 @@ const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): b
 
 const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
-/**
- * Returns alert conditions for valid tokens that expire soon. Expired tokens are omitted, because their users have
- * noticed.
- */
+/** Returns alert conditions for tokens that expire soon. Omits expired tokens, because their users have noticed. */
 export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
   return tokens
     .flatMap((token) => {

@@ -8,10 +8,7 @@ import { gzip } from 'node:zlib';
 export interface ConsoleFile {
   readonly type: string;
   readonly body: Buffer;
-  /**
-   * Returns the compressed body. It is compressed in a thread at the first request, so that the server starts without
-   * delay.
-   */
+  /** Returns the compressed body. A thread compresses it at the first request, so that startup does not wait. */
   readonly gzipped: () => Promise<Buffer>;
   readonly etag: string;
   /** True if the file name contains a hash of the content, so that the file never changes. */

@@ -22,10 +22,7 @@ export class SignInCode {
     this.#endsMs = nowMs() + LIFE_MS;
   }
 
-  /**
-   * Returns the token for the right code. Returns undefined if the code is wrong, used or expired, or after too many
-   * wrong codes.
-   */
+  /** Returns the token; undefined if the code is wrong, used or expired, or after too many wrong codes. */
   exchange(code: string): string | undefined {
     const isRight = isSame(code, this.text);
     if (this.#isUsed || this.#wrong >= MAX_WRONG || this.#nowMs() >= this.#endsMs) return undefined;

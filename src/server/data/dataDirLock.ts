@@ -23,9 +23,7 @@ interface LockOwner {
 }
 
 const LOCK_FILE = 'floodgate.lock';
-/**
- * Maximum number of attempts to lock. An attempt fails if another process takes over a stale lock at the same time.
- */
+/** Maximum number of attempts to lock. One fails if another process takes over a stale lock at the same time. */
 const MAX_ATTEMPTS = 5;
 
 /**

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../../platform/logging/index.ts';
 
-/**
- * The server does not start with a lower limit of open files. Stores, listeners, threads and Node.js use sixty files;
- * the rest is for connections.
- */
+/** Minimum limit of open files. Stores, listeners, threads and Node.js use sixty files, connections the rest. */
 const NEEDED = 128;
 /** The limit of open files on most systems, enough for some hundreds of connections. A lower limit is logged. */
 const USUAL = 1024;

@@ -1,7 +1,4 @@
-/**
- * Converts the `dns` options to options of the guard and its data planes. Throws ConfigError if they are
- * inconsistent.
- */
+/** Converts `dns` options to options of the guard and its data planes. Throws ConfigError if they contradict. */
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { GuardOptions } from '../../dns/controller/index.ts';

@@ -149,10 +149,7 @@ export async function startEthereum(
   };
 }
 
-/**
- * Returns the rows of all methods that the gateway serves. Throws ConfigError if an option names a method that cannot
- * be served.
- */
+/** Returns the rows of all served methods. Throws ConfigError if an option names a method that cannot be served. */
 export function servedTable(config: Config, table: readonly MethodRow[]): readonly MethodRow[] {
   const { methods, agreement } = config.gateway;
   checkMethods('gateway.methods', methods, [...table, { name: SUBSCRIBE }]);
@@ -180,10 +177,7 @@ function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly M
   });
 }
 
-/**
- * Throws ConfigError if an option names a method that is not in the table; such a method belongs in
- * `gateway.extraMethods`.
- */
+/** Throws ConfigError if an option names a method outside the table, which belongs in `gateway.extraMethods`. */
 function checkMethods(
   option: string,
   wanted: readonly string[],

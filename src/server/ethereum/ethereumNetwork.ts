@@ -84,9 +84,7 @@ export interface NetworkState {
   readonly recentPart: RecentPart | undefined;
 }
 
-/**
- * `missing` is the number of a block that no node returns. `failure` is set if the block is recorded as unavailable.
- */
+/** `missing`: a block number that no node returns. `failure` is set if the block is recorded as unavailable. */
 export interface NotIndexed {
   readonly missing: number;
   readonly failure: TraceFailure | undefined;
@@ -102,9 +100,7 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
-  /**
-   * Indexes a range of blocks. Resolves with the first block that no node returns; with undefined if all are indexed.
-   */
+  /** Indexes a range of blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
   ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
   /** Returns the reason that the index is not ready; undefined if it is. */
   notReady(): string | undefined;

@@ -21,10 +21,7 @@ export interface GatewayKeysDependencies {
   readonly settled: () => Promise<void>;
 }
 
-/**
- * `methods`: the methods that an API key may be restricted to. `networks` returns the networks as in the schema
- * `Gateway`.
- */
+/** `methods`: methods that a key may be restricted to. `networks`: the networks, as in the schema `Gateway`. */
 export function gatewayKeys(
   { methods, networks }: { readonly methods: readonly string[]; readonly networks: () => readonly object[] },
   { keys, metrics, lastUses, settled }: GatewayKeysDependencies,

@@ -9,15 +9,9 @@ import {
   ruleFormat,
 } from '../../rules/index.ts';
 
-/**
- * Interval at which the stores are read for changes. Polling is needed, because other processes also change the
- * stores.
- */
+/** Interval at which the stores are read for changes. They are polled because other processes change them too. */
 const LOOK_MS = 1000;
-/**
- * Maximum log lines per interval. If a program makes endless changes, their lines are delayed and do not fill the
- * disk.
- */
+/** Maximum log lines per interval, so that endless changes cannot fill the disk fast; their lines are delayed. */
 const MAX_LINES = 100;
 
 export interface ChangesDependencies {

@@ -3,10 +3,7 @@ import type { NodePool, UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import type { OperatorRoute } from '../../rules/api/index.ts';
 
-/**
- * Returns the routes by which operators list, drain and resume the nodes of all networks. `pools` is keyed by network
- * name.
- */
+/** Returns the routes by which operators list, drain and resume nodes. The keys of `pools` are network names. */
 export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Logger): OperatorRoute[] {
   const find = ({ network = '', node = '' }: Readonly<Record<string, string>>) => {
     const pool = pools.get(network);

@@ -2,9 +2,7 @@ import { type OnFailover, PooledSource } from '../../ethereum/ingest/index.ts';
 import { NodePool } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity } from '../../ethereum/traces/index.ts';
 
-/**
- * Interval of polls of a node. They only check its health, because a command reads the head of the chain only once.
- */
+/** Interval of polls. They only check the health of nodes, because a command reads the chain's head only once. */
 const POLL_INTERVAL_MS = 5_000;
 
 /** Several nodes as one source of blocks, for a command that runs without a server. */

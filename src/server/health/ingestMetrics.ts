@@ -102,10 +102,7 @@ export class IngestMetrics {
     return rate;
   }
 
-  /**
-   * Registers a function that returns the lowest missing block of a network. It is called on each scrape of the
-   * metrics.
-   */
+  /** Registers a function that returns a network's lowest missing block. Each scrape of the metrics calls it. */
   watchFirstMissing(network: string, firstMissing: () => number | undefined): void {
     this.#firstMissing.set(network, firstMissing);
   }

@@ -1,7 +1,4 @@
-/**
- * Metrics of the server. Label values are fixed words, operation ids and status codes, so the number of series is
- * bounded.
- */
+/** Metrics of the server. Labels are fixed words, operation ids and status codes, so their number is bounded. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type CounterSeries, counterSeries } from '../../platform/metrics/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';

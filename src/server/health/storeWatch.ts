@@ -3,9 +3,7 @@ import { inBackground } from '../../platform/background/index.ts';
 import { StoreFile, storeFolders } from '../../platform/storeFile/index.ts';
 
 const INTERVAL_MS = 2_000;
-/**
- * A write that is pending for more than this number of checks is reported, because a hanging disk returns no error.
- */
+/** A write that is pending for more than this number of checks is a fault; a hanging disk returns no error. */
 const MAX_ROUNDS = 5;
 
 export interface StoreWatchOptions {

@@ -19,10 +19,7 @@ interface TracingDependencies {
   readonly tuning?: Tuning;
 }
 
-/**
- * Opens the exporter of spans. Returns undefined if no collector is configured. Throws ConfigError if options are
- * invalid.
- */
+/** Opens the exporter of spans; undefined if no collector is configured. Throws ConfigError for invalid options. */
 export function openTracing(
   { spans }: Config,
   { logger, registry, tuning }: TracingDependencies,

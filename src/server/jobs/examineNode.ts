@@ -6,9 +6,7 @@ const MAX_BLOCKS_BELOW_HEAD = 4;
 
 /** Report on the client and capabilities of a node, as text lines for operators. */
 export interface NodeReport {
-  /**
-   * Host and port of the node's URL. The path, query and credentials are omitted, because they may contain secrets.
-   */
+  /** Host and port of the node's URL, without path, query and credentials, because these may contain secrets. */
   readonly node: string;
   readonly lines: readonly string[];
   readonly isUsable: boolean;
@@ -16,10 +14,7 @@ export interface NodeReport {
   readonly chain: string | undefined;
 }
 
-/**
- * Examines a node with the calls that Floodgate uses. Faults of the node become lines of the report; they do not
- * reject.
- */
+/** Examines a node with the calls that Floodgate uses. Faults of the node are reported; they do not reject. */
 export async function examineNode(url: string): Promise<NodeReport> {
   const client = new NodeClient(url);
   const lines: string[] = [];
@@ -110,10 +105,7 @@ async function highestTraced(traces: NodeTraces, from: number): Promise<number |
   return undefined;
 }
 
-/**
- * Returns a line with the lowest block that the node can trace. Binary search works, because it can also trace all
- * blocks above.
- */
+/** Returns a line with the lowest block that the node can trace; it can also trace all blocks above that one. */
 async function traceDepth(traces: NodeTraces, head: number): Promise<string> {
   if (head === 0) return 'Reach: it has only its genesis block';
   let missing = 1;

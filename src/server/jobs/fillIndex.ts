@@ -11,10 +11,7 @@ import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { indexFolder } from './indexFolder.ts';
 
-/**
- * Indexing ends after this number of consecutive failures. With the pauses between them, they last about four
- * minutes.
- */
+/** Indexing ends after this number of consecutive failures, which take about four minutes with their pauses. */
 const MAX_FAILURES_IN_A_ROW = 12;
 
 /** Thrown if blocks cannot be indexed, or if there is no index to change. The message contains the remedy. */
@@ -43,10 +40,7 @@ export interface FillProgress {
   trouble(message: string): void;
 }
 
-/**
- * Indexes a range of blocks. Locks the data folder, so no server may use it meanwhile. Rejects with IndexingError or
- * errors of the store.
- */
+/** Indexes blocks while no server runs: locks the data folder. Rejects with IndexingError or store errors. */
 export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
   const { dataDir, network, upstream, maxBlockBytes, progress } = options;
   const lock = lockDataDir(dataDir);
@@ -64,7 +58,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   }
 }
 
-/** Adds the missing blocks of a range to an index. Rejects with IndexingError or errors of the store. */
+/** Adds the missing blocks of a range to an index. Rejects with IndexingError or store errors. */
 export async function fillFrom(
   source: TraceProvider,
   store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },

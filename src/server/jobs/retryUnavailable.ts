@@ -26,10 +26,7 @@ export interface RetriedBlocks {
   readonly unavailable: readonly UnavailableBlock[];
 }
 
-/**
- * Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or errors of the
- * store.
- */
+/** Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or store errors. */
 export async function retryUnavailable(options: RetryUnavailableOptions): Promise<RetriedBlocks> {
   const { dataDir, network, stores } = options;
   if (stores !== undefined)

@@ -3,9 +3,7 @@ import type { UnavailableBlock } from '../../ethereum/traces/index.ts';
 /** Maximum number of blocks named in a text. */
 const MAX_NAMED = 5;
 
-/**
- * Returns the numbers of blocks with the reasons why they are unavailable: `17 (oversized), 21 (timeout) and 3 more`.
- */
+/** Returns block numbers with the reasons why these are unavailable: `17 (oversized), 21 (timeout) and 3 more`. */
 export function namedBlocks(blocks: readonly Pick<UnavailableBlock, 'number' | 'unavailable'>[]): string {
   const named = blocks.slice(0, MAX_NAMED).map(({ number, unavailable }) => `${number} (${unavailable})`);
   const more = blocks.length - named.length;

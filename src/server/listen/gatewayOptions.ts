@@ -9,10 +9,7 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 /** Idle timeout of WebSockets, equal to nginx's default for idle connections. Floodgate sends a ping every 20 s. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/**
- * Returns the options of the gateway, for the first process or for a worker, whose configuration has its share of the
- * limits.
- */
+/** Returns the gateway's options. A worker's configuration already contains its share of the limits. */
 export function gatewayOptionsOf({ gateway, http }: Config, tuning: Tuning = {}): GatewayOptions {
   const { webSocket } = gateway;
   return {

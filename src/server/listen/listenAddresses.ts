@@ -1,15 +1,9 @@
-/**
- * Reads listener addresses and TLS files from the configuration. Throws `ConfigError` if options contradict each
- * other.
- */
+/** Listener addresses and TLS files of the configuration. Throws `ConfigError` if options contradict each other. */
 import { isIP } from 'node:net';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { type OpenListenerOptions, readTlsFiles, type TlsFiles } from '../../platform/http/index.ts';
 
-/**
- * Permissions of the socket for operators: owner and group may connect. A proxy or an agent can join the group, so no
- * option is needed.
- */
+/** Permissions of the operators' socket: owner and group. A proxy can join the group, so no option is needed. */
 const SOCKET_MODE = 0o660;
 
 export type ListenAddress = Pick<OpenListenerOptions, 'at' | 'tls'>;

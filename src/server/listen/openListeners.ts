@@ -105,9 +105,7 @@ export interface PublicParts {
   readonly operators?: Pick<ListenerContent, 'routes' | 'paths'> | undefined;
 }
 
-/**
- * Opens the listener for clients of the gateway, with the routes for operators if given. Rejects with ListenError.
- */
+/** Opens the gateway's listener for clients, with the routes for operators if given. Rejects with ListenError. */
 export const openPublicListener = (
   config: Config,
   { gateway, operators }: PublicParts,
@@ -150,10 +148,7 @@ async function openListenerAt(
   }
 }
 
-/**
- * A listener that can be stopped. Listeners stop one after the other, so that operators can watch how the gateway
- * stops.
- */
+/** An open listener. Listeners stop one after the other, so that operators can watch how the gateway stops. */
 type Stopped = Pick<OpenListener, 'url' | 'stop'>;
 
 function asListeners(listeners: readonly [Stopped, Stopped?]): Listeners {

@@ -10,9 +10,7 @@ import type { Config } from '../../config/index.ts';
 import type { ClientAddress } from '../../platform/addresses/index.ts';
 import { opsListenAddress } from './listenAddresses.ts';
 
-/**
- * Header that contains the address of the client. Only workers can connect to the socket, so no client can forge it.
- */
+/** Header with the address of the client. Only workers can connect to the socket, so no client can forge it. */
 const CLIENT_ADDRESS_HEADER = 'floodgate-client';
 /** Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP_HEADERS = [

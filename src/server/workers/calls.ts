@@ -44,10 +44,7 @@ export type WorkerCalls = {
   /** Replies when the worker sees everything that the first process wrote to stores or sent before this call. */
   settle(nothing: undefined): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
-  /**
-   * Ends the worker: it stops listening and closes its connections and stores. If `isGentle`, each connection closes
-   * after its next response.
-   */
+  /** Closes listener, connections and stores. If `isGentle`, each connection closes after its next response. */
   leave(how: { readonly isGentle: boolean; readonly timeoutMs: number }): Promise<readonly MetricJson[]>;
 };
 
@@ -63,9 +60,7 @@ export type PrimaryCalls = {
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
-  /**
-   * Indexes a range of blocks. Resolves with the first block that no node returns; with undefined if all are indexed.
-   */
+  /** Indexes a range of blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
   ensure(range: {
     readonly network: string;
     readonly fromBlock: number;
@@ -73,10 +68,7 @@ export type PrimaryCalls = {
   }): Promise<NotIndexed | undefined>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
-  /**
-   * Starts or stops sending the changes of a network's index to this worker. They are large, and few workers need
-   * them.
-   */
+  /** Starts or stops sending the worker the changes of a network's index, which are large and rarely needed. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
   /** Counts memory of a subscription. Rejects with RpcError if a memory limit is reached. */
   takeFilterBytes(taken: SubscriptionBytes): void;

@@ -32,10 +32,7 @@ export class Link<Here extends Calls, There extends Calls> {
     this.#calls = calls;
   }
 
-  /**
-   * Calls the other process. Rejects with the error of the call, or with LinkClosedError if that process ends before
-   * it replies.
-   */
+  /** Calls the other process. Rejects with the call's error, or with LinkClosedError if that process ends first. */
   ask<Name extends keyof There & string>(
     name: Name,
     body: Parameters<There[Name]>[0],

@@ -1,6 +1,4 @@
-/**
- * The first restart of a worker has no pause, the second has 100 ms. Each further pause is twice as long, up to 10 s.
- */
+/** A worker's first restart has no pause, the second 100 ms. Each further pause is twice as long, up to 10 s. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
 /** After a worker that ran longer than this, the series of pauses begins again. */

@@ -12,10 +12,7 @@ export interface ToParent {
   readonly onMessage: (listener: (message: unknown) => void) => void;
 }
 
-/**
- * Runs this process as a worker, which serves the gateway. It ends with the first process, so the promise never
- * resolves.
- */
+/** Serves the gateway as a worker. The process ends with the first process, so the promise never resolves. */
 export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const registry = new Registry();
   const keys = new ApiKeyReplica();

@@ -1,7 +1,4 @@
-/**
- * Workers hold the subscriptions of WebSocket clients. The first process counts the memory of subscriptions and
- * filters together.
- */
+/** Workers hold WebSocket subscriptions. The first process counts their memory and that of filters together. */
 import { type FilterMemory, type OwnFilterMemory, once, type Release } from '../../ethereum/gateway/index.ts';
 import type { SubscriptionBytes } from './calls.ts';
 import type { ToPrimary } from './followNetwork.ts';

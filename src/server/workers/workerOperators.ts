@@ -10,10 +10,7 @@ export interface WorkerOperators extends Pick<ListenerContent, 'routes' | 'paths
   close(): void;
 }
 
-/**
- * Makes a worker forward the requests of operators to the first process. Returns undefined if operators have their
- * own listener.
- */
+/** Forwards operators' requests to the first process. Returns undefined if operators have their own listener. */
 export function openWorkerOperators(
   config: Config,
   { clientAddress }: { readonly clientAddress: ClientAddress },

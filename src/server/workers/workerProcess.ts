@@ -127,10 +127,7 @@ export class WorkerProcess {
     this.#process.process.kill('SIGKILL');
   }
 
-  /**
-   * Checks that the worker replies; must be called every `PING_MS`. Kills the worker after too many pings without a
-   * reply.
-   */
+  /** Asks the worker for a reply, every `PING_MS`. Kills the worker after too many pings without a reply. */
   ping(): void {
     const maxLost = this.isFollowing ? MAX_LOST_PINGS : MAX_LOST_PINGS_LOADING;
     if (this.#lostPings === 0)
@@ -150,8 +147,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Ends the worker. If `isGentle`, each connection closes after its next response; otherwise as when the server
-   * stops.
+   * Ends the worker. If `isGentle`, each connection closes after its next response, else as when the server stops.
    */
   async leave({ isGentle, timeoutMs }: { isGentle: boolean; timeoutMs: number }): Promise<void> {
     this.isLeaving = true;

@@ -78,10 +78,7 @@ export class Workers implements Replicas {
     });
   }
 
-  /**
-   * Starts the workers. Resolves with their address after all listen. If one cannot start, ends all and rejects with
-   * its error.
-   */
+  /** Resolves with the workers' address when all listen. If one cannot start, ends all and rejects with its error. */
   async start(): Promise<{ readonly url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ serialization: 'advanced' });
@@ -99,9 +96,7 @@ export class Workers implements Replicas {
     }
   }
 
-  /**
-   * Returns a text with the number of workers that listen, such as `1 of 2 workers answer`; undefined if all listen.
-   */
+  /** Returns a text such as `1 of 2 workers answer` if not all workers listen; undefined if all do. */
   missing(): string | undefined {
     return this.#ready >= this.count ? undefined : `${this.#ready} of ${this.count} workers answer`;
   }
@@ -244,9 +239,6 @@ export class Workers implements Replicas {
 const inTime = <T>(asked: Promise<T>): Promise<T | undefined> =>
   Promise.race([asked.catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
 
-/**
- * Returns a text that differs between different states of a network. It omits the block hashes, which follow from the
- * head.
- */
+/** Returns a text that differs for different network states. Omits block hashes, which follow from the head. */
 const textOf = ({ pool, ...rest }: NetworkState): string =>
   JSON.stringify({ ...rest, pool: { ...pool, heads: { ...pool.heads, hashes: [] } } });

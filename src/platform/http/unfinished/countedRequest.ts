@@ -14,9 +14,7 @@ export class CountedRequest extends IncomingMessage {
     return this.#bodyBytes;
   }
 
-  /**
-   * Whether the whole body has arrived. If its length is known, this is known one step before node sets `complete`.
-   */
+  /** Whether the whole body has arrived. With a known length, this is clear one step before node sets `complete`. */
   get isComplete(): boolean {
     return this.complete || this.#bodyBytes === Number(this.headers['content-length']);
   }

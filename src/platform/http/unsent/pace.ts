@@ -1,21 +1,13 @@
 import type { Socket } from 'node:net';
 
-/**
- * A client that stays slower than this is disconnected: it would keep a response of 10 MB in memory for three hours.
- */
+/** Slower clients are disconnected in the end: they would keep 10 MB in memory for three hours. */
 const MIN_BYTES_PER_MS = 1024 / 1_000;
-/** A client slower than this is disconnected if the memory of its responses is needed. */
+/** Slower clients are disconnected if the memory of their responses is needed. */
 const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
-/**
- * Rates are measured over 2 to 4 s, because the operating system accepts bytes in steps of up to a third of its send
- * buffer.
- */
+/** Rates cover 2 to 4 s, because the operating system accepts bytes in steps of up to a third of its send buffer. */
 const WINDOW_MS = 2_000;
 
-/**
- * Measures how fast a client receives pending bytes, by the number of bytes that the operating system accepted for
- * it.
- */
+/** Measures how fast a client receives pending bytes, by the bytes that the operating system accepted for it. */
 export class Pace {
   readonly #sendTimeoutMs: number;
   #patienceMs: number;

@@ -23,9 +23,7 @@ export interface ReadersOptions {
 const SWEEP_MS = 500;
 /** If more than this share of a budget is used, slow connections are closed, so that other responses fit. */
 const PRESSURE = 1 / 2;
-/**
- * Bytes that wait in a socket are counted only above this number, so that nearly all responses need no accounting.
- */
+/** Bytes that wait in a socket count only above this number, so that nearly all responses need no accounting. */
 const FREE_BYTES = 16 * 1024;
 /** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
 const LOG_EVERY_MS = 10_000;
@@ -186,10 +184,7 @@ export class Reader {
     return this.#pace;
   }
 
-  /**
-   * Closes the connection with a reset, so that the system frees its buffers. Node can reset only plain TCP
-   * connections.
-   */
+  /** Closes the connection with a reset, so that the system frees its buffers. Node resets only plain TCP. */
   close(): void {
     if (this.socket instanceof TLSSocket || this.socket.remoteAddress === undefined) this.socket.destroy();
     else this.socket.resetAndDestroy();

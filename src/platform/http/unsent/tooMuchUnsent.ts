@@ -1,7 +1,4 @@
-/**
- * Thrown to reject a request whose client must read its pending responses first. Fastify sends its status, headers
- * and message.
- */
+/** Rejects a request whose client must first read its pending responses. Fastify sends the error as it is. */
 export class TooMuchUnsentError extends Error {
   override readonly name = 'TooMuchUnsentError';
   readonly statusCode = 429;

@@ -6,10 +6,7 @@ const MASK_BYTES = 4;
 /** Opcodes from here on are control frames, which may occur between the frames of a message. */
 const FIRST_CONTROL_OPCODE = 8;
 
-/**
- * Counts the bytes of the message that is not yet complete, by parsing the frame headers of a received WebSocket
- * stream.
- */
+/** Counts the bytes of the unfinished message of a WebSocket by parsing the received frame headers. */
 export class FrameMeter {
   readonly #header = Buffer.alloc(MAX_HEADER_BYTES);
   #headerBytes = 0;

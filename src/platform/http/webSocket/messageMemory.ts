@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reader } from '../unsent/readers.ts';
 
-/**
- * Counts the memory of one WebSocket message that is sent, from its first byte until the client has received the last
- * byte.
- */
+/** Memory of one WebSocket message to a client, from its first byte until the client has received the last. */
 export class MessageMemory {
   readonly #request: IncomingMessage;
   readonly #reader: Reader;
