@@ -1,7 +1,7 @@
 import { type Config, ConfigError } from '../../config/index.ts';
 import { type Webhook, webhookOf } from '../../platform/alerts/index.ts';
 
-/** Returns the webhooks for alerts. Throws `ConfigError` without their URLs, which may be secret. */
+/** Returns the webhooks for alerts. Throws `ConfigError`, whose message has no URLs because they may be secret. */
 export function webhooksOf({ alerts }: Pick<Config, 'alerts'>): readonly Webhook[] {
   const webhooks = alerts.webhooks.map((text, i) => {
     const webhook = webhookOf(text, `webhook-${i + 1}`);

@@ -24,7 +24,7 @@ export interface SubscriptionBytes {
   readonly bytes: number;
 }
 
-/** A client's call of a filter method over HTTP. The parameters are in canonical form. */
+/** A client's call of a filter method, such as `eth_newFilter`, over HTTP. The parameters are in canonical form. */
 export interface FilterCall {
   readonly network: string;
   readonly method: string;

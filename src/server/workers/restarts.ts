@@ -1,7 +1,7 @@
 /** A worker's first restart has no pause, the second 100 ms. Each further pause is twice as long, up to 10 s. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
-/** After a worker that ran longer than this, the series of pauses begins again. */
+/** After a worker ran longer than this, its next restart has no pause again. */
 const LIVED_MS = 30_000;
 
 /** Calculates the pauses before restarts, so that a worker that fails at once does not keep the machine busy. */

@@ -51,7 +51,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
       return registry.getMetricsAsJSON();
     },
   });
-  parent.onMessage((message) => primary.received(message as Message)); // it sends only messages of this type
+  parent.onMessage((message) => primary.received(message as Message)); // the first process sends only this type
   primary.tell('up', undefined);
   return new Promise<never>(() => undefined);
 }

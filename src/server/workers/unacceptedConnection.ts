@@ -13,7 +13,7 @@ type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
  */
 export function closeIfNotAccepted({ process }: Worker): void {
   // A process that could not be created has no channel.
-  const send = process.send?.bind(process) as Send | undefined; // node's types overload it for each kind of handle
+  const send = process.send?.bind(process) as Send | undefined; // node's types overload `send` by kind of handle
   if (send === undefined) return;
   let handed: Handle | undefined;
   process.send = (message: unknown, handle?: unknown, ...more: unknown[]) => {

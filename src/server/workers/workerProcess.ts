@@ -19,7 +19,7 @@ const GENTLE_MS = 5_000;
 /** After its connections are closed, a worker has this time to close its stores. Then it is killed. */
 const CLOSE_MS = 10_000;
 /**
- * Free heap memory that glibc may keep in a worker. Its default is up to 64 MB; measured were 10 MB per worker. A
+ * Free heap memory that glibc may keep in a worker. Its default is up to 64 MB (10 MB per worker when measured). A
  * value in the environment takes precedence.
  */
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
@@ -127,7 +127,7 @@ export class WorkerProcess {
     this.#process.process.kill('SIGKILL');
   }
 
-  /** Asks the worker for a reply, every `PING_MS`. Kills the worker after too many pings without a reply. */
+  /** Must be called every `PING_MS`: asks the worker for a reply, and kills it after too many pings without one. */
   ping(): void {
     const maxLost = this.isFollowing ? MAX_LOST_PINGS : MAX_LOST_PINGS_LOADING;
     if (this.#lostPings === 0)
@@ -146,9 +146,7 @@ export class WorkerProcess {
     if (this.isFollowing && this.#keys !== undefined) this.link.tell('keys', this.#keys.changes());
   }
 
-  /**
-   * Ends the worker. If `isGentle`, each connection closes after its next response, else as when the server stops.
-   */
+  /** Ends the worker, as at the server's stop or, if `isGentle`, after the next response of each connection. */
   async leave({ isGentle, timeoutMs }: { isGentle: boolean; timeoutMs: number }): Promise<void> {
     this.isLeaving = true;
     this.isListening = false;

@@ -26,7 +26,7 @@ export interface WorkersOptions {
 export interface WorkersDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Returns the nodes and indexes of this process. Not called before `start`. */
+  /** Returns the nodes and indexes of the first process. Not called before `start`. */
   readonly ethereum: () => Ethereum;
   /** API keys, if they are stored in a database; undefined if workers read keys in the data folder. */
   readonly keys: KeyRecords | undefined;

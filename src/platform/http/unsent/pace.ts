@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-/** Slower clients are disconnected in the end: they would keep 10 MB in memory for three hours. */
+/** A client that stays slower than this is disconnected: it would keep 10 MB in memory for three hours. */
 const MIN_BYTES_PER_MS = 1024 / 1_000;
-/** Slower clients are disconnected if the memory of their responses is needed. */
+/** A client slower than this is disconnected if the memory of its responses is needed. */
 const SLOW_BYTES_PER_MS = (64 * 1024) / 1_000;
 /** Rates cover 2 to 4 s, because the operating system accepts bytes in steps of up to a third of its send buffer. */
 const WINDOW_MS = 2_000;
