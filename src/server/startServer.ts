@@ -46,7 +46,7 @@ export interface Server {
   readonly readiness: () => Readiness;
   /** Replaces the running workers by workers with another configuration. Undefined if this server has no workers. */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
-  /** Rejects new work, finishes running work within `stopTimeoutMs`, and closes the stores. */
+  /** Rejects new requests, finishes running ones within `stopTimeoutMs`, and closes the stores. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** Returns the number of log lines that the logger dropped, for the metrics. */
   readonly droppedLogLines?: () => number;
-  /** Sign-in code in the console link that the start prints; undefined if no link is printed. */
+  /** Code of the sign-in link that is printed at the start; undefined if no link is printed. */
   readonly signInCode?: SignInCode | undefined;
   /** Lock of the data folder, held and released by the caller. Default: the server acquires its own lock. */
   readonly lock?: DataDirLock;

@@ -1,6 +1,6 @@
 type Step = () => Promise<void> | void;
 
-/** Runs the closing steps of opened resources, last opened first. */
+/** Runs the steps that close opened resources. The resource that was opened last is closed first. */
 export class Teardown {
   readonly #steps: Step[] = [];
 

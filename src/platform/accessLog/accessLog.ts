@@ -36,7 +36,7 @@ export class AccessLog {
     this.#dependencies = dependencies;
   }
 
-  /** Must be called before the request is handled. */
+  /** Adds a line for a request when its response has finished. Must be called before the request is handled. */
   handled(response: LoggedResponse): void {
     const { format, knownNames } = this.#options;
     const { file, clientAddress } = this.#dependencies;

@@ -1,4 +1,4 @@
-/** Fields of an access log line. Secrets in `url` and `referer` were already replaced. */
+/** Fields of an access log line. Secrets in `url` and `referer` are already replaced. */
 export interface AccessEntry {
   /** Address of the client; empty for a Unix socket. */
   readonly client: string;
@@ -16,7 +16,7 @@ export interface AccessEntry {
 /** `combined`: the Combined Log Format of web servers. `json`: one object per line. */
 export type AccessLogFormat = 'combined' | 'json';
 
-/** Longer URLs are truncated. */
+/** Longer URLs are truncated in the access log. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_AGENT_CHARACTERS = 256;
 

@@ -48,5 +48,5 @@ function shownPair(pair: string): string {
   return `${name}=${isShown ? value : HIDDEN}`;
 }
 
-/** Decodes a parameter name with URLSearchParams, as the server does. */
+/** Decodes the name of a query parameter with URLSearchParams, as the server does. */
 const decoded = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? '';

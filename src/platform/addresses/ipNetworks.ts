@@ -20,7 +20,7 @@ export class BadNetworkError extends Error {
   }
 }
 
-/** Parses `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`. Throws `BadNetworkError`. */
+/** Parses a network or an address: `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`. Throws `BadNetworkError`. */
 export function parseNetwork(text: string): Network {
   const [written = '', prefix, ...rest] = text.split('/');
   // An address with a zone index (fe80::1%eth0) is valid on one machine only.
@@ -43,7 +43,7 @@ export function parseNetwork(text: string): Network {
 /** Returns a network as text: `192.0.2.0/24`. */
 export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
 
-/** Returns a predicate for addresses within the networks. An IPv4 address is never within an IPv6 network. */
+/** Returns a function that checks if an address is in one of the networks. No IPv4 address is in an IPv6 network. */
 export function networkMatcher(networks: readonly Network[]): (address: string) => boolean {
   const prefixes = networks.map(({ address, bits }) => ({
     isIpv6: address.includes(':'),

@@ -2,7 +2,7 @@
 export interface Condition {
   /** Identifies the condition, even after a restart: `node/mainnet/node-1`. */
   readonly key: string;
-  /** A fixed word, such as `node_unhealthy`. */
+  /** The kind of condition, a fixed word such as `node_unhealthy`. */
   readonly kind: string;
   /** The zone, node or store that the condition concerns. */
   readonly subject: string;

@@ -1,6 +1,6 @@
 import type { Alert, Condition } from './alert.ts';
 
-/** An alert with the keys of the webhooks that have not received it. */
+/** An alert in the queue, with the keys of the webhooks that have not received it. */
 interface Waiting {
   readonly alert: Alert;
   readonly webhooks: Set<string>;

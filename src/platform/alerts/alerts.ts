@@ -146,7 +146,7 @@ export class Alerts {
 
   /** Stores the alerts. Never rejects, so that alerts are still sent if the disk is full. */
   async #save(): Promise<void> {
-    // A save that has not started yet includes this change.
+    // If another save waits to start, it will include this change.
     if (this.#isSaveWaiting) return this.#saves.idle();
     this.#isSaveWaiting = true;
     await this.#saves.run(async () => {

@@ -8,12 +8,12 @@ import type { Webhook } from './webhook.ts';
 /** An alert is given up after this number of rejections (HTTP status 400 to 499), and the next one is sent. */
 const MAX_REFUSALS = 5;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Retry jitter as a share of the delay, so that many servers do not retry at once. */
+/** Random part of the delay before a retry, as a share of the delay, so that many servers do not retry at once. */
 const JITTER = 0.2;
 
 export interface DeliveryOptions {
   readonly webhook: Webhook;
-  /** Delay after the first failure. It doubles with each further failure. */
+  /** Delay before a retry after the first failure. It doubles with each further failure. */
   readonly firstRetryMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface DeliveryDependencies {
   readonly queue: AlertQueue;
   readonly send: (webhook: Webhook, alert: Alert, signal: AbortSignal) => Promise<SendFailure | undefined>;
   readonly log: Log;
-  /** Called after each attempt. The queue has changed, unless the outcome is `failed`. */
+  /** Called after each delivery attempt. The queue of alerts has changed, unless the outcome is `failed`. */
   readonly outcome: (webhook: Webhook, outcome: 'delivered' | 'failed' | 'given_up') => void;
 }
 

@@ -21,9 +21,9 @@ const isSpecialIpv4 = networks(
   // Azure's platform services use this address in each virtual network.
   '168.63.129.16',
 );
-/** All assigned global unicast addresses. */
+/** The network of all assigned global unicast IPv6 addresses. */
 const isGlobalIpv6 = networks('2000::/3');
-/** Networks within 2000::/3 that are not public: tunnels that carry IPv4 (Teredo, 6to4), documentation and others. */
+/** IPv6 networks within 2000::/3 that are not public: IPv4 tunnels (Teredo, 6to4), documentation and others. */
 const isSpecialIpv6 = networks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 export function isPublicAddress(address: string): boolean {

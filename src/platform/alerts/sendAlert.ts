@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface SendOptions {
-  /** Signing key. Default: no signature. */
+  /** Key with which alerts are signed. Default: no signature. */
   readonly secret?: string | undefined;
   /** Whether addresses outside the public Internet are allowed. */
   readonly allowPrivate: boolean;
@@ -21,7 +21,7 @@ export interface SendOptions {
 }
 
 export interface SendFailure {
-  /** Does not contain path, query and user of the URL, because they may be secret. */
+  /** Reason of the failure. It does not contain path, query and user of the URL, because they may be secret. */
   readonly reason: string;
   /** Whether the webhook rejected the alert (HTTP status 400 to 499), so that a retry will hardly succeed. */
   readonly isRefused: boolean;

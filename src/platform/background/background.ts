@@ -19,7 +19,7 @@ export function onBackgroundFailure(listener: (failure: BackgroundFailure) => vo
 export const logBackgroundFailures = (log: Log): (() => void) =>
   onBackgroundFailure(({ work, error }) => log.error({ work, err: error }, 'background work failed'));
 
-/** Starts work that no caller awaits. Reports its errors. */
+/** Starts work that no caller awaits, and reports its errors to the listeners. */
 export function inBackground(work: string, run: () => unknown): void {
   const failed = failureReporter(work);
   try {

@@ -30,7 +30,7 @@ export class Budget {
     return this.#total + amount > total ? 'total' : undefined;
   }
 
-  /** Adds `amount`, even above the limits. */
+  /** Adds `amount` to the use of a client, even above the limits. */
   charge(client: string, amount: number): void {
     this.#set(client, this.usedBy(client) + amount);
     this.#total += amount;

@@ -18,7 +18,7 @@ export function acceptedCoding(header: string): Coding | undefined {
     const [, name, weight = '1'] = ELEMENT.exec(element.trim()) ?? [];
     if (name === undefined) continue;
     const coding = normaliseCodingName(name);
-    // The lowest weight of a repeated coding counts, because the client may reject that coding.
+    // If a coding is repeated, its lowest weight counts, because the client may reject the coding.
     weights.set(coding, Math.min(weights.get(coding) ?? 1, Number(weight)));
   }
   const any = weights.get('*') ?? 0;

@@ -4,7 +4,7 @@ export interface Usage {
   readonly atMs: number;
   /** Time in which the main thread's event loop was active. */
   readonly activeMs: number;
-  /** CPU time of all threads. */
+  /** CPU time that all threads of the process have used. */
   readonly cpuMs: number;
 }
 
@@ -13,7 +13,7 @@ export interface CpuHeadroomOptions {
   readonly usage?: () => Usage;
 }
 
-/** Minimum time between two measurements. */
+/** Minimum time between two measurements of the CPU time. */
 const WINDOW_MS = 500;
 /**
  * There is idle CPU time if the event loop was active at most this share of the time, and at most this share of the

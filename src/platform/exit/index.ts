@@ -3,7 +3,7 @@
  * `process.exit` during a commit would wait for that commit without end.
  */
 
-/** If a commit takes longer, for example because the disk does not respond, the process is killed. */
+/** If a commit delays the exit for longer, for example because the disk does not respond, the process is killed. */
 const MAX_COMMIT_MS = 2_000;
 
 let running = 0;

@@ -9,7 +9,7 @@ export interface OpenResponse extends QueuedResponse {
   readonly headersSent: boolean;
 }
 
-/** One client connection: the order of its requests, and the status of each response. */
+/** A client connection. Keeps the order of its requests, and counts its responses by status. */
 export class Connection {
   readonly #countAnswer: (status: number) => void;
   #order: RequestSequencer<OpenResponse> | undefined;
@@ -45,7 +45,7 @@ export class Connection {
     this.#countAnswer(status);
   }
 
-  /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
+  /** Called when the connection was upgraded, as for WebSockets. Returns whether all requests were answered. */
   upgraded(): boolean {
     return this.#order?.upgraded() ?? true;
   }

@@ -105,7 +105,7 @@ export async function openListener(
         server.closeAllConnections();
         halfSent.closeUpgraded();
       }, deadlineMs - performance.now());
-      // Each idle connection is closed, because it would otherwise be kept alive after its last response.
+      // Idle connections are closed repeatedly, because a connection would be kept alive after its last response.
       const sweep = setInterval(() => {
         server.closeIdleConnections();
         halfSent.closeIdle();

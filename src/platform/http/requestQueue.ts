@@ -16,7 +16,7 @@ export interface RequestSequencer<Response extends QueuedResponse> {
   /** Called when received bytes are not HTTP. Calls `close` once, after all earlier requests were answered. */
   onMalformed(close: () => void): void;
   closed(): void;
-  /** Called when the connection was upgraded. Returns whether all earlier requests were answered. */
+  /** Called when the connection was upgraded, as for WebSockets. Returns whether all requests were answered. */
   upgraded(): boolean;
 }
 
@@ -39,7 +39,7 @@ export class RequestQueue<Response extends QueuedResponse>
   readonly #turns: TimeSliceScheduler;
   readonly #handle: (response: Response) => void;
   readonly #rejections = new RejectionCounter();
-  /** Calls node:http's own listeners for the `end` event. */
+  /** Calls the listeners that node:http added for the socket's `end` event. */
   readonly #end: () => void;
   #active: Response | undefined;
   /** The most recent request, whose body may be incomplete. */
@@ -86,7 +86,7 @@ export class RequestQueue<Response extends QueuedResponse>
     if (this.#close !== undefined) return;
     this.#close = close;
     this.#isPipelined = true;
-    // The body of the last request will never be complete.
+    // Nothing after the error is parsed, so an incomplete body of the last request will never be complete.
     if (this.#latest?.req.complete === false) {
       if (this.#active === this.#latest) this.#active = undefined;
       else this.#waiting.pop();
@@ -137,7 +137,7 @@ export class RequestQueue<Response extends QueuedResponse>
   readonly #resumed = (): void => {
     if (this.#waiting.length < MAX_WAITING) return;
     this.#socket.pause();
-    // The event makes node:http stop reading. A socket that was already paused does not emit it again by itself.
+    // The `pause` event makes node:http stop reading. A socket that is already paused does not emit the event again.
     this.#socket.emit('pause');
   };
 

@@ -28,7 +28,7 @@ export interface ServeInOrderOptions {
   readonly errorBody?: ErrorBody;
   /** Counts incomplete requests. Default: not counted. */
   readonly unfinished?: UnfinishedMessages | undefined;
-  /** Called for each request before it is answered, even if it is rejected. */
+  /** Called for each request before it is answered, also for rejected requests. */
   readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
 
@@ -84,7 +84,7 @@ const TOO_MUCH_UNFINISHED: RequestRejection = {
 /** Value of the Retry-After header. Some incomplete requests finish or are closed within this time. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers with the rejection, and closes the connection, because the request's body is not read. */
+/** Answers a rejected request, and closes the connection, because the body of the request is not read. */
 function refuse(
   response: TrackedResponse,
   { status, message }: RequestRejection,

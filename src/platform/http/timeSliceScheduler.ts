@@ -5,7 +5,7 @@ export interface ScheduledTask {
   runSlice(): void;
 }
 
-/** Runs deferred work in small steps, round robin, after the I/O of each event loop iteration. */
+/** Runs deferred tasks in small steps, round robin, after the I/O of each event loop iteration. */
 export class TimeSliceScheduler {
   readonly #waiting = new Set<ScheduledTask>();
   #isScheduled = false;
@@ -28,7 +28,7 @@ export class TimeSliceScheduler {
   readonly #run = (): void => {
     this.#isScheduled = false;
     const endMs = performance.now() + SLICE_MS;
-    // Work added during the loop is appended to the set and also visited.
+    // Tasks that are added during this loop are appended to the set and also run.
     for (const work of this.#waiting) {
       this.#waiting.delete(work);
       work.runSlice();

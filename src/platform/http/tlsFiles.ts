@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as SecureServer } from 'node:tls';
 
-/** Paths of PEM files. */
+/** Paths of the PEM files for TLS. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** CA for client certificates. Default: clients need no certificate. */
+  /** File with the CA certificates for client certificates. Default: clients need no certificate. */
   readonly clientCa?: string | undefined;
   /** Prefix of the option names in messages. Default: `tls`. */
   readonly options?: 'tls' | 'ops.tls';

@@ -11,12 +11,12 @@ class UnixSocketError extends Error {
   override readonly name = 'UnixSocketError';
 }
 
-/** Maximum length of a socket path on all supported systems. */
+/** Maximum bytes of the path of a Unix socket on all supported systems. */
 const MAX_PATH_BYTES = 103;
-/** Prefix for mkdtemp, which appends six characters. */
+/** Prefix of the temporary folder's name, to which mkdtemp appends six characters. */
 const FOLDER_NAME = '.fg-';
 const OWN_NAME = 's';
-/** Linking is repeated, because another process may create a socket at the same path at the same time. */
+/** Maximum number of attempts to link the socket. One fails if another process creates a socket at the same path. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -40,7 +40,7 @@ export async function listenAtPath(
     const { ino } = lstatSync(own);
     await putInPlace(own, path, join(folder, 'stale'));
     return () => {
-      // Another server may have replaced the socket.
+      // Another server may have replaced the socket, and that one must not be removed.
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
     };
   } finally {
@@ -48,7 +48,7 @@ export async function listenAtPath(
   }
 }
 
-/** Returns whether both the socket path and its temporary path are short enough. */
+/** Returns whether the path of a Unix socket, and the path at which it is first created, are short enough. */
 export function isSocketPath(path: string): boolean {
   const made = join(dirname(path), `${FOLDER_NAME}XXXXXX`, OWN_NAME);
   return Math.max(Buffer.byteLength(made), Buffer.byteLength(path)) <= MAX_PATH_BYTES;

@@ -22,7 +22,7 @@ export async function sumMetrics(
 
 const KEPT_TYPES: readonly unknown[] = ['counter', 'histogram'];
 
-/** Adds the counters and histograms of an ended process to those of earlier ones, so that no sum decreases. */
+/** Adds the counters and histograms of an ended process to those that ended before, so that no sum decreases. */
 export const addEndedProcess = (
   before: readonly MetricJson[],
   ended: readonly MetricJson[],

@@ -48,7 +48,7 @@ const NOT_BUILT: Readonly<Record<PageFileName, string>> = {
   'page.js': "document.body.append('The page was not built: run `npm run build`, then start again.');",
   'page.css': '',
 };
-/** Folder of the built files, next to the compiled module or the bundle. */
+/** Folder of the page's built files, next to the compiled module or the bundle. */
 const FOLDER = new URL('./tryIt/', import.meta.url);
 const read = new Map<PageFileName, PageFile>();
 

@@ -47,5 +47,5 @@ const attribute = (key: string, value: string | number): object => ({
   value: typeof value === 'string' ? { stringValue: value } : { intValue: String(value) },
 });
 
-/** Exact to the microsecond: a double cannot represent a time since 1970 more precisely. */
+/** Converts milliseconds since 1970 to nanoseconds, exact to the microsecond. A double is not more precise. */
 const nanoseconds = (ms: number): string => `${Math.round(ms * MICROSECONDS_PER_MS)}000`;

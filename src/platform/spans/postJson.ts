@@ -12,12 +12,12 @@ export type PostResult =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number | undefined };
 
-/** Statuses that OTLP defines as retryable. */
+/** HTTP statuses after which OTLP permits a retry. */
 const LATER = new Set([429, 502, 503, 504]);
-/** Maximum size of a response, which contains the number of rejected spans and the reason. */
+/** Maximum bytes of a collector's response, which contains the number of rejected spans and the reason. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Requests are serial, so one connection suffices. */
+/** Options of the agents. Requests are sent one after the other, so one connection suffices. */
 const KEPT = { keepAlive: true, maxSockets: 1 };
 const AGENTS = { http: new HttpAgent(KEPT), https: new HttpsAgent(KEPT) };
 

@@ -17,7 +17,7 @@ const RANDOM_IDS = 2 ** 56;
 
 export function samplerOf({ sampler, ratio }: SamplerOptions, random: () => number = Math.random): Sampler {
   const share = sampler === 'always_on' ? 1 : ratio;
-  // For a request with a parent, the trace id decides, so that all services of a trace decide identically.
+  // If a request has a parent span, its trace id decides, so that all services of a trace decide identically.
   const isChosen = (parent: TraceContext | undefined): boolean =>
     parent === undefined
       ? random() < share

@@ -31,11 +31,11 @@ export interface Span {
 export interface FinishedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined for the root span of a trace. */
+  /** Id of the parent span; undefined for the root span of a trace. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
-  /** Milliseconds since 1970. */
+  /** Start of the span, in milliseconds since 1970. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: ReadonlyMap<AttributeName, string | number>;

@@ -10,7 +10,7 @@ export interface SpanExporterOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: Resource;
-  /** Maximum queued spans, about 1 KB each. */
+  /** Maximum number of queued spans, of about 1 KB each. */
   readonly maxWaiting?: number;
   readonly intervalMs?: number | undefined;
 }
@@ -25,7 +25,7 @@ const MAX_WAITING = 2_048;
 const INTERVAL_MS = 5_000;
 const MAX_BATCH = 512;
 const TIMEOUT_MS = 10_000;
-/** Retry delay, which doubles from the first to the maximum value. */
+/** Delays before retries. They double from the first to the maximum value. */
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const STOP_TIMEOUT_MS = 2_000;

@@ -1,4 +1,4 @@
-/** Trace and parent span of a request (W3C Trace Context). */
+/** The trace and parent span of a request, from its `traceparent` header (W3C Trace Context). */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -7,7 +7,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-/** Matches a `traceparent` header. In newer versions, other fields may follow; version 00 has only these four. */
+/** Matches a `traceparent` header. Version 00 has only these four fields; in newer versions, others may follow. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_CHARACTERS = 256;
 const VERSION = '00';
@@ -15,7 +15,7 @@ const INVALID_VERSION = 'ff';
 const NO_ID = /^0+$/;
 const SAMPLED = 1;
 
-/** Returns undefined if the `traceparent` header is missing or invalid; a new trace starts then. */
+/** Parses a `traceparent` header. Returns undefined if it is missing or invalid; a new trace starts then. */
 export function parseTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
   if (typeof header !== 'string' || header.length > MAX_CHARACTERS) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];

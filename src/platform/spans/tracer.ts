@@ -5,7 +5,7 @@ import { type FinishedSpan, NonRecordingSpan, type Span, type SpanKind } from '.
 import { parseTraceparent, traceparentOf } from './traceContext.ts';
 
 export interface TracerOptions extends SamplerOptions {
-  /** Maximum spans per request or other root span. Default: 256. */
+  /** Maximum number of spans per request or other root span. Default: 256. */
   readonly maxSpans?: number;
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** First byte of each record; JSON cannot start with it. */
+/** First byte of each record. JSON cannot start with it. */
 const MARK = 0x01;
 const HEADER_BYTES = 5;
 

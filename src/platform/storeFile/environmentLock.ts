@@ -38,7 +38,7 @@ export class EnvironmentLock {
   }
 
   withOpen<T>(openStore: () => T): T {
-    // This process commits, so it has the environment open: LMDB reuses it and does not read the transaction id
+    // If this process commits, it has the environment open: LMDB reuses it and does not read the transaction id
     // again.
     if (this.#commits > 0) return openStore();
     const root = this.#opened();
@@ -90,7 +90,7 @@ export class EnvironmentLock {
         this.#root = open({ path });
       }
     } catch {
-      // Then there is no lock. If the disk has failed, opening or writing the store reports it.
+      // The store is then opened without a lock. If the disk has failed, opening or writing the store reports it.
     }
     return this.#root;
   }

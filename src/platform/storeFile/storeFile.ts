@@ -67,12 +67,12 @@ export class StoreFile {
     return countCommit(() => (lock === undefined ? write() : lock.withCommit(write)));
   }
 
-  /** Must be called after the store was closed. */
+  /** Releases the lock. Must be called after the store was closed. */
   async close(): Promise<void> {
     await this.#lock?.close();
   }
 
-  /** Must be called after opening the store, which may create the data file. If `readOnly`, writes nothing. */
+  /** Seals the data file, unless `readOnly`. Must be called after the store was opened, which may create the file. */
   opened({ readOnly = false } = {}): void {
     this.#identity = identityOf(this.#folder);
     // The identity of the same file may change: its creation time may become known, and its device may get another

@@ -26,7 +26,7 @@ export interface AlertSources {
   state(): MonitoredState;
   /** Attacks that are still active at startup. */
   readonly attacks: readonly Attack[];
-  /** Undefined if this server opens no token store. */
+  /** The API tokens; undefined if this server opens no token store. */
   readonly tokens: Pick<TokenStore, 'list'> | undefined;
 }
 

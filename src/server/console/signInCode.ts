@@ -1,12 +1,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** 192 bits, so that no client guesses the code in ten tries. */
+/** The code has 192 bits, so that no client guesses it in ten attempts. */
 const CODE_BYTES = 24;
 const LIFE_MS = 10 * 60_000;
-/** Number of wrong codes after which the code expires for all clients. */
+/** After this number of wrong codes, the right code is rejected too, from any client. */
 const MAX_WRONG = 10;
 
-/** A code that can be exchanged for a token one time, within ten minutes. */
+/** A code that a client can exchange for a token one time, within ten minutes. */
 export class SignInCode {
   /** The code as text. Its link has it in the URL fragment, which browsers do not send to servers. */
   readonly text = randomBytes(CODE_BYTES).toString('base64url');

@@ -11,10 +11,10 @@ class BackupError extends Error {
 /** File of a backup, next to its stores, that contains the creation time and the names of the stores. */
 const MANIFEST = 'backup.json';
 
-/** Verifies one store in a folder and returns its problems; `store` is the store's name. */
+/** Verifies the store in a folder and returns its problems. `store` is the name of the store. */
 export type Verify = (folder: string, store: string) => Promise<readonly string[]>;
 
-/** Copies every store of a data folder as a consistent snapshot while a server may write. Returns the store names. */
+/** Copies a consistent snapshot of each store of a data folder, even during writes. Returns the store names. */
 export async function backupData(dataDir: string, target: string): Promise<string[]> {
   const stores = storeFolders(dataDir);
   if (stores.length === 0)

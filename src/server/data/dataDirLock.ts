@@ -18,7 +18,7 @@ export interface DataDirLock {
 /** The process that owns a lock. Its process id alone does not identify it, because the system may reuse the id. */
 interface LockOwner {
   readonly pid: number;
-  /** Start time of the process in the system's units; null if unknown. */
+  /** Start time of the process, as the system states it; null if unknown. */
   readonly started: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface GatewayStorage {
 export interface GatewayStorageOptions {
   readonly dataDir: string;
   readonly cacheDiskBytes: number;
-  /** False if the server has no gateway; then nothing is stored. */
+  /** False if the server has no gateway. Nothing is stored then. */
   readonly hasGateway: boolean;
 }
 

@@ -6,7 +6,7 @@ import { openRulesStorage } from './rulesStorage.ts';
 export interface Stores {
   /** Undefined if no role of this server needs rules or API keys. */
   readonly storage: RulesStorage | undefined;
-  /** Last uses of the API tokens in the store. */
+  /** Tracks the last uses of the tokens of the rules API. */
   readonly tokenUses: TokenUses | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface OpenedRules {
   close(): Promise<void>;
 }
 
-/** Opens the rules store, registers its metrics and starts to watch its clock. Throws ConfigError. */
+/** Opens the rules store with its metrics, and watches the system clock. Throws ConfigError for a stored token. */
 export async function openRulesStorage(
   { dataDir, rules, apiToken }: Config,
   { logger, registry }: { readonly logger: Logger; readonly registry: Registry },

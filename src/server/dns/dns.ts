@@ -87,7 +87,7 @@ export async function startDns(
       addresses,
       own: {
         ...{ self, dataPlane: kind, guard, store, account },
-        // The instance id may change.
+        // The id of the instance may change, so it is read at each access.
         get instance() {
           return self.id;
         },
@@ -108,11 +108,11 @@ export async function startDns(
   }
 }
 
-/** A data plane and its texts for errors and logs. */
+/** A data plane of the guard, with its texts for errors and logs. */
 interface ConfiguredDataPlane {
   readonly dataPlane: MakeDataPlane;
   readonly kind: 'embedded' | 'dnsdist';
-  /** Name of the option with the listen address. */
+  /** Name of the option that contains the listen address. */
   readonly listenOption: string;
   readonly message: string;
 }
@@ -128,7 +128,7 @@ function embedded(config: Config): ConfiguredDataPlane {
 }
 
 async function dnsdist(config: Config): Promise<ConfiguredDataPlane> {
-  // Loaded on demand: most guards use the embedded data plane.
+  // This module is loaded on demand, because most guards use the embedded data plane.
   const { DnsdistDataPlane } = await import('../../dns/dataplane/dnsdist/index.ts');
   const options = dnsdistOptionsOf(config);
   mkdirSync(options.folder, { recursive: true });

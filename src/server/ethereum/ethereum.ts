@@ -38,9 +38,9 @@ export interface Ethereum {
   /** Memory of this process's filters and of the subscriptions of all processes. */
   readonly filterMemory: OwnFilterMemory;
   readonly networks: ReadonlyMap<string, EthereumNetwork>;
-  /** Returns the reasons that the networks are not ready; undefined if they are. */
+  /** Returns why networks are not ready, as text; undefined if all are ready. */
   notReady(): string | undefined;
-  /** Describes the blocks that no node can trace; undefined if there are none. */
+  /** Returns a text about the blocks that no node can trace; undefined if there are none. */
   unavailable(): string | undefined;
   stop(): Promise<void>;
 }

@@ -70,9 +70,9 @@ export interface EthereumNetworkDependencies {
 export interface Replicas {
   /** Sends the state of a network to all workers if it changed. */
   stateChanged(network: string): void;
-  /** Resolves when all workers use the current state. */
+  /** Resolves when all workers have applied the current state. */
   settled(): Promise<void>;
-  /** Called after the index changed at its head. */
+  /** Sends a change at the head of a network's index to the workers that need it. */
   followed(network: string, change: HeadChange): void;
 }
 
@@ -90,7 +90,7 @@ export interface NotIndexed {
   readonly failure: TraceFailure | undefined;
 }
 
-/** One network: index, ingest, nodes and methods. */
+/** An Ethereum network, with its index, ingest, nodes and methods. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
   readonly live: Live;
@@ -102,13 +102,13 @@ export interface EthereumNetwork {
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
   /** Indexes a range of blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
   ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
-  /** Returns the reason that the index is not ready; undefined if it is. */
+  /** Returns why the index is not ready, as text; undefined if it is ready. */
   notReady(): string | undefined;
   unavailable(): readonly UnavailableBlock[];
   stop(): Promise<void>;
 }
 
-/** Progress and speed of an index. */
+/** Progress of an index, its newest block and its indexing speed. */
 export interface IndexStatus extends IndexerStatus {
   readonly headBlock: number | undefined;
   readonly blocksPerSecond: number;
@@ -247,7 +247,7 @@ async function ensureIndexed(
 }
 
 function notReady({ lagBlocks, failure }: IndexerStatus): string | undefined {
-  // During a failure the node's head is unknown, and so is the lag.
+  // During a failure, the heads of the nodes are unknown, and so is the lag.
   if (failure !== undefined) return `indexing waits: ${failure}`;
   if (lagBlocks === undefined) return 'the node has not answered yet';
   if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
@@ -274,7 +274,7 @@ export const networkOptions = ({
   agreementMethods: config.gateway.agreement.methods,
 });
 
-/** Returns the methods of a table for a network. Adds the explorer's method if the table has the address history. */
+/** Returns a network's methods, one per row. With `floodgate_addressTraces`, adds the explorer's method. */
 export function methodsOf(table: readonly MethodRow[], services: Parameters<typeof methodOf>[1]): Method[] {
   const methods = table.map((row) => methodOf(row, services));
   if (!table.some((row) => row.name === EXPLORER_PERMISSION)) return methods;
@@ -312,7 +312,7 @@ function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): voi
 
 const DEPTH = 'depth:';
 
-/** Parses `index.finality`; undefined if it is not set. */
+/** Returns the option `index.finality` in parsed form; undefined if it is not set. */
 function finalityOf({ index: { finality } }: Config): Finality | undefined {
   if (finality === undefined || finality === 'node' || finality === 'none') return finality;
   return { depth: Number(finality.slice(DEPTH.length)) }; // the schema has checked the form

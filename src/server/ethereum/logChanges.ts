@@ -15,9 +15,9 @@ const LOOK_MS = 1000;
 const MAX_LINES = 100;
 
 export interface ChangesDependencies {
-  /** Undefined if this server has no rules store. */
+  /** Audit log of the rules store; undefined if this server has no rules store. */
   readonly audit: AuditLog | undefined;
-  /** Undefined if this server has no gateway. */
+  /** API keys; undefined if this server has no gateway. */
   readonly keys: Pick<KeyStore, 'list'> | undefined;
   readonly log: Log;
 }
@@ -38,7 +38,7 @@ export async function logChanges({ audit, keys, log }: ChangesDependencies): Pro
     for (const key of now.values()) logKey(key, known.get(key.id), log);
     known = now;
   };
-  // Other code reports a store that cannot be read.
+  // Errors are ignored here, because other code reports a store that cannot be read.
   const once = (): Promise<void> => look().catch(() => undefined);
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -99,5 +99,5 @@ function logKey(key: ApiKey, before: ApiKey | undefined, log: Log): void {
     );
 }
 
-/** Operators choose labels and names freely, so control characters are replaced to prevent log injection. */
+/** Replaces control characters, because operators choose labels and names freely. This prevents log injection. */
 const plain = (text: string): string => text.replaceAll(/\p{C}/gu, '\uFFFD');

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 /** Reads the metrics of this server, merged from all its processes. */
 export type ReadMetrics = () => Promise<Registry> | Registry;
 
-/** Sums of a metric, keyed by the values of selected labels, separated by spaces. */
+/** Sums of a metric. Each key contains the values of selected labels, separated by spaces. */
 export type Counts = Readonly<Record<string, number>>;
 
 /**

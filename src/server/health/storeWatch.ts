@@ -39,7 +39,7 @@ export class StoreWatch {
     ).unref();
   }
 
-  /** Current fault of the stores; undefined if there is none. */
+  /** The current fault of the stores, as text; undefined if there is none. */
   get problem(): string | undefined {
     return this.#problem;
   }

@@ -127,7 +127,7 @@ async function traceDepth(traces: NodeTraces, head: number): Promise<string> {
   );
 }
 
-/** Maximum number of characters quoted from a node. */
+/** Maximum number of characters that the report quotes from a node. */
 const MAX_QUOTED_CHARS = 240;
 
 /** Replaces non-printable characters of a node's message, which a terminal may interpret, and truncates it. */

@@ -24,7 +24,7 @@ export interface ExportOptions {
   readonly network: string;
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** Only traces from or to this address. Default: all traces. */
+  /** Exports only traces from or to this address. Default: all traces. */
   readonly address: Address | undefined;
   /** Whether to skip blocks that no node can trace; otherwise they are an error. */
   readonly skipUnavailable: boolean;

@@ -1,6 +1,6 @@
 import type { UnavailableBlock } from '../../ethereum/traces/index.ts';
 
-/** Maximum number of blocks named in a text. */
+/** Maximum number of blocks that a text names. */
 const MAX_NAMED = 5;
 
 /** Returns block numbers with the reasons why these are unavailable: `17 (oversized), 21 (timeout) and 3 more`. */

@@ -15,7 +15,7 @@ import { gatewayOptionsOf } from './gatewayOptions.ts';
 import { type Listeners, openListeners } from './openListeners.ts';
 import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
 
-/** Worker processes that serve the gateway instead of this process. */
+/** The workers, which serve the gateway instead of this process. */
 export interface WorkerListeners {
   start(): Promise<{ readonly url: string }>;
   stop(deadlineMs: number): Promise<void>;
@@ -40,7 +40,7 @@ export interface Listening {
   readonly listeners: Listeners;
 }
 
-/** Opens the listeners of the gateway and the operators. The caller stops them. */
+/** Opens the listeners for clients of the gateway and for operators. The caller must stop them. */
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;

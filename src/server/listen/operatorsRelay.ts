@@ -23,7 +23,7 @@ const HOP_BY_HOP_HEADERS = [
   'proxy-connection',
 ];
 
-/** Returns the first process's socket for relayed operator requests; undefined if operators have their own listener. */
+/** Returns the socket to which workers relay operators' requests; undefined if operators have their own listener. */
 export const relayPathOf = (config: Config): string | undefined =>
   opsListenAddress(config) === undefined ? join(config.dataDir, 'operators.sock') : undefined;
 
@@ -40,7 +40,7 @@ export class OperatorsRelay {
   readonly #path: string;
   readonly #clientAddress: ClientAddress;
   readonly #agent = new Agent({ keepAlive: true });
-  /** Functions that end the open event streams. */
+  /** One function for each open event stream, which ends the stream. */
   readonly #endless = new Set<() => void>();
   #isEnding = false;
 

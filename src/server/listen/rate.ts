@@ -23,7 +23,7 @@ export class Rate {
     return this.#counts.reduce((sum, count) => sum + count, 0) / WINDOW_SECONDS;
   }
 
-  /** Clears the slots of the seconds that have passed since the last call. */
+  /** Sets the counts of the seconds that have passed since the last call to 0. */
   #forget(): void {
     const now = this.#now();
     const passed = Math.min(now - this.#second, WINDOW_SECONDS);

@@ -25,7 +25,7 @@ export function workersOf(config: Config, opened: OpenedParts): number {
   return count;
 }
 
-/** Throws ConfigError for options that do not fit the number of workers. */
+/** Throws ConfigError if options do not fit the number of workers. */
 export function checkWorkers(config: Config, count: number, opened: OpenedParts): void {
   const refuse = (option: string, because: string, instead: string): never => {
     throw new ConfigError(

@@ -46,7 +46,7 @@ export class Workers implements Replicas {
   readonly #states = new Map<string, { readonly state: NetworkState; readonly text: string }>();
   #config: Config;
   #isStarted = false;
-  /** Counters of workers that ended. */
+  /** Summed counters of the workers that have ended. */
   #ended: Promise<readonly MetricJson[]> = Promise.resolve([]);
   #ticking: NodeJS.Timeout | undefined;
   #tickedMs = 0;
@@ -121,7 +121,7 @@ export class Workers implements Replicas {
     await Promise.all(
       this.#following.map((worker) => {
         worker.sendKeys();
-        // The call rejects if the worker ends.
+        // This call rejects if the worker ends. An ended worker needs no state.
         return worker.link.ask('settle', undefined).catch(() => undefined);
       }),
     );

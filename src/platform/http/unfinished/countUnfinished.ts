@@ -32,7 +32,7 @@ export function countUnfinished(
   });
 }
 
-/** Returns false if the request would exceed the memory limit. */
+/** Starts to count the memory of a request. Returns false if the request would exceed the memory limit. */
 function count(unfinished: UnfinishedMessages, response: TrackedResponse, request: CountedRequest): boolean {
   const { socket } = request;
   const close = (): void => void socket.destroy();

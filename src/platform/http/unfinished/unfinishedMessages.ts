@@ -17,7 +17,7 @@ const LOG_EVERY_MS = 10_000;
 export interface UnfinishedMessagesOptions {
   readonly processes?: number;
   readonly limits?: BudgetLimits;
-  /** Returns the client address, considering trusted proxies. */
+  /** Returns the client address of a request, considering trusted proxies. */
   readonly clientAddress: (request: IncomingMessage) => string;
   readonly metrics: Registry;
   readonly log: { warn(fields: object, message: string): void };
@@ -164,12 +164,12 @@ export class UnfinishedMessage {
     return this.#isDropped;
   }
 
-  /** Adds received bytes. Returns false if a limit is exceeded and the message must be rejected. */
+  /** Counts received bytes of the message. Returns false if a limit is exceeded and the message must be rejected. */
   received(bytes: number): boolean {
     return this.#all.charge(this, bytes);
   }
 
-  /** Rejects the message: its bytes are discarded, and only the memory of its connection stays charged. */
+  /** Called if the message is rejected. Its bytes are discarded; only the memory of its connection stays charged. */
   drop(): void {
     this.#isDropped = true;
     this.#all.dropped(this);

@@ -14,7 +14,7 @@ export interface ReadersOptions {
   readonly maxBytes: number;
   /** Clients that receive nothing for this time are disconnected. */
   readonly sendTimeoutMs: number;
-  /** Returns the client address, considering trusted proxies. */
+  /** Returns the client address of a request, considering trusted proxies. */
   readonly clientAddress: (request: IncomingMessage) => string;
   readonly metrics: Registry;
   readonly log: { warn(fields: object, message: string): void };
@@ -60,7 +60,7 @@ export class Readers {
     gaugesOf(metrics)('floodgate_http_unsent_bytes', unsent, () => this.budget.total);
   }
 
-  /** The server's responses must be TrackedResponses. */
+  /** Starts to watch the connections of a server. Its responses must be TrackedResponses. */
   watch(server: Server): void {
     this.#connections.watch(server);
     const timer = setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -77,7 +77,7 @@ export class Readers {
 
   /** Returns which memory limit is exhausted, that of the client or the total; undefined if none is. */
   exceeded(request: IncomingMessage): ReturnType<Budget['exceededBy']> {
-    // In nearly all calls no memory is in use, and the client need not be determined.
+    // Usually no memory is in use, so the client need not be determined.
     return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
   }
 
@@ -127,11 +127,11 @@ export class Reader {
   /** Memory of the connection's responses: one over HTTP, several over a WebSocket. */
   bytes = 0;
   readonly readers: Readers;
-  /** The client that is charged. On a proxy's connection, it is the client of the current response. */
+  /** The client whose budget is charged. On a proxy's connection, it is the client of the current response. */
   #client = '';
   /** Part of `bytes` that waits in the socket and for which `charge` was not called. */
   #unchargedBytes = 0;
-  /** Undefined if nothing waits for the client. */
+  /** Measures how fast the client receives; undefined if nothing waits for the client. */
   #pace: Pace | undefined;
 
   constructor(socket: Socket, readers: Readers) {

@@ -2,7 +2,7 @@
 export class TooMuchUnsentError extends Error {
   override readonly name = 'TooMuchUnsentError';
   readonly statusCode = 429;
-  /** Number of seconds in which the client reads its responses or is disconnected. */
+  /** Time in seconds in which the client reads its responses or is disconnected. */
   readonly headers = { 'retry-after': '1' };
 
   constructor() {

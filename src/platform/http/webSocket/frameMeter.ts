@@ -3,7 +3,7 @@ const MAX_HEADER_BYTES = 14;
 const SHORT_LENGTH_BYTES = 2;
 const LONG_LENGTH_BYTES = 8;
 const MASK_BYTES = 4;
-/** Opcodes from here on are control frames, which may occur between the frames of a message. */
+/** First opcode of control frames, which may occur between the frames of a message. */
 const FIRST_CONTROL_OPCODE = 8;
 
 /** Counts the bytes of the unfinished message of a WebSocket by parsing the received frame headers. */
@@ -13,12 +13,12 @@ export class FrameMeter {
   #payloadLeft = 0;
   #isControl = false;
   #isFinal = false;
-  /** Whether more frames of the current message follow. */
+  /** Whether further frames of the current message must follow. */
   #isFragmented = false;
   #bytes = 0;
   #finished = 0;
 
-  /** Number of complete messages, and of control frames between messages. */
+  /** Number of complete messages and of control frames between messages, since the connection opened. */
   get finished(): number {
     return this.#finished;
   }

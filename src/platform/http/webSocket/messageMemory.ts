@@ -25,7 +25,7 @@ export class MessageMemory {
     return true;
   }
 
-  /** Releases charged bytes. */
+  /** Releases bytes of the message that were charged. */
   credit(bytes: number): void {
     if (this.#isFinished) return;
     this.#chargedBytes -= bytes;

@@ -6,7 +6,7 @@ import { FrameMeter } from './frameMeter.ts';
 export interface MeteredConnection {
   /** The upgrade request of the connection. */
   readonly request: IncomingMessage;
-  /** Called if the message exceeds a memory limit; the client must be notified. */
+  /** Called if a received message exceeds a memory limit. The callee must notify the client. */
   readonly reject: () => void;
   /** Closes the connection at once. */
   readonly evict: () => void;

@@ -11,7 +11,7 @@ const WEB_SOCKET = 'websocket';
 export class UpgradableRequest extends CountedRequest {
   declare [REPORTED]: boolean | undefined;
 
-  /** Set by node's parser from the headers and read by node's server. */
+  /** Whether the request asks for an upgrade. Node's parser sets this property, and node's server reads it. */
   get upgrade(): boolean {
     return this[REPORTED] === true && isForWebSocket(this);
   }

@@ -14,7 +14,7 @@ export interface UpgradedConnection {
   readonly reader: Reader;
 }
 
-/** A request for a WebSocket. It is accepted, or it is answered like any other request and its connection closes. */
+/** A request for a WebSocket. It is accepted, or it is answered like any other request and the connection closes. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly response: TrackedResponse;
@@ -26,7 +26,7 @@ export interface Upgrade {
  * returns undefined.
  */
 export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer): Upgrade | undefined {
-  // node:http no longer handles errors of this socket.
+  // After an upgrade, node:http no longer handles errors of the socket.
   socket.on('error', () => socket.destroy());
   const connection = connectionOf(socket);
   const reader = readerOf(socket);

@@ -8,7 +8,7 @@ import { MessageMemory } from './messageMemory.ts';
 
 /** Handles the messages of one WebSocket connection. */
 export interface MessageHandler {
-  /** Handles a message. It counts as running until the returned promise resolves. The promise must not reject. */
+  /** Handles a message, which counts as running until the returned promise resolves. The promise must not reject. */
   message(bytes: Buffer): Promise<void> | void;
   closed(): void;
 }
@@ -29,7 +29,7 @@ const MAX_RUNNING = 16;
 /** A connection is closed after this number of liveness checks without any message, ping or pong. */
 const MAX_SILENT_LOOKS = 2;
 
-/** One WebSocket, with backpressure in both directions. */
+/** A WebSocket. Backpressure limits both the messages that it handles and the notifications that it sends. */
 export class WebSocketConnection implements ScheduledTask {
   readonly request: IncomingMessage;
   readonly #dependencies: WebSocketConnectionDependencies;
@@ -64,7 +64,7 @@ export class WebSocketConnection implements ScheduledTask {
     socket.on('close', (code) => this.#closed(code));
   }
 
-  /** Returns the memory account of a message's response. */
+  /** Returns an account for the memory of the response to a message. */
   space(): MessageMemory {
     return new MessageMemory(this.#dependencies.reader, this.request);
   }
@@ -83,7 +83,7 @@ export class WebSocketConnection implements ScheduledTask {
   push(message: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const bytes = Buffer.byteLength(message);
-    // A single notification may have any size.
+    // If no other notification is unsent, a notification may have any size.
     if (this.#pushedBytes > 0 && this.#pushedBytes + bytes > this.#maxUnsentBytes) return this.close('slow');
     this.#pushedBytes += bytes;
     this.#send(message, () => {
@@ -101,22 +101,22 @@ export class WebSocketConnection implements ScheduledTask {
     this.#socket.close(code, text);
   }
 
-  /** Closes at once; nothing more is sent or received. */
+  /** Closes the connection at once. Nothing more is sent or received. */
   closeNow(reason: CloseReason): void {
     this.#reportClosing(reason);
     this.#socket.terminate();
   }
 
-  /** Rejects new messages, and closes after the running ones are answered. */
+  /** Ignores new messages, and closes the connection after the running ones are answered. */
   drain(): void {
     this.#isDraining = true;
     this.#queue.length = 0;
     if (this.#running === 0) this.close('stopping');
   }
 
-  /** Checks liveness: closes the connection after two silent checks, otherwise sends a ping. */
+  /** Checks whether the client is still connected: sends a ping, or closes the connection after two silent checks. */
   checkLiveness(): void {
-    // While messages wait, the socket is not read, so that silence proves nothing. While messages run, the connection
+    // While messages wait, the socket is not read, so its silence proves nothing. While messages run, the connection
     // is in use.
     if (this.#running > 0 || this.#queue.length > 0) return this.#heard();
     if (this.#silentLooks >= MAX_SILENT_LOOKS) return this.close('idle');
@@ -124,7 +124,7 @@ export class WebSocketConnection implements ScheduledTask {
     this.#socket.ping();
   }
 
-  /** Starts to handle one waiting message. */
+  /** Starts to handle one of the messages that wait. */
   runSlice(): void {
     if (this.#running >= MAX_RUNNING) return;
     const next = this.#queue.shift();

@@ -8,7 +8,7 @@ import { type MessageHandler, WebSocketConnection } from './webSocketConnection.
 
 export interface WebSocketsOptions {
   readonly maxMessageBytes: number;
-  /** Maximum bytes of notifications that a client has not received. */
+  /** Maximum bytes of notifications that one client has not received. */
   readonly maxUnsentBytes: number;
   /** A client that sends nothing for this time, not even a pong, is disconnected. */
   readonly idleTimeoutMs: number;
@@ -20,16 +20,16 @@ export interface WebSocketsDependencies {
   readonly unfinished: UnfinishedMessages;
 }
 
-/** Time for a client to complete the closing handshake. */
+/** Time in which a client must complete the closing handshake. */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Maximum frames of one message. */
+/** Maximum number of frames of one message. */
 const MAX_FRAGMENTS = 1_024;
 /**
- * Maximum socket reads per frame. A client that sends single bytes would otherwise use far more memory than it sends
- * bytes.
+ * Maximum number of socket reads per frame. A client that sends single bytes would otherwise use far more memory than
+ * it sends bytes.
  */
 const MAX_CHUNKS = 16 * 1024;
-/** Maximum unsent pongs per client. */
+/** Maximum number of unsent pongs per client. */
 const MAX_UNREAD_PONGS = 16;
 /** Number of liveness checks within the idle timeout. */
 const LOOKS = 3;
@@ -98,7 +98,7 @@ export class WebSockets {
     });
   }
 
-  /** Closes all connections, each after its running requests are answered. */
+  /** Closes all WebSockets, each after its running requests are answered. */
   drain(): void {
     for (const connection of this.#connections) connection.drain();
   }
