@@ -4,11 +4,11 @@ import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
 import { type MemberCheck, type Members, ObjectChecker, plainObject } from './format/objectChecker.ts';
 import { describeValue, type Fault, InvalidRule, pointerTo } from './invalidRule.ts';
 
-/** Access lists of an account, and the guard's action for their entries. */
+/** The access lists that each account has, with the action of the guard for a query that matches an entry. */
 export const accessLists = { allowlist: 'allow', denylist: 'deny' } as const;
 export type AccessListName = keyof typeof accessLists;
 
-/** Maximum number of entries per list. */
+/** Maximum number of entries in one access list of an account. */
 export const MAX_ENTRIES_PER_LIST = 1000;
 
 const MAX_COMMENT_CHARACTERS = 256;
@@ -40,9 +40,9 @@ const optional = {
   enabled: Type.Optional(settings.enabled),
 };
 
-/** Entry for a client network, in the form of Cloudflare's allow list of Advanced TCP Protection. */
+/** Access list entry for a client network, in the form of Cloudflare's allowlist of Advanced TCP Protection. */
 export const networkEntrySchema = Type.Object({ id, prefix, ...settings, ...stored }, closed);
-/** Entry for a domain name. Not part of Cloudflare's API. */
+/** Access list entry for a domain name. Cloudflare's API has no such entries. */
 export const nameEntrySchema = Type.Object({ id, name, ...settings, ...stored }, closed);
 export const newNetworkEntrySchema = Type.Object({ prefix, ...optional }, closed);
 export const newNameEntrySchema = Type.Object({ name, ...optional }, closed);
@@ -57,7 +57,7 @@ const newNetworkEntry = checkerOf(newNetworkEntrySchema, { prefix: prefixFault }
 const newNameEntry = checkerOf(newNameEntrySchema);
 const entryPatch = checkerOf(entryPatchSchema);
 
-/** Returns the entry that a request body defines. Throws `InvalidRule` with all faults. */
+/** Returns the access list entry that a request body defines. Throws `InvalidRule` with all faults of the body. */
 export function checkNewEntry(body: unknown): NewAccessEntry {
   const members = plainObject(body);
   if (!Object.hasOwn(members, 'prefix') && !Object.hasOwn(members, 'name'))
@@ -68,7 +68,7 @@ export function checkNewEntry(body: unknown): NewAccessEntry {
   return { ...entry, comment: entry.comment ?? '', enabled: entry.enabled ?? true };
 }
 
-/** Returns the settings of a stored entry that a request body changes. Throws `InvalidRule` with all faults. */
+/** Returns only the settings of a stored entry that a request body changes. Throws `InvalidRule` with all faults. */
 export function checkEntryPatch(entry: AccessEntry, body: unknown): EntrySettings {
   const members = plainObject(body);
   refuseFaults(entryPatch, members);

@@ -6,33 +6,36 @@ export interface AccessListKey {
   readonly list: AccessListName;
 }
 
-/** Store of allow and deny lists, with the durability, audit and errors of `RuleStore`. */
+/** Store of access lists. Its durability, audit entries and errors are as in `RuleStore`. */
 export interface AccessListStore {
-  /** Returns the entries of a list, ordered by `created_on`, then `id`. */
+  /** Returns the entries of an access list, ordered by `created_on`, then `id`. */
   entries(key: AccessListKey): Promise<readonly AccessEntry[]>;
 
   get(key: AccessListKey, id: string): Promise<AccessEntry | undefined>;
 
-  /** Throws `TooManyEntries`. */
+  /** Throws `TooManyEntries` if the list already has the maximum number of entries. */
   create(key: AccessListKey, entry: NewAccessEntry, actor: Actor): Promise<AccessEntry>;
 
-  /** Applies the changes that `decide` returns in the transaction. Writes nothing and rethrows if `decide` throws. */
+  /**
+   * Passes the stored entry to `decide` and applies the settings that it returns, in one transaction. If `decide`
+   * throws, nothing is written and the error is rethrown.
+   */
   update(
     key: AccessListKey,
     id: string,
     change: { readonly decide: (stored: AccessEntry) => EntrySettings; readonly actor: Actor },
   ): Promise<AccessEntry | undefined>;
 
-  /** Deletes an entry unless `check` throws for the stored one. Returns false if the entry does not exist. */
+  /** Deletes an entry unless `check` throws for it. Returns false if the entry does not exist. */
   delete(
     key: AccessListKey,
     id: string,
     change: { readonly check: (stored: AccessEntry) => void; readonly actor: Actor },
   ): Promise<boolean>;
 
-  /** Deletes all entries of a list. Returns their number. */
+  /** Deletes all entries of a list. Returns the number of deleted entries. */
   deleteAll(key: AccessListKey, actor: Actor): Promise<number>;
 
-  /** Calls the listener with the account id after each change of its lists. Returns a function that unsubscribes. */
+  /** Calls the listener with an account's id after each change of its lists. Returns a function that unsubscribes. */
   onChange(listener: (accountId: string) => void): () => void;
 }

@@ -3,16 +3,16 @@ import type { Rule } from './rule.ts';
 import { formatTimestamp, type Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
 
-/** Author of a change and the address it came from. */
+/** Author of a change, and the address from which the author made it. */
 export interface Actor {
-  /** Token id, or `cli:` and the user's name for a command on this machine. */
+  /** Id of the author's token. For a command on this machine: `cli:` and the name of the user. */
   readonly by: string;
   readonly label?: string;
-  /** Address of the client, or `local`. */
+  /** IP address of the client, or `local` for a command on this machine. */
   readonly from: string;
 }
 
-/** Token as the audit log shows it: without its hash. */
+/** Token as the audit log stores it: without the hash of its secret. */
 export type AuditedToken = Omit<Token, 'hash'>;
 
 interface Change<Action extends string, Subject> extends Actor {
@@ -37,22 +37,25 @@ export interface ListChange extends Change<'list.create' | 'list.update' | 'list
   readonly entry: string;
 }
 
-/** Change of a rule, list or token, written in the same transaction as the change. No two entries have the same time. */
+/**
+ * Audit entry: a change of a rule, list entry or token. It is written in the transaction of the change. No two audit
+ * entries have the same time.
+ */
 export type AuditEntry = RuleChange | ListChange | TokenChange;
 
 export interface AuditFilter {
-  /** Only changes of this account's rules and lists. */
+  /** If set, only changes of this account's rules and lists match. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
-  /** Inclusive, formatted by `formatTimestamp`. */
+  /** Earliest time of matching entries, inclusive, in the format of `formatTimestamp`. `until` is the latest time. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
-/** Page of audit entries, newest first. */
+/** One page of audit entries, newest first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** Position of the next page; undefined if this is the last page. */
+  /** Time at which the next page starts; undefined if this is the last page. */
   readonly next: Micros | undefined;
 }
 
@@ -63,10 +66,13 @@ export interface AuditPageRequest {
 }
 
 export interface AuditLog {
-  /** Yields entries in the order of the changes; `newestFirst` reverses the order. */
+  /** Yields the matching audit entries in the order of the changes, or with `newestFirst` in reverse order. */
   read(filter: AuditFilter, options?: { newestFirst?: boolean }): AsyncIterable<AuditEntry>;
 
-  /** Returns a page after bounded work. It may have fewer than `limit` entries, or none, and still have `next`. */
+  /**
+   * Returns a page of entries. The work for a page is limited, so a page with `next` may have fewer than `limit`
+   * entries, or none.
+   */
   page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
 }
 

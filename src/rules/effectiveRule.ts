@@ -1,15 +1,15 @@
 import type { Rule } from './rule.ts';
 import { targetOf } from './target.ts';
 
-/** Location of a guard. Without datacenter and region, only global rules apply to it. */
+/** Location of a guard. If it names no datacenter or region, only global rules apply. */
 export interface GuardLocation {
   readonly datacenter?: string | undefined;
   readonly region?: string | undefined;
 }
 
 /**
- * Returns the rule in force at a location, or undefined. The most specific scope wins, then the last modified rule.
- * Disabled rules compete too, because a disabled rule exempts a location from a wider rule.
+ * Returns the rule in force at a location, or undefined if no rule applies. The most specific scope wins; within a
+ * scope, the rule that was modified last. A disabled rule can win too, and exempts its location from wider rules.
  */
 export function effectiveRule(rules: Iterable<Rule>, place: GuardLocation): Rule | undefined {
   const targets = [

@@ -1,10 +1,13 @@
-/** Fault of a request body: a JSON pointer (omitted if the whole body is invalid) and a message with the allowed values. */
+/**
+ * Fault of a request body: a message that names the allowed values, and a JSON pointer to the invalid member. The
+ * pointer is omitted if the whole body is invalid.
+ */
 export interface Fault {
   readonly pointer?: string;
   readonly message: string;
 }
 
-/** The request is not a valid rule or change of a rule. Contains all faults. */
+/** The request body is not a valid rule or change of a rule. The error contains all faults of the body. */
 export class InvalidRule extends Error {
   readonly faults: readonly Fault[];
 
@@ -20,10 +23,10 @@ export function pointerTo(member: string): string {
   return `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Maximum number of characters of client text quoted in a message. */
+/** Maximum number of characters that an error message quotes from a text of the client. */
 const MAX_SHOWN_CHARACTERS = 64;
 
-/** Quotes a client's string, truncated for use in a message. */
+/** Returns a string of the client in quotes, truncated so that an error message can contain it. */
 export function quoteText(text: string): string {
   const characters = [...text.slice(0, 2 * MAX_SHOWN_CHARACTERS)];
   if (text.length === characters.length && characters.length <= MAX_SHOWN_CHARACTERS)
@@ -32,7 +35,7 @@ export function quoteText(text: string): string {
   return cut.length === text.length ? JSON.stringify(text) : `${JSON.stringify(cut)}…`;
 }
 
-/** Describes a received value in a few words, without descending into it, because it may be nested very deeply. */
+/** Describes a received JSON value in a few words. Nested values are not visited, because they may be very deep. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return quoteText(value);
   if (value === null) return 'null';

@@ -3,7 +3,7 @@ import { type RuleField, ruleFormat } from './format/ruleFormat.ts';
 import type { NewRule, Rule } from './rule.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** Few names, so that rules often share a target. */
+/** Names of generated rules. There are few, so that several rules often have the same target. */
 const NAMES = ['global', 'WEUR', 'weur', 'lax', 'LAX'];
 
 function valueArbitrary({ schema }: RuleField): fc.Arbitrary<unknown> {
@@ -12,12 +12,12 @@ function valueArbitrary({ schema }: RuleField): fc.Arbitrary<unknown> {
   return schema.type === 'string' ? fc.constantFrom(...NAMES) : fc.nat(100);
 }
 
-/** Arbitrary valid new rule, for tests. */
+/** Generates valid new rules, for property tests. */
 export const newRuleArbitrary = fc.record(
   Object.fromEntries(ruleFormat.fields.map((field) => [field.member, valueArbitrary(field)])),
 ) as fc.Arbitrary<unknown> as fc.Arbitrary<NewRule>; // has every field of a new rule, with values that its schema allows
 
-/** Arbitrary stored rules, with distinct ids and times. */
+/** Generates lists of stored rules with distinct ids and times. */
 export const storedRulesArbitrary: fc.Arbitrary<Rule[]> = fc
   .array(fc.tuple(newRuleArbitrary, fc.uuid(), fc.integer({ min: 0, max: 1e9 })), { maxLength: 20 })
   .map((entries) =>

@@ -8,21 +8,21 @@ import type {
 } from './format/ruleSchema.ts';
 
 /**
- * DNS protection rule. Its `id` is a UUID. `modified_on` increases with each change and is unique in a store. Both
- * times are formatted by `formatTimestamp`.
+ * DNS protection rule. Its `id` is a UUID. Each change increases `modified_on`, and no two rules of a store have the
+ * same value. `created_on` and `modified_on` are in the format of `formatTimestamp`.
  */
 export type Rule = Readonly<Required<Static<typeof ruleSchema>>>;
 
-/** Members that a client sends to create a rule. Names keep their case. */
+/** Members that a client sends to create a rule. The case of a name is preserved. */
 export type NewRule = Omit<Rule, (typeof serviceMembers)[number]>;
 
-/** Members that an update may change. */
+/** Members of a rule that an update may change. */
 export type RuleSettings = Omit<NewRule, (typeof fixedMembers)[number]>;
 
 export type ProfileSensitivity = (typeof profileSensitivities)[number];
 export type Sensitivity = (typeof sensitivities)[number];
 
-/** Example of a rule in monitoring mode, which drops nothing and counts what it would drop. */
+/** Example of a rule in monitoring mode, which counts the queries that it would drop but drops none. */
 export const exampleRule: NewRule = {
   scope: 'global',
   name: 'global',
@@ -32,5 +32,4 @@ export const exampleRule: NewRule = {
   burst_sensitivity: 'medium',
 };
 
-/** Maximum number of rules per account. */
 export const MAX_RULES_PER_ACCOUNT = 1000;

@@ -4,22 +4,25 @@ import type { RuleStore } from './ruleStore.ts';
 import type { SharedDatabase } from './sharedDatabase.ts';
 import type { TokenStore } from './tokens/tokenStore.ts';
 
-/** The four rules stores of one storage engine. */
+/** The stores of rules, access lists, tokens and audit entries in one storage engine. */
 export interface RulesStorage {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
-  /** Whether instances share the store. Then an outage affects all instances and does not make this one unready. */
+  /**
+   * Whether several instances share the store. An outage of a shared store affects all of them, so it does not make
+   * one instance unready.
+   */
   readonly isShared: boolean;
-  /** Other data in the shared database; undefined for a local store. */
+  /** Access to other data in the shared database; undefined for a local store. */
   readonly shared: SharedDatabase | undefined;
-  /** Age in seconds of the cached data in use while the store is unavailable; undefined while it is available. */
+  /** Age in seconds of the cached data that is used while the store is unavailable; undefined if it is available. */
   readonly staleSeconds: number | undefined;
-  /** Seconds by which the wall clock is behind the time of the last change; 0 if it is not behind. */
+  /** Seconds by which the wall clock is behind the time of the store's last change; 0 if it is not behind. */
   readonly clockBehindSeconds: number;
   /** Rejects with `StoreUnavailable` if the store does not accept writes. */
   probe(): Promise<void>;
-  /** Waits for pending writes, then closes. */
+  /** Waits for pending writes, then closes the store. */
   close(): Promise<void>;
 }

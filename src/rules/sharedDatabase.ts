@@ -1,23 +1,23 @@
-/** Database shared by all instances, for data of other modules. All failures are `StoreUnavailable`. */
+/** Database that all instances share, as other modules use it for their data. All failures are `StoreUnavailable`. */
 export interface SharedDatabase {
-  /** API keys of the gateway, replicated into the memory of each instance. */
+  /** API keys of the gateway. Each instance has a replica of them in memory. */
   readonly keys: SharedRecords;
   /** Executes one atomic statement and returns its rows. `parameters` are the values of $1, $2 and so on. */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Replica of a few thousand JSON records of another module, held in memory by each instance. */
+/** A few thousand JSON records of another module, with a replica in the memory of each instance. */
 export interface SharedRecords {
-  /** Milliseconds since the replica was last compared with the database. */
+  /** Milliseconds since the replica in memory was last compared with the database. */
   readonly ageMs: number;
   readonly hadAny: boolean;
-  /** Returns all known records by key. Returns a new map after each change. */
+  /** Returns all records of the replica by key. Returns a new map after each change. */
   all(): ReadonlyMap<string, unknown>;
-  /** Reads the changes of other instances. */
+  /** Updates the replica with the changes that other instances made. */
   refresh(): Promise<void>;
   /**
-   * Replaces a record with the value that `decide` returns; undefined changes nothing. Resolves with the durable
-   * record. `decide` may be called again if the connection is lost.
+   * Replaces a record with the value that `decide` returns, or keeps it if `decide` returns undefined. Resolves with
+   * the stored record after a durable commit. `decide` may be called again if the connection is lost.
    */
   change(key: string, decide: (stored: unknown) => unknown): Promise<unknown>;
 }

@@ -5,10 +5,13 @@ interface Snapshot<Item> {
   readonly items: readonly Item[];
 }
 
-/** Maximum number of cached items of all accounts. 50,000 rules use about 50 MB, including data derived from them. */
+/** Maximum number of cached items of all accounts. 50,000 rules with data derived from them use about 50 MB. */
 const MAX_ITEMS_KEPT = 50_000;
 
-/** Cache of items per account. Evicts the account set longest ago. A snapshot is valid until the next change. */
+/**
+ * Caches the items of each account, such as its rules. The items are valid until the account's next change, and the
+ * account whose items were set longest ago is evicted first.
+ */
 export class SnapshotCache<Item> {
   readonly #snapshots = new Map<string, Snapshot<Item>>();
   #itemsKept = 0;
@@ -18,7 +21,7 @@ export class SnapshotCache<Item> {
     return snapshot?.changedAt === changedAt ? snapshot.items : undefined;
   }
 
-  /** Returns the last snapshot of an account, even if it is outdated. */
+  /** Returns the items of an account that were cached last, even if the account was changed since. */
   newest(accountId: string): readonly Item[] | undefined {
     return this.#snapshots.get(accountId)?.items;
   }
@@ -49,5 +52,5 @@ export class SnapshotCache<Item> {
   }
 }
 
-/** An empty account counts as one item, because its snapshot needs memory too. */
+/** An account without items counts as one item, because its cache entry needs memory too. */
 const sizeOf = (items: readonly unknown[]): number => Math.max(1, items.length);

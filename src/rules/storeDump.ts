@@ -4,7 +4,7 @@ import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
 
-/** Keys and values of the tables that `floodgate store copy` copies between engines. */
+/** Keys and values of the records that `floodgate store copy` copies from one storage engine to another, by table. */
 interface StoreTables {
   clock: ['clock', ClockState];
   rules: [[account: string, id: string], Rule];
@@ -30,11 +30,11 @@ export type Batches = AsyncIterable<readonly StoreRecord[]>;
 
 export interface ClockState {
   readonly moment: Micros;
-  /** Time since which transactions have seen the wall clock behind `moment`; null if it is not behind. */
+  /** Wall-clock time at which the store noted that the wall clock is behind `moment`; null if it noted none. */
   readonly behindSince: Micros | null;
 }
 
-/** Stored result of the first create with a retry key. */
+/** Stored result of the first creation with a retry key. */
 export interface IdempotencyRecord {
   /** Time of the creation by the store's clock. */
   readonly at: Micros;
@@ -45,11 +45,11 @@ export interface IdempotencyRecord {
   readonly overrides: readonly string[];
 }
 
-/** Rules store with the API keys of the gateway, as source or target of a copy. */
+/** Rules store, with the API keys of the gateway, as the source or target of a copy. */
 export interface StoreDump {
-  /** Passes all records of a consistent snapshot to `use`. */
+  /** Passes the records of a consistent snapshot of the store to `use`. */
   read(use: (batches: Batches) => Promise<void>): Promise<void>;
-  /** Fills an empty store, atomically. Throws `StoreNotEmpty`. */
+  /** Writes records to an empty store, all or none of them. Throws `StoreNotEmpty`. */
   fill(batches: Batches): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The engine cannot read or write now (disk full, file system read-only). No partial write remains. */
+/** The storage engine cannot read or write now (disk full, file system read-only). Nothing was written partially. */
 export class StoreUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,7 +6,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The account has the maximum number of rules. */
+/** The account already has the maximum number of rules. */
 export class TooManyRules extends Error {
   constructor(accountId: string, limit: number) {
     super(`Account ${accountId} has ${limit} rules, the maximum; delete one first`);
@@ -14,7 +14,7 @@ export class TooManyRules extends Error {
   }
 }
 
-/** The list has the maximum number of entries. */
+/** The access list already has the maximum number of entries. */
 export class TooManyEntries extends Error {
   constructor(list: string, limit: number) {
     super(`The ${list} has ${limit} entries, the maximum; delete one first`);
@@ -30,7 +30,7 @@ export class TooManyTokens extends Error {
   }
 }
 
-/** The retry key was used with another rule. */
+/** The retry key (`Idempotency-Key`) was already used to create another rule. */
 export class KeyReused extends Error {
   constructor() {
     super('This Idempotency-Key was used within 24 hours with another body; use a new key for a new request');
@@ -38,14 +38,17 @@ export class KeyReused extends Error {
   }
 }
 
-/** The connection was lost during a commit, so the outcome is unknown. The caller must check before it retries. */
+/**
+ * The database connection was lost during a commit, so it is unknown whether the change was made. The caller must
+ * check before it retries.
+ */
 export class OutcomeUnknown extends StoreUnavailable {
   constructor(options?: ErrorOptions) {
     super('The connection to the rules database was lost during a change; its outcome is unknown', options);
   }
 }
 
-/** The address of a store is invalid. The message contains no secret from the address. */
+/** The address of a store (its URL) is invalid. The message contains no secret from the address. */
 export class BadStoreAddress extends Error {
   constructor(message: string) {
     super(message);

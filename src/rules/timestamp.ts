@@ -1,7 +1,7 @@
 const MICROS_PER_MILLI = 1000;
 const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Microseconds since 1970, by which a store orders its changes. Exact as a number until the year 2255. */
+/** Time in microseconds since 1970. Stores order changes by it. A number holds it exactly until the year 2255. */
 export type Micros = number;
 
 /** Formats a time with six fractional digits and a numeric offset: `2026-11-20T22:10:38.762503+00:00`. */
@@ -19,7 +19,7 @@ export function parseTimestamp(text: string): Micros {
   return millis * MICROS_PER_MILLI + Number(text.slice(23, 26));
 }
 
-/** Converts RFC 3339 to the format of `formatTimestamp`, truncated to microseconds. Returns undefined if invalid. */
+/** Converts an RFC 3339 time to the format of `formatTimestamp`, truncated to microseconds; undefined if invalid. */
 export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());
@@ -28,7 +28,7 @@ export function parseMoment(text: string): string | undefined {
   return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
 }
 
-/** Returns the wall clock in microseconds. The clock may jump back; stores keep their own times increasing. */
+/** Returns the wall-clock time. It may jump back, so stores do not rely on it alone for increasing times. */
 export function wallClock(): Micros {
   const microsOfMilli = Math.floor(performance.now() * MICROS_PER_MILLI) % MICROS_PER_MILLI;
   return Date.now() * MICROS_PER_MILLI + microsOfMilli;

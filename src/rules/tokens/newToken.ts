@@ -56,7 +56,7 @@ type Body = Readonly<Static<typeof newTokenSchema>>;
 
 export interface TokenRequest extends Omit<Grant, 'expires_on'> {
   readonly label: string;
-  /** Undefined if the request does not set it. */
+  /** Expiry that the request asks for; undefined if it asks for none. */
   readonly expires_on: string | undefined;
 }
 
@@ -74,7 +74,9 @@ const checker = new ObjectChecker<Micros>(newTokenSchema, {
   expires_on: futureCheck('expires_on'),
 });
 
-/** Returns the requested token. Compares its expiry with `now`. Throws `InvalidRule` with all faults of the body. */
+/**
+ * Returns the token that a request body defines. Throws `InvalidRule` with all faults. It must expire after `now`.
+ */
 export function checkNewToken(body: unknown, now: Micros): TokenRequest {
   const members = plainObject(body);
   const faults = checker.faultsOf(members, now);

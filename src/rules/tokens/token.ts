@@ -1,4 +1,4 @@
-/** Permissions of tokens. As in Cloudflare's API, a write permission includes reading. */
+/** Permissions that a token can have. As in Cloudflare's API, a write permission includes reading. */
 export const permissions = [
   'dns_protection:read',
   'dns_protection:write',
@@ -6,9 +6,9 @@ export const permissions = [
   'tokens:read',
   'tokens:write',
 ] as const;
-/** Default permissions. They exclude the audit log, which shows the authors and addresses of changes. */
+/** Default permissions of a new token. They exclude the audit log, which shows who made changes from where. */
 export const ordinaryPermissions = ['dns_protection:read', 'dns_protection:write'] as const;
-/** Permissions for operations on the server itself, for tokens of all accounts. */
+/** Permissions for operations on the server itself. Only tokens for all accounts can have them. */
 export const operatorPermissions = [
   'nodes:read',
   'nodes:write',
@@ -18,7 +18,7 @@ export const operatorPermissions = [
 ] as const;
 export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];
 
-/** Stored token, with the hash instead of the secret. */
+/** Token as it is stored, with the hash of its secret instead of the secret. */
 export interface Token {
   /** 32 hex digits, not secret. Identifies the token in the audit log and in `token revoke`. */
   readonly id: string;
@@ -30,13 +30,13 @@ export interface Token {
   readonly created_on: string;
   readonly expires_on: string | null;
   readonly revoked_on: string | null;
-  /** Author of the creation, as in the audit log. Missing for tokens created by older releases. */
+  /** Creator of the token, as in the audit log. Older releases did not store it. */
   readonly created_by?: string;
 }
 
 export const MAX_VALID_TOKENS = 1000;
 
-/** Token before the store sets its id and creation time. */
+/** Token to create, before the store sets its id and creation time. */
 export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;
 
 /** Returns whether a token is valid at a time in the format of `formatTimestamp`. */
@@ -47,7 +47,7 @@ export function isValidAt(
   return revoked_on === null && (expires_on === null || expires_on > moment);
 }
 
-/** 1 to 32 letters, digits, `_` and `-`. */
+/** Pattern of an account id: 1 to 32 letters, digits, `_` and `-`. */
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';
 const accountId = new RegExp(accountIdPattern);
 

@@ -3,14 +3,14 @@ import type { Permission, Token } from './token.ts';
 
 export type Grant = Pick<Token, 'accounts' | 'permissions' | 'expires_on'>;
 
-/** Returns whether the permissions include the needed one. Write permissions include reading, as in Cloudflare's API. */
+/** Returns whether a token with the permissions `held` may use `needed`. A write permission includes reading. */
 export function includesPermission(held: readonly Permission[], needed: Permission): boolean {
   return held.some(
     (permission) => permission === needed || permission === needed.replace(/:read$/, ':write'),
   );
 }
 
-/** Returns a fault for each part of the wanted grant that exceeds the caller's own grant. */
+/** Returns a fault for each part of the wanted grant that exceeds the grant of the requesting token. */
 export function grantViolations(own: Grant, wanted: Grant): Fault[] {
   const faults: Fault[] = [];
   const foreign = accountsBeyond(own, wanted);

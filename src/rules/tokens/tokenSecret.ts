@@ -1,18 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 
 const PREFIX = 'fg_';
-/** 40 random characters: 238 bits. */
+/** Number of random characters in a secret. 40 characters of 62 letters and digits have 238 bits. */
 const RANDOM_CHARACTERS = 40;
-/** Random bytes per secret. With so many bits, the modulo bias of the secret's characters is negligible. */
+/** Number of random bytes that yield a secret. With so many, the modulo bias of its characters is negligible. */
 export const SECRET_SEED_BYTES = 64;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Returns a new secret. It is shown once and never stored. */
+/** Returns a new token secret. The secret is shown to the user one time, and only its hash is stored. */
 export function newTokenSecret(): string {
   return tokenSecretOf(randomBytes(SECRET_SEED_BYTES));
 }
 
-/** Returns the secret derived from `SECRET_SEED_BYTES` random bytes. */
+/** Returns the token secret that is derived from `SECRET_SEED_BYTES` random bytes. */
 export function tokenSecretOf(seed: Buffer): string {
   let rest = BigInt(`0x${seed.toString('hex')}`);
   const base = BigInt(alphabet.length);
@@ -24,7 +24,7 @@ export function tokenSecretOf(seed: Buffer): string {
   return PREFIX + characters;
 }
 
-/** Returns the SHA-256 of a secret, which is stored instead. A fast hash is safe: secrets are long and random. */
+/** Returns the SHA-256 of a secret, which is stored instead of it. A fast hash is safe for a long random secret. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
