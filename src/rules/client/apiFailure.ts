@@ -1,8 +1,8 @@
-/** Failed request: the server's error, or the reason why no response arrived. */
+/** A request to the rules API failed. The message is the server's error, or the reason why no response arrived. */
 export class ApiFailure extends Error {
-  /** Undefined if no response arrived. */
+  /** HTTP status of the response; undefined if no response arrived. */
   readonly status: number | undefined;
-  /** Whether an earlier attempt had an unknown outcome and may have made the change. */
+  /** Whether the request was sent before with an unknown outcome, so that the change may have been made. */
   readonly afterLostResponse: boolean;
 
   constructor(message: string, details: FailureDetails = {}) {
@@ -23,7 +23,7 @@ interface FailedResponse {
   readonly status: number;
   readonly envelope: unknown;
   readonly request: string;
-  /** Number of the attempt, from 1. */
+  /** Number of times that the request was sent. */
   readonly attempt: number;
 }
 
@@ -34,13 +34,13 @@ export function failureOf({ status, envelope, request, attempt }: FailedResponse
   return new ApiFailure(message, { status, afterLostAnswer: attempt > 1 });
 }
 
-/** Remedies for the statuses whose responses do not name one. */
+/** Remedies for HTTP statuses whose responses name no remedy. */
 const hints: Readonly<Record<number, string>> = {
   401: 'Check the token: FLOODGATE_TOKEN or --token-file',
   403: 'The token is valid, but not for this account or not for this operation',
 };
 
-/** Maximum number of errors of one response in a message. */
+/** Maximum number of errors of one response that a message contains. */
 const MAX_SHOWN = 20;
 
 function entriesOf(envelope: unknown): unknown[] {

@@ -1,6 +1,6 @@
 import { allowedAccountId, allowedRuleId, describeValue, isAccountId, isRuleId } from '../index.ts';
 
-/** Invalid id, rejected before a request, because with an empty id or a slash the path would name another object. */
+/** An id is invalid, so the request is not sent: with an empty id or a slash, the path would name another object. */
 class InvalidIdError extends Error {
   override readonly name = 'InvalidIdError';
 
@@ -9,7 +9,7 @@ class InvalidIdError extends Error {
   }
 }
 
-/** Returns the id for use in a path. Accepts any value, because untyped callers may pass `undefined`. */
+/** Returns a valid rule id for use in a path. Accepts any value, because untyped callers may pass `undefined`. */
 export function checkedRuleId(value: unknown): string {
   if (!isRuleId(value)) throw new InvalidIdError('ruleId', value, allowedRuleId);
   return value;

@@ -5,15 +5,17 @@ import { checkedAccountId, checkedAttackId, checkedRuleId } from './invalidId.ts
 import { Transport, type TransportOptions, type TransportResponse } from './transport.ts';
 
 export interface RulesClientOptions extends TransportOptions {
-  /** Base URL with the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
+  /** Base URL of the rules API with the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
   readonly baseUrl: string;
   readonly accountId: string;
-  /** `magic` for servers that support only the path of Cloudflare's clients. */
+  /**
+   * Path segment of the API. Default: `network`. `magic` is for servers with only the path of Cloudflare's clients.
+   */
   readonly family?: 'network' | 'magic';
   readonly format?: RuleFormat;
 }
 
-/** Rule with its ETag, which is undefined if the server sends none. */
+/** Rule with its ETag; undefined if the server sends none. */
 export interface StoredRule {
   readonly rule: Rule;
   readonly etag: string | undefined;
@@ -25,12 +27,12 @@ export interface Created {
   readonly replayed: boolean;
 }
 
-/** Maximum page size that all servers with this API support. */
+/** Number of rules to request per page: the maximum that all servers with this API support. */
 const PAGE_SIZE = 1000;
-/** Maximum number of pages to request, in case a server's list never ends. */
+/** Maximum number of pages to request, because the list of a faulty server may never end. */
 const MAX_PAGES = 1000;
 
-/** Client for one account's rules. Throws `ApiFailure`, and `InvalidIdError` for an invalid id before a request. */
+/** Client for the rules of one account. Throws `ApiFailure`, or `InvalidIdError` without sending an invalid id. */
 export class RulesClient {
   readonly format: RuleFormat;
   readonly accountId: string;
@@ -49,7 +51,7 @@ export class RulesClient {
     this.#collection = `${this.#guard}/rules`;
   }
 
-  /** Returns all rules, from as many pages as needed. */
+  /** Returns all rules of the account. Requests as many pages as needed. */
   async list(): Promise<Rule[]> {
     const rules = new Map<string, Rule>();
     for (let page = 1; page <= MAX_PAGES; page++) {
@@ -59,8 +61,8 @@ export class RulesClient {
       );
       const known = rules.size;
       for (const rule of this.#readRules(answer)) rules.set(rule.id, rule);
-      // A server may return smaller pages than requested, so the list ends at the reported total or at a page without a
-      // new rule.
+      // A server may return smaller pages than requested. So the list ends at the total that the server reports, or
+      // at a page without a new rule.
       if (rules.size === known || rules.size >= totalOf(answer)) break;
     }
     return [...rules.values()];
@@ -70,9 +72,9 @@ export class RulesClient {
     return this.#stored(await this.#transport.send('GET', this.#path(ruleId)));
   }
 
-  /** Creates a rule. If an earlier creation had the same key, returns its result with `replayed` set. */
+  /** Creates a rule. If the idempotency key was used before, returns the rule created then, with `replayed` set. */
   async create(rule: NewRule, key: string = randomUUID()): Promise<Created> {
-    // With a unique key, the request can be repeated after a lost response without creating a second rule.
+    // With an idempotency key, the request can be repeated after a lost response without creating a second rule.
     const headers = { 'idempotency-key': key };
     const answer = await this.#transport.send('POST', this.#collection, { body: rule, headers });
     return {
@@ -82,14 +84,15 @@ export class RulesClient {
     };
   }
 
-  /** Fails with status 412 if the rule no longer matches `etag`. */
+  /** Changes settings of a rule. Fails with status 412 if the rule's ETag is no longer `etag`. */
   async update(ruleId: string, changes: Partial<RuleSettings>, etag?: string): Promise<Rule> {
     const headers = ifMatch(etag);
     try {
       const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
       return this.#stored(answer).rule;
     } catch (error) {
-      // If an earlier attempt made the change and its response was lost, the ETag differs and the retry gets 412.
+      // If an earlier attempt made the change and its response was lost, the ETag differs and the retry fails with
+      // 412.
       if (!(error instanceof ApiFailure && error.status === 412 && error.afterLostResponse)) throw error;
       const { rule } = await this.get(ruleId);
       if (Object.keys(this.format.changes(rule, changes)).length > 0) throw error;
@@ -115,7 +118,7 @@ export class RulesClient {
     await this.#transport.send('DELETE', this.#collection);
   }
 
-  /** Returns the guard's statistics for a rule, as sent by the server. */
+  /** Returns the guard's statistics for a rule, as the server sends them. */
   async analytics(ruleId: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const answer = await this.#transport.send(
       'GET',
@@ -124,12 +127,12 @@ export class RulesClient {
     return member(answer, 'result');
   }
 
-  /** Returns the guard's status, as sent by the server. Fails with status 404 if no guard runs there. */
+  /** Returns the status of the server's guard, as the server sends it. Fails with status 404 without a guard. */
   async guardStatus(): Promise<unknown> {
     return member(await this.#transport.send('GET', `${this.#guard}/status`), 'result');
   }
 
-  /** Returns a page of attacks on the account's zones, and their total number. */
+  /** Returns a page of attacks on the account's zones, with the total number of attacks. */
   async attacks(query: Readonly<Record<string, string>> = {}): Promise<{ result: unknown; total: number }> {
     const answer = await this.#transport.send('GET', `${this.#guard}/attacks?${new URLSearchParams(query)}`);
     return { result: member(answer, 'result'), total: totalOf(answer) };
@@ -142,7 +145,7 @@ export class RulesClient {
     );
   }
 
-  /** Returns the guards of the account, as sent by the server. */
+  /** Returns the guards of the account, as the server sends them. */
   async fleet(): Promise<unknown> {
     return member(await this.#transport.send('GET', `${this.#guard}/fleet`), 'result');
   }
@@ -172,7 +175,7 @@ function ifMatch(etag: string | undefined): Record<string, string> {
   return etag === undefined ? {} : { 'if-match': etag };
 }
 
-/** Returns the total number of rules on all pages; infinity if the server does not send it. */
+/** Returns the total number of items on all pages of a list; infinity if the server does not report it. */
 function totalOf(answer: TransportResponse): number {
   const info = member(answer, 'result_info');
   const total =

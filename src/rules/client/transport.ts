@@ -19,14 +19,14 @@ interface ApiRequest extends SendOptions {
   readonly path: string;
 }
 
-/** Time limit of a response. Usual responses are far faster: a write waits only for the disk. */
+/** Time limit of one HTTP response. Usual responses are far faster: even a change waits only for the disk. */
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 4;
-/** First pause before a retry. Doubles with each attempt, unless the server sends `Retry-After`. */
+/** Pause before the first retry. It doubles with each attempt, unless the server sends `Retry-After`. */
 const FIRST_PAUSE_MS = 250;
-/** Maximum `Retry-After` that is obeyed: the longest window of a rate limit. */
+/** Longest `Retry-After` that the client waits for: the longest window of a rate limit. Above it, a request fails. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Pauses from this length are reported to the user, so that they do not look like a hang. */
+/** Length from which a pause is reported to the user, so that it does not look like a hang. */
 const REPORTED_PAUSE_MS = 1000;
 
 export interface TransportOptions {
@@ -34,18 +34,20 @@ export interface TransportOptions {
   readonly token: string;
   /** Called before a pause that the server requested with `Retry-After`. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Aborts pauses and GET requests. Requests that change something are awaited, so that their outcome is known. */
+  /**
+   * Aborts pauses and GET requests. Requests that change something are not aborted, so that their outcome is known.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Pause before a request is repeated. */
+/** Pause that the server requested before the request is repeated. */
 export interface Wait {
   readonly seconds: number;
-  /** Status of the response that requested the pause. */
+  /** HTTP status of the response that requested the pause. */
   readonly status: number;
 }
 
-/** Sends requests and reads envelopes. Retries if the server is busy or temporarily unreachable. */
+/** Sends requests to a rules API and parses responses. Retries if the server is busy or temporarily unreachable. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #baseUrl: string;
@@ -70,7 +72,10 @@ export class Transport {
     }
   }
 
-  /** Returns undefined if no response arrived and another attempt remains. All requests here are safe to repeat. */
+  /**
+   * Sends a request one time. Returns undefined if no response arrived and another attempt remains. Each request to
+   * the rules API is safe to repeat.
+   */
   async #once({ method, path, headers, body }: ApiRequest, last: boolean): Promise<Response | undefined> {
     try {
       return await fetch(this.#baseUrl + path, {
@@ -81,7 +86,7 @@ export class Transport {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // Following a redirect would send the token to another server.
+        // Redirects are not followed, because that would send the token to another server.
         redirect: 'manual',
         signal: this.#signalOf(method),
       });
@@ -103,7 +108,7 @@ export class Transport {
     const request = `${method} ${this.#baseUrl}${path.split('?', 1)[0]}`;
     const envelope = parse(await response.text());
     const etag = response.headers.get('etag') ?? undefined;
-    // A repeated DELETE gets 404 if the first one succeeded and its response was lost.
+    // A repeated DELETE gets 404 if an earlier attempt deleted the object and its response was lost.
     const gone = method === 'DELETE' && response.status === 404 && attempt > 1;
     if (!response.ok && !gone) throw failureOf({ status: response.status, envelope, request, attempt });
     if (envelope === undefined && !gone)
@@ -117,7 +122,7 @@ function isRetryable(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
-/** Returns the pause in ms: from `Retry-After`, in seconds or as a date (RFC 9110, 10.2.3), or the default. */
+/** Returns the pause before a retry in ms, from `Retry-After` (seconds or date; RFC 9110, 10.2.3) or the default. */
 function pauseOf(response: Response | undefined, attempt: number): number {
   const asked = response?.headers.get('retry-after') ?? '';
   if (/^\d+$/.test(asked)) return Number(asked) * 1000;

@@ -10,7 +10,7 @@ export interface FieldSchema extends TSchema {
 
 const TYPES = ['string', 'boolean', 'integer', 'number'] as const satisfies readonly FieldSchema['type'][];
 
-/** Returns the fields of a schema in order. Throws `TypeError` if a field cannot be stored, compared or displayed. */
+/** Returns the fields of a rule schema in its order. Throws `TypeError` if a field cannot be stored or displayed. */
 export function fieldsOf({ properties }: TObject): (readonly [string, FieldSchema])[] {
   return Object.entries(properties).map(([member, field]) => {
     if (!isFieldSchema(field)) throw new TypeError(`${member} must be one of these: ${TYPES.join(', ')}`);

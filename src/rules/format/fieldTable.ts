@@ -1,7 +1,7 @@
 import { allowedValues } from './objectChecker.ts';
 import { type RuleField, ruleFormat } from './ruleFormat.ts';
 
-/** Returns the fields as a Markdown table for the documentation. */
+/** Returns a Markdown table of the fields of a rule, for the documentation. */
 export function fieldTable(fields: readonly RuleField[] = ruleFormat.fields): string {
   const rows = [
     ['Field', 'Values', 'Changed by PATCH'],

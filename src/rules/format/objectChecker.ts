@@ -3,21 +3,21 @@ import { Compile, type Validator } from 'typebox/compile';
 import { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from '../invalidRule.ts';
 import { allowedName, namePattern } from './ruleName.ts';
 
-/** Maximum number of unknown fields in an error response, because a body of 64 KiB could contain thousands. */
+/** Maximum number of unknown fields that an error response lists. A body of 64 KiB could contain thousands. */
 const MAX_FAULTS = 100;
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Checks the value of a member. Returns undefined if it is valid. */
+/** Checks the value of one member of a request body. Returns undefined if the value is valid. */
 export type MemberCheck<Context> = (value: unknown, context: Context) => Fault | undefined;
 
-/** Returns a body as object. Throws `InvalidRule` if it is not a JSON object. */
+/** Returns a request body as an object. Throws `InvalidRule` if the body is not a JSON object. */
 export function plainObject(body: unknown): Members {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Members; // JSON object
   throw new InvalidRule([{ message: `The body must be a JSON object; got ${describeValue(body)}` }]);
 }
 
-/** Validates an object against a flat schema. Returns all faults: missing, invalid and unknown members. */
+/** Validates an object against a schema with one level. Reports all faults: missing, invalid and unknown members. */
 export class ObjectChecker<Context = void> {
   readonly #checks: ReadonlyMap<string, MemberCheck<Context>>;
   /** For each required member, the fault that is reported if it is missing. */
@@ -67,7 +67,7 @@ export class ObjectChecker<Context = void> {
 function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
   let compiled: Validator | undefined;
   return (value) => {
-    // Compiled on first use, because compiling all schemas would take a large part of the startup time.
+    // The schema is compiled when it is first used, because compiling all schemas would slow down the startup.
     compiled ??= Compile(schema);
     if (compiled.Check(value) && isWellFormed(value)) return undefined;
     const message = `${member} must be ${allowedValues(schema)}; got ${describeValue(value)}`;
@@ -75,14 +75,14 @@ function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
   };
 }
 
-/** Maximum length of a member name in a JSON pointer; longer names are cut, because they are no misspelled fields. */
+/** Maximum length of a member name in a JSON pointer. A longer name is no misspelled field, so it is cut. */
 const MAX_POINTER_CHARACTERS = 256;
 
 function shortened(member: string): string {
   return member.length <= MAX_POINTER_CHARACTERS ? member : `${member.slice(0, MAX_POINTER_CHARACTERS)}…`;
 }
 
-/** Rejects strings with lone surrogates, which cannot be encoded as UTF-8. */
+/** Returns false for a string with a lone surrogate, which cannot be encoded as UTF-8. */
 function isWellFormed(value: unknown): boolean {
   return typeof value !== 'string' || !/\p{Surrogate}/u.test(value);
 }

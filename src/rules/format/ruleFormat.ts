@@ -14,15 +14,15 @@ export interface RuleField {
   readonly isSetting: boolean;
 }
 
-/** Derives request schemas, member order, defaults and equality from a rule's fields. Tests pass other schemas. */
+/** Derives request schemas, member order, defaults and equality from a schema of rules. Tests pass other schemas. */
 export class RuleFormat {
   readonly schemas: RuleSchemas;
-  /** Members in the order of all responses. */
+  /** Members of a rule, in the order in which all responses contain them. */
   readonly members: readonly (keyof Rule)[];
   readonly newRuleMembers: readonly (keyof NewRule)[];
   readonly settingMembers: readonly (keyof RuleSettings)[];
   readonly fields: readonly RuleField[];
-  /** Defaults of the fields added since the first release. */
+  /** Default values of the fields that were added after the first release. */
   readonly #defaults: Partial<Rule>;
   readonly #types: ReadonlyMap<string, string>;
   readonly #newRuleChecker: ObjectChecker;
@@ -31,7 +31,7 @@ export class RuleFormat {
   /** Throws `TypeError` if the schema has a field that cannot be stored, compared or displayed. */
   constructor(schema: TObject = ruleSchema) {
     const fields = fieldsOf(schema);
-    // Only this line assumes that field names are members of `Rule`. Other schemas, in tests, only add fields.
+    // Only this line assumes that field names are members of `Rule`. The schemas of tests only add fields to it.
     this.members = fields.map(([member]) => member) as (keyof Rule)[];
     this.newRuleMembers = this.members.filter((member) => !isOneOf(serviceMembers, member));
     this.settingMembers = this.newRuleMembers.filter((member) => !isOneOf(fixedMembers, member));
@@ -65,7 +65,9 @@ export class RuleFormat {
     return { ...pick(rule, this.newRuleMembers), name: trimName(rule.name) };
   }
 
-  /** Returns the settings that a body changes. Throws `InvalidRule`, also if a member that is no setting differs. */
+  /**
+   * Returns the settings that a body changes. Throws `InvalidRule`, also if it changes a member that is no setting.
+   */
   checkRulePatch(stored: Rule, body: unknown): Partial<RuleSettings> {
     const members = plainObject(body);
     const faults = this.#patchChecker.faultsOf(members, stored);
@@ -84,14 +86,17 @@ export class RuleFormat {
     return this.members.every((member) => one[member] === other[member]);
   }
 
-  /** Sets defaults for the fields that a rule of an older release lacks. */
+  /** Adds default values for fields that a rule lacks because an older release stored it. */
   withDefaults(rule: Rule): Rule {
     for (const member in this.#defaults)
       if (!Object.hasOwn(rule, member)) return { ...this.#defaults, ...rule };
     return rule;
   }
 
-  /** Returns the rule that a server sent. Checks only member types, because a newer server may support more values. */
+  /**
+   * Returns a rule that a server sent, or undefined if it is none. Checks only the types of members, because a newer
+   * server may allow more values.
+   */
   readRule(value: unknown): Rule | undefined {
     if (typeof value !== 'object' || value === null) return undefined;
     const rule = this.withDefaults(value as Rule); // each member is checked below
@@ -99,21 +104,24 @@ export class RuleFormat {
     return isWhole ? rule : undefined;
   }
 
-  /** Returns the rule with exactly its members, in order. A rule in order is not copied, as lists have many rules. */
+  /**
+   * Returns a rule with exactly the members of the schema, in its order. A rule that is already so is not copied,
+   * because lists can have many rules.
+   */
   orderMembers(rule: Rule): Rule {
     let count = 0;
     for (const member in rule) if (member !== this.members[count++]) return pick(rule, this.members);
     return count === this.members.length ? rule : pick(rule, this.members);
   }
 
-  /** Returns the members of a rule that a creation contains. */
+  /** Returns the members of a rule that a request to create it contains. */
   newRuleOf(rule: Rule): NewRule {
     return pick(rule, this.newRuleMembers);
   }
 
   /**
-   * Returns a string that is equal for equivalent creations, regardless of formatting. Omits fields that were added
-   * later and have their default, so that a retry matches a creation stored by an older release.
+   * Returns a text that is equal for equivalent new rules, regardless of the formatting of the request. It omits each
+   * later added field with its default value, so that a retry matches a creation that an older release stored.
    */
   canonicalText(rule: NewRule): string {
     const added = this.newRuleMembers.filter((member) => member in this.#defaults);
@@ -126,7 +134,7 @@ export class RuleFormat {
   }
 }
 
-/** Format of rules in this release. */
+/** Format of rules in this release of Floodgate. */
 export const ruleFormat = new RuleFormat();
 
 function changeFault(stored: Rule, member: keyof Rule, value: unknown): Fault | undefined {
@@ -144,10 +152,10 @@ function pick<Key extends keyof Rule>(
 ): Pick<Rule, Key> {
   const picked: Partial<Record<Key, unknown>> = {};
   for (const member of members) picked[member] = rule[member];
-  return picked as Pick<Rule, Key>; // of a rule that has these members
+  return picked as Pick<Rule, Key>; // `rule` has these members
 }
 
-/** Type guard version of `includes`. */
+/** Like `includes`, but a type guard. */
 function isOneOf<Text extends string>(texts: readonly Text[], text: string): text is Text {
   return texts.some((one) => one === text);
 }

@@ -1,8 +1,7 @@
-/** Maximum length of a rule's name, in characters. */
 export const MAX_NAME_CHARACTERS = 64;
 
-// Characters are spelled out as ranges, because consumers of the OpenAPI document interpret \p{…} and \s differently.
-// Characters above U+FFFF are literal, because escapes for them differ too.
+// Characters are listed as ranges, because users of the OpenAPI document interpret \p{…} and \s differently.
+// Characters above U+FFFF are literal, because their escapes are interpreted differently too.
 const blank = '\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 // Invisible characters, which would make different names look equal: control and format characters, line and paragraph
 // separators, fillers, variation selectors, blank patterns, private use, noncharacters. `ObjectChecker` rejects lone
@@ -16,13 +15,13 @@ const invisible =
 const edge = `[^${invisible}${blank}]`;
 const inner = `[^${invisible}]`;
 
-/** Pattern for 1 to 64 visible characters, with optional surrounding blanks. Requires the `u` flag. */
+/** Pattern of a rule name: 1 to 64 visible characters, and optional surrounding blanks. Requires the `u` flag. */
 export const namePattern = `^[${blank}]*${edge}(?:${inner}{0,${MAX_NAME_CHARACTERS - 2}}${edge})?[${blank}]*$`;
 
-/** Description of a valid name, for messages. */
+/** Description of a valid rule name, for error messages. */
 export const allowedName = `a string of 1 to ${MAX_NAME_CHARACTERS} visible characters`;
 
-/** Returns the name to store: without surrounding blanks, otherwise unchanged. */
+/** Returns a rule name as it is stored: without surrounding blanks, otherwise unchanged. */
 export function trimName(name: string): string {
   return name.trim();
 }

@@ -15,11 +15,12 @@ const timestamp = Type.String({
 });
 
 /**
- * Schema of a DNS protection rule on the wire, in the store and in the guard, in the member order of responses. It is
- * the only list of fields; `RuleFormat` derives everything else from it.
+ * Schema of a DNS protection rule as it is sent, stored and passed to the guard. Members are in the order of
+ * responses. It is the only list of the fields of a rule; `RuleFormat` derives everything else from it.
  *
- * A new field can be set by creations and updates unless listed below. It needs a `default` for rules stored before it
- * existed. `Type.Optional` lets a creation omit it and use the default.
+ * Creations and updates can set a new field unless `serviceMembers` or `fixedMembers` contains it. A new field needs
+ * a `default` for rules that were stored before it existed. `Type.Optional` lets a creation omit it and use the
+ * default.
  */
 export const ruleSchema = Type.Object(
   {
@@ -60,8 +61,8 @@ export const ruleSchema = Type.Object(
 
 type Member = keyof typeof ruleSchema.properties;
 
-/** Fields set by the service. */
+/** Fields that the service sets. */
 export const serviceMembers = ['id', 'created_on', 'modified_on'] as const satisfies readonly Member[];
 
-/** Only a creation sets these, because a rule with another scope or name is another rule. */
+/** Fields that an update cannot change, because a rule with another scope or name is another rule. */
 export const fixedMembers = ['scope', 'name'] as const satisfies readonly Member[];

@@ -1,6 +1,6 @@
 import Type, { type TObject, type TSchema } from 'typebox';
 
-/** Members by use, each list in the order of the schema. */
+/** Members of a rule by use. Each list is in the order of the schema. */
 interface Roles {
   readonly members: readonly string[];
   readonly newRuleMembers: readonly string[];
@@ -9,7 +9,7 @@ interface Roles {
 
 export interface RuleSchemas {
   readonly newRule: TObject;
-  /** Body of an update: any subset of the settings. Fixed members may be included with their stored value. */
+  /** Schema of an update's body: any subset of the settings. Other members are accepted with their stored value. */
   readonly rulePatch: TObject;
   readonly rule: TObject;
 }
@@ -37,7 +37,7 @@ export function ruleSchemasOf({ properties }: TObject, roles: Roles): RuleSchema
   };
 }
 
-/** Returns the schema as a required member, without its default and with additional keywords. */
+/** Returns the schema of a member as required, without its default, and with additional keywords. */
 function withKeywords(schema: TSchema, keywords: object): TSchema {
   // A spread drops the optional flag, which TypeBox stores in a non-enumerable member.
   const { default: _, ...rest } = schema as TSchema & { default?: unknown }; // any schema may have one

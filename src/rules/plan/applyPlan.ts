@@ -3,7 +3,7 @@ import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule } from '../index.ts';
 import { createOnce } from './createOnce.ts';
 import { existingRules, type Plan } from './makePlan.ts';
 
-/** The rules have changed since the plan was made. */
+/** A rule was changed after the plan was made. */
 class PlanOutdated extends Error {
   constructor(rule: Rule) {
     super(`${rule.scope} ${rule.name} (${rule.id}) was changed since the plan was made; make a new plan`);
@@ -17,14 +17,14 @@ export type Step =
 
 export interface ApplyOptions {
   readonly onStep: (step: Step) => void;
-  /** Aborts between two steps with the signal's reason. */
+  /** Stops the plan between two steps if it is aborted, and throws its reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Applies a plan. Throws `PlanOutdated` at the first rule that changed since the plan was made. Completed steps
- * remain, and a new plan contains the remaining ones. Updates run first and deletions last, so that protection never
- * drops below the level before or after. If the account would exceed its limit, deletions run before creations.
+ * Applies a plan. Throws `PlanOutdated` at the first rule that was changed after the plan was made; completed steps
+ * remain, and a new plan contains the others. Updates run first and deletions last, so that the account is never less
+ * protected than before and after the plan. If it would exceed its limit of rules, deletions run before creations.
  */
 export async function applyPlan(
   client: RulesClient,
@@ -57,7 +57,7 @@ export async function applyPlan(
   for (const step of needsRoom ? [remove, create] : [create, remove]) await step();
 }
 
-/** Returns the ETag of a rule that matches the plan. With it, the server rejects an update of a changed rule. */
+/** Returns the ETag of a rule that is as in the plan. With it, the server rejects a change if the rule changed. */
 async function tagOf(client: RulesClient, known: Rule): Promise<string | undefined> {
   const { rule, etag } = await client.get(known.id);
   if (!client.format.isSame(rule, known)) throw new PlanOutdated(known);

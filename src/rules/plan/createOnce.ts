@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Created, RulesClient } from '../client/index.ts';
 import { type NewRule, type Rule, targetOf } from '../index.ts';
 
-/** Maximum number of times that a rule was created and deleted within a retry key's life; far above real use. */
+/** Maximum number of times that a rule was created and deleted while its retry keys are valid. Far above real use. */
 const MAX_DELETED_BEFORE = 100;
 
 /**
- * Creates a rule once, even if another client applies the same plan at the same time. Both clients derive the same
- * retry key from the rule and the current rules with its target, so the server returns one rule to both. Rules with
- * other targets may change meanwhile and are not part of the key. If the rule created with a key was deleted since,
- * the next key is derived from that key and the id of the rule.
+ * Creates a rule one time, even if another client applies the same plan at the same time. Both clients derive the
+ * same retry key from the rule and the current rules with its target, so the server creates one rule and returns it
+ * to both. Rules with other targets are not part of the key and may change meanwhile. If a rule that was created with
+ * a key is deleted by now, the next key is derived from that key and the id of the deleted rule.
  */
 export async function createOnce(
   client: RulesClient,

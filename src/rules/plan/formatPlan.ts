@@ -6,12 +6,12 @@ export type Paint = (colour: Colour, text: string) => string;
 
 export interface PlanTextOptions {
   readonly subject: PlanSubject;
-  /** Formats a line; may add colour. */
+  /** Returns a line of the plan in a colour, or unchanged if colours are off. */
   readonly paint: Paint;
   readonly format?: RuleFormat;
 }
 
-/** Formats a plan for users: each rule with its changed fields, then the totals. */
+/** Formats a plan for people: each rule to change, create or delete with its fields, then the totals. */
 export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: PlanTextOptions): string {
   const { settingMembers } = format;
   if (isEmpty(plan)) return `Nothing to do: ${count(plan.unchanged.length, 'rule')} as in the file.`;
@@ -53,7 +53,7 @@ export function planAsJson(plan: Plan, subject: PlanSubject): string {
 }
 
 function nameOf(rule: NewRule | Rule): string {
-  // Escape sequences in a server's response must not control the terminal.
+  // Control characters are replaced, so that a rule name from a server cannot control the terminal.
   return `${rule.scope} ${rule.name.replaceAll(/\p{C}/gu, '\uFFFD')}`;
 }
 

@@ -9,8 +9,8 @@ export interface Plan {
 }
 
 /**
- * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name; of
- * several matches, a rule with equal settings is preferred. Names of regions and datacenters are case-insensitive.
+ * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name, without
+ * regard to case in names of regions and datacenters. Of several matches, a rule with equal settings is preferred.
  */
 export function makePlan(current: readonly Rule[], wanted: readonly NewRule[], format = ruleFormat): Plan {
   const left = groupByIdentity(current);
@@ -35,19 +35,19 @@ export function isEmpty({ creates, updates, deletes }: Plan): boolean {
   return creates.length + updates.length + deletes.length === 0;
 }
 
-/** Returns the existing rules that a plan covers. */
+/** Returns the rules of the account as they were when the plan was made. */
 export function existingRules({ updates, deletes, unchanged }: Plan): Rule[] {
   return [...updates.map(({ rule }) => rule), ...deletes, ...unchanged];
 }
 
-/** Minimum number of rules for the risk check. With fewer rules, a large change is common and easy to see. */
+/** Minimum number of rules for the check of changed parts. In a smaller account, large changes are usual. */
 const RISKY_FROM_RULES = 10;
-/** Share of the rules that a plan may change or delete without `--force`. */
+/** Share of the account's rules that a plan may change or delete without `--force`. */
 const RISKY_PART = 1 / 3;
 
 /**
- * Returns the plan's risk for a message, or undefined. Both risks suggest a wrong file or account: deleting all rules,
- * or changing or deleting more than a third of at least ten rules.
+ * Returns the risk of a plan as text for a message, or undefined. Two plans suggest a wrong file or account: one that
+ * deletes all rules, and one that changes or deletes more than a third of at least ten rules.
  */
 export function riskOf({ creates, updates, deletes, unchanged }: Plan): string | undefined {
   const touched = updates.length + deletes.length;
@@ -63,7 +63,9 @@ export interface PlanSubject {
   readonly accountId: string;
 }
 
-/** Returns an identifier that is equal for equal plans on the same server, account and state of the affected rules. */
+/**
+ * Returns an identifier that is equal for equal plans on one server and account whose affected rules are unchanged.
+ */
 export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject): string {
   const content = [
     baseUrl,
@@ -75,7 +77,7 @@ export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject)
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-/** The 16 hex digits have 64 bits. Plans are not forged, so only accidental collisions matter. */
+/** Length of a plan's identifier. 16 hex digits have 64 bits, enough because nobody gains from forging a plan. */
 const FINGERPRINT_DIGITS = 16;
 
 function identityOf(rule: NewRule): string {

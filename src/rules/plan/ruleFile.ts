@@ -2,12 +2,12 @@ import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from '
 import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat, targetOf } from '../index.ts';
 
 export interface RuleFile {
-  /** Account of the rules, if the file names one. */
+  /** Account that the rules belong to; undefined if the file names none. */
   readonly account: string | undefined;
   readonly rules: readonly NewRule[];
 }
 
-/** Invalid rule file. Contains all faults with their lines. */
+/** The rule file is invalid. The message contains all faults with their line numbers. */
 export class RuleFileError extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
@@ -15,7 +15,7 @@ export class RuleFileError extends Error {
   }
 }
 
-/** Parses YAML (or JSON, a subset of it) with a list `rules` and an optional `account`. Throws `RuleFileError`. */
+/** Parses a rule file: YAML or JSON with a list `rules` and an optional `account`. Throws `RuleFileError`. */
 export function readRuleFile(text: string, fileName: string, format = ruleFormat): RuleFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -42,7 +42,7 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
       else faults.push(`${at(item)}: ${sameTarget(rule, earlier)}`);
       return [rule];
     } catch (error) {
-      // The YAML library throws if aliases expand to far more than the source contains.
+      // The YAML library throws a ReferenceError if aliases expand to far more than the file contains.
       if (error instanceof ReferenceError) {
         const isBomb = error.message.startsWith('Excessive alias count');
         const reason = isBomb ? 'its aliases (*name) expand to an excessive size' : error.message;
@@ -69,7 +69,10 @@ function sameTarget({ scope, name }: NewRule, earlier: string): string {
   return `the target equals that of the rule at ${earlier} (${target}), and only one of them would be in force; remove one`;
 }
 
-/** Formats an account's rules as a rule file. Overridden rules become comments: applying the file deletes them. */
+/**
+ * Formats the rules of an account as a rule file. Rules that another rule overrides become comments, so applying the
+ * file deletes them.
+ */
 export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
   const inForce = new Map<string, Rule>();
   for (const rule of rules) {

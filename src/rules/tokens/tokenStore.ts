@@ -3,7 +3,10 @@ import type { NewToken, Token } from './token.ts';
 
 /** Store of tokens. A write is durable when its promise resolves, and has an audit entry, as in `RuleStore`. */
 export interface TokenStore {
-  /** Sees changes of other processes at once. Revoked tokens are kept, so that none can be the configured token. */
+  /**
+   * Returns the token with this hash, even a revoked one, so that startup can reject it as configured token. Changes
+   * that other processes made are visible at once.
+   */
   findByHash(hash: string): Promise<Token | undefined>;
   /** Returns all tokens, including revoked and expired ones, in order of creation. */
   list(): Promise<readonly Token[]>;
