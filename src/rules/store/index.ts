@@ -1,2 +1,2 @@
-/** Store of rules, tokens and audit log: in the data folder, or in a database shared by several instances. */
+/** Stores of rules, access lists, tokens and audit log: in the data folder, or in a database that instances share. */
 export { databaseDump, openRules } from './openRules.ts';

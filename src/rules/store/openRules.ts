@@ -3,11 +3,11 @@ import { BadStoreAddress, type RulesStorage, type StoreDump } from '../index.ts'
 
 export interface OpenRulesOptions {
   readonly dataDir: string;
-  /** URL of a PostgreSQL database shared by instances. Default: a store in the data folder. */
+  /** URL of a PostgreSQL database that several instances share. Default: a store in the data folder. */
   readonly url: string | undefined;
 }
 
-/** Opens the configured store, loading only its module. Throws `StoreUnavailable`, or `BadStoreAddress` for its URL. */
+/** Opens the configured store, and loads only the module it needs. Throws `StoreUnavailable`, `BadStoreAddress`. */
 export async function openRules(
   { dataDir, url }: OpenRulesOptions,
   { log }: { readonly log: Log },
@@ -22,7 +22,7 @@ export async function openRules(
   }
 }
 
-/** Returns the database at a URL, for a copy. Throws `BadStoreAddress`. */
+/** Returns the rules store in the database at a URL, as source or target of a copy. Throws `BadStoreAddress`. */
 export async function databaseDump(url: string, { log }: { readonly log: Log }): Promise<StoreDump> {
   return (await import('./postgres/index.ts')).rulesDump(url, { log });
 }

@@ -17,10 +17,10 @@ import { RulesChangeFeed } from './changeFeed.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
 import type { Write } from './groupCommit.ts';
 
-/** Sorts after every UUID. */
+/** Sorts after every entry id, which is a UUID. */
 const LAST_ID = '\uffff';
 
-/** Allow and deny lists in LMDB, keyed by account, list and entry id. */
+/** Access lists in LMDB. The entries are keyed by account, list and entry id. */
 export class LmdbAccessListStore implements AccessListStore {
   readonly #environment: RulesEnvironment;
   readonly #feed: RulesChangeFeed;
@@ -126,7 +126,10 @@ export class LmdbAccessListStore implements AccessListStore {
     return this.#writesOf(key, changes, { moment: this.#environment.nextMoment(), actor });
   }
 
-  /** Returns the writes of changes: entries, list states, audit and clock. Each change has a unique time. */
+  /**
+   * Returns the records to write for changes of a list: entries, list state, audit entries and clock. Each change
+   * gets a unique time.
+   */
   #writesOf(
     { accountId, list }: AccessListKey,
     changes: readonly EntryChange[],

@@ -9,13 +9,13 @@ import {
 } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
-/** Entries read before yielding to the event loop. */
+/** Number of entries that are read before the event loop can run other tasks. */
 const ENTRIES_PER_TURN = 1000;
-/** Work limit of one page: about 100 ms in total, in slices of a few milliseconds. */
+/** One page reads at most 40 × 250 entries: about 100 ms of work, in time slices of a few milliseconds. */
 const PAGE_ENTRIES_PER_TURN = 250;
 const PAGE_TURNS = 40;
 
-/** Audit log in LMDB, keyed by the time of each change. */
+/** Audit log in LMDB. The entries are keyed by the time of the change. */
 export class LmdbAuditLog implements AuditLog {
   readonly #environment: RulesEnvironment;
 

@@ -2,17 +2,20 @@ import type { Database } from 'lmdb';
 import type { Micros } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
-/** Interval of polling for changes by other processes, which must take effect within a second. */
+/** Interval of polls for changes by other processes, which must take effect within a second. */
 const POLL_INTERVAL_MS = 500;
 
 export type ChangeStates = Database<{ readonly changedAt: Micros }, string>;
 
-/** Notifies listeners of changed accounts: at once for changes of this process, by polling for those of others. */
+/**
+ * Notifies listeners of accounts whose rules or lists changed: at once for changes by this process, and at the next
+ * poll for changes by other processes.
+ */
 export class RulesChangeFeed {
   readonly #environment: RulesEnvironment;
   readonly #states: ChangeStates;
   readonly #listeners = new Set<(accountId: string) => void>();
-  /** Changes of this process since the last poll. The next poll must not report them again. */
+  /** Times of changes by this process since the last poll, by account. The next poll does not report them again. */
   readonly #notified = new Map<string, Micros>();
   #seen: Micros = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -21,13 +21,13 @@ import {
 import { GroupCommit, type Write } from './groupCommit.ts';
 import { NO_RESERVE, Reserve } from './reserve.ts';
 
-/** State of an account, stored so that its rules need not be read. */
+/** Number of an account's rules and time of their last change, stored so that the rules need not be read for them. */
 export interface AccountState {
   readonly count: number;
   readonly changedAt: Micros;
 }
 
-/** State of an account's lists, stored so that their entries need not be read. */
+/** Sizes of an account's access lists and time of their last change, stored so that the entries need not be read. */
 export interface ListsState {
   readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
   readonly changedAt: Micros;
@@ -35,31 +35,31 @@ export interface ListsState {
 
 type Key = string | number | string[];
 
-/** Maximum number of named databases, which lmdb reserves space for. */
+/** Maximum number of named databases in the environment. LMDB reserves space for them. */
 const MAX_DATABASES = 16;
 const FORMAT = 1;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
-/** Tolerance for small steps of the wall clock. A larger gap is logged, and means that the clock ran ahead earlier. */
+/** Tolerance for small steps of the wall clock. If it is further behind the last change, it ran ahead earlier. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
 const PROBE_KEY = 'probe';
 
 /**
- * LMDB environment of rules, tokens and audit log. It is separate from that of traces, so that changes never wait for
- * commits of traces. A stored clock that only increases gives each change a unique time, by which other processes
- * detect changes.
+ * LMDB environment of rules, access lists, tokens and audit log. It is separate from the environment of traces, so
+ * that changes never wait for commits of traces. A stored clock that only increases gives each change a unique time,
+ * by which other processes detect changes.
  */
 export class RulesEnvironment {
   readonly rules: Database<Rule, string[]>;
-  /** Keys (account, target, rule id), to find rules with the same target without reading the whole account. */
+  /** Index with the keys (account, target, rule id): finds rules with a target without reading the whole account. */
   readonly targets: Database<true, string[]>;
   readonly accounts: Database<AccountState, string>;
-  /** Keys (account, list, entry id). */
+  /** Entries of access lists, with the keys (account, list, entry id). */
   readonly listEntries: Database<AccessEntry, string[]>;
   readonly lists: Database<ListsState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
-  /** Last use of each token, by id. */
+  /** Time of each token's last use, by token id. */
   readonly tokenUses: Database<string, string>;
   readonly audit: Database<AuditEntry, number>;
   readonly firstAnswers: Database<IdempotencyRecord, string[]>;
@@ -70,7 +70,7 @@ export class RulesEnvironment {
   readonly #state: Database<Micros, string>;
   readonly #now: () => Micros;
 
-  /** Opens or creates the environment. Throws `StoreUnavailable` if the folder cannot be used or has another format. */
+  /** Opens or creates the environment. Throws `StoreUnavailable` if the folder is unusable or has another format. */
   static open(
     folder: string,
     now: () => Micros = wallClock,
@@ -85,7 +85,7 @@ export class RulesEnvironment {
         return new RulesEnvironment(opened, { folder, now, ...options });
       };
       const environment = options.isVerified ? openAll() : inOneCommit(opened.root, openAll);
-      // Stale readers of killed processes would prevent LMDB from reusing the space of old states.
+      // Removes the reader entries of killed processes, which would prevent LMDB from reusing the space of old data.
       opened.root.readerCheck();
       return environment;
     });
@@ -124,40 +124,40 @@ export class RulesEnvironment {
       throw new StoreUnavailable('The rules store did not return the record that was written');
   }
 
-  /** Time of the last change, 0 before the first one. */
+  /** Time of the last change in the store; 0 before the first change. */
   get changedAt(): Micros {
     return this.#state.get(CLOCK_KEY) ?? 0;
   }
 
-  /** Returns the wall clock, not the time for a change. */
+  /** Returns the wall-clock time. Changes get their time from `nextMoment` instead. */
   wallClock(): Micros {
     return this.#now();
   }
 
-  /** Returns a time later than all changes. Use it inside a transaction, and write `clockAt(moment)` with it. */
+  /** Returns a time later than all changes. Call it inside a transaction, and write `clockAt` of it there as well. */
   nextMoment(): Micros {
     return Math.max(this.#now(), this.changedAt + 1);
   }
 
-  /** Microseconds by which the wall clock is behind the last change; 0 within the tolerance. */
+  /** Microseconds by which the wall clock is behind the time of the last change; 0 within the tolerance. */
   get behindMicros(): Micros {
     const behind = this.changedAt - this.#now();
     return behind > CLOCK_TOLERANCE_MICROS ? behind : 0;
   }
 
-  /** Time since which the wall clock has been behind the last change, as recorded by transactions. */
+  /** Wall-clock time at which `noteClock` recorded that the wall clock is behind the last change; else undefined. */
   get behindSince(): Micros | undefined {
     return this.#state.get(BEHIND_KEY);
   }
 
-  /** Returns the write that records whether the wall clock is behind; empty if the record is right. */
+  /** Returns the write that records whether the wall clock is behind the last change; empty if already recorded. */
   noteClock(): Write[] {
     const noted = this.behindSince !== undefined;
     if (noted === this.behindMicros > 0) return [];
     return [{ database: this.#state, key: BEHIND_KEY, ...(!noted && { value: this.#now() }) }];
   }
 
-  /** Returns the writes that restore the clock of a copied store. */
+  /** Returns the writes that set the clock of a store into which another store is copied. */
   clockWrites(moment: Micros, behindSince: Micros | null): Write[] {
     const behind: Write[] =
       behindSince === null ? [] : [{ database: this.#state, key: BEHIND_KEY, value: behindSince }];
@@ -168,7 +168,7 @@ export class RulesEnvironment {
     return { database: this.#state, key: CLOCK_KEY, value: moment };
   }
 
-  /** Makes commits of other processes visible to the next read. */
+  /** Makes commits of other processes visible to the following reads. */
   refresh(): void {
     this.#root.resetReadTxn();
   }
@@ -184,7 +184,7 @@ export function auditWrite(environment: RulesEnvironment, moment: Micros, entry:
   return { database: environment.audit, key: moment, value: entry };
 }
 
-/** Opens a database with checksums. lmdb's types do not include custom encoders. */
+/** Opens a database whose records have checksums. The cast is needed because lmdb's types lack custom encoders. */
 function openChecksummed<V, K extends Key>(
   root: RootDatabase<unknown, string>,
   name: string,
@@ -194,7 +194,7 @@ function openChecksummed<V, K extends Key>(
 }
 
 export interface EnvironmentOptions {
-  /** Whether the environment is opened read-only for verification; it may be a copy. */
+  /** Whether the environment is opened read-only for verification. It may then be a copy of a store. */
   readonly isVerified?: boolean;
 }
 
@@ -210,9 +210,10 @@ function openRoot(folder: string, file: StoreFile, { isVerified = false }: Envir
       path: folder,
       maxDbs: MAX_DATABASES,
       readOnly: isVerified,
-      // Flush each commit before it becomes visible, so that no reader sees a state that a failed flush discards.
+      // Each commit is flushed before it becomes visible, so that no reader sees data that a failed flush discards.
       overlappingSync: false,
-      // GroupCommit groups writes. lmdb's own grouping leaves a rejected promise unhandled when a commit fails.
+      // `GroupCommit` groups writes instead: with lmdb's own grouping, a failed commit leaves a promise rejected and
+      // unhandled.
       eventTurnBatching: false,
     } as Parameters<typeof open>[0] & { path: string }); // lmdb's types lack eventTurnBatching
     file.opened({ readOnly: isVerified });

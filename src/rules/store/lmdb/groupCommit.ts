@@ -4,7 +4,7 @@ import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import { StoreUnavailable } from '../../index.ts';
 import type { Reserve } from './reserve.ts';
 
-/** Write of one record; without `value`, the record is removed. */
+/** Write of one record. Without `value`, the record is removed. */
 export interface Write {
   readonly database: Database;
   readonly key: string | number | string[];
@@ -22,19 +22,22 @@ export interface GroupCommitDependencies {
 }
 
 interface Waiting {
-  /** Whether the operation is a deletion, which frees space in the end. */
+  /** Whether the operation is a deletion, which frees disk space. */
   readonly makesRoom: boolean;
-  /** Runs the operation in the transaction. The returned function settles the promise after a durable commit. */
+  /**
+   * Runs the operation in the transaction. The function that it returns is called after a durable commit, and settles
+   * the promise of the operation.
+   */
   readonly execute: () => () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Runs operations in transactions, and settles their promises when the commit is durable. Operations that arrive
- * during a flush share the next transaction, which limits the number of flushes.
+ * Runs operations in transactions, and settles the promise of each operation when the commit is durable. Operations
+ * that arrive during a flush share the next transaction, which limits the number of flushes.
  *
- * An operation reads and decides before any write, so an operation that throws while deciding fails alone. A failed
- * write or commit (disk full) aborts the transaction, and all its operations fail with `StoreUnavailable`.
+ * An operation decides before it writes, so an operation that throws while deciding fails alone. If a write or commit
+ * fails (disk full), the transaction is aborted and all its operations fail with `StoreUnavailable`.
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;
@@ -49,7 +52,10 @@ export class GroupCommit {
     this.#file = file;
   }
 
-  /** Runs an operation. `makesRoom` marks a deletion, which is possible even on a full disk. */
+  /**
+   * Runs an operation: calls `decide` in a transaction, and writes the records that it returns. `makesRoom` marks a
+   * deletion, which is possible even if the disk is full.
+   */
   run<T>(decide: () => Decision<T>, { makesRoom = false } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const execute = () => {
@@ -72,7 +78,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // Operations of this event loop iteration share the first transaction.
+    // The first transaction includes all operations of this iteration of the event loop.
     await new Promise(setImmediate);
     try {
       while (this.#waiting.length > 0) {
@@ -87,7 +93,7 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     if (this.#reserve.ensure()) return this.#tryToCommit(group);
-    // The reserved space is only for deletions.
+    // The disk is full, and the reserved space is only for deletions.
     const unavailable = new StoreUnavailable('The rules could not be written: the disk is full');
     for (const operation of group) if (!operation.makesRoom) operation.fail(unavailable);
     const deletions = group.filter(({ makesRoom }) => makesRoom);
@@ -101,9 +107,9 @@ export class GroupCommit {
       const write = (): void => {
         settle = group.map((operation) => operation.execute());
       };
-      // LMDB rolls back only a child transaction when its callback throws.
+      // A child transaction is needed, because LMDB rolls back no other transaction when its callback throws.
       await this.#file.commit(() => this.#environment.childTransaction(write));
-      // If the file was removed during the commit, the data is lost even if the commit succeeded.
+      // If the data file was removed during the commit, the written data is lost even though the commit succeeded.
       this.#file.assertInPlace();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

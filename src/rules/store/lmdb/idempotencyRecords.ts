@@ -11,18 +11,18 @@ import {
 import type { RulesEnvironment } from './environment.ts';
 import type { Write } from './groupCommit.ts';
 
-/** Maximum number of expired retry keys that a create removes. More than one, so that they cannot accumulate. */
+/** Maximum number of expired retry keys that one creation removes. It exceeds one, so that they cannot accumulate. */
 const EXPIRED_KEYS_CLEARED = 10;
 const MICROS_PER_MILLI = 1000;
 
-/** Creation with a retry key. Hashes bound the stored size, regardless of the key's length. */
+/** Creation of a rule with a retry key. The key and the rule are stored as hashes, so that their size is fixed. */
 export interface Retry {
   readonly key: string[];
-  /** Hash of the canonical text: equal for equivalent rules. */
+  /** Hash of the rule's canonical text. It is equal for equivalent rules. */
   readonly fingerprint: string;
 }
 
-/** Stored results of creations with retry keys, returned when the creation is repeated. */
+/** Stores the results of creations with retry keys, and returns a result if its creation is repeated. */
 export class IdempotencyRecords {
   readonly #environment: RulesEnvironment;
   readonly #format: RuleFormat;
@@ -36,7 +36,7 @@ export class IdempotencyRecords {
     return { key: [accountId, sha256(retryKey)], fingerprint: sha256(this.#format.canonicalText(rule)) };
   }
 
-  /** Returns the stored result of a creation. Throws `KeyReused` if it was for another rule. */
+  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used to create another rule. */
   find(retry: Retry): CreatedRule | undefined {
     const first = this.#environment.firstAnswers.get(retry.key);
     if (!first || this.#isExpired(first)) return undefined;
@@ -48,7 +48,7 @@ export class IdempotencyRecords {
     const { firstAnswers, firstAnswerAges } = this.#environment;
     const writes: Write[] = [];
     for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {
-      // The key may have been used again since, with a newer result that must remain.
+      // Another creation may have stored a newer result under the same retry key. That result must remain.
       const kept = firstAnswers.get(key);
       const isOwn = kept?.at === at;
       if (kept && isOwn && !this.#isExpired(kept)) break;
@@ -63,7 +63,10 @@ export class IdempotencyRecords {
     return writes;
   }
 
-  /** A result with a future time was stored while the clock ran ahead. Its life starts when that was noticed. */
+  /**
+   * A result with a future time was stored while the wall clock ran ahead. Its life starts when the store noticed
+   * that.
+   */
   #isExpired({ wallClock }: IdempotencyRecord): boolean {
     const now = this.#environment.wallClock();
     const from = wallClock <= now ? wallClock : this.#environment.behindSince;

@@ -1,4 +1,4 @@
-/** Rules, tokens and audit log in LMDB. */
+/** Stores of rules, access lists, tokens and audit log in LMDB. */
 export { openRulesStorage } from './openRulesStorage.ts';
 export { readRules, writeRules } from './rulesDump.ts';
 export { verifyRules } from './verifyRules.ts';

@@ -7,12 +7,12 @@ import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
 
 export interface RulesStorageOptions {
-  /** Clock for the times of changes. Default: the wall clock. */
+  /** Returns the current time, for the times of changes. Default: the wall clock. */
   readonly now?: () => Micros;
   readonly format?: RuleFormat;
 }
 
-/** Opens the store in `${dataDir}/rules`. Throws `StoreUnavailable` if it cannot be opened. */
+/** Opens the stores in `${dataDir}/rules`. Throws `StoreUnavailable` if the folder cannot be opened. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);

@@ -1,20 +1,20 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 
-/** Far more than a deletion needs, because many deletions may run before they free space. */
+/** Size of the reserve: far more than one deletion needs, because many deletions may run before they free space. */
 const RESERVE_BYTES = 1024 * 1024;
 
-/** Disk space reserved for deletions. LMDB writes a deletion to new pages, so a full disk would prevent it. */
+/** Disk space reserved for deletions. LMDB writes a deletion to new pages, so deletions would fail on a full disk. */
 export class Reserve {
   readonly #file: string;
   #isThere: boolean;
 
-  /** Creates no file yet, because startup must not wait for the disk and a store without writes needs no reserve. */
+  /** Creates no file, because startup must not wait for the disk and a store without writes needs no reserve. */
   constructor(file: string) {
     this.#file = file;
     this.#isThere = hasSize(file);
   }
 
-  /** Frees the reserved space. Returns false if none was reserved. */
+  /** Frees the reserved space. Returns false if no space was reserved. */
   free(): boolean {
     if (!this.#isThere) return false;
     rmSync(this.#file, { force: true });
@@ -22,7 +22,9 @@ export class Reserve {
     return true;
   }
 
-  /** Reserves the space if needed. Returns false if the disk is too full; only deletions are possible then. */
+  /**
+   * Reserves the space unless it is reserved already. Returns false if the disk is too full; only deletions may run.
+   */
   ensure(): boolean {
     this.#isThere ||= fill(this.#file);
     return this.#isThere;
@@ -39,7 +41,7 @@ function fill(file: string): boolean {
   try {
     const descriptor = openSync(file, 'w', 0o600);
     try {
-      // Written in full, because a sparse file would reserve no space.
+      // The file is written completely, because a sparse file would reserve no space.
       let left = RESERVE_BYTES;
       while (left > 0) left -= writeSync(descriptor, Buffer.alloc(left));
       fsyncSync(descriptor);

@@ -23,7 +23,7 @@ import { auditWrite, type RulesEnvironment } from './environment.ts';
 import type { Decision, Write } from './groupCommit.ts';
 import { IdempotencyRecords, type Retry } from './idempotencyRecords.ts';
 
-/** Rules in LMDB, keyed by account and id. The account state shows whether a reader's snapshot is current. */
+/** Rules in LMDB, keyed by account and id. The stored `changedAt` of an account shows if cached rules are current. */
 export class LmdbRuleStore implements RuleStore {
   readonly #environment: RulesEnvironment;
   readonly #format: RuleFormat;
@@ -143,7 +143,7 @@ export class LmdbRuleStore implements RuleStore {
     return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
   }
 
-  /** Returns the writes that delete the rules. Each deletion gets a unique time. */
+  /** Returns the records to write when rules are deleted. Each deletion gets a unique time. */
   #deletionOf(accountId: string, rules: readonly Rule[], actor: Actor): Write[] {
     const first = this.#environment.nextMoment();
     const changes = rules.map((before, index): RuleChange => {
@@ -179,7 +179,7 @@ export class LmdbRuleStore implements RuleStore {
     return writes;
   }
 
-  /** A rule's target never changes, so only creation and deletion write the index entry. */
+  /** Returns the writes to the index of targets. A rule's target never changes, so an update needs none. */
   #targetWrites({ account, rule, before, after }: RuleChange): Write[] {
     const database = this.#environment.targets;
     if (!before && after) return [{ database, key: [account, targetOf(after), rule], value: true }];
@@ -229,7 +229,7 @@ interface Updated {
 
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
-/** Sorts after every UUID. */
+/** Sorts after every rule id, which is a UUID. */
 const LAST_ID = '\uffff';
 
 function byCreation(a: Rule, b: Rule): number {

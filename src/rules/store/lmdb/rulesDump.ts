@@ -1,4 +1,4 @@
-/** Copies all records of a rules store in LMDB, for `floodgate store copy`. */
+/** Reads and writes the records of a rules store in LMDB, for `floodgate store copy`. Omits last uses of tokens. */
 import type { Database, Key } from 'lmdb';
 import { accessLists, type Batches, type StoreRecord, StoreUnavailable, targetOf } from '../../index.ts';
 import { type AccountState, type ListsState, RulesEnvironment } from './environment.ts';
@@ -6,10 +6,10 @@ import type { Write } from './groupCommit.ts';
 
 const TABLES = ['rules', 'listEntries', 'tokens', 'firstAnswers', 'audit'] as const;
 const RECORDS_PER_PAGE = 1000;
-/** Sorts after every id. */
+/** Sorts after every id of a rule or entry. */
 const LAST_ID = '\uffff';
 
-/** Yields all records. Throws `StoreUnavailable` at the end if the store changed during the read. */
+/** Yields the records in batches. Throws `StoreUnavailable` at the end if the store was changed during the read. */
 export async function* readRules(folder: string): AsyncGenerator<readonly StoreRecord[]> {
   const environment = RulesEnvironment.open(folder);
   try {
@@ -17,7 +17,7 @@ export async function* readRules(folder: string): AsyncGenerator<readonly StoreR
     yield [{ table: 'clock', key: 'clock', value: { moment, behindSince } }];
     for (const table of TABLES)
       for (const page of pagesOf(environment[table] as Database<unknown, Key>))
-        yield page.map((record) => ({ table, ...record }) as StoreRecord); // as the table stores it
+        yield page.map((record) => ({ table, ...record }) as StoreRecord); // records have the types of the table
     environment.refresh();
     if (environment.changedAt !== moment)
       throw new StoreUnavailable('The rules were changed while they were copied: try again');
@@ -26,7 +26,7 @@ export async function* readRules(folder: string): AsyncGenerator<readonly StoreR
   }
 }
 
-/** Reads in pages, so that no read transaction stays open while the target writes. */
+/** Reads a database in pages, so that no read transaction stays open while the target of the copy is written. */
 function* pagesOf<V, K extends Key>(database: Database<V, K>): Generator<{ key: K; value: V }[]> {
   let start: K | undefined;
   do {
@@ -63,7 +63,7 @@ const put = (database: Database, key: unknown, value: unknown): Write => ({
   ...{ database, key: key as Write['key'], value }, // readonly
 });
 
-/** Returns the account states, derived from the audit log and the stored rules and entries. */
+/** Returns the writes of the states of accounts and lists, which are derived from audit log, rules and entries. */
 function accountWrites(environment: RulesEnvironment): Write[] {
   const { rules, listEntries, audit } = environment;
   environment.refresh();

@@ -14,7 +14,7 @@ import {
 } from '../../index.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
 
-/** 128 random bits, the length of the ids that Cloudflare's token verification returns. */
+/** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
 
 /** Tokens in LMDB, keyed by the hash of their secret, with an index by id. */
@@ -85,7 +85,7 @@ export class LmdbTokenStore implements TokenStore {
   }
 
   #refuseOneTooMany(moment: string): void {
-    // Usually few tokens were ever created. Then their number alone shows that the limit is not reached.
+    // Usually so few tokens exist, valid or not, that their number alone shows that the limit is not reached.
     if (this.#environment.tokens.getKeysCount() < MAX_VALID_TOKENS) return;
     let valid = 0;
     for (const { value } of this.#environment.tokens.getRange())

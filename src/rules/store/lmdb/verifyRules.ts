@@ -3,7 +3,10 @@ import type { Database, Key } from 'lmdb';
 import { type AuditEntry, type Rule, ruleFormat, targetOf, withoutHash } from '../../index.ts';
 import { RulesEnvironment } from './environment.ts';
 
-/** Returns the problems of a store, whose audit log must yield the stored records. Can run next to a writer. */
+/**
+ * Returns the differences between the stored records and those that the audit log yields when it is replayed, and
+ * errors in counts and indexes. Can run while another process writes.
+ */
 export async function verifyRules(folder: string): Promise<string[]> {
   const environment = RulesEnvironment.open(folder, undefined, { isVerified: true });
   try {
@@ -64,7 +67,7 @@ function addListProblems(
     }
 }
 
-/** Returns all records. The database may be missing in a new store, because a read-only open does not create it. */
+/** Returns all records of a database. A new store may lack it, because a read-only open creates no database. */
 function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { key: K; value: V }[] {
   return [...(database?.getRange() ?? [])];
 }

@@ -24,7 +24,7 @@ interface Listed {
   readonly entry: AccessEntry;
 }
 
-/** Allow and deny lists in PostgreSQL. Both lists of an account share one cached snapshot. */
+/** Access lists in PostgreSQL. The entries of both lists of an account are cached together. */
 export class PostgresAccessListStore implements AccessListStore {
   readonly #parts: StoreParts;
   readonly #accounts: CachedCollections<Listed>;
@@ -151,7 +151,7 @@ export class PostgresAccessListStore implements AccessListStore {
     return this.#parts.feed.lists.add(listener);
   }
 
-  /** Each deletion gets a unique time. Returns the number of entries. */
+  /** Deletes the entries that `find` returns, each with a unique time. Returns the number of deleted entries. */
   async #delete(
     key: AccessListKey,
     actor: Actor,

@@ -10,10 +10,10 @@ import {
 import type { Connections } from './connection/connections.ts';
 import { queries } from './tables.ts';
 
-/** Entries per query; about 1 MB. */
+/** Number of audit entries that one query reads; about 1 MB. */
 const ENTRIES_PER_READ = 1000;
 
-/** Audit log in PostgreSQL, keyed by the time of each change. */
+/** Audit log in PostgreSQL. The entries are keyed by the time of the change. */
 export class PostgresAuditLog implements AuditLog {
   readonly #connections: Connections;
 
@@ -39,7 +39,7 @@ export class PostgresAuditLog implements AuditLog {
     return { entries: rows.slice(0, limit).map(({ entry }) => entry), next: rows[limit]?.at };
   }
 
-  /** Each filter has an index, so entries that do not match cost nothing. */
+  /** Returns audit entries of a range of times. Each filter has an index, so other entries need not be read. */
   #entries({ account, rule }: AuditFilter, { lowest, highest, newestFirst, limit }: Range): Promise<Row[]> {
     let query = queries
       .selectFrom('audit')

@@ -7,14 +7,20 @@ import { ConnectionFailed } from './connection/failures.ts';
 export interface CachedCollectionsOptions<Item> {
   readonly connections: Connections;
   readonly snapshots: SnapshotCache<Item>;
-  /** Query for the last change time of a key; no row if the key never had data. */
+  /** Query for the time of a key's last change. It returns no row if the key never had data. */
   readonly changedAt: (key: string) => CompiledQuery<{ at: Micros }>;
-  /** Query for the change time and ordered items in one snapshot; it has a single null item if there are none. */
+  /**
+   * Query for a key's items in order, each row with the time of the key's last change. Without items, it returns one
+   * row whose item is null.
+   */
   readonly all: (key: string) => CompiledQuery<{ at: Micros; item: Item | null }>;
   readonly finish: (item: Item) => Item;
 }
 
-/** Cached collections. Reads return what the database confirms, or cached data if the database is unreachable. */
+/**
+ * Collections of items with a cache. A read uses the cache if the database confirms that it is current, or if the
+ * database is unreachable.
+ */
 export class CachedCollections<Item> {
   readonly #options: CachedCollectionsOptions<Item>;
   readonly #toRead = new Set<string>();
@@ -23,7 +29,10 @@ export class CachedCollections<Item> {
     this.#options = options;
   }
 
-  /** Returns undefined if the key never had data. Throws `StoreUnavailable` if nothing is cached during an outage. */
+  /**
+   * Returns the items of a key, or undefined if it never had data. Throws `StoreUnavailable` if the database is
+   * unreachable and the cache lacks the key.
+   */
   async read(key: string): Promise<readonly Item[] | undefined> {
     const { connections, snapshots } = this.#options;
     try {
@@ -31,7 +40,7 @@ export class CachedCollections<Item> {
       if (state === undefined) return undefined;
       const items = snapshots.get(key, state.at);
       if (items === undefined) return await this.#readAll(key);
-      // Setting the snapshot again makes it the most recently used one.
+      // Setting the items again makes them the most recently used ones, which are evicted last.
       snapshots.set(key, state.at, items);
       return items;
     } catch (error) {
@@ -39,7 +48,7 @@ export class CachedCollections<Item> {
     }
   }
 
-  /** Returns one item; from the cache if the database is unreachable. */
+  /** Returns one item from the database, or from the cache if the database is unreachable. */
   async readOne(
     key: string,
     {
@@ -67,7 +76,7 @@ export class CachedCollections<Item> {
 
   async #readWaiting(): Promise<void> {
     for (const key of this.#toRead) {
-      // After a failure, the next poll compares all cached data and finds the key again.
+      // A failure is ignored, because the next poll then compares all cached data and reports the key again.
       await this.#readAll(key).catch(() => undefined);
       this.#toRead.delete(key);
     }

@@ -7,7 +7,7 @@ import { Listeners } from './connection/listeners.ts';
 import { statement } from './connection/statement.ts';
 
 export const CHANGE_CHANNEL = 'floodgate_changes';
-/** Polling interval, in case notifications are lost. A change must take effect on all instances within two seconds. */
+/** Interval of polls, for lost notifications. A change must take effect on all instances within two seconds. */
 const POLL_INTERVAL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
@@ -30,13 +30,13 @@ export interface ChangeFeedDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** Finds changes of all instances by notifications and polling, and detects when the database is back. */
+/** Detects changes by all instances, through notifications and polls, and when the database is reachable again. */
 export class ChangeFeed {
   readonly rules = new Listeners();
   readonly lists = new Listeners();
-  /** Called when tokens may have changed. Called again if it rejects. */
+  /** Called when tokens may have changed. If it rejects, it is called again. */
   onTokens: () => Promise<void> = async () => undefined;
-  /** Called when API keys may have changed, and again if it rejects. `isAll`: all cached keys may be outdated. */
+  /** Called when API keys may have changed; again if it rejects. `isAll`: every cached key may be outdated. */
   onKeys: (isAll: boolean) => Promise<void> = async () => undefined;
   readonly #connections: Connections;
   readonly #log: Log;
@@ -44,7 +44,7 @@ export class ChangeFeed {
   #seen: Micros | undefined;
   #tokensSeen: Micros = -1;
   #keysSeen: Micros = -1;
-  /** Monotonic time of the last successful comparison of the cached data with the database. */
+  /** Start of the last successful poll, on the monotonic clock. Cached data was current then. */
   #syncedAtMs: number;
   #comparesAll = true;
   #looking: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class ChangeFeed {
     this.#log = log;
   }
 
-  /** Rejects if LISTEN or the first read fails. */
+  /** Starts to receive notifications and to poll. Rejects if LISTEN or the first poll fails. */
   async start(): Promise<void> {
     await this.#listen();
     await this.#poll();
@@ -102,8 +102,8 @@ export class ChangeFeed {
       if (this.#isClosed) return;
       this.#listen().then(
         () => {
-          // Notifications were missed while disconnected. Everything is compared, because a restored database may
-          // even have lost changes.
+          // Notifications were missed while disconnected. All cached data is compared with the database, which may
+          // even have lost changes if it was restored from a backup.
           this.#comparesAll = true;
           this.#pollSoon();
         },
@@ -120,7 +120,7 @@ export class ChangeFeed {
     }
     this.#looking = this.#poll()
       .catch((error: unknown) => {
-        // After any failure, the next poll compares everything.
+        // After a failure, the next poll compares all cached data with the database.
         this.#comparesAll = true;
         if (!(error instanceof ConnectionFailed))
           this.#log.warn({ reason: String(error) }, 'cannot poll the rules database');
@@ -148,7 +148,7 @@ export class ChangeFeed {
     );
     const tell = (listeners: Listeners, changedAt: (row: Row) => Micros): void => {
       const moments = new Map([...states].map(([account, row]) => [account, changedAt(row)]));
-      // Include accounts that the database no longer contains.
+      // Cached accounts that the database no longer contains are reported too.
       for (const account of known) if (!moments.has(account)) moments.set(account, 0);
       listeners.applyPoll(moments, { since, moment: clock.moment, comparesAll });
     };

@@ -6,22 +6,22 @@ import { ConnectionFailed } from './connection/failures.ts';
 import { statement } from './connection/statement.ts';
 import { type CommitMarker, Transaction } from './transaction.ts';
 
-/** Maximum time that a change waits in the queue. Equal to the database's lock timeout for the clock row. */
+/** Maximum time that a change waits in the queue. It equals the lock timeout of the database for the clock row. */
 const MAX_QUEUED_MS = 8_000;
-/** Maximum time to look up a commit. An interrupted transaction locks the clock row for a shorter time. */
+/** Maximum time to find out whether a commit took effect. An interrupted transaction locks the clock row for less. */
 const LOOK_UP_MS = 10_000;
 const LOOK_UP_PAUSE_MS = 200;
 
 export interface CommitQueueOptions {
-  /** Clock that stamps changes. Default: the clock of the database. */
+  /** Returns the current time, for the times of changes. Default: the clock of the database. */
   readonly now?: (() => Micros) | undefined;
-  /** Maximum time in milliseconds to look up a commit's outcome. */
+  /** Maximum time in milliseconds to find out whether a commit took effect. */
   readonly lookUpMs?: number | undefined;
 }
 
 /**
- * Runs changes one after the other, each in its own transaction, and resolves when it is durable. Every transaction
- * locks the clock first, so a second connection would only wait in the database and be missing for reads.
+ * Runs changes one after the other, each in its own transaction. A promise resolves when its change is durable. Every
+ * transaction locks the clock row first, so a second connection for changes would only wait, and reads would lack it.
  */
 export class CommitQueue {
   readonly #connections: Connections;
@@ -36,7 +36,7 @@ export class CommitQueue {
     this.#now = now;
   }
 
-  /** Whether the database was reachable and rejected the last change. */
+  /** Whether the last change failed although the database was reachable. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -46,8 +46,9 @@ export class CommitQueue {
   }
 
   /**
-   * Commits an operation, or rolls it back if it throws. Throws `StoreUnavailable` if the database fails, and
-   * `OutcomeUnknown` if the response to COMMIT was lost and the outcome cannot be looked up.
+   * Runs an operation and commits its writes, or rolls them back if it throws. Throws `StoreUnavailable` if the
+   * database fails, and `OutcomeUnknown` if the response to COMMIT was lost and it cannot be checked whether it took
+   * effect.
    */
   run<T>(operation: (transaction: Transaction) => Promise<T>): Promise<T> {
     const queuedAtMs = performance.now();
@@ -70,7 +71,7 @@ export class CommitQueue {
     let settle: () => T;
     try {
       this.#connections.assertReachable();
-      // `withRetries` repeats the transaction only if none of it was committed.
+      // `withRetries` repeats the transaction only after a failure in which nothing was committed.
       settle = await this.#connections.withRetries((connection) => this.#transact(connection, operation));
       this.#hasFailed = false;
     } catch (error) {
@@ -80,7 +81,10 @@ export class CommitQueue {
     return settle();
   }
 
-  /** Returns a function that returns the operation's result, or throws its error unless the database failed. */
+  /**
+   * Runs an operation in a transaction. Returns a function that returns the operation's result or throws its error.
+   * Failures of the database are thrown at once.
+   */
   async #transact<T>(
     connection: Connection,
     operation: (transaction: Transaction) => Promise<T>,
@@ -109,13 +113,15 @@ export class CommitQueue {
     return () => result;
   }
 
-  /** Returns whether a failed COMMIT took effect. Throws `OutcomeUnknown` if the database stays unreachable. */
+  /**
+   * Returns whether a COMMIT without a response took effect. Throws `OutcomeUnknown` if it cannot find out in time.
+   */
   async #isStored({ at, entry }: CommitMarker, cause: unknown): Promise<boolean> {
     const deadlineMs = performance.now() + this.#lookUpMs;
     for (;;) {
       try {
         return await this.#connections.borrow(async (connection) => {
-          // The interrupted transaction locks the clock row until it ends, so this statement waits for its end.
+          // The interrupted transaction locks the clock row, so this statement waits until that transaction ends.
           await connection.command('BEGIN; SELECT FROM floodgate.clock FOR UPDATE');
           const [found] = await connection.query(
             statement<{ entry: string }>('SELECT entry::text FROM floodgate.audit WHERE at = $1', [at]),

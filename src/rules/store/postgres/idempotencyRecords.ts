@@ -11,19 +11,19 @@ import { statement } from './connection/statement.ts';
 import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Maximum number of expired retry keys that a create removes. More than one, so that they cannot accumulate. */
+/** Maximum number of expired retry keys that one creation removes. It exceeds one, so that they cannot accumulate. */
 const EXPIRED_KEYS_CLEARED = 10;
 const LIFE_MICROS = RETRY_KEY_LIFE_MS * 1000;
 
-/** Creation with a retry key. Hashes bound the stored size, regardless of the key's length. */
+/** Creation of a rule with a retry key. The key and the rule are stored as hashes, so that their size is fixed. */
 export interface Retry {
   readonly account: string;
   readonly key: string;
-  /** Hash of the canonical text: equal for equivalent rules. */
+  /** Hash of the rule's canonical text. It is equal for equivalent rules. */
   readonly fingerprint: string;
 }
 
-/** Stored results of creations with retry keys, returned when the creation is repeated. */
+/** Stores the results of creations with retry keys, and returns a result if its creation is repeated. */
 export class IdempotencyRecords {
   readonly #format: RuleFormat;
 
@@ -35,7 +35,7 @@ export class IdempotencyRecords {
     return { account, key: sha256(retryKey), fingerprint: sha256(this.#format.canonicalText(rule)) };
   }
 
-  /** Returns the stored result of a creation. Throws `KeyReused` if it was for another rule. */
+  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used to create another rule. */
   async find(
     transaction: Transaction,
     { account, key, fingerprint }: Retry,
@@ -81,12 +81,15 @@ const CLEAR = `DELETE FROM floodgate.idempotency_keys WHERE at IN (
   WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)
   ORDER BY at LIMIT $4)`;
 
-/** Returns [a, b, flag]: results stored until `a` have expired and, if the flag is true, those stored after `b`. */
+/**
+ * Returns [a, b, flag]: results that were stored at or before `a` by the wall clock have expired. If the flag is
+ * true, results that were stored after `b` have expired too.
+ */
 function expiredBefore({ wallClock, behindSince }: Transaction): [Micros, Micros, boolean] {
   return [wallClock - LIFE_MICROS, wallClock, behindSince !== null && behindSince + LIFE_MICROS <= wallClock];
 }
 
-/** A result with a future time was stored while the clock ran ahead. Its life starts when that was noticed. */
+/** A result with a future time was stored while the wall clock ran ahead. Its life starts when that was noticed. */
 function isExpired(transaction: Transaction, keptAt: Micros): boolean {
   const [before, now, future] = expiredBefore(transaction);
   return keptAt <= now ? keptAt <= before : future;

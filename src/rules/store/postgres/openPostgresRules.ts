@@ -20,30 +20,30 @@ import { prepareSchema } from './schema.ts';
 import { PostgresTokenStore } from './tokenStore.ts';
 
 export interface PostgresRulesOptions {
-  /** URL in libpq's format: postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full. */
+  /** URL of the database in libpq's format: postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full. */
   readonly url: string;
-  /** Clock for the times of changes. Default: the clock of the database. */
+  /** Returns the current time, for the times of changes. Default: the clock of the database. */
   readonly now?: (() => Micros) | undefined;
   readonly format?: RuleFormat;
-  /** Maximum time in milliseconds to look up a commit whose response was lost. */
+  /** Maximum time in milliseconds to find out whether a commit took effect if its response was lost. */
   readonly lookUpMs?: number;
 }
 
 export interface PostgresRulesDependencies {
   readonly log: Log;
-  /** Clock for the age of cached data. Default: the clock of the process. */
+  /** Monotonic clock in milliseconds that measures the age of cached data. Default: the clock of the process. */
   readonly monotonicMs?: () => number;
 }
 
 const TAKES_WRITES = `SELECT current_setting('transaction_read_only') = 'off' AS is_writable,
   greatest(0, moment - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS behind FROM floodgate.clock`;
-/** A write without effect that needs the same privileges and resources as any write. */
+/** Statement that changes nothing, but needs the same privileges and resources as any write. */
 const TRY_WRITE = 'UPDATE floodgate.clock SET moment = moment';
 const CLOSE_TIMEOUT_MS = 3_000;
-/** Tolerance for small steps of wall clocks. */
+/** A wall clock that is behind the last change by less is not reported, because wall clocks make small steps. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
 
-/** Opens the store and creates missing tables. Throws `BadStoreAddress`, and `StoreUnavailable` if it is unusable. */
+/** Opens the stores and creates missing tables. Throws `StoreUnavailable`, and `BadStoreAddress` for a bad URL. */
 export async function openPostgresRules(
   { url, now, format = ruleFormat, lookUpMs }: PostgresRulesOptions,
   { log, monotonicMs = () => performance.now() }: PostgresRulesDependencies,
@@ -55,7 +55,7 @@ export async function openPostgresRules(
   const close = async (): Promise<void> => {
     await commits.idle();
     const closed = feed.close().then(() => connections.close());
-    // The database may be unreachable, so closing has a time limit.
+    // Closing has a time limit, because an unreachable database does not respond.
     await Promise.race([closed, pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   };
   const look = async (): Promise<{ is_writable: boolean; behind: Micros } | undefined> =>

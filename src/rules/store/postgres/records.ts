@@ -18,7 +18,7 @@ interface Row {
   readonly key: unknown;
 }
 
-/** Records in PostgreSQL with a full replica in memory. Each poll reads the changed records. */
+/** API keys of the gateway in PostgreSQL, with a replica of all keys in memory. Each poll reads the changed keys. */
 export class PostgresRecords implements SharedRecords {
   readonly #parts: StoreParts;
   #known: ReadonlyMap<string, unknown> = new Map();
@@ -50,7 +50,7 @@ export class PostgresRecords implements SharedRecords {
   async change(key: string, decide: (stored: unknown) => unknown): Promise<unknown> {
     const { connections } = this.#parts;
     connections.assertReachable();
-    // The transaction is repeated after a lost connection, so `decide` must return the same value for the same
+    // If the connection is lost, the transaction is repeated. So `decide` must return the same value for the same
     // record.
     const changed = await connections.withRetries(async (connection) => {
       const transaction = await Transaction.begin(connection);
@@ -65,13 +65,17 @@ export class PostgresRecords implements SharedRecords {
       return decided ?? row?.key;
     });
     if (changed === undefined) return undefined;
-    // A read that started before the commit may finish after it.
+    // A read that started before the commit may finish after it, and would then replace the changed record in the
+    // replica.
     await this.#reading.catch(() => undefined);
     this.#know(new Map(this.#known).set(key, changed));
     return changed;
   }
 
-  /** Reads run one after the other, so that an older state cannot replace a newer one. */
+  /**
+   * Reads changed keys into the replica, or all keys. Reads run one after the other, so that an older state cannot
+   * replace a newer one.
+   */
   #read(how: { readonly isAll: boolean; readonly evenIfAway: boolean }): Promise<void> {
     const read = this.#reading.catch(() => undefined).then(() => this.#readNow(how));
     this.#reading = awaitedLater(read);

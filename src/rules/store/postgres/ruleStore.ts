@@ -29,7 +29,7 @@ const COMPETING = `SELECT (SELECT count(*) FROM floodgate.rules WHERE account = 
   ARRAY(SELECT id FROM floodgate.rules WHERE account = $1 AND target = $2 ORDER BY id) AS ids`;
 const NO_RULES: readonly Rule[] = Object.freeze([]);
 
-/** Rules in PostgreSQL. An account's change time shows whether a cached snapshot is current. */
+/** Rules in PostgreSQL. The stored `rules_changed_at` of an account shows whether its cached rules are current. */
 export class PostgresRuleStore implements RuleStore {
   readonly #parts: StoreParts;
   readonly #listeners: Listeners;
@@ -196,7 +196,7 @@ const storedRule = (accountId: string, ruleId: string) =>
     .where('id', '=', ruleId)
     .compile();
 
-/** Deletes rules, each with a unique time. Returns the time of the last one. */
+/** Deletes rules of an account, each with a unique time. Returns the time of the last deletion. */
 async function deleteRules(
   transaction: Transaction,
   rules: readonly Rule[],

@@ -1,4 +1,7 @@
-/** Reads and writes all records of the rules database as JSON, for `floodgate store copy`. */
+/**
+ * Reads and writes the records of the rules database as JSON, for `floodgate store copy`. Data of the guards and last
+ * uses of tokens are omitted.
+ */
 import type { Log } from '../../../platform/logging/index.ts';
 import { type StoreDump, StoreNotEmpty, type StoreRecord, type TableName, targetOf } from '../../index.ts';
 import { CHANGE_CHANNEL } from './changeFeed.ts';
@@ -8,10 +11,10 @@ import { rowsOf, statement } from './connection/statement.ts';
 import { prepareSchema } from './schema.ts';
 
 const RECORDS_PER_FETCH = 500;
-/** No timeouts, because the other store may be slow. */
+/** Turns off the timeouts for statements and idle transactions, because the other store of the copy may be slow. */
 const NO_TIMEOUT = 'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0';
 
-/** SQL that selects the records of each table, and that inserts `records` into it. */
+/** For each table, SQL that selects its records, and SQL that inserts the rows of `records` into it. */
 const TABLES: Readonly<Record<TableName, { readonly select: string; readonly insert: string }>> = {
   clock: {
     select: `'clock' AS key, json_build_object('moment', moment, 'behindSince', behind_since) AS value FROM floodgate.clock`,
@@ -47,7 +50,7 @@ const TABLES: Readonly<Record<TableName, { readonly select: string; readonly ins
     insert: `INSERT INTO floodgate.gateway_keys SELECT key#>>'{}', 0, value FROM records`,
   },
 };
-/** Derives the remaining columns, and notifies servers that use the database. */
+/** Derives the tables and columns that are not copied, and notifies servers that use the database. */
 const FINISH = `
   INSERT INTO floodgate.accounts SELECT account, coalesce(max(at) FILTER (WHERE rule IS NOT NULL), 0),
     coalesce(max(at) FILTER (WHERE rule IS NULL), 0) FROM floodgate.audit WHERE account IS NOT NULL GROUP BY account;
@@ -56,7 +59,10 @@ const FINISH = `
 const IS_EMPTY = `SELECT moment = 0 AND NOT EXISTS (SELECT FROM floodgate.gateway_keys) AS is_empty
   FROM floodgate.clock FOR UPDATE`;
 
-/** Returns the database at a URL. Methods create missing tables, and throw `StoreUnavailable` and `BadStoreAddress`. */
+/**
+ * Returns the rules store in the database at a URL. Its methods create missing tables, and throw `StoreUnavailable`
+ * and `BadStoreAddress`.
+ */
 export function rulesDump(url: string, { log }: { readonly log: Log }): StoreDump {
   const transaction = async (mode: string, use: (connection: Connection) => Promise<void>): Promise<void> => {
     const connections = new Connections(url, { log });
@@ -90,7 +96,7 @@ async function* batchesIn(connection: Connection): AsyncGenerator<readonly Store
     for (;;) {
       const rows = await rowsOf<object>(connection, `FETCH ${RECORDS_PER_FETCH} FROM copied`);
       if (rows.length === 0) break;
-      yield rows.map((row) => ({ table, ...row }) as StoreRecord); // as its table selects it
+      yield rows.map((row) => ({ table, ...row }) as StoreRecord); // with the types of its table
     }
     await connection.command('CLOSE copied');
   }

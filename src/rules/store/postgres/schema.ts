@@ -5,7 +5,7 @@ import { QueryRefused } from './connection/failures.ts';
 import { rowsOf } from './connection/statement.ts';
 
 const FORMAT = 1;
-/** Releases that know this format or a later one can use the schema. */
+/** Oldest format whose releases can use this schema. Releases that know this format or a later one may use it. */
 const OLDEST_USER = 1;
 
 const TABLES = `
@@ -62,20 +62,23 @@ const TABLES = `
   CREATE TABLE floodgate.token_uses (
     id text COLLATE "C" PRIMARY KEY, used_on text COLLATE "C" NOT NULL);`;
 
-/** Arbitrary number, equal for all instances. The instance that acquires the lock creates the tables. */
+/**
+ * Arbitrary number of an advisory lock, equal for all instances. The instance that acquires it creates the tables.
+ */
 const SCHEMA_LOCK = 7_316_480_221;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Creates the tables of a new database. Throws `StoreUnavailable` for another format or a lack of rights. */
+/** Creates the tables in a new database. Throws `StoreUnavailable` for another format or if it lacks the right. */
 export async function prepareSchema(connections: Connections): Promise<void> {
-  // The tables are checked without the lock first, because usually the tables exist and the role may lack the right
-  // to create them.
+  // The first check is without the lock, because usually the tables exist and the role may lack the right to create
+  // them.
   if (await connections.borrow(isUsable)) return;
   try {
     await connections.borrow(async (connection) => {
       await connection.command(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
       if (!(await isUsable(connection))) {
-        // A role that owns an existing schema needs no right to create one.
+        // The schema may exist already. A role that owns it may then create tables without the right to create a
+        // schema.
         if (!(await exists(connection, OWN_SCHEMA))) await connection.command('CREATE SCHEMA floodgate');
         await connection.command(TABLES);
       }
@@ -91,17 +94,18 @@ export async function prepareSchema(connections: Connections): Promise<void> {
   }
 }
 
-// `to_regclass` is not used, because it may have cached that a table was missing before another instance created it.
+// These queries do not use `to_regclass`, because it may have cached that a table was missing before another instance
+// created it.
 const OWN_SCHEMA = `SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'floodgate'`;
 const FORMAT_TABLE = `SELECT FROM pg_catalog.pg_class WHERE relname = 'format'
   AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'floodgate')`;
-/** `format` is null in tables written before 0.1.0, which lack the column. */
+/** Reads the format of the tables. It is null in tables that were written before 0.1.0, which lack the column. */
 const READ_FORMAT = `SELECT (to_json(f)->>'format')::integer AS format, oldest_user FROM floodgate.format AS f`;
 
 const exists = async (connection: Connection, query: string): Promise<boolean> =>
   (await rowsOf(connection, query)).length > 0;
 
-/** Returns false if there are no tables. Throws `StoreUnavailable` for another format. */
+/** Returns whether the tables exist. Throws `StoreUnavailable` if this release cannot use their format. */
 async function isUsable(connection: Connection): Promise<boolean> {
   if (!(await exists(connection, FORMAT_TABLE))) return false;
   const [row] = await rowsOf<{ format: number | null; oldest_user: number }>(connection, READ_FORMAT);

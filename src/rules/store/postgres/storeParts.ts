@@ -2,7 +2,7 @@ import type { ChangeFeed } from './changeFeed.ts';
 import type { CommitQueue } from './commitQueue.ts';
 import type { Connections } from './connection/connections.ts';
 
-/** Objects shared by the stores of one database. */
+/** Objects that all stores in one database share. */
 export interface StoreParts {
   readonly connections: Connections;
   readonly commits: CommitQueue;

@@ -10,16 +10,16 @@ import type { AccessEntry, AuditEntry, Micros, Rule, Token } from '../../index.t
 
 const SCHEMA = 'floodgate';
 
-/** JSON column: written as text, so that members keep their order, and read as a parsed value. */
+/** Column with JSON: written as text, so that members keep their order, and read as a parsed value. */
 type Json<T> = ColumnType<T, string, string>;
 
 export interface Tables {
-  /** Table with one row, which every writer locks first. */
+  /** Table with a single row. Every transaction that writes locks that row first. */
   readonly clock: {
     readonly moment: Micros;
     readonly tokens_changed_at: Micros;
     readonly keys_changed_at: Micros;
-    /** Time since which the wall clock has been behind `moment`, as recorded by transactions. */
+    /** Wall-clock time at which a transaction noted that the wall clock is behind `moment`; null if it is not. */
     readonly behind_since: Micros | null;
   };
   readonly accounts: {
@@ -69,7 +69,7 @@ export interface Tables {
   };
 }
 
-/** Query builder. Queries are sent by `Connections`. */
+/** Query builder for these tables. It only compiles queries; `Connections` sends them. */
 export const queries = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),

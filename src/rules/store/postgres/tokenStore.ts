@@ -16,11 +16,11 @@ import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 
-/** 128 random bits, the length of the ids that Cloudflare's token verification returns. */
+/** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
-/** Maximum age of cached tokens while the database is unreachable, because tokens may have been revoked meanwhile. */
+/** Maximum age of cached tokens if the database is unreachable. Until then, a revoked token may still be accepted. */
 const MAX_CACHED_TOKEN_AGE_MS = 5 * 60_000;
-/** Maximum number of cached tokens, which use about 5 MB. The most recently used ones are kept. */
+/** Maximum number of cached tokens, which use about 5 MB. The least recently used token is evicted. */
 const MAX_REMEMBERED = 10_000;
 
 const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
@@ -31,7 +31,7 @@ const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * 
 /** Tokens in PostgreSQL, keyed by the hash of their secret. */
 export class PostgresTokenStore implements TokenStore {
   readonly #parts: StoreParts;
-  /** Cached tokens by hash. They are read again when a poll finds that tokens changed. */
+  /** Cached tokens by hash. All are read again when a poll detects a change of tokens. */
   readonly #remembered = new Map<string, Token>();
 
   constructor(parts: StoreParts) {
@@ -114,7 +114,7 @@ export class PostgresTokenStore implements TokenStore {
     return new Map((await this.#parts.connections.read(query)).map(({ id, used_on }) => [id, used_on]));
   }
 
-  /** Uses a single statement outside `CommitQueue`, so that it does not lock the clock row. */
+  /** Runs as a single statement outside the `CommitQueue`, so that it does not lock the clock row. */
   async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
     const { connections } = this.#parts;
     connections.assertReachable();

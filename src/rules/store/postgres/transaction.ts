@@ -4,14 +4,17 @@ import { CHANGE_CHANNEL } from './changeFeed.ts';
 import type { Connection } from './connection/connection.ts';
 import { rowsOf, statement } from './connection/statement.ts';
 
-/** Forces durable commits for this transaction if the server's default is asynchronous commit. */
+/** Begins a transaction whose commit is durable, even if asynchronous commit is the server's default. */
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 const LOCK_CLOCK = `SELECT moment, tokens_changed_at, behind_since,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   FROM floodgate.clock FOR UPDATE`;
 
-/** Everything is in one statement, because each statement costs a round trip while the clock row is locked. */
+/**
+ * Writes audit entries, change times and clock. It is one statement, because each statement costs a round trip while
+ * the clock row is locked.
+ */
 const FINISH = `WITH
     audit AS (INSERT INTO floodgate.audit (at, account, rule, entry)
       SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::json[])),
@@ -29,19 +32,19 @@ interface Clock {
   readonly now: Micros;
 }
 
-/** Data by which a transaction can be looked up afterwards. */
+/** The first audit entry of a transaction, by which it can be checked whether the transaction was committed. */
 export interface CommitMarker {
   readonly at: Micros;
-  /** Exact text of the audit entry. */
+  /** Exact JSON text of the audit entry. */
   readonly entry: string;
 }
 
-/** Tolerance for small steps of the wall clock. A larger gap means that the clock ran ahead earlier. */
+/** Tolerance for small steps of the wall clock. If it is further behind the last change, it ran ahead earlier. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
 
 /**
- * Transaction that locks the clock row, so that no other instance writes until it ends. Times come from the clock of
- * the database, which all instances share.
+ * Transaction that locks the clock row, so that no other instance writes until the transaction ends. Changes get
+ * their times from the clock of the database, which all instances share.
  */
 export class Transaction {
   readonly #connection: Connection;
@@ -70,7 +73,7 @@ export class Transaction {
     return new Transaction(connection, clock, now);
   }
 
-  /** Current wall clock, not the time for a change. */
+  /** Current wall-clock time. Changes get their time from `nextMoment` instead. */
   get wallClock(): Micros {
     return this.#wallClock();
   }
@@ -79,7 +82,7 @@ export class Transaction {
     return this.#behindSince;
   }
 
-  /** Reserves `count` consecutive times that are later than all changes. Returns the first one. */
+  /** Reserves `count` consecutive times that are later than all changes, and returns the first of them. */
   nextMoment(count = 1): Micros {
     const first = Math.max(this.wallClock, this.#moment + 1);
     this.#moment = first + count - 1;
@@ -95,7 +98,7 @@ export class Transaction {
     return this.#connection.query(query);
   }
 
-  /** Writes a change. `finish` writes its audit entries and the accounts that changed. */
+  /** Writes a change. Its audit entries and the change times of its accounts are written later, by `finish`. */
   async write(query: Compilable, entries: readonly AuditEntry[]): Promise<void> {
     await this.#connection.query(query.compile());
     for (const entry of entries) {
@@ -106,12 +109,15 @@ export class Transaction {
     }
   }
 
-  /** Writes additional data of a change, without an audit entry. */
+  /** Writes data that needs no audit entry, such as the result for a retry key. */
   async writeUnaudited(query: Compilable): Promise<void> {
     await this.#connection.query(query.compile());
   }
 
-  /** Writes the audit data before COMMIT. Returns the first entry, to look the commit up; undefined without changes. */
+  /**
+   * Writes the audit entries before COMMIT. Returns the first one, by which the commit can be checked; undefined if
+   * nothing was changed.
+   */
   async finish(): Promise<CommitMarker | undefined> {
     const rows = this.#audit.map(({ at, entry }) => ({ at, entry: JSON.stringify(entry) }));
     const [first] = rows;
@@ -119,7 +125,7 @@ export class Transaction {
     const of = (member: 'account' | 'rule') =>
       this.#audit.map(({ entry }) =>
         member in entry ? (entry as { account: string; rule: string })[member] : null,
-      ); // guarded by `in`
+      ); // `in` checked that the entry has the member
     const accounts = [...this.#accounts.values()];
     await this.#connection.query(
       statement(FINISH, [
@@ -144,7 +150,7 @@ interface Compilable {
   compile(): CompiledQuery<unknown>;
 }
 
-/** Last change times of an account's rules and lists in a transaction; 0 if unchanged. */
+/** Times of the last change of an account's rules and lists by this transaction; 0 if it did not change them. */
 interface Changed {
   readonly rules: Micros;
   readonly lists: Micros;

@@ -2,10 +2,10 @@ import type { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, failureOf } from './failures.ts';
 
-/** Time limit of a statement. Above that of the database, so that a slower statement means a dead connection. */
+/** Time limit of a statement. It exceeds the limit in the database, so a slower response means a dead connection. */
 const DEADLINE_MS = 15_000;
 
-/** Connection borrowed from the pool. All failures are `StoreUnavailable`. */
+/** Connection that is borrowed from the pool. All its failures are `StoreUnavailable`. */
 export class Connection {
   readonly #client: pg.PoolClient;
   #isBroken = false;
@@ -21,10 +21,10 @@ export class Connection {
 
   async query<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> {
     const { rows } = await this.#within(this.#client.query(sql, [...parameters]));
-    return rows as Row[]; // of the type that its query was written with
+    return rows as Row[]; // the author of the query declares this type
   }
 
-  /** Runs statements. Returns the last command tag: COMMIT, or ROLLBACK if the database rolled back instead. */
+  /** Runs statements. Returns the command tag of the last one: after COMMIT, ROLLBACK if the database rolled back. */
   async command(sql: string): Promise<string> {
     const results = await this.#within<pg.QueryResult | pg.QueryResult[]>(this.#client.query(sql));
     return [results].flat().at(-1)?.command ?? '';

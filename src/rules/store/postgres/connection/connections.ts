@@ -7,12 +7,15 @@ import { BadStoreAddress } from '../../../index.ts';
 import { Connection } from './connection.ts';
 import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts';
 
-/** Maximum connections per instance. None is closed, because a database at its connection limit accepts no others. */
+/**
+ * Maximum number of connections per instance. Idle ones stay open, because a database at its connection limit would
+ * accept no new one.
+ */
 const MAX_CONNECTIONS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Maximum wait for a lock, mainly of the clock row: commits of other instances and an interrupted transaction. */
+/** Maximum wait for a lock, mainly for that of the clock row during commits of other instances. */
 const LOCK_TIMEOUT_MS = 8_000;
-/** The database ends transactions that are idle for this time, so that a dead instance does not block others. */
+/** Time after which the database ends an idle transaction, so that a dead instance does not block the others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
@@ -39,25 +42,26 @@ export class Connections {
       types: { getTypeParser },
     };
     this.#pool = new pg.Pool({ ...this.#options, max: MAX_CONNECTIONS, idleTimeoutMillis: 0 });
-    // The pool removes idle connections that are cut; on others, the running statement fails.
+    // Errors are ignored here: the pool removes an idle connection that is cut, and on others the running statement
+    // fails.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** Whether the last attempt did not reach the database. Reads then fail at once instead of waiting. */
+  /** Whether the last attempts did not reach the database. Reads then fail at once instead of waiting. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }
 
-  /** Runs a read-only query. `evenIfAway` tries an unreachable database, to detect that it is back. */
+  /** Runs a read-only query. `evenIfAway` tries even if the database was unreachable, to detect that it is back. */
   async read<Row>(query: CompiledQuery<Row>, { evenIfAway = false } = {}): Promise<Row[]> {
     if (!evenIfAway) this.assertReachable();
     return this.withRetries((connection) => connection.query(query));
   }
 
   /**
-   * Like `borrow`, but retries connection failures for a second, as pooled connections may be cut and a restarted
-   * server is back soon. After that second, the database is marked unreachable.
+   * Like `borrow`, but retries connection failures for a second, because pooled connections may be cut and a
+   * restarted server is soon back. If the database is still unreachable then, it is marked as such.
    */
   async withRetries<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     const deadlineMs = performance.now() + RETRY_MS;
@@ -80,7 +84,7 @@ export class Connections {
     if (this.#isUnreachable) throw new ConnectionFailed('earlier attempts failed');
   }
 
-  /** Passes a connection to `use`, and discards it after a failure. Database failures are `StoreUnavailable`. */
+  /** Passes a connection to `use`, and closes it if `use` fails. Failures of the database are `StoreUnavailable`. */
   async borrow<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#client();
     const connection = new Connection(client);
@@ -89,13 +93,13 @@ export class Connections {
       client.release(connection.isBroken);
       return result;
     } catch (error) {
-      // Closing the connection rolls back its open transaction.
+      // The pool closes the connection, which rolls back an open transaction.
       client.release(true);
       throw error;
     }
   }
 
-  /** Returns a connection. At the database's connection limit, waits for one of the pool's connections. */
+  /** Returns a connection of the pool. At the connection limit of the database, waits until a pooled one is free. */
   async #client(): Promise<pg.PoolClient> {
     const deadlineMs = performance.now() + CONNECT_TIMEOUT_MS;
     for (;;) {
@@ -122,7 +126,7 @@ export class Connections {
     this.#log.info({}, 'rules database reachable again');
   }
 
-  /** New connection for LISTEN, outside the pool. The caller must end it. */
+  /** Returns a new connection for LISTEN, outside the pool. The caller must end it. */
   newClient(): pg.Client {
     return new pg.Client(this.#options);
   }
@@ -132,10 +136,10 @@ export class Connections {
   }
 }
 
-/** Type of int8 columns. They contain times, which are exact as numbers. */
+/** PostgreSQL's number for the type int8. Its columns contain times and counts, which JavaScript holds exactly. */
 const INT8 = 20;
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // matches its overloads
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // matches the overloads
 
 function optionsOf(url: string): pg.ClientConfig {
   try {

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../../index.ts';
 
 interface Reason extends ErrorOptions {
-  /** SQLSTATE code of PostgreSQL, if it responded. */
+  /** SQLSTATE code of PostgreSQL; undefined if PostgreSQL did not respond. */
   readonly code?: string | undefined;
 }
 
@@ -26,7 +26,10 @@ export class QueryRefused extends StoreUnavailable {
 
 export const TOO_MANY_CONNECTIONS = '53300';
 
-/** SQLSTATE: connection exception, idle timeout, authorization, unknown database, connection limit, shutdown. */
+/**
+ * SQLSTATE codes that mean that the database was not reached: connection exception, idle timeout, authorization,
+ * unknown database, connection limit, shutdown.
+ */
 const NOT_REACHED = /^(08|25P03|28|3D000|53300|57P)/;
 const MAX_REASON_LENGTH = 300;
 
@@ -36,11 +39,11 @@ export function failureOf(error: unknown): ConnectionFailed | QueryRefused {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isAnswer = /^[0-9A-Z]{5}$/.test(code) && error instanceof Error && 'severity' in error;
   if (isAnswer && !NOT_REACHED.test(code)) return new QueryRefused(code, reason, { cause: error });
-  // Quoted names of users and databases come from the URL, and must not be logged.
+  // Names of users and databases, which PostgreSQL quotes, come from the URL and must not be logged.
   return new ConnectionFailed(reason.replaceAll(/"[^"]*"/g, '"…"'), { cause: error, code });
 }
 
-/** An AggregateError of several tried addresses has no message, only inner errors. */
+/** Returns the message of an error. An AggregateError, for several addresses of a host, has only inner messages. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -3,16 +3,16 @@ import { type Micros, parseTimestamp } from '../../../index.ts';
 export interface Poll {
   readonly since: Micros;
   readonly moment: Micros;
-  /** Whether the states include all cached accounts, changed or not. */
+  /** Whether the poll read the states of all cached accounts, even of unchanged ones. */
   readonly comparesAll: boolean;
 }
 
-/** Notifies listeners of changed accounts, once per change, for changes of all instances. */
+/** Notifies listeners of accounts that any instance changed, one time per change. */
 export class Listeners {
-  /** Returns the change time of each cached account's snapshot. */
+  /** Returns the cached accounts, each with the time of the last change that its cached data includes. */
   cached: () => ReadonlyMap<string, Micros> = () => new Map();
   readonly #listeners = new Set<(accountId: string) => void>();
-  /** Changes of this instance that were reported before a poll found them. */
+  /** Times of changes by this instance that listeners know of but no poll has read yet, by account. */
   readonly #notified = new Map<string, Micros>();
   #seen: Micros = 0;
 
@@ -21,7 +21,7 @@ export class Listeners {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reports a durable change of this instance, unless a poll has already found it. */
+  /** Notifies listeners of a durable change by this instance, unless a poll has already reported it. */
   notify(accountId: string, changedOn: string): void {
     const changedAt = parseTimestamp(changedOn);
     if (changedAt <= this.#seen) return;
@@ -29,7 +29,7 @@ export class Listeners {
     this.#call(accountId);
   }
 
-  /** Processes the accounts that a poll found, with their change times. */
+  /** Notifies listeners of changed accounts among those that a poll read, which are given with their change times. */
   applyPoll(states: ReadonlyMap<string, Micros>, { since, moment, comparesAll }: Poll): void {
     const remembered = this.cached();
     this.#seen = moment;
