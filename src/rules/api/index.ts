@@ -1,4 +1,4 @@
-/** REST API for rules, also for invalid requests below its prefix. Design: docs/internals/decisions/rules-api.md */
+/** REST API of rules, access lists, tokens and keys (rules API). Design: docs/internals/decisions/rules-api.md */
 
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {

@@ -10,7 +10,7 @@ export interface OperatorRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly permission: Permission;
-  /** Returns the result, undefined if the object in the path does not exist, or the reason for a rejection. */
+  /** Returns the result, a string with the reason for a rejection, or undefined if the path names no object. */
   readonly handle: (
     params: Readonly<Record<string, string>>,
     tokenId: string,
@@ -24,7 +24,7 @@ export interface OperatorApiOptions {
   readonly routes: readonly OperatorRoute[];
 }
 
-/** Fastify plugin of the operator routes, with the tokens, envelopes and errors of the rules API. */
+/** Fastify plugin with routes for the server's operators. Tokens, envelopes and errors are those of the rules API. */
 export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
   fastify,
   { tokens, uses, configuredTokens, routes },
@@ -52,7 +52,7 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
         request.operatorTokenId = caller.tokenId;
       },
       handler: async (request, reply) => {
-        const params = request.params as Record<string, string>; // the framework's params are an object of strings
+        const params = request.params as Record<string, string>; // Fastify's params are an object of strings
         const outcome = handle(params, request.operatorTokenId);
         if (outcome === undefined) throw new ApiError('notFound');
         if (typeof outcome === 'string') throw new ApiError('invalid', { message: outcome });

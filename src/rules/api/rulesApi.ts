@@ -35,32 +35,32 @@ export interface RulesApiOptions {
   readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
-  /** Counts uses of tokens, and is stopped with the API. Default: a separate instance. */
+  /** Counter of token uses, which is stopped with the API. Default: a separate instance. */
   readonly uses?: TokenUses | undefined;
   /** API keys of the gateway in this server. Default: no key routes. */
   readonly keys?: GatewayKeys | undefined;
-  /** Returns the client address of a request, for the audit log. Default: the socket's address. */
+  /** Returns the client's address for the audit log. Default: the remote address of the socket. */
   readonly clientAddress?: (request: IncomingMessage) => string;
-  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), not in the store. Each has all permissions for all accounts. */
+  /** Tokens from `FLOODGATE_API_TOKEN`, which are not stored. Each has all permissions for all accounts. */
   readonly configuredTokens: readonly string[];
-  /** Statistics of the guard in this server. Default: no analytics route. */
+  /** Returns the statistics of rules. Default: no route for statistics. */
   readonly analytics?: RuleAnalytics | undefined;
-  /** Status of the guard in this server. Default: no guard. */
+  /** Reports of the guard in this server. Default: no guard, so its routes are missing. */
   readonly guard?: GuardReports | undefined;
-  /** Returns the server's health in the form of the schema `Health`. Default: no health route. */
+  /** Returns the health of the server in the form of the schema `Health`. Default: no health route. */
   readonly health?: (() => Promise<object>) | undefined;
-  /** Health of each minute of the last day, oldest first, in the form of the schema `HealthMinute`. */
+  /** Returns the health in each minute of the last day, oldest first, in the form of the schema `HealthMinute`. */
   readonly healthHistory?: (() => readonly object[]) | undefined;
-  /** Called for each response with the operation id (`none` if no operation matched) and the status. */
+  /** Called for each response with its HTTP status and operation id (`none` if the request matched no operation). */
   readonly answered?: ((operationId: string, status: number) => void) | undefined;
   readonly tracer?: Tracer | undefined;
   readonly format?: RuleFormat;
-  /** Returns the age in seconds of cached data while the store is unavailable; undefined while it is available. */
+  /** Returns the age in seconds of the cached data that is used while the store is unavailable; else undefined. */
   readonly staleSeconds?: (() => number | undefined) | undefined;
   readonly rateLimit?: RateLimit | undefined;
 }
 
-/** Fastify plugin of the rules API. Register it with the base path as prefix. */
+/** Fastify plugin with the rules API. It must be registered with the base path of the API as prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
   const {
     format = ruleFormat,
@@ -88,7 +88,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
       },
     },
   );
-  // Open streams would delay a stop until its timeout.
+  // The live streams are ended first, because open streams would delay the stop of the server until its timeout.
   fastify.addHook('preClose', async () => live.end());
   fastify.addHook('onClose', () => uses.stop());
   const seeds = new SecretSeeds();
@@ -106,19 +106,20 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
-  // Bodies are read as bytes; the handlers parse them as JSON regardless of their content type.
+  // Bodies are read as bytes. Handlers parse them as JSON, regardless of their content type.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, body, done) => done(null, body),
   );
-  // Log lines contain the request id themselves, because a logger per request costs more than the response.
+  // Requests share one logger, because a logger per request costs more than the response. Log lines include the
+  // request id.
   fastify.setChildLoggerFactory((logger) => logger);
   const sendError = errorSender();
   const sendUnrouted = unroutedSender(routes, fastify.prefix);
   fastify.setNotFoundHandler(sendUnrouted);
-  // A body error must not change the response to a request without a route.
+  // A request without a route gets 404 or 405 even if its body is invalid.
   fastify.setErrorHandler((error, request, reply) =>
     request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),
   );
@@ -126,11 +127,11 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   const { answered, tracer } = options;
   if (tracer)
     fastify.addHook('onRequest', ({ routeOptions }, { raw }, done) => {
-      // The listener creates tracked responses, but fastify's types do not express this.
+      // The HTTP server creates responses of this class, but Fastify's types do not express that.
       beginHttpSpan(tracer, raw as unknown as TrackedResponse, routeOptions.url);
       done();
     });
-  // Callback style, because awaiting a promise would cost as much as a small response.
+  // The hook calls `done`, because an async hook would cost as much as a small response.
   if (answered)
     fastify.addHook('onResponse', ({ routeOptions }, { statusCode }, done) => {
       answered((routeOptions.config as RouteConfig).operationId ?? 'none', statusCode);

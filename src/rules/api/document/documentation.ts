@@ -4,7 +4,7 @@ import type { ApiResponse } from '../http/request.ts';
 import type { Route } from '../routes/route.ts';
 import { openApiDocument } from './openApi.ts';
 
-/** Returns the routes of the OpenAPI document and its try-it page. They need no token, as they contain no secret. */
+/** Returns the routes of the OpenAPI document and its try-it page. They contain no secret and need no token. */
 export function documentationRoutes(
   routes: readonly Route[],
   base: string,
@@ -12,7 +12,7 @@ export function documentationRoutes(
 ): readonly Route[] {
   let document: string | undefined;
   const readDocument = (): ApiResponse => {
-    // Built on the first request, so that startup does not wait for it.
+    // The document is built at the first request, so that startup does not wait for it.
     document ??= JSON.stringify(openApiDocument(routes, base, format), null, 2);
     return { body: document };
   };

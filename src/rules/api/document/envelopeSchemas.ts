@@ -23,7 +23,10 @@ import { apiTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
 
-/** Type of a member that is always null. Many client generators fail for the type null alone, and for constants. */
+/**
+ * Schema of a member that is always null. It allows other types too, because many client generators fail for the type
+ * null alone, and for constants.
+ */
 const alwaysNull = (type: readonly string[]): TSchema => Type.Unsafe({ type, description: 'Always null.' });
 
 const entrySchema = Type.Object(
@@ -142,7 +145,7 @@ function success(result: Record<string, TSchema>): TSchema {
 /** Returns the named schemas of the OpenAPI document. The schemas of rules also validate requests. */
 export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Rule: schemas.rule,
-  // No schema name starts with "New": Go generators use that prefix for constructors.
+  // The name is not `NewRule`, because Go generators use the prefix "New" for constructors.
   RuleCreation: schemas.newRule,
   RulePatch: schemas.rulePatch,
   AccessEntry: Type.Union([networkEntrySchema, nameEntrySchema]),

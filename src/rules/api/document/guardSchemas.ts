@@ -64,7 +64,7 @@ const summary = {
 const MAX_SECONDS = 600;
 const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
 
-/** Simulated effect of a rule. */
+/** Members that describe the effect that a rule would have had on the last minute's queries, by simulation. */
 const done = {
   paying: count('Queries that would have used a token of the rate limit.'),
   limited: count('Queries that would have found no token; a part of `paying`.'),

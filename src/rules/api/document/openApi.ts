@@ -16,10 +16,10 @@ const commonErrors: readonly ErrorCase[] = [
   'outcomeUnknown',
 ];
 
-/** Description and example of each header, by name. */
+/** Description and example of each response header, by header name. */
 type HeaderNotes = Readonly<Record<string, readonly [description: string, example: string]>>;
 
-/** Additional headers of responses, by status. */
+/** Additional response headers, by HTTP status. */
 const headersOfStatus: Readonly<Record<number, HeaderNotes>> = {
   401: {
     'WWW-Authenticate': ['Bearer, with the error of the token.', 'Bearer error="invalid_token"'],
@@ -94,7 +94,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
 type Examples = ReturnType<typeof examplesOf>;
 
 function operationOf(route: Route, examples: Examples) {
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as ParameterName); // the table has them
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as ParameterName); // the table has these
   const named = [...inPath, ...(route.parameters ?? [])].map((name) => ({ name, ...parameters[name] }));
   return {
     operationId: route.operationId,
@@ -139,7 +139,7 @@ function successOf(route: Route, examples: Examples) {
   };
 }
 
-/** Returns links from a create to the operations on the new object, for tools that follow OpenAPI links. */
+/** Returns OpenAPI links from the response to a creation to the operations on the new object. */
 function linksOf(route: Route) {
   if (!route.operationId.startsWith('create')) return {};
   const [, secret] = /^create(Token|Key)$/.exec(route.operationId) ?? [];

@@ -9,7 +9,7 @@ import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
 
-/** OpenAPI parameters. The key is the parameter's name unless `name` overrides it. */
+/** OpenAPI parameters by name. A parameter whose name is not unique sets `name`. */
 export const parameters = {
   account_id: {
     in: 'path',
@@ -203,7 +203,7 @@ export const parameters = {
     name: 'If-Match',
     in: 'header',
     description: 'Only * is accepted, because a collection has no ETag; any other value returns 412.',
-    // Any string is valid, because a failed precondition must return 412 and not 400.
+    // The schema allows any string, because a failed precondition must return 412 and not 400.
     example: '*',
     schema: Type.String(),
   },

@@ -23,9 +23,9 @@ import type { AccessListHandlers, CollectionHandlers } from '../routes/accessLis
 import { notFound } from './ruleHandlers.ts';
 
 export function accessListHandlers(store: AccessListStore): AccessListHandlers {
-  const names = Object.keys(accessLists) as AccessListName[]; // the keys of the table are the names
+  const names = Object.keys(accessLists) as AccessListName[]; // the names are the keys of the table
   const handlers = names.map((list) => [list, handlersOf(list, store)] as const);
-  return Object.fromEntries(handlers) as AccessListHandlers; // every name is among them
+  return Object.fromEntries(handlers) as AccessListHandlers; // has every name
 }
 
 function handlersOf(list: AccessListName, store: AccessListStore): CollectionHandlers {
@@ -70,8 +70,8 @@ function handlersOf(list: AccessListName, store: AccessListStore): CollectionHan
         checkIfMatch(request.headers['if-match'], entry);
         return changes;
       };
-      // The change is validated before the store's write lock is taken, so that an invalid or empty change never
-      // waits for the lock.
+      // The change is first checked without the store's write lock, so that an invalid or empty change never waits
+      // for that lock.
       if (Object.keys(decide(stored)).length === 0) return answerOf(stored);
       const entry = await store.update(keyOf(request), stored.id, { decide, actor: request.actor });
       if (!entry) throw missing(request);

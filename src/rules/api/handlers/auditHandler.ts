@@ -17,7 +17,7 @@ import {
 import { successEnvelope } from '../http/envelope.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 
-/** Maximum and default number of audit entries per page; an entry has about 1 KB. */
+/** Maximum number of audit entries per page. An entry has about 1 KB. */
 export const MAX_AUDIT_PAGE = 1000;
 export const DEFAULT_AUDIT_PAGE = 100;
 
@@ -39,7 +39,10 @@ export function auditHandler(audit: AuditLog, format: RuleFormat) {
   };
 }
 
-/** Returns a function that converts an audit entry to a list: its API form, or nothing if it has no account. */
+/**
+ * Returns a function that converts an audit entry to the form of the API. It returns a list with one item, or an
+ * empty list for an entry without an account.
+ */
 export function changeFormatter(format: RuleFormat) {
   const shownRule = (rule: Rule) => format.orderMembers(format.withDefaults(rule));
   return (change: AuditEntry): readonly object[] => {
@@ -67,7 +70,7 @@ interface AuditQuery {
   readonly from: Micros | undefined;
 }
 
-/** Parses the query. Ignores unknown parameters. Throws `InvalidRule` with all faults. */
+/** Parses the query parameters of the audit log. Ignores unknown ones. Throws `InvalidRule` with all faults. */
 function readQuery(query: ApiRequest['query']): AuditQuery {
   const faults: Fault[] = [];
   const read = <T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | undefined => {

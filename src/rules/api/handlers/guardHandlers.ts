@@ -6,7 +6,7 @@ import { notFound } from './ruleHandlers.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Maximum number of attacks per page; an attack has up to a few KB. */
+/** Maximum number of attacks per page. An attack has up to a few KB. */
 export const MAX_ATTACKS_PER_PAGE = 100;
 export const DEFAULT_ATTACKS_PER_PAGE = 25;
 const MICROS_PER_MILLI = 1000;
@@ -20,24 +20,24 @@ export interface AttackPageRequest {
   readonly datacenter: string | undefined;
 }
 
-/** Reports of this process's guard, and of the account's other guards if they share a database. */
+/** Reports of the guard in this process and, if guards share a database, of the account's other guards. */
 export interface GuardReports {
-  /** Account of the guard in this process; undefined if no guard runs. */
+  /** Account that the guard in this process protects; undefined if no guard runs. */
   readonly accountId: string | undefined;
   /** Returns the guard's current status; undefined if no guard runs. */
   status(): object | undefined;
-  /** Returns the guard's query rates for each second. */
+  /** Returns the query rates of the guard for each second; undefined if no guard runs. */
   rates(): object | undefined;
-  /** Returns the simulated effect of other sensitivities on the queries of the last minute. */
+  /** Returns the effect that other sensitivities would have had on the queries of the last minute, by simulation. */
   whatIf(): Promise<object> | undefined;
   attacks(
     accountId: string,
     request: AttackPageRequest,
   ): Promise<{ readonly result: readonly object[]; readonly total: number }>;
   attack(accountId: string, id: string): Promise<object | undefined>;
-  /** Returns recent attacks of this guard that ended since a time in milliseconds. */
+  /** Returns recent attacks on this guard that ended at or after a time in milliseconds since 1970. */
   endedSince(ms: number): readonly object[];
-  /** Returns the guards of an account, in the form of the schema `FleetInstance`. */
+  /** Returns the guards that protect an account, in the form of the schema `FleetInstance`. */
   fleet(accountId: string): Promise<readonly object[]>;
 }
 
@@ -100,7 +100,7 @@ interface Bounds {
 const PAGES: Bounds = { standard: 1, highest: Number.MAX_SAFE_INTEGER };
 const PER_PAGE: Bounds = { standard: DEFAULT_ATTACKS_PER_PAGE, highest: MAX_ATTACKS_PER_PAGE };
 
-/** Parses the query. Ignores unknown parameters. Throws `InvalidRule` with all faults. */
+/** Parses the query parameters of a list of attacks. Ignores unknown ones. Throws `InvalidRule` with all faults. */
 function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
   const faults: Fault[] = [];
   const wrong = (name: string, allowed: string): undefined => {

@@ -19,7 +19,7 @@ import { readRetryKey } from './retryKey.ts';
 import { notFound } from './ruleHandlers.ts';
 import type { SecretSeeds } from './secretSeeds.ts';
 
-/** Key in the form of the schema `GatewayKey`. */
+/** API key of the gateway in the form of the schema `GatewayKey`. */
 export interface GatewayKeyView {
   readonly id: string;
   readonly [member: string]: unknown;
@@ -27,20 +27,23 @@ export interface GatewayKeyView {
 
 export interface KeyCreation {
   readonly key: NewGatewayKey;
-  /** Seed from which the secret is derived. */
+  /** Random bytes from which the secret of the key is derived. */
   readonly seed: Buffer;
   readonly actor: Actor;
 }
 
 export interface GatewayKeys {
-  /** Returns the gateway in the form of the schema `Gateway`. */
+  /** Returns the description of the gateway in the form of the schema `Gateway`. */
   gateway(): object;
   readonly methods: readonly string[];
-  /** Returns the keys in order of creation. */
+  /** Returns all API keys in order of creation. */
   list(): Promise<readonly GatewayKeyView[]>;
-  /** Creates a key, or returns the one with its secret; undefined if that one differs. Throws `TooManyEntries`. */
+  /**
+   * Creates a key. If a key with the same secret exists, returns that key, or undefined if its settings differ.
+   * Throws `TooManyEntries`.
+   */
   create(creation: KeyCreation): Promise<CreatedKey | undefined>;
-  /** Revokes a key. Returns undefined if no key has this id. */
+  /** Revokes an API key. Returns undefined if no key has this id. */
   revoke(id: string, actor: Actor): Promise<GatewayKeyView | undefined>;
 }
 

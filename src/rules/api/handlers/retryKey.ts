@@ -1,9 +1,9 @@
 import { InvalidRule } from '../../index.ts';
 
-/** Maximum length of an `Idempotency-Key`; a UUID has 36 characters. */
+/** Maximum length of an `Idempotency-Key` header. A UUID, the usual value, has 36 characters. */
 export const MAX_RETRY_KEY_CHARACTERS = 255;
 
-/** Returns the `Idempotency-Key` of a create; undefined without one. Throws `InvalidRule` if it is not valid. */
+/** Returns the `Idempotency-Key` header of a request; undefined without one. Throws `InvalidRule` for a bad value. */
 export function readRetryKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && header.length <= MAX_RETRY_KEY_CHARACTERS && /^[!-~]+$/.test(header))

@@ -15,14 +15,16 @@ import { readRetryKey } from './retryKey.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Returns the guards' statistics for a rule. Rejects with `InvalidRule` if `since` or `until` is invalid. */
+/**
+ * Returns how the guards enforced a rule. Rejects with `InvalidRule` if the query's `since` or `until` is invalid.
+ */
 export type RuleAnalytics = (
   asked: { readonly account: string; readonly ruleId: string },
   query: Readonly<Record<string, unknown>>,
 ) => Promise<unknown>;
 
 export interface RuleHandlers {
-  /** Returns the ETag that `list` returns for all rules of an account. */
+  /** Returns the ETag of an account's complete list of rules, as `list` sends it. */
   readonly tag: (accountId: string) => Promise<string>;
   readonly list: Handler;
   readonly create: Handler;
@@ -30,11 +32,11 @@ export interface RuleHandlers {
   readonly update: Handler;
   readonly remove: Handler;
   readonly removeAll: Handler;
-  /** Undefined if no guard runs in this server. */
+  /** Handler of a rule's statistics; undefined if no guard runs in this server. */
   readonly analytics?: Handler;
 }
 
-/** Code of the message about older rules with the same target. */
+/** Code of the message that lists older rules with the target of a new rule. */
 const OVERRIDES_CODE = 10110;
 const MAX_IDS_LISTED = 5;
 
@@ -45,12 +47,13 @@ export interface RuleHandlersOptions {
 }
 
 export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions): RuleHandlers {
-  // Serialized lists of rules. Each one lives as long as the store keeps the rules array that it was built from.
+  // Response bodies with all rules of an account, by the array of rules that the store returned. A body is cached
+  // while the store keeps that array.
   const wholeLists = new WeakMap<readonly Rule[], TaggedBody>();
 
   const listEnvelope = (rules: readonly Rule[], query: ApiRequest['query']): string => {
     const { result, resultInfo } = pageOf(rules, readPageRequest(query));
-    // The order of members must not depend on the store.
+    // The members of each rule are put in order, so that the order does not depend on the store.
     return successEnvelope(
       result.map((rule) => format.orderMembers(rule)),
       { resultInfo },
@@ -100,8 +103,8 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
         checkIfMatch(request.headers['if-match'], rule);
         return changes;
       };
-      // The change is validated before the store's write lock is taken, so that an invalid or empty change never
-      // waits for the lock.
+      // The change is first checked without the store's write lock, so that an invalid or empty change never waits
+      // for that lock.
       if (Object.keys(decide(stored)).length === 0) return ruleAnswer(stored);
       const rule = await store.update(request.accountId, stored.id, { decide, actor: request.actor });
       if (!rule) throw notFound(request);
@@ -158,10 +161,10 @@ async function storedRule(store: RuleStore, request: ApiRequest): Promise<Rule> 
   return rule;
 }
 
-/** Maximum number of characters of a path quoted in a message. */
+/** Maximum number of characters of a request path that an error message quotes. */
 const MAX_PATH_CHARACTERS = 256;
 
-/** Returns the error for a path with an unknown identifier. */
+/** Returns the error for a request whose path contains an unknown id. */
 export function notFound({ path }: { path: string }): ApiError {
   const shown = path.slice(0, MAX_PATH_CHARACTERS);
   return new ApiError('notFound', {

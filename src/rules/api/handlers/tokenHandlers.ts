@@ -39,12 +39,12 @@ export interface TokenHandlersDependencies {
   readonly seeds: SecretSeeds;
 }
 
-/** Code of the message about tokens that a revoked token created. */
+/** Code of the message that lists the tokens that a revoked token had created. */
 const CHILD_TOKENS_CODE = 10111;
 const MAX_IDS_LISTED = 10;
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Reserved words in place of a token id in a path. Paths with these words support only GET. */
+/** Words that a path can contain instead of a token id. Paths with these words support only GET. */
 const READ_ONLY_NAMES: readonly string[] = ['current', 'verify'];
 
 export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies): TokenHandlers {
@@ -99,7 +99,7 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
       if (READ_ONLY_NAMES.includes(request.tokenId))
         throw new ApiError('methodNotAllowed', { headers: { allow: 'GET, HEAD' } });
       const token = await found(request);
-      // The expiry is not compared, because a token may revoke tokens that expire later than itself.
+      // Only accounts and permissions are compared: a token may revoke a token that expires later than itself.
       const faults = grantViolations({ ...ownGrant(request.caller), expires_on: null }, token);
       if (faults.length > 0) throw new ApiError('forbidden', { faults });
       const revoked = await tokens.revoke(token.id, request.actor);
@@ -115,12 +115,15 @@ const ownGrant = ({ accounts, permissions, expiresOn }: Caller) => ({
   expires_on: expiresOn,
 });
 
-/** Callers see only tokens of their own accounts, and cannot detect whether others exist. */
+/**
+ * Returns whether a caller may see a token: only if the caller's token is for all accounts of the token. A token that
+ * the caller may not see seems not to exist.
+ */
 const isVisibleTo = ({ accounts }: Caller, token: Token): boolean =>
   accounts === 'all' ||
   (token.accounts !== 'all' && token.accounts.every((account) => accounts.includes(account)));
 
-/** Returns the requested token settings if the caller may grant them. Throws `forbidden`. */
+/** Returns the settings of the requested token. Throws `forbidden` if they exceed what the caller's token allows. */
 function grantOf(caller: Caller, { expires_on, ...asked }: TokenRequest): Omit<NewToken, 'hash'> {
   const wanted = { ...asked, expires_on: expires_on ?? caller.expiresOn };
   const faults = grantViolations(ownGrant(caller), wanted);
@@ -128,7 +131,7 @@ function grantOf(caller: Caller, { expires_on, ...asked }: TokenRequest): Omit<N
   return wanted;
 }
 
-/** Returns whether the token that was first created with a retry key also matches this request. */
+/** Returns whether a token that was created with the same retry key has the settings of this request. */
 function matchesRequest(token: Token, wanted: NewToken): boolean {
   const asText = ({ label, accounts, permissions, expires_on }: NewToken): string =>
     JSON.stringify([label, accounts, permissions, expires_on]);
@@ -155,7 +158,7 @@ function statusOf(token: Pick<Token, 'revoked_on' | 'expires_on'>): 'active' | '
 const optional = (member: string, value: string | null | undefined): object =>
   value === null || value === undefined ? {} : { [member]: value };
 
-/** A leaked token may have created others, so the response to its revocation lists those still valid. */
+/** Returns a message with the valid tokens that a revoked token created, as a leaked token may have created some. */
 function childTokenMessages(id: string, tokens: readonly Token[]): EnvelopeEntry[] {
   const now = formatTimestamp(wallClock());
   const ids = tokens.filter((token) => token.created_by === id && isValidAt(token, now)).map((one) => one.id);

@@ -22,10 +22,10 @@ export interface Caller {
   readonly expiresOn: string | null;
 }
 
-/** Id of configured tokens in the audit log. */
+/** Id that the audit log contains for a token from the configuration. */
 const CONFIGURED_TOKEN_ID = 'configured';
 
-// RFC 6750: case-insensitive scheme, then one b64token.
+// `Authorization` header of RFC 6750: the scheme Bearer in any case, then one token.
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 export interface AuthenticatorOptions {
@@ -38,7 +38,7 @@ export interface AuthenticatorDependencies {
   readonly uses: Pick<TokenUses, 'countValid' | 'countInvalid'>;
 }
 
-/** Verifies bearer tokens: those in the configuration, which have all permissions, and those in the store. */
+/** Authenticates requests by bearer token. Accepts stored tokens, and configured ones, which have all permissions. */
 export class Authenticator {
   readonly #tokens: TokenStore;
   readonly #uses: AuthenticatorDependencies['uses'];
@@ -55,7 +55,9 @@ export class Authenticator {
     this.#now = now;
   }
 
-  /** Returns the caller of an `Authorization` header. Queries the store each time, so a revocation works at once. */
+  /**
+   * Returns the caller that an `Authorization` header names. Reads the store each time, so revocations work at once.
+   */
   async authenticate(header: string | undefined): Promise<Caller> {
     if (header === undefined) throw unauthenticated('Bearer');
     const secret = bearer.exec(header)?.[1];
@@ -72,7 +74,7 @@ export class Authenticator {
     return { tokenId: id, ...(label && { label }), accounts, permissions, expiresOn: expires_on };
   }
 
-  /** Compares with all configured tokens, so that the response time does not reveal a near match. */
+  /** Compares a hash with those of all configured tokens, so that the response time does not reveal a near match. */
   #isConfigured(hash: Buffer): boolean {
     let found = false;
     for (const configured of this.#configuredHashes) if (timingSafeEqual(configured, hash)) found = true;
@@ -103,12 +105,12 @@ export function authorize(caller: Caller, accountId: string, permission: Permiss
   throw new ApiError('forbidden', { chain });
 }
 
-/** Throws `forbidden` unless the caller has the permission for any account. Handlers check the accounts. */
+/** Throws `forbidden` unless the caller has the permission for some account. Handlers check for which accounts. */
 export function authorizeAnyAccount(caller: Caller, permission: Permission): void {
   authorize({ ...caller, accounts: 'all' }, '', permission);
 }
 
-/** Throws `forbidden` unless the caller has the permission for the server, which requires a token for all accounts. */
+/** Throws `forbidden` unless the caller has the permission, and its token is for all accounts. */
 export function authorizeOperator(caller: Caller, permission: Permission): void {
   authorize(caller, caller.accounts === 'all' ? '' : SERVER, permission);
 }
@@ -116,7 +118,7 @@ export function authorizeOperator(caller: Caller, permission: Permission): void 
 const hasAccount = ({ accounts }: Caller, accountId: string): boolean =>
   accounts === 'all' || accounts.includes(accountId);
 
-/** Placeholder for the server; not a valid account id. */
+/** Passed instead of an account id for operations on the server. It is not a valid account id. */
 const SERVER = 'the server';
 
 const configuredCaller: Caller = {

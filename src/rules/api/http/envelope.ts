@@ -1,10 +1,10 @@
 export interface EnvelopeEntry {
   readonly code: number;
   readonly message: string;
-  /** JSON pointer to the faulty member of the body. */
+  /** JSON pointer to the invalid member of the request body. */
   readonly source?: { readonly pointer: string };
   readonly error_chain?: readonly EnvelopeEntry[];
-  /** Always null. Cloudflare's token verification returns this member too. */
+  /** Always null. Cloudflare's response to a token verification has this member too. */
   readonly type?: null;
 }
 
@@ -16,14 +16,14 @@ export interface ResultInfo {
   readonly total_pages: number;
 }
 
-/** Page information of a list with a cursor. The last page has no cursor. */
+/** Information on a page of a list with cursors. The last page has no cursor. */
 export interface CursorInfo {
   readonly per_page: number;
   readonly count: number;
   readonly cursor?: string;
 }
 
-/** Returns the success envelope of the rules API. `result` is omitted if undefined. */
+/** Returns the JSON envelope of a successful response of the rules API. `result` is omitted if undefined. */
 export function successEnvelope(
   result?: unknown,
   extra: { messages?: readonly EnvelopeEntry[]; resultInfo?: ResultInfo | CursorInfo } = {},

@@ -11,10 +11,10 @@ import {
 } from '../../index.ts';
 import type { EnvelopeEntry } from './envelope.ts';
 
-/** `Retry-After` for an unavailable store. Short, because clients obey any value. */
+/** Seconds in `Retry-After` if the store is unavailable. They are few, because clients wait as long as requested. */
 const STORE_RETRY_AFTER_SECONDS = 1;
 
-/** Errors of the rules API, as in the table of docs/reference/rules-api.md. */
+/** Errors of the rules API by name, as in the table of docs/reference/rules-api.md. */
 export const errorTable = {
   unauthenticated: { status: 401, code: 10000, message: 'Authentication error' },
   malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },
@@ -43,12 +43,14 @@ export const errorTable = {
   internal: { status: 500, code: 10500, message: 'Internal error' },
 } as const satisfies Record<string, { status: number; code: number; message: string }>;
 
-/** Keeps Cloudflare's clients from retrying after a 409 or 5xx: a retry would fail again or repeat a change. */
+/**
+ * Header that stops Cloudflare's clients from retrying after 409 or 5xx, which would fail again or repeat a change.
+ */
 const NO_RETRY = { 'x-should-retry': 'false' };
 
 export type ErrorCase = keyof typeof errorTable;
 
-/** Error response: a row of `errorTable` with details of the request. */
+/** Error response of the rules API: a row of `errorTable` with details of the request. */
 export class ApiError extends Error {
   readonly status: number;
   readonly entries: readonly EnvelopeEntry[];
@@ -101,7 +103,7 @@ export function asApiError(error: unknown): ApiError | undefined {
   return fromFramework(error);
 }
 
-/** Converts framework errors that requests can cause, by their code. */
+/** Returns the error response for an error of Fastify that a request caused; undefined for another error. */
 function fromFramework(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   switch (error.code) {
@@ -116,5 +118,5 @@ function fromFramework(error: unknown): ApiError | undefined {
   }
 }
 
-/** Maximum size of a request body; a rule has about 300 bytes. */
+/** Maximum size of a request body. A rule has about 300 bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;

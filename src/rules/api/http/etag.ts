@@ -6,7 +6,7 @@ interface Stored {
   readonly modified_on: string;
 }
 
-/** Returns the strong ETag of a rule or entry: its modification time, which is unique among all changes of a store. */
+/** Returns the strong ETag of a rule or list entry: its `modified_on`, which is unique among changes of a store. */
 export function etagOf(stored: Stored): string {
   return `"${parseTimestamp(stored.modified_on).toString(36)}"`;
 }
@@ -15,15 +15,16 @@ export function etagOfBody(body: string | Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, BODY_TAG_CHARACTERS)}"`;
 }
 
-/** 22 characters are 132 bits of SHA-256, enough to rule out collisions. */
+/** Number of characters in the ETag of a body. 22 characters have 132 bits of SHA-256, so no two bodies collide. */
 const BODY_TAG_CHARACTERS = 22;
 
 const entityTag = /^(W\/)?("[!#-~\x80-\xff]*")$/;
 
-/** Parses a list of strong and weak entity tags (RFC 9110, 8.8.3). Returns undefined for invalid syntax. */
+/** Parses a header with strong and weak entity tags (RFC 9110, 8.8.3). Returns undefined if the syntax is invalid. */
 function readTags(header: string): { strong: string[]; weak: string[] } | undefined {
   const tags = { strong: [] as string[], weak: [] as string[] };
-  // Splitting at commas is safe: Floodgate's tags contain none, and a foreign tag with a comma matches nothing anyway.
+  // Tags can be split at commas: Floodgate's tags contain none, and a foreign tag with a comma matches nothing
+  // anyway.
   for (const item of header.split(',').map((text) => text.trim())) {
     if (item === '') continue;
     const [, isWeak, tag] = entityTag.exec(item) ?? [];
@@ -33,7 +34,10 @@ function readTags(header: string): { strong: string[]; weak: string[] } | undefi
   return tags;
 }
 
-/** Throws `preconditionFailed` unless `If-Match` (RFC 9110, 13.1.1) matches. Weak and invalid tags never match. */
+/**
+ * Throws `preconditionFailed` unless `If-Match` (RFC 9110, 13.1.1) matches the stored object or is absent. Weak and
+ * invalid tags never match.
+ */
 export function checkIfMatch(header: string | undefined, stored: Stored): void {
   if (header === undefined || header.trim() === '*') return;
   const current = etagOf(stored);
@@ -52,7 +56,10 @@ export function matchesIfNoneMatch(header: string | undefined, etag: string): bo
   return tags !== undefined && [...tags.strong, ...tags.weak].includes(etag);
 }
 
-/** Checks `If-Match` for a collection: only `*` matches. ETags belong to one rule and throw `preconditionFailed`. */
+/**
+ * Checks the `If-Match` of a request to delete a whole collection. Throws `preconditionFailed` unless it is `*` or
+ * absent, because an ETag belongs to a single object.
+ */
 export function checkCollectionIfMatch(header: string | undefined): void {
   if (header === undefined || header.trim() === '*') return;
   throw new ApiError('preconditionFailed', {

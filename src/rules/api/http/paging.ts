@@ -1,10 +1,13 @@
 import { type Fault, InvalidRule, pointerTo, quoteText, type Rule } from '../../index.ts';
 import type { ResultInfo } from './envelope.ts';
 
-/** Maximum and default page size. An account has at most this many rules, and each of its lists this many entries. */
+/**
+ * Maximum and default number of items per page. It is also the maximum number of an account's rules, and of the
+ * entries of a list.
+ */
 export const MAX_PER_PAGE = 1000;
 export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
-/** Value of `order` that Cloudflare's API uses by default, even for rules, which have no field of this name. */
+/** Default value of `order` in Cloudflare's API, even for rules, which have no field of this name. It is ignored. */
 const CLOUDFLARE_DEFAULT_ORDER = 'prefix';
 const directions = ['ASC', 'DESC'] as const;
 
@@ -39,7 +42,10 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
   return { page, perPage, order, descending: direction === 'DESC' };
 }
 
-/** Parses an integer from 1 to `highest`. Returns `standard` if absent, undefined if invalid. */
+/**
+ * Parses a query parameter that is an integer from 1 to `highest`. Returns `standard` if it is absent, and undefined
+ * if it is invalid.
+ */
 export function readInteger(value: unknown, standard: number, highest: number): number | undefined {
   if (value === undefined) return standard;
   if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
@@ -59,7 +65,7 @@ export function slicePage<T>(
   };
 }
 
-/** Returns one page of rules. `rules` must be in order of creation. */
+/** Returns the requested page of rules. `rules` must be in order of creation. */
 export function pageOf(
   rules: readonly Rule[],
   request: PageRequest,

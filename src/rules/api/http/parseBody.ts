@@ -1,10 +1,13 @@
 import { InvalidRule, pointerTo, quoteText } from '../../index.ts';
 import { ApiError } from './errors.ts';
 
-// Strips a byte order mark, as RFC 8259 allows, and throws for invalid UTF-8.
+// Decoder that removes a byte order mark, as RFC 8259 allows, and throws for invalid UTF-8.
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses JSON. Throws `malformedJson`, or `InvalidRule` for duplicate members, which parsers treat differently. */
+/**
+ * Parses a request body as JSON. Throws `malformedJson` if it is invalid. Throws `InvalidRule` if an object has two
+ * members of one name, because parsers differ in which of them they use.
+ */
 export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0)
     throw malformed('The body is empty; it must be a JSON object');
@@ -26,7 +29,7 @@ function malformed(reason: string): ApiError {
   return new ApiError('malformedJson', { chain: [{ code: 6007, message: reason }] });
 }
 
-// Tokens of valid JSON that are needed to find the members of the outermost object.
+// Matches the strings, brackets and colons of a JSON text, which show the members of the outermost object.
 const jsonToken = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 function refuseRepeatedMembers(text: string): void {

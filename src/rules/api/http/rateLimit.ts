@@ -10,11 +10,14 @@ interface Window {
   used: number;
 }
 
-/** When there are this many windows, ended ones are removed. Far above the usual number of tokens. */
+/** Number of windows at which ended ones are removed from memory. It is far above the usual number of tokens. */
 const MAX_WINDOWS = 10_000;
 const MS_PER_SECOND = 1000;
 
-/** Counts the requests of each token in fixed windows. A window starts with the token's first request in it. */
+/**
+ * Limits the requests of each token per window of time. A window starts with the token's first request after the last
+ * window ended.
+ */
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #nowMs: () => number;
@@ -25,7 +28,10 @@ export class RateLimiter {
     this.#nowMs = nowMs;
   }
 
-  /** Counts a request. Returns Cloudflare's rate limit headers, or throws `rateLimited` with them and `Retry-After`. */
+  /**
+   * Counts a request of a token. Returns rate limit headers as Cloudflare sends them. At the limit, throws
+   * `rateLimited` with these headers and `Retry-After`.
+   */
   count(tokenId: string): Record<string, string> {
     const now = this.#nowMs();
     const window = this.#windowOf(tokenId, now);

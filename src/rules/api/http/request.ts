@@ -3,21 +3,21 @@ import type { Readable } from 'node:stream';
 import type { Actor } from '../../index.ts';
 import type { Caller } from './authenticate.ts';
 
-/** Authenticated and authorized request with its path parameters, as passed to handlers. */
+/** Request as it is passed to handlers: authenticated, authorized, and with its path parameters. */
 export interface ApiRequest {
   readonly caller: Caller;
   readonly actor: Actor;
-  /** Empty if the path contains no account. */
+  /** Account id in the path; empty if the path has none. */
   readonly accountId: string;
-  /** Empty if the path contains no rule; not validated. */
+  /** Rule id in the path, not validated; empty if the path has none. */
   readonly ruleId: string;
-  /** Empty if the path contains no list entry; not validated. */
+  /** Id of a list entry in the path, not validated; empty if the path has none. */
   readonly entryId: string;
-  /** Empty if the path contains no attack; not validated. */
+  /** Id of an attack in the path, not validated; empty if the path has none. */
   readonly attackId: string;
-  /** Empty if the path contains no token; not validated. */
+  /** Token id in the path, not validated; empty if the path has none. */
   readonly tokenId: string;
-  /** Empty if the path contains no key; not validated. */
+  /** Id of an API key in the path, not validated; empty if the path has none. */
   readonly keyId: string;
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
@@ -26,10 +26,10 @@ export interface ApiRequest {
 }
 
 export interface ApiResponse {
-  /** Response body: an envelope unless `type` is set. A function opens a stream, and is not called for HEAD. */
+  /** Response body: an envelope unless `type` is set. A function opens a stream; for HEAD, it is not called. */
   readonly body: string | Buffer | (() => Readable);
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the client has this version, so that 304 is sent without a body. */
+  /** Whether the client has the current version of the object, so that 304 is sent without a body. */
   readonly isNotModified?: boolean;
 }

@@ -15,7 +15,8 @@ export function errorSender() {
     if (hasHungUp(request)) return send(reply, new ApiError('malformedJson'));
     const known = asApiError(error);
     if (!known) {
-      // The stack is logged and never sent; the client receives the request id for support.
+      // The stack of the error is logged and never sent. The client receives the request id, for questions to the
+      // operator.
       request.log.error({ err: error, requestId: request.id }, 'request to the rules API failed');
       const message = `Internal error; the request id is ${request.id}`;
       return send(reply, new ApiError('internal', { message }));
@@ -32,7 +33,10 @@ export function errorSender() {
   };
 }
 
-/** Returns the handler for unmatched requests: 405 with `Allow` if the path has other methods, otherwise 404. */
+/**
+ * Returns the handler for requests that match no route. It sends 405 with `Allow` if the path has other methods,
+ * otherwise 404.
+ */
 export function unroutedSender(routes: readonly Route[], prefix: string) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
@@ -50,13 +54,15 @@ const UNROUTED: Readonly<Record<number, ErrorCase>> = {
   431: 'headersTooLarge',
 };
 
-/** Returns the envelope for a request that reaches no route: invalid HTTP, or rejected by the server with a message. */
+/** Returns the error envelope for a request that reaches no route: it is invalid HTTP, or the server rejected it. */
 export function unroutedEnvelope(status: number, message?: string): string {
   const error = UNROUTED[status] ?? 'malformedRequest';
   return errorEnvelope(new ApiError(error, message === undefined ? {} : { message }).entries);
 }
 
-/** Sends the response for an undecodable URL below the prefix. Called by the server's handler of framework errors. */
+/**
+ * Sends the error response for a URL of the rules API that cannot be decoded. Called by the server's error handler.
+ */
 export function sendBadUrl(reply: FastifyReply): FastifyReply {
   return send(reply, new ApiError('noRoute'));
 }
@@ -78,8 +84,8 @@ function patternOf({ path, exactPath }: Route): RegExp {
 }
 
 function send(reply: FastifyReply, error: ApiError): FastifyReply {
-  // The framework would close the connection after an oversized body, and a client that still sends could lose the
-  // response.
+  // The header is removed because Fastify would close the connection after a body that is too large. A client that
+  // still sends the body could then lose the response.
   return reply
     .removeHeader('connection')
     .code(error.status)

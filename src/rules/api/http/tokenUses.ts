@@ -1,18 +1,18 @@
 import { LastUsedTracker } from '../../../platform/lastUses/index.ts';
 import { type TokenStore, timestampOfMillis } from '../../index.ts';
 
-/** Maximum number of tokens with counted requests; requests of further tokens are not counted. */
+/** Maximum number of tokens whose requests are counted. The requests of further tokens are not counted. */
 const MAX_COUNTED = 10_000;
 
 export interface RequestsOfToken {
   readonly count: number;
-  /** Rejected requests: not allowed, above the rate limit, or with an expired or revoked token. Included in `count`. */
+  /** Number of rejected requests: forbidden, above the rate limit, or with an invalid token. Part of `count`. */
   readonly rejected: number;
 }
 
 const NONE: RequestsOfToken = { count: 0, rejected: 0 };
 
-/** Counts the requests of each token and records its last use. */
+/** Counts the requests of each token and records the time of its last use. */
 export class TokenUses {
   readonly #last: LastUsedTracker;
   readonly #requests = new Map<string, { count: number; rejected: number }>();
@@ -34,7 +34,7 @@ export class TokenUses {
     requests.rejected++;
   }
 
-  /** Counts a request as rejected after `countValid` counted it. */
+  /** Counts a request as rejected that `countValid` has already counted. */
   countForbidden(id: string): void {
     const requests = this.#requests.get(id);
     if (requests) requests.rejected++;

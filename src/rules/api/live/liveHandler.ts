@@ -26,7 +26,7 @@ export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) 
   };
 }
 
-/** Parses a `Last-Event-ID` header. Throws `InvalidRule` if it is not an event id of this stream. */
+/** Parses a `Last-Event-ID` header. Throws `InvalidRule` unless it is the id of an event of a live stream. */
 function readLastEventId(text: string | string[] | undefined): Position | undefined {
   if (text === undefined) return undefined;
   const position = typeof text === 'string' ? parsePosition(text) : undefined;

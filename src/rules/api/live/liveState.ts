@@ -11,11 +11,11 @@ export interface LiveStateDependencies {
   readonly audit: AuditLog;
   readonly format: RuleFormat;
   readonly guard: GuardReports | undefined;
-  /** Returns the ETag of an account's rules, equal to that of `GET …/rules`. */
+  /** Returns the ETag of an account's list of rules, as the response to `GET …/rules` has it. */
   readonly rulesTag: (account: string) => Promise<string>;
 }
 
-/** Returns a source of live messages: the account's current state and recent changes. */
+/** Returns the source of live messages, which contain the current state of an account and its recent changes. */
 export function liveState({ audit, format, guard, rulesTag }: LiveStateDependencies): LiveSource {
   const show = changeFormatter(format);
 
@@ -24,7 +24,7 @@ export function liveState({ audit, format, guard, rulesTag }: LiveStateDependenc
     const limit = since === undefined ? 1 : MAX_CHANGES;
     const { entries, next } = await audit.page({ account, since: from }, { limit });
     const newest = entries[0];
-    // If the page contains no match, the listener continues after the searched part of the log.
+    // A page without matching changes still has a position: the end of the part of the audit log that was searched.
     const change = newest === undefined ? Math.max(since ?? 0, next ?? 0) : parseTimestamp(newest.at);
     if (since === undefined) return { changes: [], change, isCut: false };
     return { changes: entries.toReversed().flatMap(show), change, isCut: next !== undefined };

@@ -5,9 +5,9 @@ import { ApiError } from '../http/errors.ts';
 import type { Position } from './position.ts';
 
 const INTERVAL_MS = 1_000;
-/** Maximum number of listeners; each needs a socket and a few KB per second. */
+/** Maximum number of listeners (open streams) of all accounts. Each needs a socket and a few KB per second. */
 const MAX_LISTENERS = 64;
-/** Limit per token, so that leaked streams of one token do not lock out others. */
+/** Maximum number of listeners per token, so that streams that a client never closes do not lock out other tokens. */
 const MAX_OF_TOKEN = 8;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -19,7 +19,7 @@ export interface LiveMessage {
 export interface MessageRequest {
   readonly account: string;
   readonly isAudited: boolean;
-  /** Last position of the listener. Without a position, no earlier changes are sent. */
+  /** Position up to which the listener has received changes. Without a position, no earlier changes are sent. */
   readonly since: Position | undefined;
   readonly nowMs: number;
 }
@@ -30,7 +30,7 @@ export interface LiveSource {
 
 export interface LiveDependencies {
   readonly source: LiveSource;
-  /** Called with the reason when a stream ends because its token is invalid or no message can be produced. */
+  /** Called with the error if a stream ends because its token is invalid or no message can be created. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -38,14 +38,14 @@ export interface ListenRequest {
   readonly account: string;
   readonly tokenId: string;
   readonly isAudited: boolean;
-  /** Position to resume from, for a reconnecting listener. */
+  /** Position from which a reconnecting listener continues; undefined for a new listener. */
   readonly since: Position | undefined;
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Sends each listener the current state once a second as Server-Sent Events; does nothing without listeners. A slow
- * reader gets no message until it has read the last one; the next message contains all changes since the last one.
+ * Sends the current state of its account to each listener every second, as Server-Sent Events. A slow listener gets
+ * no message until it has read the last one; its next message then contains all changes since.
  */
 export class LiveUpdates {
   readonly #source: LiveSource;
@@ -68,7 +68,7 @@ export class LiveUpdates {
     return this.#listeners.size;
   }
 
-  /** Returns an endless event stream. Throws `rateLimited` if there are too many listeners. */
+  /** Returns an endless stream of events for a new listener. Throws `rateLimited` if there are too many listeners. */
   listen(request: ListenRequest): Readable {
     const reached = this.#exceededLimit(request);
     if (reached !== undefined)
@@ -87,7 +87,10 @@ export class LiveUpdates {
     for (const { stream } of this.#listeners) stream.push(null);
   }
 
-  /** Returns the exceeded limit. An account gets half of the slots that others leave; seven accounts can use all. */
+  /**
+   * Returns the limit that a new listener would exceed, as text. An account may have as many listeners as are still
+   * free, so a single account gets at most half of all. Seven accounts can use all.
+   */
   #exceededLimit({ account, tokenId }: ListenRequest): string | undefined {
     const listening = [...this.#listeners].map(({ request }) => request);
     const free = MAX_LISTENERS - listening.length;
@@ -108,7 +111,8 @@ export class LiveUpdates {
   }
 
   async #deliver(listeners: readonly Listener[]): Promise<void> {
-    // Listeners that received the same message share a position, so they share later messages too.
+    // Listeners with the same position get the same message, which is created one time. They then have equal
+    // positions again.
     const nowMs = Date.now();
     const messages = new Map<string, Promise<LiveMessage>>();
     await Promise.all(
@@ -145,7 +149,10 @@ class Listener {
     this.stream.once('close', () => gone(this));
   }
 
-  /** Ends the stream if its token is invalid or the message fails. Else sends a message if the last one was read. */
+  /**
+   * Ends the stream if its token is invalid or no message can be created. Otherwise sends a message, if the client
+   * has read the last one.
+   */
   async deliver(
     message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>,
     failed: (error: unknown) => void,
@@ -170,7 +177,7 @@ class Listener {
   #end(): void {
     this.#isEnded = true;
     if (this.#isRead) this.stream.push(null);
-    // A client that has not read its last message would not notice the end.
+    // A client that has not read the last message would not notice a regular end of the stream.
     else this.stream.destroy();
   }
 }

@@ -1,6 +1,6 @@
 import type { Micros } from '../../index.ts';
 
-/** Position of a listener: the newest change it received, and the time from which it still needs ended attacks. */
+/** What a listener has received: the time of its newest change, and the time from which it needs ended attacks. */
 export interface Position {
   readonly change: Micros;
   readonly atMs: number;
@@ -12,7 +12,7 @@ const RADIX = 36;
 export const formatPosition = ({ change, atMs }: Position): string =>
   `${change.toString(RADIX)}-${atMs.toString(RADIX)}`;
 
-/** Parses an event id. Returns undefined if it is invalid. */
+/** Parses the id of an event, which is a position. Returns undefined if it is invalid. */
 export function parsePosition(text: string): Position | undefined {
   const [, change, at] = id.exec(text) ?? [];
   if (change === undefined || at === undefined) return undefined;

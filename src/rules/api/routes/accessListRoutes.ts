@@ -20,7 +20,7 @@ const LISTS: Readonly<Record<AccessListName, { readonly noun: string; readonly e
   denylist: { noun: 'Denylist', effect: 'Matching queries are denied, regardless of the rule in force.' },
 };
 
-/** Returns the access list routes, with paths as of Cloudflare's allow list for TCP, but with the DNS prefix. */
+/** Returns the routes of access lists. Paths are as in Cloudflare's allowlist for TCP, but with the DNS prefix. */
 export function accessListRoutes(handlers: AccessListHandlers): Route[] {
   return (['allowlist', 'denylist'] as const).flatMap((list) => routesOfList(list, handlers[list]));
 }

@@ -32,12 +32,12 @@ export interface RouteConfig {
   readonly operationId?: string;
 }
 
-/** Complete content type, so that the framework does not append the charset for each response. */
+/** Content type with its charset, so that Fastify need not append the charset for each response. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const anonymousCaller: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
 
-/** Registers the routes in the framework, each with and without a trailing slash unless its path is exact. */
+/** Registers the routes in Fastify. Each is registered with and without a trailing slash unless its path is exact. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
   fastify.decorateRequest('rulesCaller', null);
   for (const route of routes) {
@@ -57,7 +57,9 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
   }
 }
 
-/** Authenticates GET requests in the handler, because an async hook would take as long as the rest of a GET. */
+/**
+ * Authenticates GET requests in their handler, because an async hook would take as long as the rest of the request.
+ */
 function authenticatedInHandler(route: Route, gate: Gate) {
   return {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -67,12 +69,12 @@ function authenticatedInHandler(route: Route, gate: Gate) {
   };
 }
 
-/** Requests with a body are authenticated before it is read, so that unauthorized clients use no memory. */
+/** Authenticates requests before their bodies are read, so that unauthorized clients use no memory. */
 function authenticatedBeforeBody(route: Route, gate: Gate) {
   return {
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       await admit(route, gate, { request, reply });
-      // The framework rejects unknown content types, while this API accepts any.
+      // Fastify rejects unknown content types, but the rules API accepts any.
       delete request.raw.headers['content-type'];
     },
     handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, gate, { request, reply }),
@@ -130,7 +132,10 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   return request.method === 'HEAD' ? reply.send() : reply.send(body());
 }
 
-/** `PATCH …/rules/` matches the route of a rule with an empty id, but means the collection, which rejects PATCH. */
+/**
+ * Returns whether a PATCH is for the whole collection, which does not allow it: `PATCH …/rules/` matches the route of
+ * a single rule, with an empty id.
+ */
 function isCollectionPatched({ method, path }: Route, request: FastifyRequest): boolean {
   if (method !== 'PATCH') return false;
   const [, id] = /\{(\w+)\}$/.exec(path) ?? [];
@@ -141,7 +146,7 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
   const { tokenId, label } = caller;
   return {
     caller,
-    // Clients without an address are connected over a local socket.
+    // A client without an address is connected through a local socket.
     actor: {
       by: tokenId,
       ...(label !== undefined && { label }),
@@ -154,14 +159,14 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     tokenId: param(request, 'token_id'),
     keyId: param(request, 'key_id'),
     path: pathOf(request),
-    query: request.query as Record<string, unknown>, // the framework's query is an object of strings and lists
+    query: request.query as Record<string, unknown>, // Fastify's query is an object of strings and lists
     headers: request.headers,
     body: request.body,
   };
 }
 
 function param(request: FastifyRequest, name: string): string {
-  const params = request.params as Record<string, string>; // the framework's params are an object of strings
+  const params = request.params as Record<string, string>; // Fastify's params are an object of strings
   return params[name] ?? '';
 }
 

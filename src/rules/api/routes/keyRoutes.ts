@@ -2,7 +2,7 @@ import type { KeyHandlers } from '../handlers/keyHandlers.ts';
 import { successEnvelope } from '../http/envelope.ts';
 import type { Route } from './route.ts';
 
-/** Returns the route of the gateway's description; without a gateway, the description lists no networks. */
+/** Returns the route that describes the gateway. If no gateway runs, the description lists no networks. */
 export const gatewayRoute = (keys: KeyHandlers | undefined): Route => ({
   method: 'GET',
   path: '/gateway',
@@ -12,7 +12,7 @@ export const gatewayRoute = (keys: KeyHandlers | undefined): Route => ({
   handle: keys?.gateway ?? (async () => ({ body: successEnvelope({ networks: [], needs_key: false }) })),
 });
 
-/** Returns the routes of the gateway's API keys, which belong to no account. */
+/** Returns the routes of the gateway's API keys. The keys belong to no account. */
 export function keyRoutes({ list, create, read, revoke }: KeyHandlers): Route[] {
   const collection = '/gateway/keys';
   const single = `${collection}/{key_id}`;

@@ -10,7 +10,7 @@ import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokenRoutes.ts';
 
-/** Second part of the paths: `network` is Floodgate's, `magic` is what current Cloudflare clients send. */
+/** Path segment after the account: `network` is Floodgate's, `magic` is what current Cloudflare clients send. */
 const families = ['network', 'magic'] as const;
 
 export interface Handlers {
@@ -19,14 +19,14 @@ export interface Handlers {
   readonly audit: Route['handle'];
   readonly live: Route['handle'];
   readonly tokens: TokenHandlers;
-  /** Undefined if no gateway runs in this server. */
+  /** Handlers of API keys; undefined if no gateway runs in this server. */
   readonly keys: KeyHandlers | undefined;
-  /** Undefined if no guard runs in this server. */
+  /** Handlers of the guard's reports; undefined if no guard runs in this server. */
   readonly guard: GuardHandlers | undefined;
-  /** Undefined if this server reports no health. */
+  /** Handler of the server's health; undefined if this server reports no health. */
   readonly health: Route['handle'] | undefined;
   readonly healthHistory: Route['handle'] | undefined;
-  /** Account whose DNS the guard in this server protects. */
+  /** Account that the guard in this server protects; undefined if no guard runs. */
   readonly guardedAccount: string | undefined;
 }
 

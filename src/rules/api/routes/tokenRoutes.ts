@@ -3,7 +3,7 @@ import type { Route } from './route.ts';
 
 const ACCOUNTS = 'A token is visible only to tokens for all of its accounts.';
 
-/** Returns the token routes, on the paths of user tokens in Cloudflare's API. */
+/** Returns the routes of tokens, with the paths that user tokens have in Cloudflare's API. */
 export function tokenRoutes({ list, create, read, revoke }: TokenHandlers): Route[] {
   const collection = '/user/tokens';
   const single = `${collection}/{token_id}`;
