@@ -1,18 +1,18 @@
-/** Detects that the server stopped sending, so that a page can mark its content as unknown. */
+/** Detects that the server has stopped sending, so that a page can show its content as unknown. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 
-/** The server sends a message each second. After this time without a message, pages show the state as unknown. */
+/** Time without a message after which pages show the state as unknown. The server sends a message each second. */
 export const CONTACT_MS = 3_000;
 
 export interface Contact {
-  /** Time of the last contact if that is longer ago than the limit; undefined while the server is in contact. */
+  /** Time of the last contact, set if it is longer ago than the limit; undefined while the server is in contact. */
   readonly lostSince: ReadonlySignal<Date | undefined>;
-  /** Records that the server sent data. Only a message (`isNews`) ends a loss of contact, a heartbeat does not. */
+  /** Records that the server sent data. After a loss of contact, only a message (`isNews`) ends it, no heartbeat. */
   note(isNews: boolean): void;
   stop(): void;
 }
 
-/** Starts the timeout immediately; each call of `note` restarts it. */
+/** Watches the contact to the server. It is lost if `note` is not called for `limitMs`, counted from now at first. */
 export function watchContact(limitMs: number): Contact {
   const lostSince = signal<Date | undefined>();
   let timer: ReturnType<typeof setTimeout> | undefined;

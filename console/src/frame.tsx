@@ -1,4 +1,4 @@
-/** The frame of every page: navigation, account menu and live status. */
+/** The part of the console that surrounds each page: navigation, account menu and live status. */
 import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { isKeyListOpen, listenForKeys } from './keyboard.ts';

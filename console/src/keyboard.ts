@@ -1,11 +1,11 @@
-/** Keyboard shortcuts: `/` focuses a page's search, `g` and a letter open a page, `?` lists all shortcuts. */
+/** Keyboard shortcuts: `/` focuses the search of a page, `g` and a letter open a page, `?` lists all shortcuts. */
 import { signal } from '@preact/signals';
 import { goTo } from './navigate.ts';
 import { visiblePages } from './pages/index.ts';
 
 export const isKeyListOpen = signal(false);
 
-/** Time in which a letter must follow `g`. */
+/** Time within which a letter must follow `g` to open a page. */
 const CHORD_MS = 1_500;
 let chordUntilMs = 0;
 

@@ -17,33 +17,36 @@ export interface LiveMessage {
   readonly changes?: readonly (RuleChange | Schemas['ListChange'])[];
 }
 
-/** `off`: signed out, or the token may not read the stream. */
+/** State of the live stream. `off`: the user is signed out, or the token may not read the stream. */
 export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 
 export const connection = signal<Connection>('off');
-/** The newest message; undefined before the first one. Kept while reconnecting. */
+/** The newest message of the live stream; undefined before the first one. It is kept while reconnecting. */
 export const live = signal<LiveMessage | undefined>();
-/** These signals rarely change. A component that reads them, but not `live`, is not rendered each second. */
+/** These values rarely change. A component that reads them instead of `live` is not rendered each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
-/** Counts periods of `ms` by the server's clock. Is 0 before the first message, because NaN would rerun effects. */
+/**
+ * Number of periods of `ms` since 1970 by the server's clock. It is 0 before the first message: NaN would rerun
+ * effects.
+ */
 export const refreshPeriod = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
 const contact = signal<Contact | undefined>();
-/** Time of the last message if the stream is silent too long. The displayed state may then be outdated. */
+/** Time of the last message, set if none arrived for too long. The displayed state may then be outdated. */
 export const unknownSince = computed(() => contact.value?.lostSince.value);
-/** The server's message if it rejected the stream with 429, because too many streams are open. */
+/** Message of the server if it rejected the live stream with 429, because too many streams are open. */
 export const streamRejection = signal<string | undefined>();
-/** `performance.now()` at the newest message. */
+/** Value of `performance.now()` when the newest message arrived. */
 export const lastMessageMs = signal(0);
 /**
- * ETag of the list of rules. When it changes, pages read the rules again. Responses with the list set it too;
- * otherwise a rule that was created and deleted between two messages would stay on the page.
+ * ETag of the list of rules. When the ETag changes, pages read the rules again. A response with the list sets the
+ * ETag too: otherwise a rule that was created and deleted between two live messages would stay on the page.
  */
 export const rulesVersion = signal('');
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
-/** The stream sends a message each second. After this time without a message, the page opens a new connection. */
+/** Time without a message after which the page opens a new connection. The stream sends a message each second. */
 const SILENCE_MS = 6_000;
 
 effect(() => {
@@ -86,7 +89,7 @@ async function readStream(followed: StreamOptions): Promise<void> {
         followed.contact.note(true);
       }
     } catch {
-      // LiveDot shows the lost connection, and the loop retries.
+      // The error is ignored: `LiveDot` shows that the connection is lost, and the loop retries.
       streamRejection.value = undefined;
     }
     if (followed.stop.aborted) return;
@@ -104,7 +107,7 @@ function onMessage(message: LiveMessage): void {
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 
-/** Yields the messages of one connection. Uses fetch, because EventSource cannot send `authorization`. */
+/** Yields the messages of one connection to the live stream. EventSource is not used: it sends no `authorization`. */
 async function* messages({ token, of, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);

@@ -6,7 +6,7 @@ import { exchangeCode } from './session.ts';
 
 const place = document.getElementById('app');
 if (place === null) throw new Error('index.html has no element with the id app');
-// The link that the server prints contains a one-time code. It must not stay in the address bar or the history.
+// The sign-in link that the server prints contains a one-time code. It must not stay in the address bar or history.
 const code = new URLSearchParams(location.hash.slice(1)).get('code');
 if (code !== null) {
   history.replaceState(null, '', location.pathname + location.search);

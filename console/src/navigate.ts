@@ -3,7 +3,7 @@ import { accountQuery } from './session.ts';
 
 export const BASE = '/console';
 
-/** Returns the URL of a view below /console, with the selected account. `path` may have a query. */
+/** Returns the URL of a page of the console, with the selected account in its query. `path` may have a query too. */
 export function hrefOf(path: string): string {
   const query = accountQuery.value;
   const whole = path === '/' ? `${BASE}/` : `${BASE}${path}`;

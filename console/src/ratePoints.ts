@@ -1,25 +1,25 @@
-/** Converts rates and counters of the guard to points of a graph. Pure functions, without DOM. */
+/** Converts query rates and counters of the guard to points of a graph. Does not use the DOM. */
 import type { Schemas } from './api/types.ts';
 
-/** One second of a graph. Rates are in queries/s. */
+/** One second of the graph of query rates. Rates are in queries/s unless stated otherwise. */
 export interface Point {
-  /** Seconds since 1970. */
+  /** Time in seconds since 1970. */
   readonly at: number;
   readonly passed: number;
-  /** Passed because of an access list; included in `passed`. */
+  /** Queries that passed because of an access list. They are included in `passed`. */
   readonly allowed: number;
   readonly paid: number;
-  /** Dropped or truncated. */
+  /** Queries that were dropped or truncated. */
   readonly limited: number;
-  /** Passed because the rule only monitors; would be dropped if the rule were enabled. */
+  /** Queries that passed because the rule only monitors. An enabled rule would have dropped or truncated them. */
   readonly wouldDrop: number;
-  /** Refill rate of the token bucket, in tokens/s; null without a rule in force. */
+  /** Rate of the token bucket, in tokens/s; null if no rule is in force. */
   readonly bucket: number | null;
   readonly threshold: number | null;
   readonly attack: boolean;
 }
 
-/** Returns one point per second. Whether a query is limited or would drop depends on the mode at its time. */
+/** Returns one point per second. A query is counted by the mode that the rule had when the query arrived. */
 export function pointsOfRates(rates: Schemas['GuardRates'], threshold: number | null): Point[] {
   const { until, passed, allowed, paid, limited, would_drop, bucket_per_second, attack } = rates;
   const first = Math.floor(Date.parse(until) / 1000) - passed.length;
@@ -44,7 +44,7 @@ export interface CounterSample {
   readonly guard?: Pick<Schemas['GuardStatus'], 'since_start' | 'rule' | 'bucket' | 'threshold' | 'attack'>;
 }
 
-/** Mean rates between two messages. Undefined without a guard, or if no time passed. */
+/** Returns the mean rates between two live messages; undefined without a guard, or if no time passed between them. */
 export function pointBetween(
   before: CounterSample | undefined,
   { at, guard }: CounterSample,
@@ -54,7 +54,7 @@ export function pointBetween(
   const last = before?.guard?.since_start;
   if (guard === undefined || last === undefined || !(seconds > 0)) return undefined;
   const { since_start: counts } = guard;
-  // The counters of a restarted guard start at zero.
+  // After a restart of the guard, its counters start at zero and may be lower than before.
   const rate = (name: 'passed' | 'allowed' | 'paid' | 'would_drop' | 'dropped' | 'truncated') =>
     Math.max(0, counts[name] - last[name]) / seconds;
   return {

@@ -1,4 +1,4 @@
-/** Queries/s of the last ten minutes: first the record of the server, then one point per live message. */
+/** Query rates of the last ten minutes: first those that the server recorded, then one point per live message. */
 import { effect, signal } from '@preact/signals';
 import { readRates } from './api/guard.ts';
 import { connection, type LiveMessage, live } from './live.ts';
@@ -7,13 +7,13 @@ import { isGuarded } from './session.ts';
 
 export const SPAN_SECONDS = 600;
 
-/** Oldest first. Each change replaces the array. */
+/** Points of the graph, oldest first. Each change replaces the array. */
 export const points = signal<readonly Point[]>([]);
 
 let before: LiveMessage | undefined;
 
 effect(() => {
-  // After each interruption of the live stream, read the record again to fill the gap.
+  // The recorded rates are read again after each interruption of the live stream, to fill the gap.
   if (!isGuarded.value || connection.value !== 'live') return;
   void fill();
 });
@@ -31,7 +31,7 @@ async function fill(): Promise<void> {
   const older = pointsOfRates(answer.value.result, threshold);
   const end = Math.floor(Date.parse(answer.value.result.until) / 1000);
   const first = end - older.length;
-  // Keep older points: a restarted server has no record of the time before.
+  // Points from before the record are kept, because a restarted server has recorded no earlier rates.
   const seen = points.peek();
   points.value = [
     ...seen.filter(({ at }) => at < first),
@@ -48,7 +48,7 @@ function add(message: LiveMessage): void {
   points.value = [...kept.slice(-SPAN_SECONDS + 1), point];
 }
 
-/** Returns the mean of the last seconds, so that numbers in text do not flicker. */
+/** Returns the mean rates of the last seconds, in queries/s. Unlike the last rate, they do not flicker in a text. */
 export function meanRates(seconds: number): Readonly<Record<'queries' | 'limited' | 'wouldDrop', number>> {
   const last = points.value.slice(-seconds);
   const mean = (of: (point: Point) => number) =>

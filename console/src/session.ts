@@ -1,4 +1,4 @@
-/** The token is kept in memory, and in the tab's session storage if the user wants that. */
+/** Session of the user. The token is kept in memory, and in the session storage of the tab if the user wants that. */
 import { computed, effect, signal } from '@preact/signals';
 import { token as sentToken, tokenRejection } from './api/credentials.ts';
 import type { Failure } from './api/failure.ts';
@@ -8,15 +8,15 @@ const STORAGE_KEY = 'floodgate.token';
 const DEFAULT_ACCOUNT = 'default';
 
 export const session = signal<Session | undefined>();
-/** Why signing in failed or the session ended. */
+/** The reason why signing in failed, or why the session ended. */
 export const signInFailure = signal<Failure | undefined>();
 export const isRemembered = signal(sessionStorage.getItem(STORAGE_KEY) !== null);
 
-/** The URL is untrusted, and the account is part of commands that users copy into a shell. */
+/** Valid account id. The id in the URL is untrusted, and users copy commands that contain it into a shell. */
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const accountOfUrl = new URLSearchParams(location.search).get('account') ?? '';
 const chosenAccount = signal(ACCOUNT_ID.test(accountOfUrl) ? accountOfUrl : undefined);
-/** The selected account: from the URL, otherwise the guarded account, otherwise the first account of the token. */
+/** The selected account: the one in the URL, otherwise the guarded account, otherwise the token's first account. */
 export const account = computed(() => chosenAccount.value ?? firstAccount(session.value));
 
 function firstAccount(of: Session | undefined): string {
@@ -31,14 +31,16 @@ export const accountQuery = computed(() =>
     : `account=${encodeURIComponent(chosenAccount.value)}`,
 );
 
-/** Whether this server runs a guard of the selected account. Known after sign-in, before the first live message. */
+/** Whether this server's guard protects the selected account. It is known before the first live message. */
 export const isGuarded = computed(() => session.value?.guarded === account.value);
 
 export function chooseAccount(id: string): void {
   chosenAccount.value = id;
 }
 
-/** `:write` includes `:read`. This only hides controls, because the server checks each request. */
+/**
+ * Returns whether the token has a permission; `:write` includes `:read`. Only hides controls: the server checks too.
+ */
 export function may(permission: string | undefined): boolean {
   const held = session.value?.permissions ?? [];
   if (permission === undefined) return session.value !== undefined;

@@ -1,4 +1,4 @@
-/** Tokens of the rules API, and API keys of the gateway. */
+/** Calls that list, create and revoke tokens of the rules API and API keys of the gateway. */
 import { type ApiRequest, type ApiResponse, call } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
@@ -7,7 +7,7 @@ export type ApiToken = Schemas['ApiToken'];
 export type ApiTokenCreation = Schemas['ApiTokenCreation'];
 export type GatewayKey = Schemas['GatewayKey'];
 export type GatewayKeyCreation = Schemas['GatewayKeyCreation'];
-/** A created token or key with its secret (`value`). Only the response to the creation contains the secret. */
+/** A new token or key with its secret (`value`). Only the response to the creation contains the secret. */
 export type WithSecret<T> = T & { readonly value: string };
 
 /** Lists are read in pages of 1,000 entries, up to 10,000 entries. */
@@ -52,7 +52,7 @@ export const revokeToken = (id: string): Promise<Outcome<ApiResponse<ApiToken>>>
 export const revokeKey = (id: string): Promise<Outcome<ApiResponse<GatewayKey>>> =>
   call({ method: 'DELETE', path: `/gateway/keys/${encodeURIComponent(id)}` });
 
-/** Returns 32 random hex digits. Does not use `crypto.randomUUID`, because that requires a secure context (HTTPS). */
+/** Returns a new idempotency key: 32 hex digits. `crypto.randomUUID` is not used, as it works only with HTTPS. */
 export function newRetryKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

@@ -1,11 +1,11 @@
-/** Client of the REST API, typed by its OpenAPI document. Calls return a value or a failure; they never throw. */
+/** Client of the REST API, typed by its OpenAPI document. Calls never throw: they return a value or a failure. */
 import { token as currentToken, tokenRejection } from './credentials.ts';
 import { curlCommand } from './curl.ts';
 import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
 
 export const API = '/client/v4';
 
-/** A successful response, with its ETag for `If-Match`. */
+/** A successful response of the REST API. A change of the object sends its `etag` as `If-Match`. */
 export interface ApiResponse<T> {
   readonly result: T;
   readonly etag: string | undefined;
@@ -21,9 +21,9 @@ export interface PageInfo {
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined;
-  /** Default: {@link API}. */
+  /** Base path of the request. Default: {@link API}. */
   readonly base?: '/operations';
-  /** Percent-encoded path below the base; see {@link pathOf}. */
+  /** Percent-encoded path below the base path; see {@link pathOf}. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface ApiRequest {
   readonly token?: string;
 }
 
-/** Template tag for paths. Percent-encodes the values, so that untrusted values cannot address another resource. */
+/** Template tag for URL paths. Percent-encodes values, so that an untrusted value cannot address another resource. */
 export function pathOf(strings: TemplateStringsArray, ...values: readonly string[]): string {
   return strings.reduce((path, text, i) => path + encodeURIComponent(values[i - 1] ?? '') + text);
 }
@@ -83,7 +83,7 @@ function urlOf({ base, path, query = {} }: ApiRequest): string {
   return `${base ?? API}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
-/** Returns the call as a curl command, in which a shell variable replaces the token. */
+/** Returns a request as a curl command, in which a shell variable replaces the token. */
 export const curlOf = (request: ApiRequest): string =>
   curlCommand(
     {
@@ -95,7 +95,7 @@ export const curlOf = (request: ApiRequest): string =>
     'FLOODGATE_TOKEN',
   );
 
-/** Ends the session if the server rejects the token of the session with 401. */
+/** Ends the session if the server rejects its token with 401. A token that the request itself contains is ignored. */
 function signOutOn401(failure: Failure, { token }: ApiRequest): Failure {
   if (failure.status === 401 && token === undefined) tokenRejection.value = failure;
   return failure;

@@ -8,7 +8,7 @@ export interface HttpRequest {
 
 export type SecretVariable = 'FLOODGATE_TOKEN' | 'FLOODGATE_KEY';
 
-/** Returns a request as a curl command. The shell variable replaces the secret of the `authorization` header. */
+/** Returns a request as a curl command. A shell variable replaces the secret in the header `authorization`. */
 export function curlCommand({ method, url, headers, body }: HttpRequest, secret: SecretVariable): string {
   const { authorization, ...others } = headers;
   return [

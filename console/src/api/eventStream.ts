@@ -3,10 +3,10 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Maximum length of the buffered text. A longer message ends the stream. */
+/** Maximum number of characters of an incomplete message. A longer message ends the stream. */
 const MAX_CHARACTERS = 4_000_000;
 
-/** Yields the Server-Sent Events of a body. Lines must end with \n, as Floodgate's do. Calls `onBytes` per chunk. */
+/** Yields the Server-Sent Events of a response body, whose lines must end with \n. Calls `onBytes` for each chunk. */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,

@@ -3,9 +3,9 @@ export interface Failure {
   readonly what: string;
   readonly still: string;
   readonly todo: string;
-  /** HTTP status; undefined without a response. */
+  /** HTTP status of the response; undefined if no response arrived. */
   readonly status: number | undefined;
-  /** Error messages of the server, with the field if the server names one. */
+  /** Error messages of the server, each with the field of the request if the server names one. */
   readonly faults: readonly { readonly field: string | undefined; readonly message: string }[];
 }
 
@@ -80,7 +80,9 @@ export function failureOf(status: number, body: unknown): Failure {
   return { ...(BY_STATUS[status] ?? ANY), status, faults: faultsOf(body) };
 }
 
-/** Reads the errors of `{error}` or `{errors: [{message, source: {pointer}, error_chain: [{message}]}]}`. */
+/**
+ * Returns the errors in a body: `{error}` or `{errors: [{message, source: {pointer}, error_chain: [{message}]}]}`.
+ */
 function faultsOf(body: unknown): Failure['faults'] {
   if (typeof body !== 'object' || body === null) return [];
   if ('errors' in body && Array.isArray(body.errors))

@@ -4,11 +4,11 @@ import { call } from './client.ts';
 import type { Failure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** The gateway of this server; undefined until it is read. The list of networks is empty if no gateway runs. */
+/** The gateway of this server; undefined until it is read. Its list of networks is empty if no gateway runs. */
 export const gateway = signal<Schemas['Gateway'] | undefined>();
 export const gatewayFailure = signal<Failure | undefined>();
 
-/** Reads the gateway once per sign-in. Its networks do not change while the server runs. */
+/** Reads the gateway after each sign-in only, because its networks do not change while the server runs. */
 effect(() => {
   gateway.value = undefined;
   gatewayFailure.value = undefined;

@@ -1,4 +1,4 @@
-/** Health of the server, and operations on nodes. */
+/** Calls that read the health of the server, and calls that change its use of Ethereum nodes. */
 import { type ApiResponse, call } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';

@@ -1,4 +1,4 @@
-/** JSON-RPC calls to the gateway of this server. Calls return a value or a failure; they never throw. */
+/** JSON-RPC calls to the gateway of this server. They never throw: they return a value or a failure. */
 import { effect, signal } from '@preact/signals';
 import { isRemembered, session } from '../session.ts';
 import { curlCommand } from './curl.ts';
@@ -6,7 +6,7 @@ import { type Failure, unreachableFailure } from './failure.ts';
 
 const STORED = 'floodgate.key';
 
-/** API key for the gateway, if the user entered one. Stored and forgotten together with the token of the session. */
+/** API key for the gateway, if the user entered one. It is stored and forgotten together with the session's token. */
 export const gatewayKey = signal<string | undefined>(sessionStorage.getItem(STORED) ?? undefined);
 
 effect(() => {
@@ -34,7 +34,7 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** A failure, with the JSON-RPC error if the gateway returned one. */
+/** A failed call, with the JSON-RPC error if the gateway returned one. */
 export interface RpcFailure extends Failure {
   readonly error: RpcError | undefined;
 }
@@ -156,7 +156,7 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
   ],
 ];
 
-/** Returns the call as a curl command. If the call sends an API key, a shell variable replaces the key. */
+/** Returns a call as a curl command. If the call sends an API key, a shell variable replaces it. */
 export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
   curlCommand(
     {

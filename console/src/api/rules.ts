@@ -7,7 +7,7 @@ const rulesPath = (): string =>
   pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/rules`;
 const rulePath = (id: string): string => rulesPath() + pathOf`/${id}`;
 
-/** A rule with its ETag. A change sends the ETag, and fails if the rule was changed after it was read. */
+/** A rule with its ETag. A change of the rule sends the ETag, and fails if the rule was changed after it was read. */
 export interface TaggedRule {
   readonly rule: Rule;
   readonly etag: string;
@@ -26,11 +26,11 @@ export const listRules = (): Promise<Outcome<ApiResponse<readonly Rule[]>>> => c
 export const ruleCall = (id: string): ApiRequest => ({ path: rulePath(id) });
 export const readRule = (id: string) => requestRule(ruleCall(id));
 
-/** Creates a rule. Retries with the same `key`, for example after a lost response, create no second rule. */
+/** Creates a rule. If the request is retried with the same `key`, no second rule is created. */
 export const createRule = (rule: RuleCreation, key: string) =>
   requestRule({ method: 'POST', path: rulesPath(), body: rule, headers: { 'idempotency-key': key } });
 
-/** Changes the rule, if nobody changed it after it was read. Otherwise the server responds with status 412. */
+/** Changes a rule. The server responds with status 412 if the rule was changed after it was read. */
 export const updateRule = ({ rule: { id }, etag }: TaggedRule, patch: RulePatch) =>
   requestRule({ method: 'PATCH', path: rulePath(id), body: patch, headers: { 'if-match': etag } });
 
@@ -46,7 +46,7 @@ export const changesOfRule = (
     query: { rule_id: id, per_page: 100, cursor },
   });
 
-/** Numbers of queries under a rule, by outcome. The default period is the last hour. */
+/** Numbers of queries to which a rule was applied, by outcome. The default period is the last hour. */
 export interface Analytics {
   readonly totals: Counts;
   readonly minutes: readonly (Counts & { readonly start: string; readonly rate_per_second: number })[];

@@ -2,7 +2,7 @@ import { call } from './client.ts';
 import { failureOf, type Outcome, unreachableFailure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** A token that the server accepted, with its permissions. */
+/** Session of a user: a token that the server accepted, with its accounts and permissions. */
 export interface Session {
   readonly token: string;
   readonly tokenId: string;
@@ -10,7 +10,7 @@ export interface Session {
   readonly accounts: 'all' | readonly string[];
   readonly permissions: readonly string[];
   readonly expiresOn: string | undefined;
-  /** Account of the guard on this server; undefined without a guard or if the token may not read that account. */
+  /** Account that the server's guard protects; undefined without a guard or if the token may not read the account. */
   readonly guarded: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function verifyToken(token: string): Promise<Outcome<Session>> {
   };
 }
 
-/** Exchanges the one-time code of the printed link for a token. */
+/** Returns a token for the one-time code in the sign-in link that the server printed. */
 export async function tokenForCode(code: string): Promise<Outcome<string>> {
   try {
     const response = await fetch('/console/sign-in', {

@@ -1,4 +1,4 @@
-/** Subscriptions of the gateway over a WebSocket that reconnects. */
+/** Subscriptions of the gateway, over a WebSocket that reconnects when it is closed. */
 import { gatewayKey, pathOfNetwork } from './rpc.ts';
 
 const RETRY_MS = 1_000;
@@ -6,7 +6,7 @@ const MAX_RETRY_MS = 30_000;
 
 export interface SubscriptionHandlers<T> {
   readonly pushed: (value: T) => void;
-  /** `lost`: events are not delivered until the next `open`. */
+  /** Called when the connection is established or lost. After `lost`, no events arrive until the next `open`. */
   readonly state: (state: 'open' | 'lost') => void;
 }
 
@@ -62,7 +62,7 @@ function readMessage<T>(data: unknown): Message<T> | undefined {
   }
 }
 
-/** Returns the WebSocket URL. Browsers cannot set headers of a WebSocket, so the query contains the key. */
+/** Returns the WebSocket URL of a network. Its query contains the API key, because a browser cannot set headers. */
 function urlOf(network: string): string {
   const url = new URL(pathOfNetwork(network), location.href);
   url.protocol = url.protocol.replace('http', 'ws');

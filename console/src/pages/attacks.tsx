@@ -3,7 +3,7 @@ import { useLocation } from 'wouter-preact';
 import { AttackDetail } from './attacks/detail.tsx';
 import { AttackList } from './attacks/list.tsx';
 
-/** `/attacks` lists attacks, `/attacks/ID` shows one. */
+/** Page of attacks: `/attacks` lists them, `/attacks/ID` shows one. */
 export function Attacks() {
   const [location] = useLocation();
   const id = location.split('/')[2] ?? '';

@@ -1,4 +1,4 @@
-/** All pages, in the order of the navigation bar. */
+/** All pages of the console, in the order of the navigation bar. */
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { may } from '../session.ts';
@@ -11,12 +11,12 @@ import { Traces } from './traces/index.tsx';
 import { TryItPage } from './tryIt.tsx';
 
 export interface Page {
-  /** Path below /console. The rest of the URL selects the content of the page: `/attacks/ID`, and the query. */
+  /** Path of the page below /console. The rest of the URL selects its content, such as an attack in `/attacks/ID`. */
   readonly path: string;
   readonly title: string;
   /** Letter that opens the page after `g`. */
   readonly key: string;
-  /** Permission without which the page is hidden. Undefined if the page requires none. */
+  /** Permission without which the page is hidden; undefined if the page requires none. */
   readonly permission: string | undefined;
   readonly orPermission?: string;
   readonly component: ComponentType;

@@ -4,7 +4,7 @@ import { RuleCreationForm } from './rules/creation.tsx';
 import { RuleDetail } from './rules/detail.tsx';
 import { RuleList } from './rules/list.tsx';
 
-/** `/rules` lists rules, `/rules/new` creates a rule, `/rules/ID` shows one. */
+/** Page of rules: `/rules` lists them, `/rules/new` creates a rule, `/rules/ID` shows one. */
 export function Rules() {
   const [location] = useLocation();
   const id = decodeURIComponent(location.split('/')[2] ?? '');

@@ -20,7 +20,7 @@ import { KeyForm } from './traces/keyForm.tsx';
 import { NetworkChoice } from './traces/networkChoice.tsx';
 import { useNetwork, withNetwork } from './traces/traceUrl.ts';
 
-/** Forms for the operations of the rules API and the methods of the gateway, with the session's token and key. */
+/** Page with forms for operations of the rules API and methods of the gateway, with the session's token and key. */
 export function TryItPage() {
   const openApi = useSignal<OpenApi | undefined>(undefined);
   const openRpc = useSignal<OpenRpc | undefined>(undefined);
@@ -73,7 +73,7 @@ export function TryItPage() {
 
 const pathOf = ({ kind, id }: Operation): string => `/try/${kind}/${id}`;
 
-/** Reads the OpenAPI document, which is public and has no envelope. */
+/** Reads the OpenAPI document. It requires no token, and is sent without an envelope. */
 async function readOpenApi(): Promise<OpenApi | undefined> {
   try {
     return (await (await fetch(`${API}/openapi.json`)).json()) as OpenApi; // the server's own document

@@ -40,7 +40,7 @@ export function AnswerView({ answer }: { readonly answer: SentResponse }) {
   );
 }
 
-/** Preformatted text with a button to copy it. Invisible characters are shown by their code points. */
+/** Preformatted text with a button that copies it. Invisible characters are replaced by their code points. */
 export function Lines({ text }: { readonly text: string }) {
   return (
     <div class="lines">

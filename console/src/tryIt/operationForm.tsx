@@ -75,7 +75,7 @@ export function OperationForm({ operation, endpoint }: OperationFormProps) {
   );
 }
 
-/** Takes the focus from the link that opened the form, so that keyboards and screen readers continue here. */
+/** Heading that takes the focus from the link that opened the form, for users of keyboards and screen readers. */
 function Heading({ text }: { readonly text: string }) {
   const element = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -89,7 +89,7 @@ function Heading({ text }: { readonly text: string }) {
   );
 }
 
-/** Renders the text only when the user opens the element, because schemas of traces are long. */
+/** Text that is rendered only when the user opens it, because schemas of traces are long. */
 function Folded({ title, value }: { readonly title: string; readonly value: unknown }) {
   const isOpen = useSignal(false);
   return (

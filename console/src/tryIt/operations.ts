@@ -1,9 +1,9 @@
-/** Operations of an API, read from its description: OpenAPI for REST, OpenRPC for JSON-RPC. */
+/** Operations of an API, derived from its description: OpenAPI for REST, OpenRPC for JSON-RPC. */
 
 export type Form = 'choice' | 'flag' | 'number' | 'text' | 'list' | 'json';
 
 export interface Field {
-  /** Empty if the field is the whole body, as JSON. */
+  /** Name of the parameter or member of the body; empty if the field is the whole body as JSON. */
   readonly name: string;
   readonly location: 'path' | 'query' | 'header' | 'body' | 'param';
   readonly description: string;
@@ -11,22 +11,22 @@ export interface Field {
   readonly form: Form;
   readonly choices: readonly string[];
   readonly initialText: string;
-  /** Allowed texts of a field in the path. Other texts could address another resource. */
+  /** Values that are allowed for a field in the path. Other values could address another resource. */
   readonly allowed?: { readonly pattern: RegExp; readonly words: string };
 }
 
 export interface Operation {
   readonly kind: 'rest' | 'rpc';
-  /** Name, unique within its kind: `createRule`, `eth_call`. */
+  /** Name of the operation, unique within its kind: `createRule`, `eth_call`. */
   readonly id: string;
   readonly group: string;
   readonly summary: string;
   readonly description: string;
-  /** HTTP method, and path below the base URL; undefined for JSON-RPC. */
+  /** HTTP method; undefined for JSON-RPC. `path` is the path below the base URL. */
   readonly method?: string;
   readonly path?: string;
   readonly fields: readonly Field[];
-  /** Responses or schemas by title, shown as folded JSON. */
+  /** Responses or schemas by title, which are shown as JSON when the user opens them. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -105,7 +105,7 @@ export function restOperations({ paths, components }: Omit<OpenApi, 'info'>, acc
       const responses = Object.entries(operation.responses ?? {});
       return {
         ...{ kind: 'rest', id, group: tags[0] ?? 'rest', summary, path },
-        // The OpenAPI document marks names as Markdown code, which the form does not render.
+        // The OpenAPI document marks names with backquotes (Markdown), which the form does not render.
         description: description.replaceAll('`', ''),
         method: method.toUpperCase(),
         fields: [
@@ -160,7 +160,7 @@ function parameterField(
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Browsers remove the segments `.` and `..` from a path, even if percent-encoded. */
+/** Value of a path segment. `.` and `..` are excluded, because browsers remove them, even if percent-encoded. */
 const SEGMENT = /^(?!\.{1,2}$)./s;
 
 function patternOf({ pattern, format }: Schema): RegExp {
@@ -168,7 +168,7 @@ function patternOf({ pattern, format }: Schema): RegExp {
   return pattern === undefined ? SEGMENT : new RegExp(pattern);
 }
 
-/** Returns one field per member if the schema lists properties, otherwise one field for the whole body. */
+/** Returns a field for each property of the body's schema, or one for the whole body if the schema lists none. */
 function bodyFields(schema: Schema, example: unknown): Field[] {
   if (schema.properties === undefined)
     return [
@@ -201,7 +201,7 @@ function formOf(schema: Schema): Form {
 
 const choicesOf = ({ enum: values = [] }: Schema): readonly string[] => values.map(String);
 
-/** Returns a value as the text of its form field. Undefined becomes an empty text. */
+/** Returns the text that a form field shows for a value. The text for undefined is empty. */
 function textOf(value: unknown, form: Form): string {
   if (value === undefined) return '';
   if (form === 'list' && Array.isArray(value)) return value.join(', ');

@@ -1,4 +1,4 @@
-/** API explorer at the documentation URL of the rules API and at a network's URL. Works without the console. */
+/** Page for trying an API without the console, at the rules API's documentation URL and at a network's URL. */
 import '../style.css';
 import { computed, signal } from '@preact/signals';
 import { render } from 'preact';
@@ -10,14 +10,14 @@ import type { Endpoint } from './request.ts';
 import { shownText } from './send.ts';
 import { TryIt } from './tryIt.tsx';
 
-// The server's HTML (platform/page) has both elements.
+// The HTML that the server sends (platform/page) contains the element and the link.
 const app = document.getElementById('app');
 const documentUrl = document.querySelector<HTMLLinkElement>('link[rel="service-desc"]')?.href;
 if (app === null || documentUrl === undefined)
   throw new Error('the page has no #app or no service-desc link');
 
 const isRpc = documentUrl.endsWith('/openrpc.json');
-/** Base URL of the API. The OpenAPI and OpenRPC documents are served directly below it. */
+/** Base URL of the API. The OpenAPI or OpenRPC document is served directly below this URL. */
 const url = new URL('.', documentUrl).href.replace(/\/$/, '');
 
 const secret = signal('');
@@ -41,7 +41,7 @@ const endpoint = computed<Endpoint>(() => ({
   variable: isRpc ? 'FLOODGATE_KEY' : 'FLOODGATE_TOKEN',
 }));
 
-/** Reads the API description. The gateway requires a key for it if any key exists. */
+/** Reads the description of the API. The gateway requires a key for that if any key exists. */
 async function readDescription(): Promise<void> {
   try {
     const headers = isRpc && secret.value !== '' ? { authorization: `Bearer ${secret.value}` } : {};
@@ -57,7 +57,7 @@ async function readDescription(): Promise<void> {
   isAnswered.value = true;
 }
 
-/** The status directly follows the title, so that the page does not move when the document arrives. */
+/** The page. Its status directly follows the title, so that nothing moves when the description arrives. */
 function Page() {
   return (
     <main class="page">
@@ -89,7 +89,7 @@ function Page() {
   );
 }
 
-/** The secret stays in the memory of the page. */
+/** Form for the token or API key, which is stored only in the memory of the page. */
 function Credentials() {
   return (
     <form

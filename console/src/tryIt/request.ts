@@ -4,13 +4,13 @@ import type { Field, Operation } from './operations.ts';
 export interface Endpoint {
   /** Base URL of the rules API, or URL of a network of the gateway. */
   readonly url: string;
-  /** Token or API key. Default: no `authorization` header. */
+  /** Token or API key; undefined if the requests have no header `authorization`. */
   readonly secret: string | undefined;
-  /** Replaces the secret in a copied command. */
+  /** Shell variable that replaces the secret in a copied command. */
   readonly variable: SecretVariable;
 }
 
-/** Texts of the fields of a form, by {@link fieldKey}. */
+/** Texts that a form contains, by the {@link fieldKey} of their fields. */
 export type Values = Readonly<Record<string, string>>;
 
 export interface Fault {
@@ -42,7 +42,7 @@ export function requestOf(operation: Operation, { url, secret }: Endpoint, value
   };
 }
 
-/** Field with its parsed value, which is undefined if the field is empty. */
+/** Field of a form with its parsed value. The value is undefined if the field is empty. */
 interface FilledField {
   readonly field: Field;
   readonly value: unknown;
@@ -71,7 +71,7 @@ function problemOf({ isRequired, allowed }: Field, text: string, value: unknown)
   return `is ${JSON.stringify(text)}; allowed: ${allowed.words}`;
 }
 
-/** Parses the text of a field. Throws `SyntaxError` if the text must be JSON and is not. */
+/** Parses the text of a form field. Throws `SyntaxError` if the text must be JSON and is not. */
 function parseText({ form, location }: Field, text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
@@ -82,7 +82,7 @@ function parseText({ form, location }: Field, text: string): unknown {
   return form === 'json' ? JSON.parse(text) : text;
 }
 
-/** Parses a JSON-RPC parameter. Words such as latest or 0x10 are strings, without quotation marks. */
+/** Parses a JSON-RPC parameter: JSON, or a string without quotation marks such as latest or 0x10. */
 function jsonOrWord(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -94,7 +94,7 @@ function jsonOrWord(text: string): unknown {
 
 interface RequestParts {
   readonly method: string;
-  /** Path and query, appended to the URL of the endpoint. */
+  /** Path and query, which are appended to the URL of the endpoint. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -120,7 +120,7 @@ function restRequest({ method = 'GET', path = '' }: Operation, fields: readonly 
   };
 }
 
-/** Builds a JSON-RPC request with parameters by position. Omits empty parameters at the end; others become null. */
+/** Returns a JSON-RPC request with parameters by position. Empty ones are omitted at the end, and null elsewhere. */
 function rpcRequest({ id: method }: Operation, fields: readonly FilledField[]): RequestParts {
   const last = fields.findLastIndex(({ value }) => value !== undefined);
   const params = fields.slice(0, last + 1).map(({ value }) => value ?? null);

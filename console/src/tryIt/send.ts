@@ -1,4 +1,4 @@
-/** Sends a request, and returns the response, indented and shortened for display. */
+/** Sends a request. The text of the response is indented and shortened for display. */
 import type { HttpRequest } from '../api/curl.ts';
 
 export type SentResponse =
@@ -14,7 +14,7 @@ const SHOWN = [
   ...['etag', 'floodgate-stale', 'idempotent-replayed', 'ratelimit', 'retry-after', 'www-authenticate'],
   ...['allow', 'x-floodgate-cache', 'x-floodgate-upstream', 'x-request-id', 'x-should-retry'],
 ];
-/** Maximum length of displayed text, because browsers need minutes to render megabytes. */
+/** Maximum number of displayed characters, because browsers need minutes to render megabytes. */
 const MAX_CHARACTERS = 200_000;
 
 export async function send({ url, ...request }: HttpRequest): Promise<SentResponse> {
@@ -36,7 +36,7 @@ export async function send({ url, ...request }: HttpRequest): Promise<SentRespon
   }
 }
 
-/** Indents JSON. Cuts text of more than 200,000 characters, and does not indent it. */
+/** Returns a text for display: JSON is indented, and text of more than 200,000 characters is cut instead. */
 export function shownText(text: string): string {
   const omitted = text.length - MAX_CHARACTERS;
   if (omitted > 0) return `${text.slice(0, MAX_CHARACTERS)}\n… ${omitted} more characters`;

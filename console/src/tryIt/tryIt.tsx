@@ -12,7 +12,7 @@ export interface TryItProps {
   readonly chosen: Operation | undefined;
   readonly endpointOf: (operation: Operation) => Endpoint;
   readonly linkTo: (operation: Operation) => ComponentChildren;
-  /** Shown between the search and the list. */
+  /** Content between the search and the list of operations. */
   readonly children?: ComponentChildren;
 }
 
@@ -64,7 +64,7 @@ export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryI
   );
 }
 
-/** Whether an operation's name or summary contains each word of the search. */
+/** Returns whether the name and summary of an operation contain all words of a search. */
 export function isFound({ id, summary }: Pick<Operation, 'id' | 'summary'>, search: string): boolean {
   const text = `${id} ${summary}`.toLowerCase();
   return search

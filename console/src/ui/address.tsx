@@ -3,7 +3,7 @@ import { Copy } from './copy.tsx';
 const SHOWN_CHARACTERS = 6;
 const CELLS = 6;
 
-/** Address or hash, shortened in the middle. On focus the whole value is shown; the copy button copies all of it. */
+/** Shows an address or hash, shortened in the middle. On focus it is complete; the copy button copies all of it. */
 export function Address({ value, copies = true }: { readonly value: string; readonly copies?: boolean }) {
   const isHex = /^0x[0-9a-fA-F]{16,64}$/.test(value);
   const short = isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value;
@@ -20,7 +20,7 @@ export function Address({ value, copies = true }: { readonly value: string; read
   );
 }
 
-/** Six bars by which users recognise a value. The first six digits set the heights, the next two the colour. */
+/** Image of six bars by which users recognise an address or hash. Its first digits set the heights and the colour. */
 function Mark({ hex }: { readonly hex: string }) {
   const hue = Number.parseInt(hex.slice(CELLS, CELLS + 2), 16) % 12;
   return (

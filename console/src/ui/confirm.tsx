@@ -10,7 +10,7 @@ export interface Question {
   readonly text: string;
   readonly action: string;
   readonly isHarmful?: boolean;
-  /** Name of the object. If set, the user must type it to confirm. */
+  /** Name of the object. If it is set, the user must type it to confirm. */
   readonly typed?: string;
 }
 
@@ -18,7 +18,7 @@ const pendingQuestion = signal<
   { readonly question: Question; readonly answer: (isWanted: boolean) => void } | undefined
 >();
 
-/** Shows a confirmation dialog. Resolves to false if the user closes it, or if another question replaces it. */
+/** Shows a confirmation dialog. Resolves to false if the user closes it or if another dialog replaces it. */
 export function confirm(question: Question): Promise<boolean> {
   pendingQuestion.value?.answer(false);
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 
 const FEEDBACK_MS = 2_000;
 
-/** Button that copies text. It reports success or a denied permission in its own space, so that nothing moves. */
+/** Button that copies text. It shows success or a denied permission instead of its label, so that nothing moves. */
 export function Copy({
   text,
   label = 'Copy',

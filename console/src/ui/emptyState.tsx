@@ -4,11 +4,11 @@ import { Copy } from './copy.tsx';
 export interface EmptyStateProps {
   readonly title: string;
   readonly children?: ComponentChildren;
-  /** Shell commands that would add an entry. */
+  /** Shell commands that add an entry to the list. */
   readonly lines?: string;
 }
 
-/** Replaces an empty list, and explains how to fill it. */
+/** Text that replaces an empty list and explains how to fill it. */
 export function EmptyState({ title, children, lines }: EmptyStateProps) {
   return (
     <section class="empty">

@@ -4,33 +4,33 @@ import { formatNumber } from './quantity.tsx';
 
 export interface Series {
   readonly title: string;
-  /** Name of a colour in style.css, without the dashes. */
+  /** Name of a CSS variable for a colour in style.css, without the leading dashes. */
   readonly colour: string;
-  /** `area` is stacked on the previous area; `line` is not stacked. */
+  /** An `area` is stacked on the previous area of the graph; a `line` is not stacked. */
   readonly form: 'area' | 'line';
-  /** One value per time; null if a time has no value. */
+  /** One value for each of the graph's times; null if a time has no value. */
   readonly values: readonly (number | null)[];
 }
 
 export interface GraphProps {
   /** Description for screen readers. */
   readonly label: string;
-  /** Seconds since 1970, ascending. */
+  /** Times of the values, ascending, in seconds since 1970. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Per time: whether its background is highlighted, as during an attack. */
+  /** For each time, whether its background is highlighted, as during an attack. */
   readonly isShaded?: readonly boolean[];
-  /** Length of the time axis, which ends at the last value. By default the axis contains all values. */
+  /** Length of the time axis in seconds. The axis ends at the last value. Default: it contains all values. */
   readonly spanSeconds?: number;
 }
 
-/** The value axis grows at once. It shrinks only when all values have been smaller for this time. */
+/** Time for which all values must be smaller before the value axis shrinks. It grows at once. */
 const SHRINK_AFTER_MS = 60_000;
 const MIN_TOP = 10;
-/** Half the width of a label such as `22:10:30`, which may be at the end of the axis. */
+/** Padding for half a time label such as `22:10:30`, because a label may be at the end of the axis. */
 const TIME_HALF_PX = 24;
 
-/** Time series as stacked areas, with lines in front of them. */
+/** Graph of time series: stacked areas, with lines in front of them. */
 export function Graph(props: GraphProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>();
@@ -39,7 +39,7 @@ export function Graph(props: GraphProps) {
     const made = new Plot(place.current, props);
     plot.current = made;
     return () => made.destroy();
-    // The plot is created once; the next effect updates it.
+    // The plot is created one time. The next effect updates it.
   }, []);
   useEffect(() => plot.current?.show(props));
   return (
@@ -133,11 +133,11 @@ class Plot {
     const stroke = () => this.#colour(colour);
     if (form === 'line')
       return { stroke, width: 1.5, dash: [6, 4], points: { show: false }, spanGaps: false };
-    // An area has no outline (stroke): an area of height zero would appear as a coloured line.
+    // The outline of an area has width 0: an area of height zero would otherwise appear as a coloured line.
     return { stroke, fill: stroke, width: 0, points: { show: false }, spanGaps: false };
   }
 
-  /** Fills each area down to the upper edge of the previous one. */
+  /** Returns the bands that fill each area down to the upper edge of the area below it. */
   #bands(): UPlot.Band[] {
     const areas = this.#shown.series.flatMap(({ form }, i) => (form === 'area' ? [i + 1] : []));
     return areas.slice(1).map((upper, i) => ({ series: [upper, areas[i] ?? upper] as [number, number] }));

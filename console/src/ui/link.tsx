@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { goTo, hrefOf } from '../navigate.ts';
 
 export interface LinkProps {
-  /** Path below /console; may have a query. */
+  /** Path of a page below /console. It may have a query. */
   readonly to: string;
   readonly class?: string;
   readonly current?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A link to another view that keeps the selected account. */
+/** Link to another page of the console. It keeps the selected account. */
 export function Link({ to, class: className, current = false, children }: LinkProps) {
   return (
     <a

@@ -5,7 +5,7 @@ import { formatDuration } from './time.tsx';
 
 const SECOND_MS = 1_000;
 
-/** Shows whether the page is live, and otherwise the age of the last update. */
+/** Shows whether the page receives live updates, or else the age of the last update. */
 export function LiveDot() {
   const nowMs = useSignal(performance.now());
   useEffect(() => {

@@ -4,7 +4,7 @@ const small = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 /** Formats a number: `24,171`; below ten with at most one decimal. */
 export const formatNumber = (value: number): string => (Math.abs(value) < 10 ? small : whole).format(value);
 
-/** Returns the singular or plural noun for a number as displayed: `1 block`, `2 blocks`. */
+/** Returns the singular or plural noun for a number, as it is displayed: `1 block`, `2 blocks`. */
 export const pluralOf = (value: number, one: string, many: string): string =>
   formatNumber(value) === '1' ? one : many;
 
@@ -13,16 +13,16 @@ export function formatPercent(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   if (percent < 100 && percent > 99.99) return '> 99.99 %';
-  // Two decimals near 100 %, because 99.98 % of users are not 100 %.
+  // Near 100 % there are two decimals, because 99.98 % of users must not look like all of them.
   const digits = percent >= 99.5 && percent < 100 ? 2 : percent > 0 && percent < 10 ? 1 : 0;
   return `${percent.toFixed(digits)} %`;
 }
 
 export interface QuantityProps {
   readonly value: number;
-  /** `queries/s`, `blocks` */
+  /** Unit of the number: `queries/s`, `blocks`. */
   readonly unit?: string;
-  /** Period of the number: `last 10 s`. */
+  /** Period that the number covers: `last 10 s`. */
   readonly span?: string;
 }
 

@@ -7,18 +7,20 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** Content of the table, for screen readers. */
+  /** Short description of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Whether to highlight a row, such as the rule in force. */
+  /** Returns whether a row is highlighted, such as the rule in force. */
   readonly isMarked?: (row: Row) => boolean;
-  /** Rows without a match are hidden, but stay in the DOM: rendering hundreds of rows would delay a key press. */
+  /**
+   * Returns whether a row is visible. Hidden rows stay in the DOM, because rendering many rows delays key presses.
+   */
   readonly isMatch?: (row: Row) => boolean;
 }
 
-/** In a narrow window each row becomes a block, with the column titles in front of the cells. */
+/** Table that shows each row as a block in a narrow window, with the column titles before the cells. */
 export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isMatch }: TableProps<Row>) {
   return (
     <table>
@@ -52,7 +54,7 @@ interface CellsProps<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
-/** Cells of one row, rendered only when its props or signals change. Rendering all 500 rows would delay key presses. */
+/** Cells of a row, rendered only when its props or signals change. Rendering all rows would delay key presses. */
 function Cells<Row>({ row, columns }: CellsProps<Row>) {
   return (
     <>

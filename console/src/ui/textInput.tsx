@@ -5,7 +5,7 @@ interface TextInputProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly text: Signal<string>;
 }
 
-/** A text input bound to a signal, without autocompletion and spell checking. */
+/** Text input that is bound to a signal, without autocompletion and spell checking. */
 export function TextInput({ text, ...attributes }: TextInputProps) {
   return (
     <input

@@ -1,4 +1,4 @@
-/** A time in the local time zone. The tooltip shows UTC. */
+/** Shows a time in the local time zone, with the UTC time as its tooltip. */
 export function Time({
   at,
   form = 'moment',
@@ -21,9 +21,9 @@ const clock = (date: Date): string =>
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 
 const FORMS = {
-  /** `22 Nov 2026, 03:12:45` */
+  /** Date and time: `22 Nov 2026, 03:12:45`. */
   moment: (date: Date) => `${day.format(date)}, ${clock(date)}`,
-  /** `03:12:45`, with the date unless it is today. */
+  /** Time: `03:12:45`. The date precedes it unless it is today. */
   clock: (date: Date) =>
     date.toDateString() === new Date().toDateString() ? clock(date) : `${day.format(date)}, ${clock(date)}`,
   ago: (date: Date) => `${formatDuration(Date.now() - date.getTime())} ago`,

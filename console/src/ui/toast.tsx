@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { UntrustedText } from './untrustedText.tsx';
 
-/** Time in which the user can undo a change. */
+/** Time for which a message is shown, and the user can undo a change. */
 const UNDO_MS = 10_000;
 
 interface Toast {
@@ -14,7 +14,7 @@ interface Toast {
 const toast = signal<Toast | undefined>();
 let count = 0;
 
-/** Shows a message for ten seconds, with a button that calls `undo` if there is one. */
+/** Shows a message for ten seconds. If `undo` is set, the message has a button that calls it. */
 export function showToast(text: string, undo?: () => void): void {
   toast.value = { id: ++count, text, undo };
 }

@@ -1,6 +1,6 @@
 import { Time } from './time.tsx';
 
-/** Headline of a page that has lost contact to the server. */
+/** Headline of a page that has lost the contact to the server. */
 export function UnknownSince({ since }: { readonly since: Date }) {
   return (
     <h1 class="quiet">

@@ -3,14 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
 
 export interface Loaded<T> {
-  /** The last value that was read. It stays while the next read runs, and if that read fails. */
+  /** The value that was read last. It is kept while the next read runs, and if that read fails. */
   readonly value: T | undefined;
   readonly failure: Failure | undefined;
 }
 
 /**
- * Reads at once, and again when a value of `on` changes. Ignores the result of a read if a later read has begun. Does
- * not read while `isHeld`, for example while the object is being deleted; reads again after that.
+ * Hook that calls `read` at once, and again when a value of `on` changes. The result of a read is ignored if a later
+ * read has begun. While `isHeld`, for example during a deletion of the object, nothing is read; after that, it reads
+ * again.
  */
 export function useLoaded<T>(
   read: () => Promise<Outcome<T>>,
@@ -28,7 +29,7 @@ export function useLoaded<T>(
         ? { value: loaded.peek().value, failure: outcome.failure }
         : { value: outcome.value, failure: undefined };
   };
-  // `on` contains everything that `read` depends on, so `read` itself is not listed.
+  // `read` itself is not listed, because `on` contains everything that it depends on.
   useEffect(() => {
     if (!isHeld) void again();
     return () => {

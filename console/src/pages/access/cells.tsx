@@ -7,7 +7,7 @@ export function Status({ status }: { readonly status: keyof typeof STATUS }) {
   return <span class={`status ${STATUS[status].tone}`}>{STATUS[status].word}</span>;
 }
 
-/** Expiry time, with a warning sign in the last week. */
+/** Shows when a token or key expires, with a warning sign in the week before. */
 export function Expiry({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return <span class="quiet">never</span>;
   const leftMs = Date.parse(at) - Date.now();

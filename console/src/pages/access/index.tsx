@@ -9,7 +9,7 @@ import { KeySection } from './keySection.tsx';
 import { accessHeadline } from './texts.ts';
 import { TokenSection } from './tokenSection.tsx';
 
-/** Id of the token from the configuration of the server. */
+/** Id that the server returns for the token from its configuration. */
 const CONFIGURED_TOKEN_ID = 'configured';
 
 export function Access() {

@@ -18,7 +18,7 @@ import { Secret } from './secret.tsx';
 interface KeySectionProps {
   readonly keys: readonly GatewayKey[] | undefined;
   readonly failure: Failure | undefined;
-  /** Whether no key was ever created. */
+  /** Whether no API key was ever created, so that the next one is the first. */
   readonly isFirst: boolean;
   readonly changed: () => void;
 }

@@ -8,7 +8,7 @@ interface SecretProps {
   readonly close: () => void;
 }
 
-/** Shows a secret once. Neither the server nor the console stores it. */
+/** Shows the secret of a new token or key. Neither the server nor the console stores the secret. */
 export function Secret({ title, secret, use, close }: SecretProps) {
   return (
     <Dialog title={title} close={close}>

@@ -8,13 +8,13 @@ export const activeOnly = <T extends Pick<ApiToken | GatewayKey, 'status'>>(
 ): readonly T[] => all.filter(({ status }) => status === 'active');
 
 interface Known {
-  /** Whether the user is signed in with the token from the configuration of the server, which no list contains. */
+  /** Whether the user is signed in with the token from the server's configuration, which is not among `tokens`. */
   readonly hasServersToken: boolean;
   readonly tokens: readonly ApiToken[] | undefined;
   readonly keys: readonly GatewayKey[] | undefined;
 }
 
-/** `3 tokens are valid, 1 of them for less than a week. The gateway is open: no key was ever created.` */
+/** Returns a text such as `3 tokens are valid, 1 of them for less than a week. The gateway is open: …`. */
 export function accessHeadline({ hasServersToken, tokens, keys }: Known, nowMs: number): string {
   const parts = [
     ...(tokens ? [hasServersToken ? tokenSentence(tokens, nowMs) : validOf(tokens, 'token', nowMs)] : []),
@@ -61,7 +61,7 @@ export const PERMISSIONS: Readonly<Record<string, string>> = {
   'keys:write': 'Create and revoke gateway keys',
 };
 
-/** Whether a permission concerns the server, and not an account. */
+/** Returns whether a permission concerns the server instead of an account. */
 export const isServerPermission = (permission: string): boolean => /^(?:nodes|health|keys):/.test(permission);
 
 export const STATUS = {

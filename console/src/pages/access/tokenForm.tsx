@@ -19,7 +19,9 @@ interface TokenFormProps {
   readonly made: (token: WithSecret<ApiToken>) => void;
 }
 
-/** Form for a new token. Offers only permissions of the user's own token, and all accounts only if it has them. */
+/**
+ * Form for a new token. It offers only permissions of the user's own token, and all accounts only if that has all.
+ */
 export function TokenForm({ close, made }: TokenFormProps) {
   const expiresOn = session.value?.expiresOn;
   const label = useSignal('');
@@ -48,7 +50,8 @@ export function TokenForm({ close, made }: TokenFormProps) {
       ) as ApiTokenCreation['permissions'],
       ...(days.value !== '' && { expires_on: expiryAfterDays(days.value, Date.now()) }),
     };
-    // A retry with equal choices sends the stored body. A body with a later expiry would not match the retry key.
+    // A retry with the same choices sends the stored body. A new body would have a later expiry and not match the
+    // retry key.
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
     const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
     sent.set(chosen, asked);

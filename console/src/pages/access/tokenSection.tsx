@@ -118,7 +118,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
   );
 }
 
-/** Whether the user's own token may revoke `token`. This requires all accounts and permissions of `token`. */
+/** Returns whether the user's own token may revoke `token`: it must have all accounts and permissions of `token`. */
 function isWithin(token: ApiToken): boolean {
   const accounts: 'all' | readonly string[] = session.value?.accounts ?? [];
   const isOfAccounts =

@@ -8,7 +8,7 @@ import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { locationText } from './texts.ts';
 
-/** Time for which the server keeps analytics per minute. Older attacks have no graph. */
+/** Time for which the server stores analytics per minute. There is no graph of an older attack. */
 const RETENTION_MS = 7 * 86_400_000;
 const MARGIN_MS = 5 * 60_000;
 const MINUTE_S = 60;
@@ -22,7 +22,10 @@ interface Row {
   readonly bucket: number | null;
 }
 
-/** Shows rates per second if the attack began at this guard less than ten minutes ago, otherwise means per minute. */
+/**
+ * Graph of query rates around an attack: per second if it began at this guard less than ten minutes ago, otherwise
+ * means per minute.
+ */
 export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const beganS = Date.parse(attack.started_on) / 1000;
   const seconds = points.value;

@@ -30,7 +30,7 @@ const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
 const turn = computed(() => refreshPeriod(REFRESH_MS));
-/** Changes when it is time to read an attack at another guard again. */
+/** Number that changes at each refresh of an attack at another guard. */
 const remoteRefresh = computed(() => refreshPeriod(FLEET_MS));
 
 export function AttackDetail({ id }: { readonly id: string }) {

@@ -26,10 +26,10 @@ const SPANS = [
 ] as const;
 const ZONES_NAMED = 2;
 
-/** Ids of the active attacks at this guard. The list is read again when an attack begins or ends. */
+/** Ids of the active attacks at this guard. When one begins or ends, the list of attacks is read again. */
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
 
-/** Changes at the interval at which other guards report their attacks. */
+/** Number that changes each time that other guards may have reported their attacks. */
 const fleetTurn = computed(() => refreshPeriod(FLEET_MS));
 
 const placeColumn: Column<AttackSummary> = {

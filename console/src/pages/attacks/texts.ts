@@ -3,10 +3,10 @@ import { escapeInvisible } from '../../ui/escapeInvisible.ts';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { formatDuration } from '../../ui/time.tsx';
 
-/** Names outside every known zone have an empty zone name. */
+/** Returns a zone's name as text. The guard reports an empty name for names outside every known zone. */
 const zoneName = (name: string): string => (name === '' ? 'names outside every known zone' : name);
 
-/** `example.com, example.org and 3 more` */
+/** Returns the attacked zones as text, such as `example.com, example.org and 3 more`. */
 export function zonesText(
   { zones, zone_count: count }: Pick<AttackSummary, 'zones' | 'zone_count'>,
   most: number,
@@ -17,7 +17,7 @@ export function zonesText(
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
-/** Location of the guard that reported the attack (`AMS, WEUR`), or the guard's id; undefined if neither is known. */
+/** Returns the location of the guard that reported an attack (`AMS, WEUR`), else its id; undefined if unknown. */
 export function locationText({ instance, region, datacenter }: AttackOrigin): string | undefined {
   const named = [datacenter, region].filter((name) => name !== undefined);
   if (named.length > 0) return named.join(', ');
@@ -47,7 +47,9 @@ export const usersText = ({ known_names: { asked, answered, limited } }: AttackS
     ? 'no queries'
     : `${formatPercent(answered / asked)} answered${limited > 0 ? `, ${formatNumber(limited)} limited` : ''}`;
 
-/** Returns the heading of `top`, a sample of the queries that were limited and of those that would be dropped. */
+/**
+ * Returns the heading of an attack's top lists, which are of sampled queries that were limited or would be dropped.
+ */
 export function topHeading({ limited, would_drop }: Limits): string {
   if (would_drop === 0) return 'Limited most';
   return limited === 0 ? 'Would be dropped most' : 'Limited most, or would be dropped';
@@ -55,13 +57,13 @@ export function topHeading({ limited, would_drop }: Limits): string {
 
 type Limits = Pick<AttackSummary, 'limited' | 'would_drop'>;
 
-/** Returns the share of an item in the total `weight`, from 0 to 1. */
+/** Returns the share that an item of a top list has in the total `weight`, from 0 to 1. */
 export const shareOf = ({ count }: HeavyHitter, weight: number): number =>
   weight === 0 ? 0 : Math.min(1, count / weight);
 
 const REPORTED = 10;
 
-/** Returns the attack as plain text: times in UTC, names as the guard writes them. */
+/** Returns a report of an attack as plain text. Times are in UTC, names as the guard writes them. */
 export function reportOf(attack: Attack): string {
   const { now, peak, rule, top } = attack;
   const place = locationText(attack);

@@ -5,7 +5,7 @@ import { shareOf } from './texts.ts';
 
 export interface TopsProps {
   readonly attack: Attack | undefined;
-  /** Maximum number of lines per list. */
+  /** Maximum number of lines in each list. */
   readonly most: number;
 }
 

@@ -8,7 +8,7 @@ interface GraphProps {
   readonly tone: 'passed' | 'refused';
 }
 
-/** Graphs of the last day, one point per minute. */
+/** Graphs of the server's health in the last day, with one point per minute. */
 export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMinute[] }) {
   const first = minutes[0];
   if (first === undefined)
@@ -58,7 +58,7 @@ function Graph({ name, values, tone }: GraphProps) {
         viewBox={`0 0 ${width} ${HEIGHT}`}
         preserveAspectRatio="none"
         aria-hidden="true"
-        // A graph of zeros is not coloured as a problem.
+        // A graph with only zeros is not coloured as a problem.
         class={`sparkline ${highest === 0 ? 'passed' : tone}`}
       >
         <polyline points={points.join(' ')} />

@@ -16,7 +16,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   subscriptions: 'Too many subscriptions',
 };
 
-/** Requests that limits rejected, and resources that the server uses. */
+/** Shows how many requests each limit rejected, and the resources that the server uses. */
 export function Limits({ health: { limited, http, stores, memory, versions } }: { readonly health: Health }) {
   const hit = Object.entries(limited).filter(([, count]) => count > 0);
   const refused = hit.reduce((all, [, count]) => all + count, 0);

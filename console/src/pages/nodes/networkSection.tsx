@@ -120,7 +120,7 @@ interface Actions {
 }
 
 function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>[] {
-  // The button is disabled for the last healthy node, because the server refuses to drain it.
+  // The last healthy node of a network has no active button, because the server refuses to drain it.
   const isLast = nodes.filter(({ health }) => health === 'healthy').length < 2;
   const isOperator = may('nodes:write');
   return [

@@ -5,7 +5,7 @@ interface Words {
   readonly sign: string;
   readonly tone: 'well' | 'look' | 'harm' | 'quiet';
   readonly word: string;
-  /** Meaning for operators. */
+  /** Meaning of the health of a node, for operators. */
   readonly means: string;
 }
 
@@ -35,7 +35,7 @@ export const HEALTH: Readonly<Record<NodeHealth['health'], Words>> = {
   },
 };
 
-/** A lag up to this number of blocks is not reported, because nodes usually differ by one or two blocks. */
+/** Maximum lag of the index, in blocks, that is not reported. Nodes usually differ by one or two blocks. */
 const NORMAL_LAG = 3;
 
 interface State {
@@ -73,7 +73,7 @@ function problemsOf({ network, nodes, index }: NetworkHealth, isNamed: boolean):
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 const STEP = 1_000;
 
-/** `4.1 GB` */
+/** Formats a number of bytes: `4.1 GB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -45,7 +45,7 @@ interface OutOfContactProps {
   readonly guard: GuardStatus | undefined;
 }
 
-/** Without contact it is unknown whether there is an attack. */
+/** Banner while the server is not in contact, when it is unknown whether there is an attack. */
 function OutOfContact({ since, guard }: OutOfContactProps) {
   return (
     <section class="banner quiet">
@@ -67,7 +67,7 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
         <Time at={attack.started_on} form="clock" />.
       </h1>
       <p>
-        {/* One line per part in a narrow window, so that a growing number moves no words to another line. */}
+        {/* In a narrow window each part has its own line, so that a growing number moves no words to another line. */}
         <span class="piece">{formatNumber(now.queries)} queries/s,</span> <Limited attack={attack} />{' '}
         <span class="piece">
           Users:{' '}
@@ -88,7 +88,10 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
   );
 }
 
-/** Shows shares of the last second's queries. They are from counters, so a change of mode does not alter them. */
+/**
+ * Shows the shares of the last second's queries that were limited or would be dropped. They come from counters, so a
+ * change of the rule's mode does not alter them.
+ */
 function Limited({ attack: { now, rule } }: { readonly attack: AttackSummary }) {
   const { queries, limited, would_drop: wouldDrop } = now;
   const shareOf = (count: number): string => formatPercent(queries === 0 ? 0 : Math.min(1, count / queries));

@@ -13,7 +13,7 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 const TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SOA', 'SRV', 'HTTPS', 'PTR', 'ANY'];
 const MAX_CHARACTERS = 1024;
 
-/** Explains the verdict of the guard on a name. The name is in the URL. */
+/** Form that explains the verdict of the guard on a DNS name. The URL contains the name. */
 export function Explain() {
   const asked = new URLSearchParams(useSearch());
   const [location] = useLocation();

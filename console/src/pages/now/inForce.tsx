@@ -7,7 +7,7 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 import { ModeSwitch } from '../rules/modeSwitch.tsx';
 import { type Mode, scopeText } from '../rules/texts.ts';
 
-/** The rule in force at this guard, with a switch for its mode. */
+/** Shows the rule in force at this guard, with a switch for its mode. */
 export function InForce() {
   const guard = live.value?.guard;
   if (guard === undefined) return <section class="in-force" />;
@@ -25,7 +25,7 @@ export function InForce() {
         )}
       </section>
     );
-  // Keyed by id, so that data of the previous rule is neither shown nor changed.
+  // The id is the key, so that data of the previous rule is neither shown nor changed when another rule is in force.
   return <RuleInForce key={rule.id} id={rule.id} mode={rule.mode as Mode} />;
 }
 

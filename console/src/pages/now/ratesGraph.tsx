@@ -1,7 +1,7 @@
 import { points, SPAN_SECONDS } from '../../rates.ts';
 import { Graph } from '../../ui/graph.tsx';
 
-/** Graph of queries/s by outcome, with the threshold and the refill rate of the bucket. */
+/** Graph of queries/s by outcome, with the threshold and the rate of the token bucket. */
 export function RatesGraph() {
   const shown = points.value;
   return (

@@ -8,13 +8,13 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 import { FLEET_MS, readPage } from '../attacks/readPage.ts';
 import { locationText, zonesText } from '../attacks/texts.ts';
 
-/** An attack that its guard has not reported for this time is hidden, because the guard may be gone. */
+/** Time without a report after which an attack at another guard is hidden, because that guard may have stopped. */
 const SILENT_MS = 60_000;
 const ZONES_NAMED = 2;
 
 const turn = computed(() => refreshPeriod(FLEET_MS));
 
-/** Shows an attack that another guard of the account reports. Renders nothing without such an attack. */
+/** Shows an attack that another guard of the account reports. Renders nothing if there is no such attack. */
 export function RemoteAttack() {
   const isOfFleet = useSignal(false);
   const { loaded } = useLoaded(() => readPage({}), [account.value, isOfFleet.value ? turn.value : 0]);

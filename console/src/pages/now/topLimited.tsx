@@ -9,7 +9,7 @@ import { TopLists } from '../attacks/tops.tsx';
 
 const REFRESH_MS = 2_000;
 
-/** Most limited names and networks of the largest active attack. Without an attack, empty lists reserve the space. */
+/** Names and networks that are limited most in the largest active attack. Without an attack, the lists are empty. */
 export function TopLimited() {
   const guard = live.value?.guard;
   const largest = guard?.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0];

@@ -16,7 +16,7 @@ type LevelCounts = Pick<
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   const turn = refreshPeriod(REFRESH_MS);
-  // The simulation needs a guard; the live stream reports whether one runs here.
+  // Only a guard can simulate. The live stream reports whether one runs in this server.
   const isGuarded = hasGuard.value;
   const { loaded } = useLoaded(
     async (): Promise<Outcome<ApiResponse<WhatIf> | undefined>> =>
@@ -105,7 +105,7 @@ function Level({ name, isNow, title, done }: LevelProps) {
 }
 
 const NO_COUNTS: LevelCounts = { paying: 0, limited: 0, known_limited: 0, client_limited: 0 };
-/** Placeholders that reserve space until the result is read. */
+/** Placeholders that reserve the space of the levels until the simulation's result is read. */
 const RATES = (['low', 'medium', 'high'] as const).map((sensitivity) => ({
   ...{ sensitivity, rate_per_second: 0, burst: 0 },
   ...NO_COUNTS,

@@ -4,7 +4,7 @@ import { confirm } from '../../ui/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { type Mode, modeEffects, scopeText } from './texts.ts';
 
-/** Asks for confirmation, sets the mode if the rule did not change since it was read, and offers to undo this. */
+/** Sets the mode of a rule after a confirmation, unless the rule was changed since it was read. Offers to undo it. */
 export async function changeMode(tagged: TaggedRule, mode: Mode): Promise<Failure | undefined> {
   const { rule } = tagged;
   if (mode === rule.mode) return undefined;

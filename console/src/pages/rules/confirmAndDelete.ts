@@ -7,8 +7,9 @@ import { showToast } from '../../ui/toast.tsx';
 import { fallbackOf, scopeText } from './texts.ts';
 
 /**
- * Asks for the rule's name, deletes the rule if it did not change since it was read, and offers to create it again.
- * `isDeleting` becomes false after a failure. It stays true after success, because the user then leaves the page.
+ * Asks the user to type the rule's name, deletes the rule unless it was changed since it was read, and offers to
+ * create it again. `isDeleting` becomes false after a failure. After success it stays true, because the user leaves
+ * the page.
  */
 export async function confirmAndDelete(tagged: TaggedRule, isDeleting: Signal<boolean>): Promise<void> {
   const { rule } = tagged;

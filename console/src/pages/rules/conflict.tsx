@@ -2,11 +2,11 @@ import type { Rule } from '../../api/types.ts';
 import { type Settings, settingNames, settingTitles } from './settings.tsx';
 
 export interface ConflictProps {
-  /** The rule when the user began to edit it. */
+  /** The rule as it was when the user began to edit it. */
   readonly base: Rule;
   readonly theirs: Rule;
   readonly mine: Settings;
-  /** True if the server rejected the user's change (412), false if another change arrived before the user saved. */
+  /** Whether the server rejected the user's change (412). False if the other change arrived before the user saved. */
   readonly wasRejected: boolean;
   readonly sendMine: () => void;
   readonly discardMine: () => void;

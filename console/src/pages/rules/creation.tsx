@@ -18,7 +18,7 @@ const SCOPES = [
   { scope: 'datacenter', title: 'Datacenter' },
 ] as const;
 
-/** Initial settings. Monitoring drops no queries. */
+/** Initial settings of a new rule. The mode `monitoring` drops no queries. */
 const FIRST: Settings = {
   mode: 'monitoring',
   profile_sensitivity: 'medium',
@@ -32,7 +32,7 @@ export function RuleCreationForm() {
   const settings = useSignal(FIRST);
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
-  // Retries use the same key, so that a lost response does not lead to a second rule.
+  // Retries send the same idempotency key, so that a lost response does not lead to a second rule.
   const key = useSignal(newRetryKey());
   if (!may('dns_protection:write'))
     return (
@@ -49,7 +49,8 @@ export function RuleCreationForm() {
     isBusy.value = false;
     if ('failure' in outcome) {
       failure.value = outcome.failure;
-      // After a 4xx the corrected rule needs a new key. After a 5xx or no response the rule may exist: keep the key.
+      // After a 4xx, the corrected rule needs a new key. After a 5xx or without a response, the rule may exist: same
+      // key.
       if (outcome.failure.status !== undefined && outcome.failure.status < 500) key.value = newRetryKey();
       return;
     }

@@ -18,7 +18,7 @@ import { settingNames, settingTitles } from './settings.tsx';
 import { scopeText } from './texts.ts';
 
 export function RuleDetail({ id }: { readonly id: string }) {
-  // A rule that is being deleted is not read again: the live stream may report the deletion before the response.
+  // While a rule is being deleted, it is not read again: the live stream may report the deletion before the response.
   const isDeleting = useSignal(false);
   const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
   const { value: tagged, failure } = loaded.value;
@@ -77,7 +77,7 @@ export function RuleDetail({ id }: { readonly id: string }) {
 
 function InForceTag({ rule }: { readonly rule: Rule }) {
   if (!isGuarded.value) return null;
-  // The page learns the rule in force later than this rule. Until then, a hidden tag reserves the space.
+  // It is known only later whether this rule is in force. Until then, a hidden tag reserves the space.
   return <span class={rule.id === ruleInForceId.value ? 'tag' : 'tag away'}>in force here</span>;
 }
 

@@ -16,12 +16,14 @@ import {
 import { scopeText } from './texts.ts';
 
 export interface EditorProps {
-  /** Newest known version of the rule. */
+  /** The rule as it was read last. */
   readonly tagged: TaggedRule;
   readonly reload: () => void;
 }
 
-/** Form that edits a rule. If another client changes the rule, the form keeps the draft and shows both versions. */
+/**
+ * Form that edits a rule. If another client changes the rule, the form keeps the user's input and shows all values.
+ */
 export function Editor({ tagged, reload }: EditorProps) {
   const base = useSignal(tagged);
   const draft = useSignal(settingsOf(tagged.rule));
@@ -36,7 +38,7 @@ export function Editor({ tagged, reload }: EditorProps) {
     draft.value = settings;
     failure.value = undefined;
   };
-  // A form in which the user changed nothing shows the newest version.
+  // If the user has changed nothing, the form shows the newest version of the rule.
   useEffect(() => {
     if (!isChanged) begin(tagged);
   }, [tagged.etag]);

@@ -14,10 +14,10 @@ const ACTIONS: Readonly<Record<RuleChange['action'], string>> = {
   'rule.update': 'changed',
   'rule.delete': 'deleted',
 };
-/** Not shown, because the server sets these members, not the author of the change. */
+/** Members that are not shown in the history, because the server sets them and not the author of the change. */
 const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
 
-/** Changes of a rule with time and author, newest first. */
+/** List of the changes of a rule with time and author, newest first. */
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
   const changes = useSignal<readonly RuleChange[] | undefined>(undefined);
   const next = useSignal<string | undefined>(undefined);

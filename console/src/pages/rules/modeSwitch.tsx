@@ -8,18 +8,18 @@ import { type Mode, modeEffects, modes } from './texts.ts';
 
 export interface ModeSwitchProps {
   readonly id: string;
-  /** The rule as it was read last; undefined before that. */
+  /** The rule as it was read last; undefined if it was not read yet. */
   readonly tagged: TaggedRule | undefined;
-  /** Mode in force, which may be known before the rule is read. */
+  /** Current mode of the rule, which may be known before the rule is read. */
   readonly mode: Mode;
 }
 
-/** The mode of a rule: a switch if the token may write, otherwise text. */
+/** Shows the mode of a rule: as a switch if the user's token may change rules, otherwise as text. */
 export function ModeSwitch({ id, tagged, mode }: ModeSwitchProps) {
   const failure = useSignal<Failure | undefined>(undefined);
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;
   const choose = async (wanted: Mode) => {
-    // Read the rule first if it was not read yet, or had another mode then.
+    // The rule is read first if it was not read yet, or if it had another mode when it was read.
     const read = tagged?.rule.mode === mode ? { value: tagged } : await readRule(id);
     failure.value = 'failure' in read ? read.failure : await changeMode(read.value, wanted);
   };

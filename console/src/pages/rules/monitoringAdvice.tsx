@@ -11,7 +11,7 @@ import { changeMode } from './changeMode.ts';
 const REFRESH_MS = 5_000;
 const turn = computed(() => refreshPeriod(REFRESH_MS));
 
-/** Shows the queries that a rule in monitoring mode would have dropped in the last hour, and offers to enable it. */
+/** Shows how many queries a rule in monitoring mode would have dropped in the last hour, and offers to enable it. */
 export function MonitoringAdvice(props: AdviceProps) {
   if (!isGuarded.value || props.tagged.rule.mode !== 'monitoring') return null;
   return <Advice {...props} />;
@@ -52,7 +52,7 @@ function Advice({ tagged, isDeleting }: AdviceProps) {
   );
 }
 
-/** Each part has its own line, so that a growing number does not move words to another line. */
+/** Shows the numbers. Each part has its own line, so that a growing number does not move words to another line. */
 function Findings({ totals }: { readonly totals: Counts }) {
   const { all, known } = wouldDropCounts(totals);
   const queries = totals.passed + totals.paid + totals.would_drop;

@@ -32,7 +32,7 @@ const LEVELS = {
   burst_sensitivity: ['low', 'medium', 'high'],
 } as const;
 
-/** Returns the changed settings as the body of a PATCH request. */
+/** Returns the settings that differ, as the body of a PATCH request. */
 export function changesFrom(before: Settings, after: Settings): Partial<Settings> {
   return Object.fromEntries(
     settingNames.filter((name) => before[name] !== after[name]).map((name) => [name, after[name]]),

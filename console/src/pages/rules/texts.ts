@@ -9,7 +9,7 @@ export const modeEffects: Readonly<Record<Mode, string>> = {
   enabled: 'queries that find no token are dropped or truncated',
 };
 
-/** `everywhere`, `region WEUR`, `datacenter lax` */
+/** Returns the scope of a rule as text: `everywhere`, `region WEUR`, `datacenter lax`. */
 export const scopeText = ({ scope, name }: Pick<Rule, 'scope' | 'name'>): string =>
   scope === 'global' ? 'everywhere' : `${scope} ${name}`;
 
@@ -17,7 +17,9 @@ const RANK = { datacenter: 0, region: 1, global: 2 } as const;
 const targetOf = ({ scope, name }: Rule): string =>
   scope === 'global' ? scope : `${scope} ${name.toLowerCase()}`;
 
-/** Sorts by scope, most specific first, then by name. Of rules with equal scope and name, the newest is first. */
+/**
+ * Sorts rules by scope, most specific first, then by name. Of rules with equal scope and name, the newest is first.
+ */
 export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
   rules.toSorted(
     (one, other) =>
@@ -27,7 +29,7 @@ export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
         : one.name.localeCompare(other.name)),
   );
 
-/** Ids of rules that never apply, because a rule with the same scope and name was modified later. */
+/** Returns the ids of rules that never apply, because a rule with the same scope and name was modified later. */
 export function supersededIn(rules: readonly Rule[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const superseded = new Set<string>();
@@ -39,7 +41,7 @@ export function supersededIn(rules: readonly Rule[]): ReadonlySet<string> {
   return superseded;
 }
 
-/** Returns a sentence about the rule that applies after `rule` is deleted. */
+/** Returns a sentence about the rule that will apply after `rule` is deleted. */
 export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
   const others = rules.filter(({ id }) => id !== rule.id);
   const same = bySpecificity(others).find((other) => targetOf(other) === targetOf(rule));

@@ -8,11 +8,11 @@ import type { AddressSummary, AddressTracesPage, CreateTrace } from './types.ts'
 
 interface SummaryData {
   readonly summary: AddressSummary;
-  /** Creation of the contract, if the index contains it. */
+  /** The trace that created the contract at this address; undefined if it is none or the index lacks the trace. */
   readonly creation: CreateTrace | undefined;
 }
 
-/** Shows a summary of an address and its history. Until it is read, an empty line reserves the space. */
+/** Shows a summary of an address and its traces. Until the summary is read, an empty line reserves the space. */
 export function AddressSummaryLine({
   address,
   network,

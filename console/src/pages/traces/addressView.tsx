@@ -18,7 +18,7 @@ interface AddressViewProps {
   readonly network: string;
 }
 
-/** History of an address, filtered by the query of the URL. */
+/** Shows the traces of an address, newest or oldest first. The query of the URL contains the filter. */
 export function AddressView({ address, network }: AddressViewProps) {
   const query = useQuery();
   const text = query.toString();
@@ -122,7 +122,7 @@ function End({ history, isAll }: { readonly history: AddressHistory; readonly is
 
 const MAX_RANGES = 3;
 
-/** Warns of blocks in the range that the index lacks. */
+/** Warns that the index lacks blocks of the searched range. */
 function Missing({ ranges, network }: { readonly ranges: readonly Range[]; readonly network: string }) {
   const [first, last] = [ranges[0]?.[0], ranges.at(-1)?.[1]];
   if (first === undefined || last === undefined) return null;

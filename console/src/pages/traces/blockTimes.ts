@@ -1,4 +1,4 @@
-/** Times of blocks. Traces do not contain them, so they are read from the nodes, in batches, and kept. */
+/** Times of blocks. Traces do not contain them, so they are read from the nodes in batches, and cached. */
 import { signal } from '@preact/signals';
 import { rpcBatch } from '../../api/rpc.ts';
 import type { BlockHeader } from './types.ts';
@@ -6,7 +6,7 @@ import type { BlockHeader } from './types.ts';
 const BATCH = 20;
 const MAX_KEPT = 5_000;
 
-/** ISO times by `network number`; `null` if no node returned the block. */
+/** Cached ISO times of blocks, with keys such as `mainnet 123`; `null` if no node returned the block. */
 export const blockTimes = signal<ReadonlyMap<string, string | null>>(new Map());
 
 export const timeKey = (network: string, block: number): string => `${network} ${block}`;

@@ -22,7 +22,7 @@ interface BlockViewProps {
 
 interface Entry {
   readonly root: Trace;
-  /** Number of calls below the root call. */
+  /** Number of calls in the transaction below its root call. */
   readonly below: number;
   readonly failedBelow: number;
 }

@@ -1,4 +1,4 @@
-/** Filter of an address history, stored in the query of the URL. */
+/** Filter of the traces of an address. The query of the URL contains it. */
 import { parseEther } from './frames/ether.ts';
 
 export const DIRECTIONS = ['either', 'from', 'to'] as const;
@@ -18,7 +18,7 @@ const oneOf = <T extends string>(values: readonly T[], text: string | null): T |
 const yesNo = (text: string | null): boolean | undefined =>
   text === 'yes' ? true : text === 'no' ? false : undefined;
 
-/** Returns the filter in a URL query. Ignores unknown parameters, so that links from later versions still work. */
+/** Returns the filter in a URL query. Unknown parameters are ignored, so that links of later versions still work. */
 export function filterOf(query: URLSearchParams): Filter {
   const direction = oneOf(DIRECTIONS, query.get('direction'));
   const types = (query.get('types') ?? '').split(',').flatMap((text) => oneOf(TYPES, text) ?? []);
@@ -35,7 +35,7 @@ export function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-/** Returns the URL query with one parameter set, or deleted if the value is empty. */
+/** Returns a URL query in which one parameter is set, or deleted if its value is empty. */
 export function withMember(query: URLSearchParams, name: string, value: string): string {
   const changed = new URLSearchParams(query);
   if (value === '') changed.delete(name);

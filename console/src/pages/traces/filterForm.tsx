@@ -15,7 +15,7 @@ const WORDS = {
 } as const;
 const wordOf = (value: string): string => (value in WORDS ? WORDS[value as keyof typeof WORDS] : value);
 
-/** The form of the filter. Each change opens another URL. */
+/** Form of the filter for the traces of an address. Each change opens the URL with the changed filter. */
 export function FilterForm({ query, filter, change }: FilterFormProps) {
   const set = (name: string, value: string) => change(withMember(query, name, value));
   return (

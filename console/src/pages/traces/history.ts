@@ -1,4 +1,6 @@
-/** History of an address: pages of older traces at the end, and new traces that wait until the user shows them. */
+/**
+ * Traces of an address: a list that ends with pages of older traces, and new traces that the user has not shown yet.
+ */
 import { signal } from '@preact/signals';
 import { type RpcCall, type RpcFailure, rpc } from '../../api/rpc.ts';
 import { subscribe } from '../../api/subscription.ts';
@@ -7,24 +9,24 @@ import { keyOfTrace } from './frames/describe.ts';
 import type { AddressTracesPage, PushedTrace, Trace } from './types.ts';
 
 const PAGE_TRACES = 50;
-/** One click reads pages until one contains a trace, but at most this many: a rare filter leaves many pages empty. */
+/** Maximum number of pages that one click reads until a page contains a trace. A rare filter leaves many empty. */
 const MAX_EMPTY_PAGES = 10;
-/** Maximum number of new traces that wait to be shown. If there are more, the oldest of them are dropped. */
+/** Maximum number of new traces that wait to be shown. If more arrive, the oldest of them are dropped. */
 const MAX_WAITING = 1_000;
 
 export type Range = readonly [number, number];
 
 export class AddressHistory {
   readonly traces = signal<readonly Trace[]>([]);
-  /** New traces that are not in the list yet, newest first. */
+  /** New traces that the user has not shown yet, newest first. */
   readonly waiting = signal<readonly Trace[]>([]);
-  /** Keys of traces whose block was replaced after they were shown. */
+  /** Keys of shown traces whose block was replaced later. */
   readonly replaced = signal<ReadonlySet<string>>(new Set());
   readonly missing = signal<readonly Range[]>([]);
   readonly range = signal<AddressTracesPage['range'] | undefined>(undefined);
   readonly failure = signal<RpcFailure | undefined>(undefined);
   readonly isBusy = signal(true);
-  /** `null`: there are no more pages; undefined: no page was read yet. */
+  /** Cursor of the next page. `null`: there are no more pages; undefined: no page was read yet. */
   readonly cursor = signal<string | null | undefined>(undefined);
   readonly isLive = signal(false);
   readonly #network: string;
@@ -39,7 +41,8 @@ export class AddressHistory {
 
   /** Reads the first page, and subscribes to new traces if the order is newest first. */
   async begin(): Promise<void> {
-    // Subscribe first. A trace that arrives during the first read is then received twice, and recognised by its key.
+    // The subscription starts before the first read. A trace that arrives during the read is then received twice, and
+    // the second one is recognised by its key.
     const { order, ...live } = this.#filter;
     if (order === undefined)
       this.#unsubscribe = subscribe<PushedTrace>(this.#network, ['traces', live], {
@@ -51,7 +54,7 @@ export class AddressHistory {
     await this.more();
   }
 
-  /** The call for the first page, which the user can copy. */
+  /** The JSON-RPC call that reads the first page, for the user to copy. */
   get call(): RpcCall {
     return {
       network: this.#network,

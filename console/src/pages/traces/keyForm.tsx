@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { gatewayKey } from '../../api/rpc.ts';
 import { TextInput } from '../../ui/textInput.tsx';
 
-/** Asks for the API key that the gateway requires. The tab stores it if the user chose to stay signed in. */
+/** Form for the API key that the gateway requires. The tab stores the key if the user chose to stay signed in. */
 export function KeyForm() {
   const text = useSignal('');
   if (gatewayKey.value !== undefined)

@@ -4,11 +4,11 @@ import { withNetwork } from './traceUrl.ts';
 
 interface NetworkChoiceProps {
   readonly network: string | undefined;
-  /** Path of the current view, which is opened again for the chosen network. */
+  /** Path of the current page, which is opened again with the chosen network. */
   readonly path: string;
 }
 
-/** Selects the network. Renders nothing unless the gateway serves several networks. */
+/** Selects an Ethereum network. Renders nothing unless the gateway serves several networks. */
 export function NetworkChoice({ network, path }: NetworkChoiceProps) {
   const networks = gateway.value?.networks ?? [];
   if (networks.length < 2) return null;

@@ -21,7 +21,7 @@ interface OfNetwork {
   readonly network: string;
 }
 
-/** Links an address to its history. The current address is not a link. */
+/** Link from an address to its traces. The address of the current page (`here`) is not a link. */
 export function AddressLink({
   address,
   network,
@@ -45,7 +45,7 @@ export function BlockLink({ block, network }: OfNetwork & { readonly block: numb
   return <Link to={linkTo({ kind: 'block', id: String(block) }, network)}>{formatQuantity(block)}</Link>;
 }
 
-/** Time of a block. Until the time is read, an empty element reserves the space. */
+/** Shows the time of a block. Until the time is read, an empty element reserves the space. */
 export function BlockTime({ block, network }: OfNetwork & { readonly block: number }) {
   const at = blockTimes.value.get(timeKey(network, block));
   return <span class="when">{at ? <Time at={at} form="clock" /> : at === null ? '?' : ''}</span>;
@@ -61,7 +61,7 @@ export function Ether({ wei }: { readonly wei: bigint }) {
   );
 }
 
-/** An error with its reason, which is untrusted text of a contract or a node. */
+/** Shows that a trace failed, with the reason, which is untrusted text of a contract or a node. */
 export function Failed({ reason }: { readonly reason: string | undefined }) {
   if (reason === undefined) return null;
   return (

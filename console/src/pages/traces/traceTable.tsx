@@ -71,7 +71,7 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
   );
 }
 
-/** The called function, as a link to its frame in the call tree of the transaction. */
+/** Shows the called function of a trace, as a link to its frame in the call tree of the transaction. */
 function Called({ trace, network }: { readonly trace: Trace; readonly network: string }) {
   const called = <UntrustedText text={callLabel(trace)} />;
   if (trace.transactionHash === null) return called;

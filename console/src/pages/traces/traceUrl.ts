@@ -1,4 +1,4 @@
-/** The selected subject and network of the page Traces, which are stored in the URL. */
+/** The subject of the page Traces (an address, transaction or block) and its network, which the URL contains. */
 import { useLocation, useSearch } from 'wouter-preact';
 import { gateway } from '../../api/gateway.ts';
 import { goTo } from '../../navigate.ts';
@@ -14,7 +14,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const MAX_BLOCK_DIGITS = 15;
 
-/** Parses typed or pasted text. Returns undefined if it is not an address, a hash or a block. */
+/** Parses a subject that the user typed or pasted. Returns undefined if it is no address, hash or block. */
 export function subjectOf(text: string): Subject | undefined {
   const bare = text
     .trim()
@@ -41,21 +41,21 @@ export function useSubject(): Subject {
 export const pathOfSubject = ({ kind, id }: Subject): string =>
   kind === 'none' ? '/traces' : `/traces/${kind}/${id}`;
 
-/** Returns the query of the URL without the account, which `hrefOf` adds. */
+/** Returns the query of the current URL without the account, which `hrefOf` adds to each link. */
 export function useQuery(): URLSearchParams {
   const query = new URLSearchParams(useSearch());
   query.delete('account');
   return query;
 }
 
-/** Returns the network in the URL. Default: the first network. */
+/** Returns the network that the URL selects. Default: the gateway's first network. */
 export function useNetwork(): string | undefined {
   const networks = gateway.value?.networks.map(({ network }) => network) ?? [];
   const wanted = useQuery().get('network');
   return networks.find((network) => network === wanted) ?? networks[0];
 }
 
-/** Returns the path with the network in its query, unless it is the first network, which is the default. */
+/** Returns a path with the network in its query. The first network is the default and is omitted. */
 export function withNetwork(path: string, network: string | undefined): string {
   const isFirst = network === undefined || gateway.value?.networks[0]?.network === network;
   return path + (isFirst ? '' : `?network=${encodeURIComponent(network)}`);

@@ -69,7 +69,7 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
   );
 }
 
-/** Opens the block if the hash is a block hash. Returns whether it is. */
+/** Opens the page of a block if `hash` is the hash of a block. Returns whether it is. */
 async function goToBlock(hash: string, network: string): Promise<boolean> {
   const answer = await rpc<BlockHeader | null>({
     network,

@@ -7,7 +7,7 @@ export type {
 
 import type { Trace } from '../../../../src/exports/client/types.ts';
 
-/** A trace of a subscription. If its block is replaced, it is sent again with `removed: true`. */
+/** A trace that a subscription sent. If its block is replaced, the trace is sent again with `removed: true`. */
 export type PushedTrace = Trace & { readonly removed: boolean };
 
 export interface BlockHeader {

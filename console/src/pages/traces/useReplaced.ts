@@ -4,7 +4,7 @@ import { rpc } from '../../api/rpc.ts';
 import { subscribe } from '../../api/subscription.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
-/** Returns whether the block of a trace was replaced after the trace was read. Checks this at each new head. */
+/** Returns whether the block of a trace was replaced after the trace was read. This is checked at each new head. */
 export function useReplaced(network: string, trace: Trace | undefined): boolean {
   const isReplaced = useSignal(false);
   useEffect(() => {
@@ -18,14 +18,14 @@ export function useReplaced(network: string, trace: Trace | undefined): boolean 
         params,
         signal: abort.signal,
       });
-      // Keep the previous result if no node returned the block.
+      // If no node returned the block, the previous result remains.
       if ('value' in answer && answer.value !== null && !abort.signal.aborted)
         isReplaced.value = answer.value.hash !== trace.blockHash;
     };
     const end = subscribe(network, ['newHeads'], {
       pushed: () => void look(),
       state: (state) => {
-        // No heads arrived while the connection was lost, so the block may have been replaced meanwhile.
+        // While the connection was lost, no heads arrived, and the block may have been replaced.
         if (state === 'open') void look();
       },
     });

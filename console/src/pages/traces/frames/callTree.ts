@@ -1,20 +1,20 @@
-/** The frames of a transaction as a tree, and the visible rows of the tree. Does not use the DOM. */
+/** The frames of a transaction as a tree, and the rows in which the tree is displayed. Does not use the DOM. */
 
 import type { Trace } from '../types.ts';
 import { failureOfTrace } from './describe.ts';
 
-/** Frames below this depth are folded initially. */
+/** Number of levels of the tree that are visible initially. The frames of the last visible level are folded. */
 const OPEN_LEVELS = 3;
 /** Number of children of a frame that are shown initially. Each click on "Show more" adds as many. */
 const SHOWN_CHILDREN = 20;
 
 export interface Frame {
-  /** Child indexes from the root: `''` for the root, `0.2` for the third child of its first child. */
+  /** Child indexes on the way from the root: `0.2` is the third child of the root's first child, `''` is the root. */
   readonly path: string;
   readonly depth: number;
   readonly trace: Trace;
   readonly children: Frame[];
-  /** Whether a frame above failed and thereby reverted this frame. */
+  /** Whether a frame above this one failed, which reverted this frame too. */
   readonly isUndone: boolean;
 }
 
@@ -31,13 +31,13 @@ export function treeOf(traces: readonly Trace[]): Frame | undefined {
   return frames.get('');
 }
 
-/** Paths of the unfolded frames, and the number of shown children by path. */
+/** State of the tree: the paths of unfolded frames, and by path the number of displayed children of a frame. */
 export interface Folding {
   readonly open: ReadonlySet<string>;
   readonly shown: ReadonlyMap<string, number>;
 }
 
-/** Unfolds the first levels, and the path to the wanted frame. */
+/** Returns the initial state of the tree: the first levels are unfolded, and the frames above the wanted frame. */
 export function initialFolding(root: Frame, wanted: string | undefined): Folding {
   const open = new Set<string>();
   const shown = new Map<string, number>();
@@ -92,7 +92,7 @@ export function showMore(folding: Folding, { path }: Frame): Folding {
   return { ...folding, shown };
 }
 
-/** Counts the frames below a frame, and those of them that have an error of their own. */
+/** Counts the frames below a frame, and those of them that failed themselves. */
 export function countBelow({ children }: Frame): { readonly frames: number; readonly failed: number } {
   let frames = 0;
   let failed = 0;

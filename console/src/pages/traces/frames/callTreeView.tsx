@@ -8,11 +8,11 @@ export interface CallTreeViewProps {
   readonly root: Frame;
   readonly network: string;
   readonly wanted: string | undefined;
-  /** Called with the path of the opened frame, or undefined if it was closed. */
+  /** Called with the path of a frame when its details are opened, and with undefined when they are closed. */
   readonly chosen: (path: string | undefined) => void;
 }
 
-/** The calls of a transaction as an ARIA tree: arrow keys move and fold, Enter opens a frame. */
+/** Shows the calls of a transaction as an ARIA tree. Arrow keys move and fold, Enter opens the details of a call. */
 export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProps) {
   const folding = useSignal<Folding>(initialFolding(root, wanted));
   const active = useSignal(wanted ?? '');
@@ -119,5 +119,5 @@ function TreeRow({ row, root, network, wanted, chosen, folding, active, toggle, 
   );
 }
 
-/** Rows below this level are not indented further. Each row also shows its level as a number. */
+/** Level of the tree from which rows are not indented further. Each row also shows its level as a number. */
 const MAX_INDENT = 12;

@@ -31,11 +31,11 @@ export function partiesOf(trace: Trace): {
   }
 }
 
-/** Returns the value that the frame states, in wei, even if the value did not move. */
+/** Returns the value in wei that a frame states, even if the value was not moved. */
 export const valueIn = (trace: Trace): bigint =>
   BigInt(trace.type === 'suicide' ? trace.action.balance : trace.action.value);
 
-/** Returns why the value did not move; undefined if it moved. `isUndone` means that a frame above failed. */
+/** Returns why the value of a frame was not moved; undefined if it was. `isUndone`: a frame above this one failed. */
 export function whyNotMoved(trace: Trace, isUndone = false): string | undefined {
   if (trace.type === 'call' && trace.action.callType === 'delegatecall')
     return 'a delegatecall repeats the value of its caller';
@@ -45,11 +45,11 @@ export function whyNotMoved(trace: Trace, isUndone = false): string | undefined 
   return isUndone ? 'its caller failed' : undefined;
 }
 
-/** Returns the wei that the trace moved, by the rules of `minValue` in docs/guides/address-history.md. */
+/** Returns the wei that a trace moved, by the rules for `minValue` in docs/guides/address-history.md. */
 export const valueMoved = (trace: Trace, isUndone = false): bigint =>
   whyNotMoved(trace, isUndone) === undefined ? valueIn(trace) : 0n;
 
-/** Returns a label of the call: `transfer`, `0xa9059cbb`, `create2`. */
+/** Returns a label for a trace: `transfer`, `0xa9059cbb` (the selector), `create2`. */
 export function callLabel(trace: Trace): string {
   switch (trace.type) {
     case 'call': {
@@ -74,7 +74,7 @@ export function gasUsedOf(trace: Trace): bigint | undefined {
   return trace.result === null || !('gasUsed' in trace.result) ? undefined : BigInt(trace.result.gasUsed);
 }
 
-/** Returns the error and the revert reason of a trace; undefined without an error. */
+/** Returns the error of a trace with its revert reason, if any; undefined if the trace did not fail. */
 export function failureOfTrace(trace: Trace): string | undefined {
   const error = 'error' in trace ? trace.error : undefined;
   if (error === undefined) return undefined;

@@ -18,5 +18,5 @@ export function parseEther(text: string): bigint | undefined {
   return BigInt(whole + fraction.padEnd(WEI_DIGITS, '0'));
 }
 
-/** Formats a quantity or a number: `12,345`. */
+/** Formats an integer or a hex quantity: `12,345`. */
 export const formatQuantity = (value: string | number | bigint): string => grouped(BigInt(value).toString());

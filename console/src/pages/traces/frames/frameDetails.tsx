@@ -60,7 +60,7 @@ export function FrameDetails({
 
 const SELECTOR_DIGITS = 8;
 const WORD_DIGITS = 64;
-/** Maximum number of displayed words, because contracts can produce long data. The copy button copies all words. */
+/** Maximum number of displayed 32-byte words, because contracts can produce long data. The copy button copies all. */
 const MAX_WORDS = 64;
 
 interface DataProps {
@@ -69,7 +69,7 @@ interface DataProps {
   readonly hasSelector: boolean;
 }
 
-/** Shows data as words of 32 bytes, one per line, as the ABI encodes values. */
+/** Shows input or output as words of 32 bytes, one per line, as the ABI encodes values. */
 function Data({ name, hex, hasSelector }: DataProps) {
   if (hex === undefined || hex === '0x') return null;
   const digits = hex.slice(2);

@@ -69,7 +69,7 @@ export function FrameRow({ frame, root, network, isOpen, isChosen, toggle, choos
 
 const PERCENT = 100;
 
-/** Shows the gas that the frame used, and its share of the gas that the root call used. */
+/** Shows the gas that a frame used, and its share of the gas that the root frame used. */
 function Gas({ frame, root }: { readonly frame: Frame; readonly root: Frame }) {
   const gas = gasUsedOf(frame.trace);
   const all = gasUsedOf(root.trace) ?? 0n;

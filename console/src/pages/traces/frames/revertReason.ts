@@ -1,10 +1,10 @@
 const ERROR_STRING = '08c379a0';
 const PANIC = '4e487b71';
 const WORD = 64;
-/** Maximum length of a decoded reason, because the contract chooses the length. */
+/** Maximum number of bytes of a reason that are decoded, because the contract chooses the length. */
 const MAX_CHARACTERS = 1_000;
 
-/** Panic codes of Solidity, as documented. */
+/** Meanings of Solidity's panic codes, from its documentation. */
 const PANICS: Readonly<Record<number, string>> = {
   1: 'assertion failed',
   17: 'arithmetic overflow or underflow',
@@ -17,7 +17,7 @@ const PANICS: Readonly<Record<number, string>> = {
   81: 'call of an uninitialised function',
 };
 
-/** Returns `"Insufficient balance"`, `Panic 0x11: …` or `custom error 0x12345678`; undefined without a reason. */
+/** Returns the reason in a call's output: `"Insufficient balance"`, `Panic 0x11: …`, `custom error 0x12345678`. */
 export function revertReason(output: string | undefined): string | undefined {
   const hex = output?.slice(2) ?? '';
   if (hex.length < 8) return undefined;
@@ -46,7 +46,7 @@ function stringIn(data: string): string | undefined {
   return new TextDecoder().decode(bytes) + (length > MAX_CHARACTERS ? '…' : '');
 }
 
-/** Reads a 32-byte word as an offset or length; undefined if missing, or 2^32 or more. */
+/** Returns the offset or length in a 32-byte word; undefined if the word is missing or its number is 2^32 or more. */
 function wordAt(data: string, place: number): number | undefined {
   const word = data.slice(place, place + WORD);
   if (!/^0{56}[0-9a-f]{8}$/.test(word)) return undefined;
