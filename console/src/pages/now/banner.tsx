@@ -67,7 +67,7 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
         <Time at={attack.started_on} form="clock" />.
       </h1>
       <p>
-        {/* In a narrow window each part has its own line, so that a growing number moves no words to another line. */}
+        {/* In a narrow window, each part has its own line, so that a growing number moves no words elsewhere. */}
         <span class="piece">{formatNumber(now.queries)} queries/s,</span> <Limited attack={attack} />{' '}
         <span class="piece">
           Users:{' '}

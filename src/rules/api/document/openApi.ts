@@ -94,7 +94,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
 type Examples = ReturnType<typeof examplesOf>;
 
 function operationOf(route: Route, examples: Examples) {
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as ParameterName); // the table has these
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as ParameterName); // the table has them
   const named = [...inPath, ...(route.parameters ?? [])].map((name) => ({ name, ...parameters[name] }));
   return {
     operationId: route.operationId,

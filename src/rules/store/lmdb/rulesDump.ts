@@ -17,7 +17,7 @@ export async function* readRules(folder: string): AsyncGenerator<readonly StoreR
     yield [{ table: 'clock', key: 'clock', value: { moment, behindSince } }];
     for (const table of TABLES)
       for (const page of pagesOf(environment[table] as Database<unknown, Key>))
-        yield page.map((record) => ({ table, ...record }) as StoreRecord); // records have the types of the table
+        yield page.map((record) => ({ table, ...record }) as StoreRecord); // has the types of the table
     environment.refresh();
     if (environment.changedAt !== moment)
       throw new StoreUnavailable('The rules were changed while they were copied: try again');
