@@ -11,7 +11,7 @@ import { account, may, session } from './session.ts';
 export interface LiveMessage {
   readonly at: string;
   readonly rules_etag: string;
-  /** Undefined if no guard runs for this account. */
+  /** Status of the guard; undefined if no guard runs for this account. */
   readonly guard?: GuardStatus;
   readonly ended_attacks?: readonly AttackSummary[];
   readonly changes?: readonly (RuleChange | Schemas['ListChange'])[];

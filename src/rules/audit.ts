@@ -61,7 +61,7 @@ export interface AuditPage {
 
 export interface AuditPageRequest {
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** Time at which the page starts: `next` of the previous page. Default: the newest entry. */
   readonly from?: Micros | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface AuditLog {
   page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
 }
 
-/** Returns the members that all audit entries share. */
+/** Returns the members that all audit entries have: time, author and address. */
 export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
   return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }

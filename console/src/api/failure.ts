@@ -1,4 +1,4 @@
-/** An error for the user: what happened, what is still true, and what to do. */
+/** An error as it is shown to the user: what happened, what is still true, and what to do. */
 export interface Failure {
   readonly what: string;
   readonly still: string;

@@ -22,7 +22,7 @@ export function Now() {
         <WhatIfs />
         <Explain />
       </div>
-      {/* Last, because it grows when an attack begins. */}
+      {/* The lists are at the end of the page, because they grow when an attack begins. */}
       <TopLimited />
     </div>
   );

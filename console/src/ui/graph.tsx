@@ -13,7 +13,7 @@ export interface Series {
 }
 
 export interface GraphProps {
-  /** Description for screen readers. */
+  /** Description of the graph, for screen readers. */
   readonly label: string;
   /** Times of the values, ascending, in seconds since 1970. */
   readonly times: readonly number[];

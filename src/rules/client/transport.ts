@@ -4,7 +4,7 @@ import { ApiFailure, failureOf } from './apiFailure.ts';
 export interface TransportResponse {
   readonly envelope: unknown;
   readonly etag: string | undefined;
-  /** Whether the server returned the stored result of an earlier creation. */
+  /** Whether the server returned the stored result of an earlier request to create a rule. */
   readonly replayed: boolean;
   readonly request: string;
 }
@@ -32,7 +32,7 @@ const REPORTED_PAUSE_MS = 1000;
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly token: string;
-  /** Called before a pause that the server requested with `Retry-After`. */
+  /** Called before a pause between two attempts that the server requested with `Retry-After`. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /**
    * Aborts pauses and GET requests. Requests that change something are not aborted, so that their outcome is known.

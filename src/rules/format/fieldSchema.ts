@@ -4,7 +4,7 @@ import Type, { type TObject, type TSchema } from 'typebox';
 export interface FieldSchema extends TSchema {
   readonly type: 'string' | 'boolean' | 'integer' | 'number';
   readonly enum?: readonly string[];
-  /** Value for rules stored before the field existed and, if the field is optional, for rules created without it. */
+  /** Value in rules that were stored before the field existed and, if it is optional, in rules created without it. */
   readonly default?: unknown;
 }
 

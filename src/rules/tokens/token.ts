@@ -20,10 +20,10 @@ export type Permission = (typeof permissions)[number] | (typeof operatorPermissi
 
 /** Token as it is stored, with the hash of its secret instead of the secret. */
 export interface Token {
-  /** 32 hex digits, not secret. Identifies the token in the audit log and in `token revoke`. */
+  /** Public id of the token, 32 hex digits. The audit log and the command `token revoke` identify the token by it. */
   readonly id: string;
   readonly hash: string;
-  /** Name given by the operator. */
+  /** Name that the operator gave to the token. */
   readonly label: string;
   readonly accounts: 'all' | readonly string[];
   readonly permissions: readonly Permission[];

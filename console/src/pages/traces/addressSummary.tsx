@@ -8,7 +8,7 @@ import type { AddressSummary, AddressTracesPage, CreateTrace } from './types.ts'
 
 interface SummaryData {
   readonly summary: AddressSummary;
-  /** The trace that created the contract at this address; undefined if it is none or the index lacks the trace. */
+  /** The trace that created the contract; undefined if the address is no contract, or the index lacks the trace. */
   readonly creation: CreateTrace | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface GuardReports {
     request: AttackPageRequest,
   ): Promise<{ readonly result: readonly object[]; readonly total: number }>;
   attack(accountId: string, id: string): Promise<object | undefined>;
-  /** Returns recent attacks on this guard that ended at or after a time in milliseconds since 1970. */
+  /** Returns recent attacks, detected by this guard, that ended after a time in milliseconds since 1970. */
   endedSince(ms: number): readonly object[];
   /** Returns the guards that protect an account, in the form of the schema `FleetInstance`. */
   fleet(accountId: string): Promise<readonly object[]>;

@@ -5,8 +5,8 @@ import { ApiError } from './errors.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a request body as JSON. Throws `malformedJson` if it is invalid. Throws `InvalidRule` if an object has two
- * members of one name, because parsers differ in which of them they use.
+ * Parses a request body as JSON. Throws `malformedJson` if it is not JSON. Throws `InvalidRule` if the outermost
+ * object has two members of one name, because parsers differ in which of them they use.
  */
 export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0)
