@@ -68,11 +68,20 @@ describe.each<Dialect>(['callTracer', 'trace_block'])('a block with large traces
   );
 
   it.each([
-    ['reading a transaction', { maxReadBytes: 10 * MIB }, 'bytes read for a transaction', {}],
-    ['keeping it', { maxBlockBytes: 100_000 }, 'index.maxBlockBytes', {}],
-    ['keeping its transactions', { maxBlockBytes: 100_000 }, 'index.maxBlockBytes', { refusesBlocks: true }],
-  ])('is rejected with the name of the limit of %s', async (_, limits, bound, options) => {
-    const traces = await tracesOf(options, limits);
+    {
+      of: 'reading a transaction',
+      limits: { maxReadBytes: 10 * MIB },
+      bound: 'bytes read for a transaction',
+    },
+    { of: 'keeping it', limits: { maxBlockBytes: 100_000 }, bound: 'index.maxBlockBytes' },
+    {
+      of: 'keeping its transactions',
+      limits: { maxBlockBytes: 100_000 },
+      bound: 'index.maxBlockBytes',
+      refusesBlocks: true,
+    },
+  ])('is rejected with the name of the limit of $of', async ({ limits, bound, refusesBlocks = false }) => {
+    const traces = await tracesOf({ refusesBlocks }, limits);
     const error = await traces.block(BLOCK).catch((error: unknown) => error);
     expect(error).toMatchObject({ failure: 'oversized', cause: { bound } });
     expect(String(error)).toMatch(/block 3: .* bytes/);
