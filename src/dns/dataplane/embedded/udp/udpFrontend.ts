@@ -47,7 +47,6 @@ export interface UdpFrontendDependencies {
 export class UdpFrontend {
   readonly socket: Socket;
   readonly read = new Float64Array(readResultNames.length);
-  unsent = 0;
   readonly #policy: UdpFrontendDependencies['policy'];
   readonly #backends: Backends;
   readonly #samples: LimitedSamples;
@@ -142,7 +141,6 @@ export class UdpFrontend {
   #forward(packet: Buffer, client: RemoteInfo, nowMs: number): void {
     const { userZone } = this.#policy;
     if (this.#backends.forward(packet, this.#question, client, this.#frontend, nowMs, userZone)) return;
-    this.unsent++;
     this.#policy.countUser(userZone, UserEnd.unanswered);
   }
 
