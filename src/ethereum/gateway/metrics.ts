@@ -117,7 +117,7 @@ export class GatewayMetrics {
     });
     this.#disagreements = new Counter({
       name: 'floodgate_upstream_disagreements_total',
-      help: 'Results of a node for final blocks that another node contradicted.',
+      help: 'Results of a node for final blocks that were contradicted by another node.',
       labelNames: ['network', 'node', 'method'],
       registers,
     });

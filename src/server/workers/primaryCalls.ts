@@ -32,7 +32,7 @@ export function primaryCalls({ ethereum, stateChanged }: PrimaryCallsDependencie
     take: (wanted) => leaseFrom(rates, wanted),
     takeOfNode({ network, node, ...wanted }) {
       const budget = networkOf(network).pool.nodes[node]?.client.budget;
-      if (budget === undefined) throw new Error(`node ${node} of ${network} has no budget`);
+      if (budget === undefined) throw new Error(`there is no node ${node} of ${network} with a budget`);
       return leaseFromNode(budget, wanted);
     },
     async filter({ network, method, params, client, address }) {

@@ -88,7 +88,7 @@ export function reportOf(attack: Attack): string {
     `  ${attack.ended_on === undefined ? `active        last seen ${attack.last_seen_on}` : `ended         ${attack.ended_on}`}`,
     `  duration      ${formatDuration(attackDurationMs(attack))}`,
     `  detected by   ${detectionReasons[attack.detected_by]}`,
-    `  queries       ${formatNumber(attack.queries)}, ${formatNumber(attack.unknown_names)} of them for unknown names`,
+    `  queries       ${formatNumber(attack.queries)} (${formatNumber(attack.unknown_names)} for unknown names)`,
     `  queries/s     ${attack.ended_on === undefined ? `${formatNumber(now.queries)} now, ` : ''}peak ${formatNumber(peak.queries)}`,
     `  limited       ${formatNumber(attack.limited)} (${formatPercent(attack.limited_share)}); would be dropped: ${formatNumber(attack.would_drop)}`,
     `  users         ${usersText(attack)}`,

@@ -31,7 +31,7 @@ export interface ProfileParts {
 export interface Newcomer {
   readonly high: number;
   readonly zone: number;
-  /** Fair share of the new name's zone (number of names), and generation of the name. Undefined if it is learned. */
+  /** For a seeded name: the number of names that its zone may keep, and the generation of the seed. */
   readonly seed: { readonly fairShare: number; readonly generation: number } | undefined;
 }
 

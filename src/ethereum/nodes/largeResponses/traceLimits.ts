@@ -1,5 +1,5 @@
 export interface TraceLimits {
-  /** Maximum memory for the traces of a block, in bytes. An input or output that repeats often counts only once. */
+  /** Maximum memory for the traces of a block, in bytes. An input or output that occurs many times counts only once. */
   readonly maxBlockBytes: number;
   /** Maximum size of one response with the traces of a block, or of one of its transactions, in bytes. */
   readonly maxReadBytes: number;

@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 /** Memory limits for filters and subscriptions, in bytes. The total is far below the heap size of a small machine. */
 const LIMITS = { perClient: MIB, total: 64 * MIB };
 const WHAT = {
-  perClient: 'bytes of filters and subscriptions of one address',
+  perClient: 'bytes of filters and subscriptions of one client',
   total: 'bytes of filters and subscriptions of all clients',
 };
 

@@ -29,7 +29,7 @@ export interface Lease {
 interface Leased {
   calls: number;
   untilMs: number;
-  /** Number of calls in the last rejected lease. Until `refusedUntilMs`, this number or more is rejected at once. */
+  /** Number of calls in the last lease that was rejected. Until `refusedUntilMs`, as many are rejected at once. */
   refusedCalls: number;
   refusedUntilMs: number;
 }

@@ -56,7 +56,7 @@ const decodePosition = (kept: number): number =>
 export class PartReader {
   segment = 0;
   columns = 0;
-  /** Number of traces in each column of the current part. */
+  /** Number of traces in the current part, for each column. */
   readonly counts = new Float64Array(COLUMNS);
   /** Start and end of the current part, as offsets in the bytes that were passed to `open`. */
   start = 0;
