@@ -26,8 +26,8 @@ export class StoreGoneError extends Error {
 
   constructor(folder: string) {
     super(
-      `the store's file in ${folder} was removed or replaced while it was open: writing has stopped. Put it back, or ` +
-        'restore a backup, and start again',
+      `the store's file in ${folder} was removed or replaced while it was open: writing has stopped. Put it back; or ` +
+        'stop Floodgate, restore a backup and start again',
     );
   }
 }
