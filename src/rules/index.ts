@@ -107,3 +107,4 @@ export {
 export { grantViolations, includesPermission } from './tokens/tokenGrant.ts';
 export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokens/tokenSecret.ts';
 export type { TokenStore } from './tokens/tokenStore.ts';
+export { MAX_ZONE_POLICIES, type ZonePolicy } from './zonePolicy.ts';

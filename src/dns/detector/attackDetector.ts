@@ -2,8 +2,19 @@
  * Decides DNS queries, learns from answers, and checks every second which zones are under attack. Uses neither
  * sockets nor a clock. docs/reference/dns-attacks.md lists the criteria and all numbers.
  */
-import type { Rule } from '../../rules/index.ts';
-import type { HashKey, Question } from '../protocol/index.ts';
+import type { Rule, ZonePolicy } from '../../rules/index.ts';
+import { AnswerKind, type HashKey, type Question } from '../protocol/index.ts';
+import { DEFAULT_THRESHOLDS, type Thresholds } from './accountThresholds.ts';
+import {
+  type AccountBuckets,
+  accountBuckets,
+  ceilingOf,
+  mostFactor,
+  type RuleSensitivities,
+  raised,
+  type ZoneBuckets,
+  zoneBuckets,
+} from './bucketSizes.ts';
 import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
 import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
 import type { KnownClients } from './clients/knownClients.ts';
@@ -12,17 +23,18 @@ import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
-import { MULTIPLIERS, profileLevel } from './sensitivity.ts';
+import { profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
 import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
-import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
+import { RateHistory, type Threshold } from './thresholds.ts';
 import type { UserEnd } from './userEnd.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
-import type { ZoneLimits } from './zones/alarms.ts';
+import { Allowance } from './zones/allowance.ts';
+import { PeakRate } from './zones/peakRate.ts';
 import type { Zone } from './zones/zone.ts';
 import type { ZoneIndex } from './zones/zoneIndex.ts';
+import { ZonePolicies } from './zones/zonePolicies.ts';
 import { ZoneTree } from './zones/zoneTree.ts';
-import { DEFAULT_THRESHOLDS, type Thresholds } from './zoneThresholds.ts';
 
 export interface DetectorOptions {
   readonly profile: Partial<ProfileOptions>;
@@ -58,9 +70,15 @@ const MS_PER_SECOND = 1000;
  */
 const MAX_SEED_AGE_MS = 24 * 3_600_000;
 
-type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
+/**
+ * After the servers did not answer in time, nothing is given away for this time: limits are learned ones without
+ * headroom. A flood could otherwise overload the servers again as soon as they have recovered.
+ */
+const RELAXED_AFTER_MS = 600_000;
+/** Maximum time between two ticks that counts as observed. In a longer interval, the machine may have slept. */
+const MAX_TICK_SECONDS = 600;
 
-const LOW_SENSITIVITY: BucketSensitivities = { rate_sensitivity: 'low', burst_sensitivity: 'low' };
+const LOW_SENSITIVITY: RuleSensitivities = { rate_sensitivity: 'low', burst_sensitivity: 'low' };
 
 interface AnsweredTo {
   readonly kind: number;
@@ -86,6 +104,15 @@ export class AttackDetector implements AnswerSink {
   #attack = false;
   #ready = false;
   #restoredLately = false;
+  #isRelaxed = true;
+  #tickedMs = Number.NEGATIVE_INFINITY;
+  #unhealthyMs = Number.NEGATIVE_INFINITY;
+  /** Raises the account's limit for zones without an attack. */
+  readonly #allowance = new Allowance();
+  #isCalmLimited = false;
+  readonly #policies = new ZonePolicies();
+  /** Queries per second that the servers answered in time. */
+  readonly #served = new PeakRate();
 
   constructor(key: HashKey, options: Partial<DetectorOptions> = {}, nowMs = 0) {
     this.options = { ...DEFAULT_DETECTOR_OPTIONS, ...options };
@@ -99,7 +126,11 @@ export class AttackDetector implements AnswerSink {
     this.zones = new ZoneTree(key, {
       index: this.#policy.zoneIndex,
       sharedOf: (number) => this.#policy.zone(number),
-      limitsOf: (name) => this.#limitsOf(name),
+      limits: {
+        unknownPerSecond: this.options.thresholds.unknownPerSecond,
+        learnForSeconds: this.options.learnForMinutes * SECONDS_PER_MINUTE,
+      },
+      policyOf: (name) => this.#policies.of(name),
     });
     this.history = new RateHistory(this.profile.options.windowMs);
     this.tick(nowMs);
@@ -155,34 +186,56 @@ export class AttackDetector implements AnswerSink {
   }
 
   /**
-   * Returns rate and burst of the account's token bucket: the account's threshold, scaled by the sensitivities of
-   * `rule` (default: the rule in force).
+   * Replaces the policies of zones. Each applies to its zone and the names below it, down to the next zone with a
+   * policy. Zones that had a policy keep what they have learned.
    */
-  bucketSize(rule: BucketSensitivities | undefined = this.#rule): Threshold {
-    const { thresholds } = this.options;
-    const learned = this.history.threshold;
-    const ratePerSecond = thresholds.ratePerSecond ?? learned.ratePerSecond;
-    const burst = thresholds.burst ?? (thresholds.ratePerSecond ?? learned.ratePerSecond) * BURST_FACTOR;
-    return {
-      ratePerSecond: ratePerSecond * MULTIPLIERS[rule?.rate_sensitivity ?? 'medium'],
-      burst: burst * MULTIPLIERS[rule?.burst_sensitivity ?? 'medium'],
-    };
+  setZonePolicies(policies: readonly ZonePolicy[], nowMs: number): void {
+    this.#policies.set(policies, (zone) => this.zones.addReserved(zone)?.number);
+    for (const zone of this.zones.all()) zone.policy = this.#policies.of(zone.name);
+    this.#updateFlags();
+    this.#resize(nowMs);
+  }
+
+  /** Sets whether the DNS servers behind the guard answer in time. Call every second. Before that, they count as healthy. */
+  setUpstreamsHealthy(isHealthy: boolean, nowMs: number): void {
+    this.#policy.flags.upstreamsHealthy = isHealthy;
+    if (!isHealthy) this.#unhealthyMs = nowMs;
+    this.#isRelaxed = nowMs - this.#unhealthyMs >= RELAXED_AFTER_MS;
+  }
+
+  get upstreamsHealthy(): boolean {
+    return this.#policy.flags.upstreamsHealthy;
   }
 
   /**
-   * Returns rate and burst of the token bucket of a zone that is judged by query rate, not names. Both are scaled by
-   * the sensitivities of `rule`, as in {@link bucketSize}.
+   * Returns rate and burst of the account's token bucket for zones under attack, under the sensitivities of `rule`
+   * (default: the rule in force).
    */
-  zoneBucketSize(
-    { limits: { configured }, usual }: Zone,
-    rule: BucketSensitivities | undefined = this.#rule,
-  ): Threshold {
-    const rate = configured.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, usual.ratePerSecond);
-    const burst = configured.burst ?? rate * BURST_FACTOR;
-    return {
-      ratePerSecond: rate * MULTIPLIERS[rule?.rate_sensitivity ?? 'medium'],
-      burst: burst * MULTIPLIERS[rule?.burst_sensitivity ?? 'medium'],
-    };
+  bucketSize(rule: RuleSensitivities | undefined = this.#rule): Threshold {
+    return this.#accountBuckets(rule).attacked;
+  }
+
+  /** Like {@link bucketSize}, for the bucket of zones that are not under attack. */
+  calmBucketSize(rule: RuleSensitivities | undefined = this.#rule): Threshold {
+    return raised(this.#accountBuckets(rule).calm, this.#allowance.factor, this.#served.perSecond);
+  }
+
+  #accountBuckets(rule: RuleSensitivities | undefined): AccountBuckets {
+    const { thresholds: configured } = this.options;
+    return accountBuckets({ learned: this.history.threshold, configured, isRelaxed: this.#isRelaxed }, rule);
+  }
+
+  /**
+   * Returns the sizes of the token buckets of a zone under the sensitivities of `rule` (default: the rule in force).
+   * Those of the zone's policy replace them.
+   */
+  zoneBucketSizes(zone: Zone, rule: RuleSensitivities | undefined = this.#rule): ZoneBuckets {
+    const account = (sensitivities: RuleSensitivities) => this.calmBucketSize(sensitivities);
+    return zoneBuckets(zone, rule, {
+      isRelaxed: this.#isRelaxed,
+      servedPerSecond: this.#served.perSecond,
+      account,
+    });
   }
 
   /** Returns samples of the UDP queries that all threads decided in the last `spanMs` milliseconds. */
@@ -190,7 +243,7 @@ export class AttackDetector implements AnswerSink {
     return this.#policy.decisions.read(nowMs, spanMs);
   }
 
-  /** Returns the number of tokens in the account's token bucket. */
+  /** Returns the number of tokens in the account's token bucket for zones under attack. */
   tokens(nowMs: number): number {
     return this.#policy.flags.bucket.level(nowMs);
   }
@@ -289,14 +342,24 @@ export class AttackDetector implements AnswerSink {
     if (known && !isAllowed) this.clients.note(network, nowMs);
     // Record the answer for a known name, even if nothing else is learned from it.
     const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
-    // If every name in the zone exists (wildcard, delegation), an answer is no evidence that clients use the name.
-    if (zone.anyNameExists) return;
-    if (attacked) {
-      if (!isOld) profile.learnUnderAttack(asked, nowMs, number);
-      return;
+    if (zone.byRate) {
+      // Any name may exist in the zone, so one answer is no evidence that clients use the name.
+      const seen = isOld ? 'known' : profile.learnRecurring(asked, nowMs, number);
+      if (!isAllowed) zone.notePositive(!known && seen === 'first');
+    } else if (attacked && zone.shared.mode === 'enabled') {
+      if (!isOld) this.#learnUnderAttack(zone, asked, kind, network, nowMs);
+    } else {
+      const seen = isOld ? 'known' : profile.learn(asked, network, nowMs, number, isProven);
+      if (!isAllowed) zone.notePositive(!known && seen === 'first');
     }
-    const seen = isOld ? 'known' : profile.learn(asked, network, nowMs, number, isProven);
-    if (!isAllowed) zone.notePositive(!known && seen === 'first');
+  }
+
+  /** In a zone that denies nearly all unknown names, the names of a flood are not answered with records. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
+  #learnUnderAttack(zone: Zone, asked: AskedName, kind: number, network: number, nowMs: number): void {
+    if (kind === AnswerKind.records && zone.denials.deniesUnknown)
+      this.profile.learnApart(asked, network, nowMs, zone.number);
+    else this.profile.learnUnderAttack(asked, nowMs, zone.number);
   }
 
   /** Checks zones for attacks, updates thresholds, and deletes old names and clients. Call every second. */
@@ -304,11 +367,18 @@ export class AttackDetector implements AnswerSink {
     const zones = this.zones.all();
     let queries = 0;
     let unknown = 0;
+    let passed = 0;
+    let refusedCalm = 0;
     for (const zone of zones) {
-      const ticked = zone.tick(nowMs);
+      const ticked = zone.tick(nowMs, { isRelaxed: this.#isRelaxed });
       queries += ticked.usual;
       unknown += ticked.unknown;
+      passed += ticked.passed;
+      refusedCalm += ticked.refusedCalm;
     }
+    this.#isCalmLimited = refusedCalm > 0;
+    if (this.upstreamsHealthy) this.#served.add(passed, this.#secondsSince(nowMs), true);
+    this.#tickedMs = nowMs;
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
       for (const zone of zones) zone.markAttackedWithAccount(nowMs);
     this.#setAttack(zones.some((zone) => zone.isReported(nowMs)));
@@ -359,6 +429,7 @@ export class AttackDetector implements AnswerSink {
       savedMs: nowMs,
       hashKey: this.key,
       rates: this.history.samples(),
+      servedPerSecond: this.#served.perSecond,
       clients: this.clients.stored(nowMs),
       zones: this.zones.all().map((zone) => ({
         ...zone.learned(),
@@ -375,6 +446,7 @@ export class AttackDetector implements AnswerSink {
   restore(learned: Learned, nowMs: number): void {
     this.#restoredLately = nowMs - learned.savedMs <= MAX_SEED_AGE_MS;
     this.history.restore(learned.rates);
+    this.#served.perSecond = learned.servedPerSecond ?? 0;
     if (learned.clients !== undefined) this.clients.restore(learned.clients, nowMs);
     for (const stored of learned.zones) {
       const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);
@@ -408,13 +480,10 @@ export class AttackDetector implements AnswerSink {
     for (const zone of this.#seededZones) zone.setIncomplete(zone.seeded && incompleteZones.has(zone.number));
   }
 
-  #limitsOf(name: string): ZoneLimits {
-    const { thresholds, learnForMinutes } = this.options;
-    return {
-      unknownPerSecond: thresholds.unknownPerSecond,
-      configured: thresholds.zones[name] ?? {},
-      learnForSeconds: learnForMinutes * SECONDS_PER_MINUTE,
-    };
+  /** Returns the seconds since the last tick: 1 at the first one, and at most ten minutes. */
+  #secondsSince(nowMs: number): number {
+    const seconds = (nowMs - this.#tickedMs) / MS_PER_SECOND;
+    return seconds > 0 && seconds <= MAX_TICK_SECONDS ? seconds : 1;
   }
 
   #setAttack(attack: boolean): void {
@@ -424,27 +493,48 @@ export class AttackDetector implements AnswerSink {
 
   #updateFlags(): void {
     const { flags } = this.#policy;
-    const rule = this.#rule;
-    flags.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
-    flags.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
     const isFounded = this.history.isLearned || this.options.thresholds.ratePerSecond !== undefined;
     flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
+    for (const zone of this.zones.all()) zone.shared.setPolicy(this.#policies.settingsOf(zone, this.#rule));
   }
 
   /** Whether the number of queries per client is limited. At profile sensitivity `low`, only names are checked. */
-  get #limitsClients(): boolean {
-    const { mode, level } = this.#policy.flags;
-    return mode !== 'none' && level > profileLevel.low;
+  #limitsClients(): boolean {
+    return this.zones
+      .all()
+      .some(({ shared: { mode, level } }) => mode !== 'none' && level > profileLevel.low);
+  }
+
+  /** A configured threshold is never raised. */
+  get #mayRaise(): boolean {
+    return this.#isRelaxed && this.options.thresholds.ratePerSecond === undefined;
   }
 
   #resize(nowMs: number): void {
+    const { flags } = this.#policy;
     const { ratePerSecond, burst } = this.bucketSize();
-    this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
+    flags.bucket.resize(ratePerSecond, burst, nowMs);
+    const most = mostFactor(this.#accountBuckets(this.#rule).calm.ratePerSecond, this.#served.perSecond);
+    this.#allowance.update(
+      { isLimited: this.#isCalmLimited, isRelaxed: this.#mayRaise, mostFactor: most },
+      nowMs,
+    );
+    const calm = this.calmBucketSize();
+    flags.calmBucket.resize(calm.ratePerSecond, calm.burst, nowMs);
     this.clients.resize({ ratePerSecond, burst }, this.bucketSize(LOW_SENSITIVITY), nowMs);
-    this.#policy.flags.clientLimit = this.#limitsClients ? clientLimit(ratePerSecond) : 0;
+    flags.clientLimit = this.#limitsClients() ? clientLimit(ratePerSecond) : 0;
+    let learnedPerSecond = 0;
     for (const zone of this.zones.all()) {
-      const size = this.zoneBucketSize(zone);
-      zone.bucket.resize(size.ratePerSecond, size.burst, nowMs);
+      const { unknown, learned, mostFactor } = this.zoneBucketSizes(zone);
+      zone.shared.bucket.resize(unknown.ratePerSecond, unknown.burst, nowMs);
+      zone.shared.learnedBucket.resize(learned.ratePerSecond, learned.burst, nowMs);
+      const isLimited = zone.isLimitedByRate;
+      zone.allowance.update({ isLimited, isRelaxed: this.#isRelaxed, mostFactor }, nowMs);
+      const { busiest } = zone.usual;
+      if (zone.byRate) learnedPerSecond += busiest.unknown.perSecond + busiest.learned.perSecond;
     }
+    const servedPerSecond = this.#served.perSecond;
+    const ceiling = ceilingOf({ isRelaxed: this.#isRelaxed, servedPerSecond, learnedPerSecond }, this.#rule);
+    flags.ceiling.resize(ceiling.ratePerSecond, ceiling.burst, nowMs);
   }
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   DECISION_SAMPLES_BYTES,
   DecisionSamples,
+  isAttackedIn,
   isKnownIn,
   isNewClientIn,
   packFacts,
@@ -90,9 +91,12 @@ it('packs reasons per sensitivity, known name, new client and zone into one word
   const reasons = ['none', 'unknownName', 'unknownType', 'zoneRate'] as const;
   for (const isKnown of [true, false])
     for (const zone of [0, 1, 4096]) {
-      const about = { isKnown, isNewClient: !isKnown, zone };
+      const about = { isKnown, isNewClient: !isKnown, isAttacked: isKnown, zone };
       const one = { ...decided(1), facts: packFacts((level) => reasons[level] ?? 'none', about) };
       expect([0, 1, 2, 3].map((level) => reasonIn(one, level))).toEqual(reasons);
-      expect({ isKnown: isKnownIn(one), isNewClient: isNewClientIn(one), zone: zoneIn(one) }).toEqual(about);
+      expect({
+        ...{ isKnown: isKnownIn(one), isNewClient: isNewClientIn(one) },
+        ...{ isAttacked: isAttackedIn(one), zone: zoneIn(one) },
+      }).toEqual(about);
     }
 });

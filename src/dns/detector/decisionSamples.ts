@@ -13,7 +13,7 @@ const SLOTS = 65_536;
 const TIME_MS = 0;
 /**
  * Bit field: why the query needs a token at each profile sensitivity, whether the name is known, whether the client
- * is new, and the zone number.
+ * is new, whether the zone is under attack, and the zone number.
  */
 const FACTS = 1;
 const HASH_HIGH = 2;
@@ -30,7 +30,8 @@ const REASON_BITS = 3;
 const PROFILE_LEVELS = 4;
 const KNOWN = 1 << (REASON_BITS * PROFILE_LEVELS);
 const NEW_CLIENT = KNOWN << 1;
-const ZONE_SHIFT = REASON_BITS * PROFILE_LEVELS + 2;
+const ATTACKED = NEW_CLIENT << 1;
+const ZONE_SHIFT = REASON_BITS * PROFILE_LEVELS + 3;
 const SECOND_MS = 1000;
 /** Maximum difference between the clocks of two threads. */
 const MAX_CLOCK_DIFFERENCE_MS = 1000;
@@ -44,12 +45,22 @@ export interface Decided {
   readonly client: number;
 }
 
+export interface QueryFacts {
+  readonly isKnown: boolean;
+  readonly isNewClient: boolean;
+  /** Whether the zone is under attack. */
+  readonly isAttacked: boolean;
+  /** Zone number. */
+  readonly zone: number;
+}
+
 /** Packs a decision into a bit field. `reasonAt` returns why the query needs a token at a profile sensitivity. */
 export function packFacts(
   reasonAt: (level: number) => Reason,
-  { isKnown, isNewClient, zone }: { isKnown: boolean; isNewClient: boolean; zone: number },
+  { isKnown, isNewClient, isAttacked, zone }: QueryFacts,
 ): number {
-  let facts = (isKnown ? KNOWN : 0) | (isNewClient ? NEW_CLIENT : 0) | (zone << ZONE_SHIFT);
+  const flags = (isKnown ? KNOWN : 0) | (isNewClient ? NEW_CLIENT : 0) | (isAttacked ? ATTACKED : 0);
+  let facts = flags | (zone << ZONE_SHIFT);
   for (let level = 0; level < PROFILE_LEVELS; level++)
     facts |= reasons.indexOf(reasonAt(level)) << (level * REASON_BITS);
   return facts;
@@ -60,6 +71,7 @@ export const reasonIn = ({ facts }: Decided, level: number): Reason =>
   reasons[(facts >>> (level * REASON_BITS)) & ((1 << REASON_BITS) - 1)] ?? 'none';
 export const isKnownIn = ({ facts }: Decided): boolean => (facts & KNOWN) !== 0;
 export const isNewClientIn = ({ facts }: Decided): boolean => (facts & NEW_CLIENT) !== 0;
+export const isAttackedIn = ({ facts }: Decided): boolean => (facts & ATTACKED) !== 0;
 export const zoneIn = ({ facts }: Decided): number => facts >>> ZONE_SHIFT;
 
 export interface DecisionSample extends Decided {

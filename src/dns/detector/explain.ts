@@ -36,7 +36,7 @@ export function explain(detector: AttackDetector, { name, type }: NameAndType, n
   const place = detector.profile.find(question.hashHigh, question.hashLow);
   const reason = detector.reasonToPay(question, zone, nowMs);
   const passesAll = reason === 'none' || (reason === 'zoneRate' && zone.awaitsRate);
-  const drops = detector.rule?.mode === 'enabled' && detector.mayDrop(zone, reason, nowMs);
+  const drops = detector.mayDrop(zone, reason, nowMs);
   const paying = drops ? 'passes if a token is available' : 'passes, and is counted if no token is available';
   return {
     name,

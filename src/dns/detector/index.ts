@@ -3,6 +3,7 @@
  * files. docs/reference/dns-protection.md and dns-attacks.md explain all numbers.
  */
 
+export type { Thresholds } from './accountThresholds.ts';
 // `AttackDetector` learns names and checks zones in one thread. `QueryPolicy` decides single queries in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';
@@ -41,4 +42,3 @@ export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
 export { type DetectedBy, detectedBy } from './zones/alarms.ts';
 export { ZONE_BYTES } from './zones/sharedZone.ts';
 export type { Zone } from './zones/zone.ts';
-export type { Thresholds, ZoneThresholds } from './zoneThresholds.ts';

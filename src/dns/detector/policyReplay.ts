@@ -7,6 +7,7 @@ import type { AttackDetector } from './attackDetector.ts';
 import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
 import {
   type DecisionSample,
+  isAttackedIn,
   isKnownIn,
   isNewClientIn,
   type RecordedDecisions,
@@ -84,17 +85,19 @@ interface PurseOptions {
   readonly recent: RecentNames;
 }
 
-/** Token buckets of a replay: one for the account, and one for each zone that is judged by query rate, not names. */
+/** Token buckets of a replay: two for the account, and two for each zone that is judged by query rate, not names. */
 class ReplayBuckets {
   readonly #detector: AttackDetector;
   readonly #options: PurseOptions;
-  readonly #bucket: TokenBucket;
-  readonly #ofZones = new Map<number, TokenBucket>();
+  readonly #attacked: TokenBucket;
+  readonly #calm: TokenBucket;
+  readonly #ofZones = new Map<number, { readonly unknown: TokenBucket; readonly learned: TokenBucket }>();
 
   constructor(detector: AttackDetector, options: PurseOptions) {
     this.#detector = detector;
     this.#options = options;
-    this.#bucket = fullBucket(options.size, options.sinceMs);
+    this.#attacked = fullBucket(options.size, options.sinceMs);
+    this.#calm = fullBucket(detector.calmBucketSize(options.sensitivities), options.sinceMs);
   }
 
   /** Takes tokens for the queries that a sample represents. Returns the number of these queries that got a token. */
@@ -102,21 +105,22 @@ class ReplayBuckets {
     const { hashHigh, hashLow, timeMs, weight } = sample;
     if (reason === 'zoneRate') {
       if (this.#detector.zones.byNumber(zoneIn(sample)).awaitsRate) return weight;
-      return this.#bucketOf(zoneIn(sample)).takeUpTo(weight, timeMs);
+      return this.#bucketOf(zoneIn(sample), isKnownIn(sample)).takeUpTo(weight, timeMs);
     }
     const again = reason !== 'unknownName' || this.#options.recent.note(hashHigh, hashLow);
-    return this.#bucket.takeUpTo(weight, timeMs, reserveOf(again, this.#bucket.burst));
+    const bucket = isAttackedIn(sample) ? this.#attacked : this.#calm;
+    return bucket.takeUpTo(weight, timeMs, reserveOf(again, bucket.burst));
   }
 
-  #bucketOf(zone: number): TokenBucket {
+  #bucketOf(zone: number, isKnown: boolean): TokenBucket {
     const { sensitivities, sinceMs } = this.#options;
-    let bucket = this.#ofZones.get(zone);
-    if (bucket === undefined) {
-      const { zones } = this.#detector;
-      bucket = fullBucket(this.#detector.zoneBucketSize(zones.byNumber(zone), sensitivities), sinceMs);
-      this.#ofZones.set(zone, bucket);
+    let buckets = this.#ofZones.get(zone);
+    if (buckets === undefined) {
+      const sizes = this.#detector.zoneBucketSizes(this.#detector.zones.byNumber(zone), sensitivities);
+      buckets = { unknown: fullBucket(sizes.unknown, sinceMs), learned: fullBucket(sizes.learned, sinceMs) };
+      this.#ofZones.set(zone, buckets);
     }
-    return bucket;
+    return isKnown ? buckets.learned : buckets.unknown;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { StoredClients } from './clients/knownClients.ts';
 import type { ProfileEntry } from './profile/profile.ts';
 import type { RateSample } from './thresholds.ts';
+import type { StoredHours } from './zones/unknownHours.ts';
 
 /** What a guard has learned, except the names of the profile. */
 export interface Learned {
@@ -8,6 +9,8 @@ export interface Learned {
   readonly hashKey: { readonly high: number; readonly low: number };
   readonly savedMs: number;
   readonly rates: readonly RateSample[];
+  /** Queries per second that the servers answered in time, in the busiest ten minutes. */
+  readonly servedPerSecond?: number;
   readonly zones: readonly LearnedZone[];
   /** Client networks that query known names. */
   readonly clients?: StoredClients;
@@ -15,6 +18,10 @@ export interface Learned {
 
 export interface LearnedZone {
   readonly name: string;
+  /** Queries per second for unknown names, and for known names that the zone does not list, in busy ten minutes. */
+  readonly busiestUnknownPerSecond?: number;
+  readonly busiestLearnedPerSecond?: number;
+  readonly unknownHours?: StoredHours;
   readonly unknownShare: number;
   readonly nxdomainShare: number;
   readonly unknownPerSecond: number;
@@ -37,6 +44,8 @@ export interface LearnedZone {
   readonly deniesByNoData?: boolean;
   readonly nxdomains?: number;
   readonly noDatas?: number;
+  /** Number of answers with records for unknown names. */
+  readonly positives?: number;
   /** Number of days with answers from the zone, and calendar day (since 1970) of the zone's last answer. */
   readonly days?: readonly [count: number, lastDay: number];
 }

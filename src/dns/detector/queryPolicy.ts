@@ -10,11 +10,14 @@ import { HeavyClients } from './clients/heavyClients.ts';
 import { KnownClients } from './clients/knownClients.ts';
 import { DecisionSamples, packFacts } from './decisionSamples.ts';
 import { reserveOf } from './payment.ts';
+import { isSeeded, tenureAt } from './profile/entry.ts';
+import { PROVEN_TENURE } from './profile/eviction.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
 import { profileLevel } from './sensitivity.ts';
 import { PolicyFlags, type SharedState } from './sharedState.ts';
+import type { TokenBucket } from './tokenBucket.ts';
 import type { UserEnd } from './userEnd.ts';
 import {
   FIRST_LIMITED,
@@ -44,6 +47,8 @@ const PAID = perReason('paid');
 const WOULD_DROP = perReason('wouldDrop');
 const ALLOWED = verdictOf('passed', 'accessList');
 const DENIED = verdictOf('dropped', 'accessList');
+const RATE_DROPPED = verdictOf('dropped', 'zoneRate');
+const RATE_TRUNCATED = verdictOf('truncated', 'zoneRate');
 const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
 
 interface DecidedOn {
@@ -128,14 +133,14 @@ export class QueryPolicy {
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
     this.userZone = place < 0 ? 0 : number + 1;
+    if (this.isLearned(place)) zone.countLearned();
     const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !zone.attacked(nowMs));
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
     const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
-    // A query that needs a token is already limited by the token bucket, so the client limit does not count it.
-    const verdict = byName !== PASSED || client === undefined ? byName : this.#decideByClient(client, nowMs);
+    const verdict = client === undefined ? byName : this.#decideByClient(byName, zone, client, nowMs);
     if (verdict >= FIRST_LIMITED) {
       zone.countRefusal(verdict >= FIRST_NOT_FORWARDED, place >= 0);
       if (place >= 0 && this.#isBeyondUsual(verdict)) zone.countBeyondUsual();
@@ -157,6 +162,7 @@ export class QueryPolicy {
     const facts = packFacts((level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs), {
       isKnown: place >= 0,
       isNewClient: client !== undefined && this.knownClients.isNew(networkHash(client), nowMs),
+      isAttacked: zone.attacked(nowMs),
       zone: number,
     });
     if (client !== undefined) this.#client.read(client);
@@ -176,30 +182,41 @@ export class QueryPolicy {
     return this.flags.attack;
   }
 
-  #decideByClient(client: string, nowMs: number): Verdict {
-    const { clientLimit, level } = this.flags;
-    if (clientLimit === 0) return PASSED;
-    const verdict = this.#limitClient(client, clientLimit, nowMs);
-    if (verdict !== PASSED || level < profileLevel.very_high) return verdict;
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
+  #decideByClient(byName: Verdict, zone: SharedZone, client: string, nowMs: number): Verdict {
+    // Known networks may send genuine new names. They retry over TCP, where an address cannot be forged.
+    if (byName === RATE_DROPPED)
+      return this.knownClients.isKnown(networkHash(client), nowMs) ? RATE_TRUNCATED : byName;
+    // A query that needs a token is already limited by a token bucket, so the client limit does not count it.
+    if (byName !== PASSED) return byName;
+    const { clientLimit } = this.flags;
+    if (clientLimit === 0 || zone.mode === 'none' || zone.level === profileLevel.low) return PASSED;
+    const verdict = this.#limitClient(client, zone, clientLimit, nowMs);
+    if (verdict !== PASSED || zone.level < profileLevel.very_high) return verdict;
     if (this.knownClients.admits(networkHash(client), nowMs)) return PASSED;
-    if (!this.#refusesClients) return NEW_WOULD_DROP;
+    if (!this.#refusesClients(zone)) return NEW_WOULD_DROP;
     return this.#newRefused++ % SLIP === 0 ? NEW_TRUNCATED : NEW_DROPPED;
   }
 
-  get #refusesClients(): boolean {
-    const { mode, mayDrop } = this.flags;
-    return mode === 'enabled' && mayDrop === 'always';
+  #refusesClients(zone: SharedZone): boolean {
+    return zone.mode === 'enabled' && this.flags.mayDrop === 'always' && !this.#isSpared(zone);
+  }
+
+  /** Whether nothing is limited in the zone at present, because its servers answer in time. */
+  #isSpared(zone: SharedZone): boolean {
+    return zone.onlyWhenUnhealthy && this.flags.upstreamsHealthy;
   }
 
   /**
    * Counts a query of a client. Above the client's limit, the query is answered with TC=1 and not dropped, because
    * its source address may be forged. A retry over TCP proves the address.
    */
-  #limitClient(client: string, limit: number, nowMs: number): Verdict {
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
+  #limitClient(client: string, zone: SharedZone, limit: number, nowMs: number): Verdict {
     if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
     this.#client.read(client);
     if (!this.#client.isKnown || this.#heavyClients.count(this.#client, nowMs) <= limit) return PASSED;
-    return this.#refusesClients ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
+    return this.#refusesClients(zone) ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
   }
 
   /** Returns why a query needs a rate-limit token under the rule in force, or `none`. Changes no state. */
@@ -211,9 +228,8 @@ export class QueryPolicy {
     beyondUsual: boolean,
     nowMs: number,
   ): PayReason | 'none' {
-    const { flags } = this;
-    if (flags.mode === 'none') return 'none';
-    return this.#reasonAt(flags.level, question, zone, place, beyondUsual, nowMs);
+    if (zone.mode === 'none') return 'none';
+    return this.#reasonAt(zone.level, question, zone, place, beyondUsual, nowMs);
   }
 
   /** Returns why a query needs a rate-limit token at a profile sensitivity, or `none`. */
@@ -226,8 +242,8 @@ export class QueryPolicy {
     beyondUsual: boolean,
     nowMs: number,
   ): PayReason | 'none' {
+    if (zone.byRate && (place < 0 || this.isLearned(place))) return 'zoneRate';
     if (place < 0) {
-      if (zone.byRate) return 'zoneRate';
       if (zone.awaitsNames) return 'none';
       return level > profileLevel.low || zone.attacked(nowMs) ? 'unknownName' : 'none';
     }
@@ -241,8 +257,8 @@ export class QueryPolicy {
    * configured, this happens only in zones that are under attack or above their own rate limit.
    */
   mayDrop(zone: SharedZone, reason: Reason, nowMs: number): boolean {
-    const { mode, mayDrop } = this.flags;
-    if (mode !== 'enabled' || mayDrop === 'never') return false;
+    const { mayDrop } = this.flags;
+    if (zone.mode !== 'enabled' || mayDrop === 'never' || this.#isSpared(zone)) return false;
     return mayDrop === 'always' || reason === 'zoneRate' || zone.attacked(nowMs);
   }
 
@@ -272,17 +288,49 @@ export class QueryPolicy {
     const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
     if (reason === 'none') return PASSED;
     const paid =
-      reason === 'zoneRate' ? zone.awaitsRate || zone.bucket.take(nowMs) : this.#pay(question, reason, nowMs);
+      reason === 'zoneRate'
+        ? this.#takeByRate(zone, place, nowMs)
+        : this.#take(question, zone, reason, nowMs);
     if (paid) return PAID[reason];
     if (reason === 'zoneRate') zone.countRefusedByRate();
     if (!this.mayDrop(zone, reason, nowMs)) return WOULD_DROP[reason];
     return REFUSED[this.flags.limitAction][reason];
   }
 
-  #pay(question: Question, reason: PayReason, nowMs: number): boolean {
+  /**
+   * Takes a token for a query in a zone that is judged by query rate. Learned names have a bucket of their own, so that
+   * new names of a flood cannot use up their tokens. The longest-known names may use its last tokens.
+   */
+  #takeByRate(zone: SharedZone, place: number, nowMs: number): boolean {
+    if (zone.awaitsRate) return true;
+    const { payer } = zone;
+    if (payer !== undefined) {
+      const { bucket } = this.zone(payer);
+      return bucket.take(nowMs, reserveOf(place >= 0, bucket.burst));
+    }
+    const bucket = place < 0 ? zone.bucket : zone.learnedBucket;
+    const isProven = place < 0 || tenureAt(this.names, place) >= PROVEN_TENURE;
+    return bucket.take(nowMs, reserveOf(isProven, bucket.burst)) && this.flags.ceiling.take(nowMs);
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
+  #take(question: Question, zone: SharedZone, reason: PayReason, nowMs: number): boolean {
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
-    const { bucket } = this.flags;
-    return bucket.take(nowMs, reserveOf(again, bucket.burst));
+    const bucket = this.#bucketOf(zone, nowMs);
+    if (bucket.take(nowMs, reserveOf(again, bucket.burst))) return true;
+    if (bucket === this.flags.calmBucket) zone.countRefusedCalm();
+    return false;
+  }
+
+  #bucketOf(zone: SharedZone, nowMs: number): TokenBucket {
+    const { payer } = zone;
+    if (payer !== undefined) return this.zone(payer).bucket;
+    return zone.attacked(nowMs) ? this.flags.bucket : this.flags.calmBucket;
+  }
+
+  /** Whether the name in slot `place` is known, but not listed by its zone. */
+  isLearned(place: number): boolean {
+    return place >= 0 && !isSeeded(this.names, place);
   }
 }
 

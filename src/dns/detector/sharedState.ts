@@ -21,7 +21,8 @@ export interface SharedState {
   /** Counters and flags of zones, by zone number. Zone 0 stands for names outside every known zone. */
   readonly zones: SharedArrayBuffer;
   readonly recent: SharedArrayBuffer;
-  readonly bucket: SharedArrayBuffer;
+  /** Token buckets of the account ({@link PolicyFlags}). */
+  readonly buckets: SharedArrayBuffer;
   readonly flags: SharedArrayBuffer;
   readonly verdicts: SharedArrayBuffer;
   readonly heavyClients: SharedArrayBuffer;
@@ -36,7 +37,7 @@ export const newSharedState = (maxNames: number): SharedState => ({
   zoneIndex: new SharedArrayBuffer(ZONE_INDEX_BYTES),
   zones: new SharedArrayBuffer((MAX_ZONES + 1) * ZONE_BYTES),
   recent: new SharedArrayBuffer(RECENT_NAMES_BYTES),
-  bucket: new SharedArrayBuffer(BUCKET_BYTES),
+  buckets: new SharedArrayBuffer(3 * BUCKET_BYTES),
   flags: new SharedArrayBuffer(FLAGS * 4),
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
   heavyClients: new SharedArrayBuffer(HEAVY_CLIENTS_BYTES),
@@ -45,43 +46,30 @@ export const newSharedState = (maxNames: number): SharedState => ({
   decisions: new SharedArrayBuffer(DECISION_SAMPLES_BYTES),
 });
 
-const FLAGS = 6;
-const MODE = 0;
-const LEVEL = 1;
-const MAY_DROP = 2;
-const TRUNCATE = 3;
-const CLIENT_LIMIT = 4;
-const ATTACK = 5;
+const FLAGS = 5;
+const MAY_DROP = 0;
+const TRUNCATE = 1;
+const CLIENT_LIMIT = 2;
+const ATTACK = 3;
+const UNHEALTHY = 4;
 /** Largest value of a signed 32-bit word. */
 const MAX_CLIENT_LIMIT = 0x7fffffff;
-const modes = ['none', 'monitoring', 'enabled'] as const;
 
 /** Settings for deciding queries, which the detector writes. A change applies immediately in all threads. */
 export class PolicyFlags {
+  /** Token bucket for queries for unknown names in zones under attack. */
   readonly bucket: TokenBucket;
+  /** Token bucket for queries for unknown names in other zones, so that a flood does not use up their tokens. */
+  readonly calmBucket: TokenBucket;
+  /** Token bucket that limits all zones that are judged by query rate together. */
+  readonly ceiling: TokenBucket;
   readonly #words: Int32Array;
 
   constructor(memory: SharedState) {
     this.#words = new Int32Array(memory.flags);
-    this.bucket = new TokenBucket(memory.bucket, 0);
-  }
-
-  /** Mode of the rule in force. `none` if no rule is in force or the rule is disabled. */
-  get mode(): (typeof modes)[number] {
-    return modes[Atomics.load(this.#words, MODE)] ?? 'none';
-  }
-
-  set mode(mode: (typeof modes)[number]) {
-    Atomics.store(this.#words, MODE, modes.indexOf(mode));
-  }
-
-  /** Profile sensitivity of the rule in force, as a number (`profileLevel`). */
-  get level(): number {
-    return Atomics.load(this.#words, LEVEL);
-  }
-
-  set level(level: number) {
-    Atomics.store(this.#words, LEVEL, level);
+    this.bucket = new TokenBucket(memory.buckets, 0);
+    this.calmBucket = new TokenBucket(memory.buckets, BUCKET_BYTES);
+    this.ceiling = new TokenBucket(memory.buckets, 2 * BUCKET_BYTES);
   }
 
   /**
@@ -114,6 +102,15 @@ export class PolicyFlags {
 
   set attack(attack: boolean) {
     Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
+  }
+
+  /** Whether the DNS servers behind the guard answer in time. */
+  get upstreamsHealthy(): boolean {
+    return Atomics.load(this.#words, UNHEALTHY) === 0;
+  }
+
+  set upstreamsHealthy(isHealthy: boolean) {
+    Atomics.store(this.#words, UNHEALTHY, isHealthy ? 0 : 1);
   }
 
   /** Maximum number of UDP queries per client in a window of five seconds. 0 means no limit. */

@@ -50,6 +50,7 @@ export class TcpPolicy {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
+    if (policy.isLearned(place)) zone.countLearned();
     const reason = policy.reasonToPay(question, zone, place, false, nowMs);
     if (reason === 'none') return verdictOf('passed', reason);
     const passesAll = reason === 'zoneRate' && zone.awaitsRate;

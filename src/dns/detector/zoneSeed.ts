@@ -34,6 +34,11 @@ const IGNORED_TYPES: ReadonlySet<number | undefined> = new Set([
   QueryType.NSEC3,
 ]);
 const ASTERISK = 0x2a;
+/** An IPv4 or IPv6 address in reverse order, as blocklists and reverse zones list them (RFC 5782, RFC 3596). */
+const REVERSED_ADDRESS = /^((\d{1,3}\.){3}\d{1,3}|([0-9a-f]\.){31}[0-9a-f])$/;
+/** A zone lists addresses if at least this share of its names are reversed addresses, and so many names. */
+const MIN_ADDRESS_SHARE = 0.9;
+const MIN_ADDRESSES = 20;
 
 export interface ZoneSeedOptions {
   readonly zone: string;
@@ -56,6 +61,8 @@ export class ZoneSeed {
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #skipped = 0;
+  #owners = 0;
+  #addresses = 0;
 
   constructor({ zone }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
     this.#detector = detector;
@@ -73,6 +80,8 @@ export class ZoneSeed {
     const isCut = type === 'NS' && nameToText(owner) !== this.#zoneName;
     if (isCut || type === 'DNAME') this.#markBoundless(owner);
     if (owner[1] === ASTERISK && owner[0] === 1) this.#markBoundless(owner.subarray(2));
+    this.#owners++;
+    if (REVERSED_ADDRESS.test(nameToText(owner).slice(0, -this.#zoneName.length - 1))) this.#addresses++;
     this.#addName(owner, COMMON_TYPES | typeBit(number ?? 0));
     this.#addEmptyNonTerminals(owner);
   }
@@ -85,7 +94,11 @@ export class ZoneSeed {
     for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;
     this.#zone?.seed.end();
-    if (this.#zone !== undefined) this.#detector.noteSeeded(this.#zone);
+    if (this.#zone !== undefined) {
+      this.#zone.seed.listsAddresses =
+        this.#addresses >= MIN_ADDRESSES && this.#addresses >= MIN_ADDRESS_SHARE * this.#owners;
+      this.#detector.noteSeeded(this.#zone);
+    }
     return { zone: this.#zoneName, names: this.#names, skipped: this.#skipped };
   }
 

@@ -5,8 +5,7 @@ import type { GuardOptions } from '../../dns/controller/index.ts';
 import type { DnsdistOptions } from '../../dns/dataplane/dnsdist/index.ts';
 import type { EmbeddedOptions } from '../../dns/dataplane/embedded/index.ts';
 import type { DnsServer } from '../../dns/dataplane/index.ts';
-import type { Thresholds, ZoneThresholds } from '../../dns/detector/index.ts';
-import { nameToText, nameToWire } from '../../dns/protocol/index.ts';
+import { nameToWire } from '../../dns/protocol/index.ts';
 import { BadNetworkError, type Network, parseNetwork } from '../../platform/addresses/index.ts';
 import { addressOf } from '../listen/address.ts';
 import { zoneSourcesOf } from './zoneSources.ts';
@@ -20,33 +19,9 @@ export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
     profile: { maxNames: dns.maxNames },
     limitAction: dns.limitAction,
     learnForMinutes: dns.learnForMinutes,
-    thresholds: thresholdsOf(dns.thresholds),
+    thresholds: dns.thresholds,
   },
 });
-
-function thresholdsOf({ zones, ...account }: Config['dns']['thresholds']): Thresholds {
-  return { ...account, zones: Object.fromEntries(zones.map(zoneThresholdsOf)) };
-}
-
-/** Parses the thresholds of one zone: `example.com=unknown:4000,rate:500`. The schema has checked the form. */
-function zoneThresholdsOf(text: string): [zone: string, thresholds: ZoneThresholds] {
-  const [name = '', numbers = ''] = text.split('=');
-  const by = new Map(numbers.split(',').map((part) => [part.split(':')[0], Number(part.split(':')[1])]));
-  for (const [what, number] of by)
-    if (number === 0)
-      throw new ConfigError(
-        `dns.thresholds.zones is ${JSON.stringify(text)}; ${what} is 0, the minimum is 1`,
-      );
-  try {
-    const zone = nameToText(nameToWire(name));
-    return [
-      zone,
-      { unknownPerSecond: by.get('unknown'), ratePerSecond: by.get('rate'), burst: by.get('burst') },
-    ];
-  } catch (error) {
-    throw new ConfigError(`dns.thresholds.zones: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
 
 export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
   if (dns.servers.length === 0)

@@ -61,6 +61,7 @@ export interface WorldOptions {
 export class HonestWorld {
   detector: AttackDetector;
   nowMs = START_MS;
+  isOverloaded = false;
   #sent = 0;
   #rule: Rule;
   readonly #options: WorldOptions;
@@ -70,6 +71,13 @@ export class HonestWorld {
     this.#rule = { ...RULE, ...options.rule };
     this.detector = this.#start();
     this.#seed();
+  }
+
+  /** The servers behind the guard no longer answer in time, so that limits are learned ones without headroom. */
+  overload(): void {
+    this.isOverloaded = true;
+    this.detector.setUpstreamsHealthy(false, this.nowMs);
+    this.detector.tick(this.nowMs);
   }
 
   setMode(mode: Rule['mode']): void {
@@ -92,6 +100,7 @@ export class HonestWorld {
         detector.learn(question, { kind, network: networkHash(from) }, atMs);
       }
       this.nowMs += SECOND_MS;
+      detector.setUpstreamsHealthy(!this.isOverloaded, this.nowMs);
       detector.tick(this.nowMs);
     }
     return answered;
@@ -108,6 +117,7 @@ export class HonestWorld {
     for (const zone of Object.keys(this.#options.seeds ?? {})) this.detector.expectSeed(zone);
     this.#seed();
     this.detector.setRule(this.#rule, this.nowMs);
+    if (this.isOverloaded) this.overload();
   }
 
   #start(): AttackDetector {

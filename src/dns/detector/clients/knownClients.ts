@@ -79,6 +79,12 @@ export class KnownClients {
     return at < 0 || !isKnown(this.#seenAt(at), minute);
   }
 
+  /** Whether the first and last query of a network (hash) for known names are at least an hour apart. */
+  isKnown(network: number, nowMs: number): boolean {
+    const at = this.#find(this.#tagOf(network));
+    return at >= 0 && isKnown(this.#seenAt(at), minuteOf(nowMs));
+  }
+
   size(nowMs: number): number {
     let known = 0;
     for (let set = 0; set < SINCE; set += WORDS_PER_SET)

@@ -25,6 +25,7 @@ import {
 } from './eviction.ts';
 import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
+import { RecurringNames } from './recurringNames.ts';
 import { SlowCandidates } from './slowCandidates.ts';
 import { RATE_WINDOW_MS } from './usualRate.ts';
 import { calendarDay, ZoneDays } from './zoneDays.ts';
@@ -43,7 +44,6 @@ export const DEFAULT_MAX_NAMES = 1_000_000;
 const DAY_MS = 24 * 3_600_000;
 /** One week, as at Cloudflare. A week includes all weekly patterns. */
 const DEFAULT_WINDOW_MS = 7 * DAY_MS;
-const MINUTE_MS = 60_000;
 /** Maximum of `windowMs`. Days are stored modulo 128, so a longer window could confuse old days with new ones. */
 const MAX_WINDOW_MS = 90 * DAY_MS;
 /**
@@ -96,6 +96,8 @@ export class Profile {
   readonly #parts: ProfileParts;
   readonly #candidates = new Candidates();
   readonly #proving = new SlowCandidates();
+  /** Allocated when the first zone in which any name may exist is learned. */
+  #recurring: RecurringNames | undefined;
   #swept = 0;
 
   /** `table` must be empty and have capacity for `maxNames`. */
@@ -116,9 +118,9 @@ export class Profile {
     return this.#parts.counts[zone] ?? 0;
   }
 
-  /** Constant number of bytes of memory that known names and candidates take. */
+  /** Number of bytes of memory that known names and candidates take. */
   get bytes(): number {
-    return this.#table.bytes + this.#candidates.bytes + this.#proving.bytes;
+    return this.#table.bytes + this.#candidates.bytes + this.#proving.bytes + (this.#recurring?.bytes ?? 0);
   }
 
   /** Returns the slot of a known name, or -1 for an unknown name. The slot is valid until the profile changes. */
@@ -162,12 +164,7 @@ export class Profile {
     if (place >= 0 && this.touch(place, type, nowMs, zone, isProven)) return 'known';
     const bit = typeBit(type);
     this.days.note(zone, nowMs);
-    const seen = this.#candidates.note(
-      candidateHash(hashHigh, bit),
-      hashLow,
-      network,
-      Math.floor(nowMs / MINUTE_MS),
-    );
+    const seen = this.#candidates.note(candidateHash(hashHigh, bit), hashLow, network, nowMs);
     if (seen !== 'again') return seen;
     return this.#add(asked, bit, { zone, tenure: isProven ? 1 : 0 }) ? 'learned' : 'repeated';
   }
@@ -181,6 +178,37 @@ export class Profile {
     this.days.note(zone, nowMs);
     if (!this.#proving.note(candidateHash(hashHigh, bit), hashLow, calendarDay(nowMs))) return 'repeated';
     return this.#add(asked, bit, { zone, tenure: PROVEN_TENURE }) ? 'learned' : 'repeated';
+  }
+
+  /**
+   * Like {@link learn}, for a zone under attack in which existing names can be told from random ones: a name becomes
+   * known after answers to two networks at least ten seconds apart.
+   */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
+  learnApart(asked: AskedName, network: number, nowMs: number, zone: number): Learning {
+    const bit = typeBit(asked.type);
+    this.days.note(zone, nowMs);
+    const seen = this.#candidates.note(
+      candidateHash(asked.hashHigh, bit),
+      asked.hashLow,
+      network,
+      nowMs,
+      true,
+    );
+    if (seen !== 'again') return seen;
+    return this.#add(asked, bit, { zone, tenure: 0 }) ? 'learned' : 'repeated';
+  }
+
+  /** Like {@link learn}, for a zone in which any name may exist: a name becomes known after answers in two hours. */
+  learnRecurring(asked: AskedName, nowMs: number, zone: number): Learning {
+    const { hashHigh, hashLow, type } = asked;
+    const bit = typeBit(type);
+    this.days.note(zone, nowMs);
+    this.#recurring ??= new RecurringNames();
+    const isKnown = this.#table.find(hashHigh, hashLow) >= 0;
+    const seen = this.#recurring.note(isKnown ? candidateHash(hashHigh, bit) : hashHigh, hashLow, nowMs);
+    if (seen !== 'again') return seen;
+    return this.#add(asked, bit, { zone, tenure: 0 }) ? 'learned' : 'repeated';
   }
 
   /**

@@ -2,7 +2,6 @@
  * Decides from a zone's counts and baselines whether the zone is under attack. docs/reference/dns-attacks.md explains
  * the numbers.
  */
-import type { ZoneThresholds } from '../zoneThresholds.ts';
 import type { Baselines, ZoneCounts } from './baselines.ts';
 
 /**
@@ -39,12 +38,12 @@ const MOSTLY = 0.5;
  */
 const BASELINE_SECONDS = 600;
 
-/** Attack criteria of a zone from the configuration. */
+/** Attack criteria of a zone from the configuration and from its policy. */
 export interface ZoneLimits {
   /** Unknown names per second that are an attack in any zone. */
   readonly unknownPerSecond: number;
-  /** Thresholds for this zone only. Their `unknownPerSecond` replaces the value for all zones. */
-  readonly configured: ZoneThresholds;
+  /** Unknown names per second that are an attack in this zone. Replaces the value for all zones and the learned one. */
+  readonly unknownOfPolicy?: number;
   /** Seconds of traffic without an attack after which nearly all names of an unseeded zone count as known. */
   readonly learnForSeconds: number;
 }
@@ -68,7 +67,7 @@ export function alarmsOf(usual: Baselines, limits: ZoneLimits, seeded: boolean):
   const byPeak = Math.max(MIN_ATTACK_PER_SECOND, ATTACK_FACTOR * usual.unknownPeakPerSecond);
   const knowsNames = seeded || isWatched(usual, limits);
   const attackPerSecond = knowsNames
-    ? (limits.configured.unknownPerSecond ?? Math.min(limits.unknownPerSecond, byPeak))
+    ? (limits.unknownOfPolicy ?? Math.min(limits.unknownPerSecond, byPeak))
     : Number.POSITIVE_INFINITY;
   const hasBaseline = seeded || usual.learnedSeconds >= BASELINE_SECONDS;
   const isMostlyUnknown = Math.max(usual.unknownShare, usual.nxdomainShare) > MOSTLY_UNKNOWN_SHARE;
@@ -84,8 +83,8 @@ const farShare = (usualShare: number): number =>
   usualShare > MOSTLY_UNKNOWN_SHARE ? 0 : usualShare + FAR_SHARE;
 
 /** Returns the configured number of unknown names per second that is a flood, regardless of the zone's baseline. */
-export const floodPerSecond = ({ configured, unknownPerSecond }: ZoneLimits): number =>
-  configured.unknownPerSecond ?? unknownPerSecond;
+export const floodPerSecond = ({ unknownOfPolicy, unknownPerSecond }: ZoneLimits): number =>
+  unknownOfPolicy ?? unknownPerSecond;
 
 /** Alarm thresholds of a zone that is judged by query rate, in which no name counts as unknown. */
 export const NO_ALARMS: Alarms = {

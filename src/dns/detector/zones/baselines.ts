@@ -1,8 +1,9 @@
 /**
  * Usual rates and shares of a zone. They start at an initial value and are updated every minute. A rate that
- * determines a limit or an alarm threshold at most doubles per day, so that a patient attacker gains little.
+ * determines an alarm threshold at most doubles per day, so that a patient attacker gains little.
  */
 import type { LearnedZone } from '../profileStore.ts';
+import { PeakRate } from './peakRate.ts';
 
 /** Initial share of unknown names and of NXDOMAIN. Typos and stray queries cause this share in many zones. */
 const USUAL_SHARE = 0.2;
@@ -28,14 +29,12 @@ const MAX_WATCHED_SECONDS = 600;
 /** Factor by which the peak of unknown names decays per minute. The half-life is one day. */
 const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
 /**
- * Factor by which the query rate and the busy rate of unknown names decay per minute. The half-life is five days, so
- * that the rates do not fall much during a weekend.
+ * Factor by which the busy rate of unknown names decays per minute. The half-life is five days, so that the rate does
+ * not fall much during a weekend.
  */
 const PEAK_FADE = 0.9999;
 /** Maximum factor by which a rate grows per minute: two per day. */
 const MAX_GROWTH = 2 ** (1 / 1440);
-/** Up to this value, a query rate may grow at any speed, because no learned limit of a zone is lower. */
-const FREE_PER_SECOND = 100;
 /**
  * Up to this value, the busy rate of unknown names may grow at any speed, because the alarm threshold (three times
  * the rate) is at least 100.
@@ -46,14 +45,13 @@ const FREE_UNKNOWN_PER_SECOND = 100 / 3;
  * peak) is at least 200.
  */
 const FREE_PEAK_PER_SECOND = 10;
-/** Seconds of traffic (one day) in which the query rate of a new zone judged by names may grow at any speed. */
-const FREE_SECONDS = 24 * 60 * SECONDS_PER_MINUTE;
-
 /** Counts of a zone since the last tick. `seconds` is 1 unless the tick was late. */
 export interface ZoneCounts {
   readonly seconds: number;
   readonly queries: number;
   readonly unknown: number;
+  /** Number of queries for known names that the zone does not list. */
+  readonly learned: number;
   readonly answers: number;
   readonly nxdomains: number;
 }
@@ -74,12 +72,11 @@ export class Baselines {
    * this rate.
    */
   unknownBusyPerSecond = 0;
-  /** Mean number of queries per second in the busiest recent minute. */
-  ratePerSecond = 0;
+  /** Rates in the busiest recent ten minutes: of all queries, and of the two kinds that a rate limit applies to. */
+  readonly busiest = { all: new PeakRate(), unknown: new PeakRate(), learned: new PeakRate() };
   /** Number of seconds with traffic. Seconds under attack count only if the zone is judged by query rate. */
   learnedSeconds = 0;
   readonly #learnForSeconds: number;
-  readonly #rateMinute = new CountedMinute();
   readonly #unknownMinute = new CountedMinute();
   #isUnknownMinuteAttacked = false;
 
@@ -93,17 +90,13 @@ export class Baselines {
     return this.learnedSeconds < this.#learnForSeconds;
   }
 
-  /** Updates the query rate. Must not be called for seconds under attack, unless the zone is judged by query rate. */
-  learnRate(counts: ZoneCounts, byRate: boolean): void {
-    const minute = this.#rateMinute;
-    // Compute this before the counts are added: the second that completes the learning time still belongs to it.
-    const isFree = byRate ? this.isFresh : this.learnedSeconds < FREE_SECONDS;
-    this.learnedSeconds += minute.add(counts);
-    if (!minute.isFinished) return;
-    const { minutes } = minute;
-    const { queries } = minute.takePerSecond();
-    const most = isFree ? queries : grown(this.ratePerSecond, FREE_PER_SECOND, minutes);
-    this.ratePerSecond = Math.max(Math.min(queries, most), this.ratePerSecond * PEAK_FADE ** minutes);
+  /** Updates the query rates. `isFree`: they may grow at any speed. */
+  learnRates({ seconds, queries, unknown, learned }: ZoneCounts, isFree: boolean): void {
+    const watchedSeconds = Math.min(seconds, MAX_WATCHED_SECONDS);
+    this.learnedSeconds += watchedSeconds;
+    this.busiest.all.add(queries, watchedSeconds, isFree);
+    this.busiest.unknown.add(unknown, watchedSeconds, isFree);
+    this.busiest.learned.add(learned, watchedSeconds, isFree);
   }
 
   /**
@@ -153,7 +146,9 @@ export class Baselines {
     this.unknownPeakPerSecond = learned.unknownPeakPerSecond ?? PRIOR_PEAK_PER_SECOND;
     this.unknownBusyPerSecond =
       learned.unknownBusyPerSecond ?? Math.max(this.unknownPerSecond, learned.unknownPeakPerSecond ?? 0);
-    this.ratePerSecond = learned.ratePerSecond;
+    this.busiest.all.perSecond = learned.ratePerSecond;
+    this.busiest.unknown.perSecond = learned.busiestUnknownPerSecond ?? learned.ratePerSecond;
+    this.busiest.learned.perSecond = learned.busiestLearnedPerSecond ?? learned.ratePerSecond;
     this.learnedSeconds = learned.learnedSeconds;
   }
 }
@@ -165,15 +160,12 @@ class CountedMinute {
   #answers = 0;
   #nxdomains = 0;
 
-  /** Adds counts to the current minute. Returns how many of their seconds count as observed. */
-  add({ seconds, queries, unknown, answers, nxdomains }: ZoneCounts): number {
-    const watchedSeconds = Math.min(seconds, MAX_WATCHED_SECONDS);
-    this.#seconds += watchedSeconds;
+  add({ seconds, queries, unknown, answers, nxdomains }: ZoneCounts): void {
+    this.#seconds += Math.min(seconds, MAX_WATCHED_SECONDS);
     this.#queries += queries;
     this.unknown += unknown;
     this.#answers += answers;
     this.#nxdomains += nxdomains;
-    return watchedSeconds;
   }
 
   get isFinished(): boolean {
@@ -185,7 +177,7 @@ class CountedMinute {
   }
 
   /** Returns the mean counts per second of the finished minute, and starts the next minute. */
-  takePerSecond(): Omit<ZoneCounts, 'seconds'> {
+  takePerSecond(): Omit<ZoneCounts, 'seconds' | 'learned'> {
     const seconds = this.#seconds;
     const means = {
       queries: this.#queries / seconds,

@@ -11,12 +11,16 @@ import type { LearnedZone } from '../profileStore.ts';
  */
 const MIN_NXDOMAINS = 20;
 const MIN_NXDOMAIN_SHARE = 0.25;
+/** Minimum share of NXDOMAIN in the answers for unknown names of a zone that denies nearly all of them. */
+const MIN_DENIED_SHARE = 0.95;
 /** Above this number of counted answers, the two counters are halved, so that recent answers have more weight. */
 const MEMORY = 10_000;
 
 export class Denials {
   nxdomains = 0;
   noDatas = 0;
+  /** Number of answers with records for unknown names. */
+  positives = 0;
   /** Whether any NODATA answer from the zone contained an NSEC record that denies the name. */
   byNoData = false;
 
@@ -25,15 +29,24 @@ export class Denials {
     if (kind === AnswerKind.nxdomain) this.nxdomains++;
     else if (kind === AnswerKind.noData) this.noDatas++;
     else if (kind === AnswerKind.denial) this.byNoData = true;
-    if (this.nxdomains + this.noDatas <= MEMORY) return;
+    else if (kind === AnswerKind.records) this.positives++;
+    if (this.nxdomains + this.noDatas + this.positives <= MEMORY) return;
     this.nxdomains /= 2;
     this.noDatas /= 2;
+    this.positives /= 2;
   }
 
-  restore({ deniesByNoData = false, nxdomains = 0, noDatas = 0 }: LearnedZone): void {
+  restore({ deniesByNoData = false, nxdomains = 0, noDatas = 0, positives = 0 }: LearnedZone): void {
     this.byNoData = deniesByNoData;
     this.nxdomains = nxdomains;
     this.noDatas = noDatas;
+    this.positives = positives;
+  }
+
+  /** Whether the zone denies nearly all unknown names, so that an answer with records proves a name. */
+  get deniesUnknown(): boolean {
+    const answers = this.nxdomains + this.noDatas + this.positives;
+    return this.nxdomains >= MIN_NXDOMAINS && this.nxdomains >= MIN_DENIED_SHARE * answers;
   }
 
   /** Whether a NODATA answer from this zone proves that the name exists. */

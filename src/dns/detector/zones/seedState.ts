@@ -8,6 +8,8 @@ export class SeedState {
   expected = false;
   /** Whether some names of the zone did not fit into the profile. If so, an unknown name may exist in the zone. */
   incomplete = false;
+  /** Whether nearly all listed names are reversed addresses, as in a blocklist. Most queried addresses are not listed. */
+  listsAddresses = false;
   /** Number of finished seedings, modulo 8. Names that the last seeding did not add have another generation. */
   generation = 0;
   #isReading = false;

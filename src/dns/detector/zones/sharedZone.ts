@@ -6,7 +6,7 @@ const QUERIES = 0;
 const UNKNOWN = 1;
 const REFUSED_BY_RATE = 2;
 const ALARM_AT = 3;
-/** Flags: {@link BY_RATE}, {@link AWAITS_NAMES} and {@link AWAITS_RATE}. */
+/** Flags, from {@link BY_RATE} on, then mode and profile sensitivity in force in the zone. */
 const FLAGS = 4;
 const ATTACK_AT = 5;
 /** Index of a 64-bit number (words 6 and 7): the time until which the zone counts as attacked. */
@@ -19,6 +19,11 @@ const SUSPECT_MS = 1000;
 const BY_RATE = 1;
 const AWAITS_NAMES = 2;
 const AWAITS_RATE = 4;
+const ONLY_WHEN_UNHEALTHY = 8;
+const MODE_SHIFT = 4;
+const LEVEL_SHIFT = 6;
+/** Two bits for each of mode and profile sensitivity. */
+const POLICY_MASK = 3;
 /** Alarm threshold that no count reaches. */
 const NEVER = 0x7fff_ffff;
 /** Index of the first counter in the second cache line, which the decision to pass a query does not touch. */
@@ -28,9 +33,30 @@ const KNOWN_WOULD_REFUSE = 18;
 /** Index of the counter of limited queries for known names that are evidence of an attack. */
 const BEYOND_USUAL = 19;
 /** Index of the counters of users' queries: one word per outcome (`UserEnd`). */
-const USERS = 24;
+const USERS = 20;
+/** Index of the counter of queries for learned names, which are not listed by the zone. */
+const LEARNED = 23;
+const LEARNED_BUCKET_OFFSET = 96;
+/** Index of the zone number whose bucket limits this zone, plus 1. 0: see {@link SharedZone.payer}. */
+const PAYER = 30;
+/** Index of the counter of queries for which the account's bucket for zones without an attack had no token. */
+const REFUSED_CALM = 31;
 /** Bytes per zone: two whole cache lines, so that threads that count queries of different zones do not contend. */
 export const ZONE_BYTES = 128;
+
+const modes = ['none', 'monitoring', 'enabled'] as const;
+/** Mode in which a zone is protected. `none`: no rule is in force, or the rule or the zone's policy is disabled. */
+export type ZoneProtection = (typeof modes)[number];
+
+/** What the rule in force and the zone's policy prescribe for a zone. */
+export interface ZoneSettings {
+  readonly mode: ZoneProtection;
+  /** Profile sensitivity, as a number (`profileLevel`). */
+  readonly level: number;
+  readonly onlyWhenUnhealthy: boolean;
+  /** See {@link SharedZone.payer}. */
+  readonly payer: number | undefined;
+}
 
 /** Numbers of limited queries. */
 export interface Refusals {
@@ -45,7 +71,10 @@ export interface Refusals {
 }
 
 export class SharedZone {
+  /** Limits queries for unknown names while the zone is judged by query rate, or if its policy sets a limit. */
   readonly bucket: TokenBucket;
+  /** Limits queries for learned names while the zone is judged by query rate. */
+  readonly learnedBucket: TokenBucket;
   readonly #words: Int32Array;
   readonly #times: Float64Array;
 
@@ -54,6 +83,41 @@ export class SharedZone {
     this.#words = new Int32Array(memory, offset, ZONE_BYTES / 4);
     this.#times = new Float64Array(memory, offset, ZONE_BYTES / 8);
     this.bucket = new TokenBucket(memory, offset + BUCKET_OFFSET);
+    this.learnedBucket = new TokenBucket(memory, offset + LEARNED_BUCKET_OFFSET);
+  }
+
+  get mode(): ZoneProtection {
+    return modes[(Atomics.load(this.#words, FLAGS) >>> MODE_SHIFT) & POLICY_MASK] ?? 'none';
+  }
+
+  /** Profile sensitivity, as a number (`profileLevel`). */
+  get level(): number {
+    return (Atomics.load(this.#words, FLAGS) >>> LEVEL_SHIFT) & POLICY_MASK;
+  }
+
+  /** Whether queries of the zone are limited only while the DNS servers are overloaded. */
+  get onlyWhenUnhealthy(): boolean {
+    return (Atomics.load(this.#words, FLAGS) & ONLY_WHEN_UNHEALTHY) !== 0;
+  }
+
+  /**
+   * Number of the zone whose {@link bucket} limits this zone, because a policy sets the limit. Undefined if the limit
+   * is learned: unknown names then take tokens of the account, or of the zone if it is judged by query rate.
+   */
+  get payer(): number | undefined {
+    const word = Atomics.load(this.#words, PAYER);
+    return word === 0 ? undefined : word - 1;
+  }
+
+  setPolicy({ mode, level, onlyWhenUnhealthy, payer }: ZoneSettings): void {
+    const policy =
+      (modes.indexOf(mode) << MODE_SHIFT) |
+      (level << LEVEL_SHIFT) |
+      (onlyWhenUnhealthy ? ONLY_WHEN_UNHEALTHY : 0);
+    Atomics.store(this.#words, PAYER, payer === undefined ? 0 : payer + 1);
+    // Only this thread writes the flags, so nothing is lost between the two operations.
+    const others = Atomics.load(this.#words, FLAGS) & (BY_RATE | AWAITS_NAMES | AWAITS_RATE);
+    Atomics.store(this.#words, FLAGS, others | policy);
   }
 
   /**
@@ -78,8 +142,17 @@ export class SharedZone {
     return Atomics.compareExchange(this.#words, ALARM_AT, alarmAt, next) === alarmAt;
   }
 
+  /** Counts a query for a learned name, in addition to {@link count}. */
+  countLearned(): void {
+    Atomics.add(this.#words, LEARNED, 1);
+  }
+
   countRefusedByRate(): void {
     Atomics.add(this.#words, REFUSED_BY_RATE, 1);
+  }
+
+  countRefusedCalm(): void {
+    Atomics.add(this.#words, REFUSED_CALM, 1);
   }
 
   countBeyondUsual(): void {
@@ -94,8 +167,16 @@ export class SharedZone {
     return Atomics.load(this.#words, UNKNOWN);
   }
 
-  takeCounts(): { queries: number; unknown: number; refusedByRate: number } {
+  takeCounts(): {
+    queries: number;
+    unknown: number;
+    learned: number;
+    refusedByRate: number;
+    refusedCalm: number;
+  } {
     return {
+      refusedCalm: Atomics.exchange(this.#words, REFUSED_CALM, 0),
+      learned: Atomics.exchange(this.#words, LEARNED, 0),
       queries: Atomics.exchange(this.#words, QUERIES, 0),
       unknown: Atomics.exchange(this.#words, UNKNOWN, 0),
       refusedByRate: Atomics.exchange(this.#words, REFUSED_BY_RATE, 0),

@@ -2,9 +2,10 @@
  * State of one DNS zone: counts of the current second, baselines, whether the zone is under attack, and whether its
  * names can be learned. The subtree below a wildcard or delegation is a separate zone.
  */
+import type { ZonePolicy } from '../../../rules/index.ts';
 import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
-import { BURST_FACTOR, FLOOR } from '../thresholds.ts';
+import { FLOOR_PER_SECOND } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
 import {
   ALARM_PER_SECOND,
@@ -17,12 +18,14 @@ import {
   NO_ALARMS,
   type ZoneLimits,
 } from './alarms.ts';
+import { Allowance } from './allowance.ts';
 import { AttackCounts } from './attackCounts.ts';
 import { Baselines, type UsualUnknown, type ZoneCounts } from './baselines.ts';
 import { Denials } from './denials.ts';
 import { OneTimeNames } from './oneTimeNames.ts';
 import { SeedState } from './seedState.ts';
 import type { SharedZone } from './sharedZone.ts';
+import { UnknownHours } from './unknownHours.ts';
 
 /** An attack ends after this time without a sign of an attack. The time is long because floods pause and resume. */
 const ATTACK_HOLD_MS = 30_000;
@@ -32,12 +35,23 @@ const SECOND_MS = 1000;
  * every name is queried for the first time.
  */
 const ONCE_ONLY_AFTER_SECONDS = 600;
+/** Seconds of traffic (one day) in which a zone is limited only if its servers are overloaded. */
+const FREE_SECONDS = 24 * 3600;
+/** Names below these zones are reversed addresses. Crawlers query them one after the other. */
+const REVERSE_ZONE = /(^|\.)(in-addr|ip6)\.arpa$/;
 
 export interface ZoneParts {
   /** Zone number. Number 0 stands for names outside every known zone. */
   readonly number: number;
   readonly shared: SharedZone;
   readonly limits: ZoneLimits;
+  readonly policy: ZonePolicy | undefined;
+}
+
+/** State of the whole guard that a zone depends on. */
+export interface GuardState {
+  /** Whether the DNS servers have answered in time for long enough that genuine traffic need not be limited. */
+  readonly isRelaxed: boolean;
 }
 
 /** Counts of a zone that the detector adds to the account's totals every second. */
@@ -46,6 +60,10 @@ export interface TickedZone {
   readonly usual: number;
   /** Unknown names per second. 0 if the guard does not know nearly all names of the zone. */
   readonly unknown: number;
+  /** Number of queries that were not limited. */
+  readonly passed: number;
+  /** Number of queries for which the account's bucket for zones without an attack had no token. */
+  readonly refusedCalm: number;
 }
 
 export class Zone {
@@ -57,6 +75,9 @@ export class Zone {
   readonly usual: Baselines;
   readonly denials = new Denials();
   readonly seed = new SeedState();
+  readonly allowance = new Allowance();
+  /** Whether queries were limited by the zone's rate in the last second. */
+  isLimitedByRate = false;
   /** Counts that are collected while an attack on the zone is reported. */
   readonly attackCounts = new AttackCounts();
   boundlessBy = '';
@@ -68,6 +89,10 @@ export class Zone {
   unknownAnswers = 0;
   unknownPositives = 0;
   readonly #onceOnly = new OneTimeNames();
+  readonly #unknownHours = new UnknownHours();
+  readonly #isReverse: boolean;
+  #policy: ZonePolicy | undefined;
+  #isRelaxed = true;
   #attackUntilMs = Number.NEGATIVE_INFINITY;
   #refusedUntilMs = Number.NEGATIVE_INFINITY;
   #anyNameExists = false;
@@ -79,16 +104,16 @@ export class Zone {
    */
   #usualUnknown: UsualUnknown;
 
-  constructor(name: string, { number, shared, limits }: ZoneParts) {
+  constructor(name: string, { number, shared, limits, policy }: ZoneParts) {
     this.name = name;
     this.number = number;
     this.shared = shared;
     this.limits = limits;
     this.usual = new Baselines(limits.learnForSeconds);
     this.#usualUnknown = this.usual.unknownNames();
-    const { ratePerSecond = FLOOR.ratePerSecond, burst = ratePerSecond * BURST_FACTOR } = limits.configured;
-    shared.bucket.resize(ratePerSecond, burst, 0);
-    this.#setAlarm();
+    this.#isReverse = REVERSE_ZONE.test(name);
+    this.#policy = policy;
+    this.#update();
   }
 
   /**
@@ -104,17 +129,37 @@ export class Zone {
     this.#updateByRate();
   }
 
-  /** Whether the zone is judged only by query rate, because unknown names in it are no evidence of an attack. */
+  /** Policy that covers the zone: its own, or that of the closest zone above it that has one. */
+  get policy(): ZonePolicy | undefined {
+    return this.#policy;
+  }
+
+  set policy(policy: ZonePolicy | undefined) {
+    this.#policy = policy;
+    this.#update();
+  }
+
+  /** Whether the zone is judged only by query rate: by its policy, or because unknown names are no evidence in it. */
   get byRate(): boolean {
-    return this.#anyNameExists || this.#onceOnly.is || this.seed.incomplete;
+    const judgeBy = this.#policy?.judge_by ?? 'auto';
+    if (judgeBy !== 'auto') return judgeBy === 'rate';
+    return (
+      this.#anyNameExists ||
+      this.#isReverse ||
+      this.#onceOnly.is ||
+      this.#unknownHours.isMostlyUnknown ||
+      this.seed.listsAddresses ||
+      this.seed.incomplete
+    );
   }
 
   /**
-   * Whether every query passes, because the zone is judged by query rate and its usual rate is neither learned nor
-   * configured.
+   * Whether every query passes, because the zone is judged by query rate and its usual rate is not known: during the
+   * learning time, and on its first day of traffic while the servers answer in time.
    */
   get awaitsRate(): boolean {
-    return this.byRate && this.limits.configured.ratePerSecond === undefined && this.usual.isFresh;
+    if (!this.byRate || (this.#policy?.rate ?? null) !== null) return false;
+    return this.usual.isFresh || (this.#isRelaxed && this.usual.learnedSeconds < FREE_SECONDS);
   }
 
   /** Whether all names of the zone are in the profile. */
@@ -158,7 +203,7 @@ export class Zone {
     this.#updateByRate();
   }
 
-  /** Token bucket that limits the zone while it is judged by query rate. The detector resizes it every second. */
+  /** Token bucket for unknown names. The detector resizes it every second. */
   get bucket(): TokenBucket {
     return this.shared.bucket;
   }
@@ -240,30 +285,34 @@ export class Zone {
    * Ends the current second: checks the zone for an attack, and updates the baselines. During an attack, not all
    * baselines are updated.
    */
-  tick(nowMs: number): TickedZone {
-    const { queries, unknown, refusedByRate } = this.shared.takeCounts();
+  tick(nowMs: number, { isRelaxed }: GuardState): TickedZone {
+    this.#isRelaxed = isRelaxed;
+    const { queries, unknown, learned, refusedByRate, refusedCalm } = this.shared.takeCounts();
     const refusals = this.shared.takeRefusals();
     const users = this.shared.takeUsers();
-    const counts = this.#counts(queries, unknown, nowMs);
+    const counts = { ...this.#counts(queries, unknown, nowMs), learned };
     const by = this.#looksAttacked(counts);
     if (by !== undefined) this.markAttacked(nowMs, by);
     // Report a zone above its rate limit, but do not mark it as attacked: in an attacked zone, names are learned
     // only after answers on three days.
+    this.isLimitedByRate = refusedByRate > 0;
     if (refusedByRate > 0) this.#noteRefused(nowMs, 'zone_rate');
     if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs, 'known_limited');
     const attacked = this.attacked(nowMs);
     if (this.isReported(nowMs)) this.attackCounts.noteSecond(counts, refusals, users);
-    if (queries > 0) this.#learn(counts, attacked);
+    const isEnforced = this.shared.mode === 'enabled';
+    this.#unknownHours.add(counts, !isRelaxed || (attacked && isEnforced), nowMs);
+    if (queries > 0) this.#learn(counts, attacked, isEnforced);
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
-    this.#updateByRate();
-    this.#updateAwaiting();
     this.answers = 0;
     this.nxdomains = 0;
     this.unknownAnswers = 0;
     this.unknownPositives = 0;
     this.#tickedMs = nowMs;
-    this.#setAlarm();
+    this.#update();
     return {
+      passed: queries - refusals.limited,
+      refusedCalm,
       usual: Math.min(
         attacked ? queries - unknown : queries,
         this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,
@@ -274,25 +323,31 @@ export class Zone {
 
   /** Maximum number of queries per second of this zone that may raise the account's threshold. */
   #mostUsual(attacked: boolean, isLimited: boolean): number {
-    if (attacked) return this.usual.ratePerSecond;
-    if (this.awaitsRate) return FLOOR.ratePerSecond;
-    return isLimited ? Math.max(FLOOR.ratePerSecond, this.usual.ratePerSecond) : Number.POSITIVE_INFINITY;
+    const usual = this.usual.busiest.all.perSecond;
+    if (attacked) return usual;
+    if (this.awaitsRate) return FLOOR_PER_SECOND;
+    return isLimited ? Math.max(FLOOR_PER_SECOND, usual) : Number.POSITIVE_INFINITY;
   }
 
-  #learn(counts: ZoneCounts, attacked: boolean): void {
-    if (this.byRate || !attacked) this.usual.learnRate(counts, this.byRate);
-    const isFlood = counts.unknown >= floodPerSecond(this.limits) * counts.seconds;
+  /** While a rule is not enforced, nothing is limited, so that rates are also learned during an attack. */
+  #learn(counts: ZoneCounts, attacked: boolean, isEnforced: boolean): void {
+    const isFree = this.byRate ? this.awaitsRate : this.usual.learnedSeconds < FREE_SECONDS && !attacked;
+    if (this.byRate || !attacked || !isEnforced) this.usual.learnRates(counts, isFree);
+    const isFlood = counts.unknown >= floodPerSecond(this.#effectiveLimits()) * counts.seconds;
     if (!attacked || !isFlood) this.usual.learnUnknown(counts, attacked);
   }
 
   learned(): LearnedZone {
     const { denials } = this;
-    const { ratePerSecond, learnedSeconds, nxdomainShare } = this.usual;
+    const { busiest, learnedSeconds, nxdomainShare } = this.usual;
     return {
       name: this.name,
       ...this.usual.unknownNames(),
       nxdomainShare,
-      ratePerSecond,
+      ratePerSecond: busiest.all.perSecond,
+      busiestUnknownPerSecond: busiest.unknown.perSecond,
+      busiestLearnedPerSecond: busiest.learned.perSecond,
+      unknownHours: this.#unknownHours.stored(),
       learnedSeconds,
       positiveAnswers: this.#onceOnly.answers,
       onceOnlyAnswers: this.#onceOnly.first,
@@ -302,6 +357,7 @@ export class Zone {
       deniesByNoData: denials.byNoData,
       nxdomains: denials.nxdomains,
       noDatas: denials.noDatas,
+      positives: denials.positives,
     };
   }
 
@@ -309,20 +365,20 @@ export class Zone {
     this.usual.restore(learned);
     this.seed.generation = learned.generation ?? 0;
     this.denials.restore(learned);
+    if (learned.unknownHours !== undefined) this.#unknownHours.restore(learned.unknownHours);
     this.#onceOnly.answers = learned.positiveAnswers;
     this.#onceOnly.first = learned.onceOnlyAnswers;
     this.#previousRun = learned;
     if (learned.seeded !== false) this.#usualUnknown = this.usual.unknownNames();
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
-    this.#updateByRate();
-    this.#setAlarm();
+    this.#update();
   }
 
   /** Returns the counts since the last tick. If the tick is late, they cover more than one second. */
   #counts(queries: number, unknown: number, nowMs: number): ZoneCounts {
     const { answers, nxdomains } = this;
     const seconds = this.#tickedMs === 0 ? 1 : Math.max(1, (nowMs - this.#tickedMs) / SECOND_MS);
-    return { seconds, queries, unknown, answers, nxdomains };
+    return { seconds, queries, unknown, learned: 0, answers, nxdomains };
   }
 
   #looksAttacked(counts: ZoneCounts): DetectedBy | undefined {
@@ -331,7 +387,19 @@ export class Zone {
   }
 
   #alarms(): Alarms {
-    return this.byRate ? NO_ALARMS : alarmsOf(this.usual, this.limits, this.seed.known);
+    return this.byRate ? NO_ALARMS : alarmsOf(this.usual, this.#effectiveLimits(), this.seed.known);
+  }
+
+  /** Limits of the guard, with the number of unknown names that the zone's policy sets. */
+  #effectiveLimits(): ZoneLimits {
+    const unknown = this.#policy?.unknown_per_second ?? undefined;
+    return unknown === undefined ? this.limits : { ...this.limits, unknownOfPolicy: unknown };
+  }
+
+  #update(): void {
+    this.#updateByRate();
+    this.#updateAwaiting();
+    this.#setAlarm();
   }
 
   #setAlarm(): void {
@@ -348,7 +416,6 @@ export class Zone {
   }
 
   #updateAwaiting(): void {
-    const isShort = this.usual.learnedSeconds < this.limits.learnForSeconds;
-    this.shared.setAwaitsNames(this.seed.expected && !this.seed.known && isShort);
+    this.shared.setAwaitsNames(this.seed.expected && !this.seed.known && this.usual.isFresh);
   }
 }

@@ -1,5 +1,6 @@
 /** All known zones. Finds the deepest zone that contains a queried name, by the hashes of the name's suffixes. */
 
+import { MAX_ZONE_POLICIES, type ZonePolicy } from '../../../rules/index.ts';
 import {
   type HashKey,
   nameToText,
@@ -16,8 +17,12 @@ import { MAX_ZONES, type ZoneIndex } from './zoneIndex.ts';
 export interface ZoneTreeDependencies {
   readonly index: ZoneIndex;
   readonly sharedOf: (number: number) => SharedZone;
-  readonly limitsOf: (name: string) => ZoneLimits;
+  readonly limits: ZoneLimits;
+  readonly policyOf: (name: string) => ZonePolicy | undefined;
 }
+
+/** Zones that are not reserved for policies. */
+const MAX_OTHER_ZONES = MAX_ZONES - MAX_ZONE_POLICIES;
 
 export class ZoneTree {
   /** Zone that stands for all names outside every known zone. */
@@ -26,6 +31,8 @@ export class ZoneTree {
   readonly #parts: ZoneTreeDependencies;
   /** Known zones, indexed by zone number minus one. */
   readonly #zones: Zone[] = [];
+  /** Number of zones that were added because a policy names them. */
+  #reserved = 0;
 
   constructor(key: HashKey, parts: ZoneTreeDependencies) {
     this.#key = key;
@@ -43,9 +50,14 @@ export class ZoneTree {
     return this.#zones.find((zone) => zone.name === text);
   }
 
+  /** Like {@link add}, for a zone with a policy: uses the room that is reserved for these zones. */
+  addReserved(name: string): Zone | undefined {
+    return this.#addWire(nameToWire(name), true);
+  }
+
   /**
-   * Returns the zone with this name. Creates the zone if it does not exist, or returns undefined if there are already
-   * {@link MAX_ZONES} zones.
+   * Returns the zone with this name. Creates the zone if it does not exist, or returns undefined if there are too many
+   * zones.
    */
   add(name: string): Zone | undefined {
     return this.addWire(nameToWire(name));
@@ -53,13 +65,19 @@ export class ZoneTree {
 
   /** Like {@link add}, for a name in wire form. For the root name, returns {@link outside}. */
   addWire(wire: Uint8Array): Zone | undefined {
+    return this.#addWire(wire, false);
+  }
+
+  #addWire(wire: Uint8Array, isReserved: boolean): Zone | undefined {
     const question = questionOfWire(wire, 0, this.#key);
     if (question.labels === 0) return this.outside;
     const [high, low] = suffixHash(question, question.labels);
     const { index } = this.#parts;
     const found = this.#zones[index.get(high, low) - 1];
     if (found !== undefined) return found;
-    if (this.#zones.length >= MAX_ZONES) return undefined;
+    const isFull = this.#zones.length >= MAX_ZONES;
+    if (isFull || (!isReserved && this.#zones.length - this.#reserved >= MAX_OTHER_ZONES)) return undefined;
+    if (isReserved) this.#reserved++;
     const number = this.#zones.length + 1;
     // Initialise the zone's shared memory before the zone is in the index, where other threads find it.
     const zone = this.#make(nameToText(wire), number);
@@ -79,7 +97,7 @@ export class ZoneTree {
   }
 
   #make(name: string, number: number): Zone {
-    const { sharedOf, limitsOf } = this.#parts;
-    return new Zone(name, { number, shared: sharedOf(number), limits: limitsOf(name) });
+    const { sharedOf, limits, policyOf } = this.#parts;
+    return new Zone(name, { number, shared: sharedOf(number), limits, policy: policyOf(name) });
   }
 }

@@ -1,0 +1,60 @@
+/** The policies of zones, and what they and the rule in force prescribe for a zone. */
+import type { Rule, ZonePolicy } from '../../../rules/index.ts';
+import { nameToText, nameToWire } from '../../protocol/index.ts';
+import { profileLevel } from '../sensitivity.ts';
+import type { ZoneSettings } from './sharedZone.ts';
+import type { Zone } from './zone.ts';
+
+interface PlacedPolicy {
+  readonly policy: ZonePolicy;
+  /** Number of the policy's zone. */
+  readonly number: number;
+}
+
+export class ZonePolicies {
+  readonly #byZone = new Map<string, PlacedPolicy>();
+
+  /** Replaces all policies. `numberOf` returns the number of a zone, or undefined if the guard has no room for it. */
+  set(policies: readonly ZonePolicy[], numberOf: (zone: string) => number | undefined): void {
+    this.#byZone.clear();
+    for (const policy of policies) {
+      const number = numberOf(policy.zone);
+      if (number !== undefined) this.#byZone.set(nameToText(nameToWire(policy.zone)), { policy, number });
+    }
+  }
+
+  /** Returns the policy of a zone or of the closest zone above it that has one. `name`: without a final dot. */
+  of(name: string): ZonePolicy | undefined {
+    return this.#find(name)?.policy;
+  }
+
+  /** Returns what applies in a zone. Without a rule, or under a disabled one, nothing is limited. */
+  settingsOf(zone: Zone, rule: Rule | undefined): ZoneSettings {
+    const { policy } = zone;
+    const wanted = policy === undefined || policy.mode === 'inherit' ? rule?.mode : policy.mode;
+    const isOff =
+      rule === undefined || rule.mode === 'disabled' || wanted === undefined || wanted === 'disabled';
+    return {
+      mode: isOff ? 'none' : wanted,
+      level: profileLevel[policy?.profile_sensitivity ?? rule?.profile_sensitivity ?? 'low'],
+      onlyWhenUnhealthy: policy?.only_when_upstream_unhealthy ?? false,
+      payer: policy === undefined ? undefined : this.#payerOf(zone, policy),
+    };
+  }
+
+  /** A rate of a policy limits all its zones together. Other settings only size the zone's own bucket. */
+  #payerOf({ name, byRate, number }: Zone, policy: ZonePolicy): number | undefined {
+    if (policy.rate !== null) return this.#find(name)?.number;
+    const isOwn =
+      policy.burst !== null || policy.rate_sensitivity !== null || policy.burst_sensitivity !== null;
+    return isOwn && !byRate ? number : undefined;
+  }
+
+  #find(name: string): PlacedPolicy | undefined {
+    if (this.#byZone.size === 0) return undefined;
+    for (let wire = nameToWire(name); ; wire = wire.subarray((wire[0] ?? 0) + 1)) {
+      const found = this.#byZone.get(nameToText(wire));
+      if (found !== undefined || wire.length <= 1) return found;
+    }
+  }
+}
