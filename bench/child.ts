@@ -31,6 +31,10 @@ export function buildBundle(): void {
   execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { cwd: ROOT, stdio: 'inherit' });
 }
 
+/** Flags for Node in the first line of a program: an installed `floodgate` runs with them. */
+const nodeFlagsOf = (program: string): string[] =>
+  readFileSync(program, 'utf8').split('\n', 1).join('').split(' ').filter((word) => word.startsWith('--'));
+
 const READY_TIMEOUT_MS = 60_000;
 
 interface StartOptions {
@@ -48,7 +52,7 @@ export async function startFloodgate(
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [program, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
+    [...nodeFlagsOf(program), program, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
     {
       stdio: ['ignore', 'inherit', 'inherit'],
     },
