@@ -297,35 +297,36 @@ export class QueryPolicy {
     return REFUSED[this.flags.limitAction][reason];
   }
 
+  /** Returns the token bucket from which queries pay in a zone. `isKnown`: for known names. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
+  bucketOf(zone: SharedZone, reason: PayReason, isKnown: boolean, nowMs: number): TokenBucket {
+    const { payer } = zone;
+    if (payer !== undefined) return this.zone(payer).bucket;
+    if (reason === 'zoneRate') return isKnown ? zone.learnedBucket : zone.bucket;
+    return zone.attacked(nowMs) ? this.flags.bucket : this.flags.calmBucket;
+  }
+
   /**
    * Takes a token for a query in a zone that is judged by query rate. Learned names have a bucket of their own, so that
-   * new names of a flood cannot use up their tokens. The longest-known names may use its last tokens.
+   * new names of a flood cannot use up their tokens. The longest-known names may use its last tokens. If a policy sets
+   * the limit, all names share one bucket, and learned names may use its last tokens.
    */
   #takeByRate(zone: SharedZone, place: number, nowMs: number): boolean {
     if (zone.awaitsRate) return true;
-    const { payer } = zone;
-    if (payer !== undefined) {
-      const { bucket } = this.zone(payer);
-      return bucket.take(nowMs, reserveOf(place >= 0, bucket.burst));
-    }
-    const bucket = place < 0 ? zone.bucket : zone.learnedBucket;
-    const isProven = place < 0 || tenureAt(this.names, place) >= PROVEN_TENURE;
-    return bucket.take(nowMs, reserveOf(isProven, bucket.burst)) && this.flags.ceiling.take(nowMs);
+    const isKnown = place >= 0;
+    const bucket = this.bucketOf(zone, 'zoneRate', isKnown, nowMs);
+    if (zone.payer !== undefined) return bucket.take(nowMs, reserveOf(isKnown, bucket.burst));
+    const isPreferred = !isKnown || tenureAt(this.names, place) >= PROVEN_TENURE;
+    return bucket.take(nowMs, reserveOf(isPreferred, bucket.burst)) && this.flags.ceiling.take(nowMs);
   }
 
   // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   #take(question: Question, zone: SharedZone, reason: PayReason, nowMs: number): boolean {
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
-    const bucket = this.#bucketOf(zone, nowMs);
+    const bucket = this.bucketOf(zone, reason, reason !== 'unknownName', nowMs);
     if (bucket.take(nowMs, reserveOf(again, bucket.burst))) return true;
     if (bucket === this.flags.calmBucket) zone.countRefusedCalm();
     return false;
-  }
-
-  #bucketOf(zone: SharedZone, nowMs: number): TokenBucket {
-    const { payer } = zone;
-    if (payer !== undefined) return this.zone(payer).bucket;
-    return zone.attacked(nowMs) ? this.flags.bucket : this.flags.calmBucket;
   }
 
   /** Whether the name in slot `place` is known, but not listed by its zone. */
