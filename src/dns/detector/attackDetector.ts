@@ -71,8 +71,8 @@ const MS_PER_SECOND = 1000;
 const MAX_SEED_AGE_MS = 24 * 3_600_000;
 
 /**
- * After the servers did not answer in time, nothing is given away for this time: limits are learned ones without
- * headroom. A flood could otherwise overload the servers again as soon as they have recovered.
+ * After the servers did not answer in time, limits are not raised and no zone is free for this time. A flood could
+ * otherwise overload the servers again as soon as they have recovered.
  */
 const RELAXED_AFTER_MS = 600_000;
 /** Maximum time between two ticks that counts as observed. In a longer interval, the machine may have slept. */
@@ -222,7 +222,7 @@ export class AttackDetector implements AnswerSink {
 
   #accountBuckets(rule: RuleSensitivities | undefined): AccountBuckets {
     const { thresholds: configured } = this.options;
-    return accountBuckets({ learned: this.history.threshold, configured, isRelaxed: this.#isRelaxed }, rule);
+    return accountBuckets({ learned: this.history.threshold, configured }, rule);
   }
 
   /**
@@ -231,11 +231,7 @@ export class AttackDetector implements AnswerSink {
    */
   zoneBucketSizes(zone: Zone, rule: RuleSensitivities | undefined = this.#rule): ZoneBuckets {
     const account = (sensitivities: RuleSensitivities) => this.calmBucketSize(sensitivities);
-    return zoneBuckets(zone, rule, {
-      isRelaxed: this.#isRelaxed,
-      servedPerSecond: this.#served.perSecond,
-      account,
-    });
+    return zoneBuckets(zone, rule, { servedPerSecond: this.#served.perSecond, account });
   }
 
   /** Returns samples of the UDP queries that all threads decided in the last `spanMs` milliseconds. */
@@ -369,8 +365,10 @@ export class AttackDetector implements AnswerSink {
     let unknown = 0;
     let passed = 0;
     let refusedCalm = 0;
+    const unknownOf = new Map<Zone, number>();
     for (const zone of zones) {
       const ticked = zone.tick(nowMs, { isRelaxed: this.#isRelaxed });
+      unknownOf.set(zone, ticked.unknown);
       queries += ticked.usual;
       unknown += ticked.unknown;
       passed += ticked.passed;
@@ -380,7 +378,7 @@ export class AttackDetector implements AnswerSink {
     if (this.upstreamsHealthy) this.#served.add(passed, this.#secondsSince(nowMs), true);
     this.#tickedMs = nowMs;
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
-      for (const zone of zones) zone.markAttackedWithAccount(nowMs);
+      for (const [zone, perSecond] of unknownOf) zone.markAttackedWithAccount(perSecond, nowMs);
     this.#setAttack(zones.some((zone) => zone.isReported(nowMs)));
     const attacked = zones.some((zone) => zone.attacked(nowMs));
     this.history.add(queries, attacked, nowMs);
@@ -534,7 +532,7 @@ export class AttackDetector implements AnswerSink {
       if (zone.byRate) learnedPerSecond += busiest.unknown.perSecond + busiest.learned.perSecond;
     }
     const servedPerSecond = this.#served.perSecond;
-    const ceiling = ceilingOf({ isRelaxed: this.#isRelaxed, servedPerSecond, learnedPerSecond }, this.#rule);
+    const ceiling = ceilingOf({ servedPerSecond, learnedPerSecond }, this.#rule);
     flags.ceiling.resize(ceiling.ratePerSecond, ceiling.burst, nowMs);
   }
 }

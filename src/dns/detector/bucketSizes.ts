@@ -18,7 +18,6 @@ export interface ZoneBuckets {
 }
 
 interface ZoneBucketState {
-  readonly isRelaxed: boolean;
   /** Queries per second that the servers answered in time, in the busiest ten minutes. */
   readonly servedPerSecond: number;
   /** Returns the size of the account's token bucket for zones without an attack, under other sensitivities. */
@@ -35,21 +34,20 @@ export interface AccountBuckets {
   readonly calm: Threshold;
 }
 
-interface AccountState {
+interface AccountThresholds {
   readonly learned: Threshold;
   readonly configured: Thresholds;
-  readonly isRelaxed: boolean;
 }
 
 /** Returns the sizes of the account's token buckets. Configured values are scaled by the sensitivities, too. */
 export function accountBuckets(
-  { learned, configured, isRelaxed }: AccountState,
+  { learned, configured }: AccountThresholds,
   { rate_sensitivity, burst_sensitivity }: RuleSensitivities = DEFAULT_SENSITIVITIES,
 ): AccountBuckets {
   const rate = configured.ratePerSecond ?? learned.ratePerSecond;
   const burst = (configured.burst ?? rate * BURST_FACTOR) * MULTIPLIERS[burst_sensitivity];
   const attacked = { ratePerSecond: rate * MULTIPLIERS[rate_sensitivity], burst };
-  if (configured.ratePerSecond !== undefined || !isRelaxed) return { attacked, calm: attacked };
+  if (configured.ratePerSecond !== undefined) return { attacked, calm: attacked };
   return { attacked, calm: { ratePerSecond: rate * HEADROOM[rate_sensitivity], burst } };
 }
 
@@ -57,7 +55,7 @@ export function accountBuckets(
 export function zoneBuckets(
   { policy, byRate, usual: { busiest }, allowance }: Zone,
   rule: RuleSensitivities = DEFAULT_SENSITIVITIES,
-  { isRelaxed, servedPerSecond, account }: ZoneBucketState,
+  { servedPerSecond, account }: ZoneBucketState,
 ): ZoneBuckets {
   const rate_sensitivity = policy?.rate_sensitivity ?? rule.rate_sensitivity;
   const burst_sensitivity = policy?.burst_sensitivity ?? rule.burst_sensitivity;
@@ -75,7 +73,7 @@ export function zoneBuckets(
     };
   }
   const sizeOf = (peakPerSecond: number): Threshold => {
-    const ratePerSecond = Math.max(FLOOR_PER_SECOND, peakPerSecond * factorOf(rate_sensitivity, isRelaxed));
+    const ratePerSecond = Math.max(FLOOR_PER_SECOND, peakPerSecond * HEADROOM[rate_sensitivity]);
     const burst = policy?.burst ?? ratePerSecond * BURST_FACTOR * MULTIPLIERS[burst_sensitivity];
     return { ratePerSecond, burst };
   };
@@ -106,12 +104,7 @@ export const mostFactor = (ratePerSecond: number, servedPerSecond: number): numb
 const mostHealed = (servedPerSecond: number): number =>
   Math.max(LEAST_CEILING_PER_SECOND, servedPerSecond / 2);
 
-/** Never below the learned rate, which the servers have answered. */
-const factorOf = (sensitivity: Rule['rate_sensitivity'], isRelaxed: boolean): number =>
-  isRelaxed ? HEADROOM[sensitivity] : Math.max(1, MULTIPLIERS[sensitivity]);
-
 interface CeilingState {
-  readonly isRelaxed: boolean;
   readonly servedPerSecond: number;
   /** Sum of the learned rates of the zones. */
   readonly learnedPerSecond: number;
@@ -122,10 +115,10 @@ interface CeilingState {
  * pass 409,600 queries per second.
  */
 export function ceilingOf(
-  { isRelaxed, servedPerSecond, learnedPerSecond }: CeilingState,
+  { servedPerSecond, learnedPerSecond }: CeilingState,
   { rate_sensitivity }: RuleSensitivities = DEFAULT_SENSITIVITIES,
 ): Threshold {
-  const learned = learnedPerSecond * factorOf(rate_sensitivity, isRelaxed);
+  const learned = learnedPerSecond * HEADROOM[rate_sensitivity];
   const ratePerSecond = Math.max(mostHealed(servedPerSecond), learned);
   return { ratePerSecond, burst: ratePerSecond * BURST_FACTOR };
 }

@@ -26,7 +26,9 @@ const RULE: Rule = {
 
 /** Returns a guard that is ready, with one seeded zone and one that is judged by rate. */
 function guard(rule: Rule | undefined): AttackDetector {
-  const detector = new AttackDetector(KEY, { learnForMinutes: 0, profile: { maxNames: 10_000 } }, NOW);
+  const thresholds = { unknownPerSecond: 1000, accountUnknownPerSecond: 5000, ratePerSecond: 100 };
+  const options = { learnForMinutes: 0, profile: { maxNames: 10_000 }, thresholds };
+  const detector = new AttackDetector(KEY, options, NOW);
   const zone = detector.zones.add(ZONE);
   for (let n = 0; n < NAMES; n++)
     detector.profile.seed(questionOf(`h${n}.${ZONE}`, QueryType.A, KEY), typeBit(QueryType.A));

@@ -44,7 +44,7 @@ export interface LearnedZone {
   readonly deniesByNoData?: boolean;
   readonly nxdomains?: number;
   readonly noDatas?: number;
-  /** Number of answers with records for unknown names. */
+  /** Number of new names that were answered with records. */
   readonly positives?: number;
   /** Number of days with answers from the zone, and calendar day (since 1970) of the zone's last answer. */
   readonly days?: readonly [count: number, lastDay: number];

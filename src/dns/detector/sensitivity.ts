@@ -14,7 +14,7 @@ export const profileLevel: Readonly<Record<ProfileSensitivity, number>> = {
 };
 
 /**
- * Factor by which each rate sensitivity scales a learned rate while the DNS servers answer in time. Genuine traffic of a
- * busy day is up to four times that of a quiet hour, in which the rate may have been learned.
+ * Factor by which each rate sensitivity scales a learned rate where no attack is detected. Genuine traffic of a busy
+ * hour is up to four times that of a quiet hour, in which the rate may have been learned.
  */
 export const HEADROOM: Readonly<Record<Sensitivity, number>> = { low: 4, medium: 3, high: 2 };

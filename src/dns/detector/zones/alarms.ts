@@ -28,6 +28,8 @@ const ALARM_FACTOR = 3;
 const ATTACK_FACTOR = 20;
 /** Fewer unknown names per second are no attack by ATTACK_FACTOR. The minimum matters only in quiet zones. */
 const MIN_ATTACK_PER_SECOND = 200;
+/** Fewer unknown names per second are no contribution to an attack over many zones. */
+const MIN_UNUSUAL_PER_SECOND = 1;
 /** Minimum number of answers from which a share is computed. With fewer answers, a share means little. */
 const MIN_ANSWERS = 20;
 /** If more than this share of the answers for unknown names are positive, the names are new and not a flood. */
@@ -85,6 +87,10 @@ const farShare = (usualShare: number): number =>
 /** Returns the configured number of unknown names per second that is a flood, regardless of the zone's baseline. */
 export const floodPerSecond = ({ unknownOfPolicy, unknownPerSecond }: ZoneLimits): number =>
   unknownOfPolicy ?? unknownPerSecond;
+
+/** Returns the number of unknown names per second that is unusual for a zone, but no alarm by itself. */
+export const unusualPerSecond = ({ unknownPerSecond }: Baselines): number =>
+  Math.max(MIN_UNUSUAL_PER_SECOND, ALARM_FACTOR * unknownPerSecond);
 
 /** Alarm thresholds of a zone that is judged by query rate, in which no name counts as unknown. */
 export const NO_ALARMS: Alarms = {

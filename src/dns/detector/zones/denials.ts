@@ -11,7 +11,7 @@ import type { LearnedZone } from '../profileStore.ts';
  */
 const MIN_NXDOMAINS = 20;
 const MIN_NXDOMAIN_SHARE = 0.25;
-/** Minimum share of NXDOMAIN in the answers for unknown names of a zone that denies nearly all of them. */
+/** Minimum share of NXDOMAIN in the answers for new names of a zone that denies nearly all of them. */
 const MIN_DENIED_SHARE = 0.95;
 /** Above this number of counted answers, the two counters are halved, so that recent answers have more weight. */
 const MEMORY = 10_000;
@@ -19,7 +19,7 @@ const MEMORY = 10_000;
 export class Denials {
   nxdomains = 0;
   noDatas = 0;
-  /** Number of answers with records for unknown names. */
+  /** Number of new names that were answered with records. */
   positives = 0;
   /** Whether any NODATA answer from the zone contained an NSEC record that denies the name. */
   byNoData = false;
@@ -29,7 +29,16 @@ export class Denials {
     if (kind === AnswerKind.nxdomain) this.nxdomains++;
     else if (kind === AnswerKind.noData) this.noDatas++;
     else if (kind === AnswerKind.denial) this.byNoData = true;
-    else if (kind === AnswerKind.records) this.positives++;
+    this.#halve();
+  }
+
+  /** Counts a new name that was answered with records. */
+  noteNew(): void {
+    this.positives++;
+    this.#halve();
+  }
+
+  #halve(): void {
     if (this.nxdomains + this.noDatas + this.positives <= MEMORY) return;
     this.nxdomains /= 2;
     this.noDatas /= 2;

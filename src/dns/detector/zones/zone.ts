@@ -16,6 +16,7 @@ import {
   floodPerSecond,
   isWatched,
   NO_ALARMS,
+  unusualPerSecond,
   type ZoneLimits,
 } from './alarms.ts';
 import { Allowance } from './allowance.ts';
@@ -58,7 +59,10 @@ export interface GuardState {
 export interface TickedZone {
   /** Number of queries that may raise the account's threshold. */
   readonly usual: number;
-  /** Unknown names per second. 0 if the guard does not know nearly all names of the zone. */
+  /**
+   * Unknown names per second. 0 if the guard does not know nearly all names of the zone, or if the zone is under attack
+   * by its own criteria.
+   */
   readonly unknown: number;
   /** Number of queries that were not limited. */
   readonly passed: number;
@@ -247,11 +251,12 @@ export class Zone {
   }
 
   /**
-   * Marks the zone as attacked because all zones of the account together exceed the threshold. Does nothing if the
-   * guard does not know nearly all names of the zone.
+   * Marks the zone as attacked because all zones of the account together exceed the threshold. Does nothing if its
+   * number of unknown names is usual, or if the guard does not know nearly all names of the zone.
    */
-  markAttackedWithAccount(nowMs: number): void {
-    if (this.#knowsNames()) this.markAttacked(nowMs, 'account_rate');
+  markAttackedWithAccount(unknownPerSecond: number, nowMs: number): void {
+    if (this.#knowsNames() && unknownPerSecond >= unusualPerSecond(this.usual))
+      this.markAttacked(nowMs, 'account_rate');
   }
 
   /**
@@ -279,6 +284,7 @@ export class Zone {
   /** Counts a positive answer. `first`: the name was neither in the profile nor among its candidates. */
   notePositive(first: boolean): void {
     this.#onceOnly.note(first);
+    if (first) this.denials.noteNew();
   }
 
   /**
@@ -317,8 +323,13 @@ export class Zone {
         attacked ? queries - unknown : queries,
         this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,
       ),
-      unknown: this.#knowsNames() ? unknown / counts.seconds : 0,
+      unknown: this.#knowsNames() && !this.#isAttackedAlone(nowMs) ? unknown / counts.seconds : 0,
     };
+  }
+
+  /** Whether the zone is under attack by its own criteria, so that other zones need not be. */
+  #isAttackedAlone(nowMs: number): boolean {
+    return this.attacked(nowMs) && this.detectedBy !== 'account_rate';
   }
 
   /** Maximum number of queries per second of this zone that may raise the account's threshold. */
