@@ -1,7 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/**
- * The shipped program (`dist/bundle`) with the code that V8 compiled when `test/support/build.ts` started it. This
- * reduces the processor time of a start to a third; a full test run starts it hundreds of times.
- */
-export const PROGRAM = fileURLToPath(new URL('../../dist/.tests/main.cjs', import.meta.url));
+/** The shipped program, which `test/support/build.ts` builds. */
+export const PROGRAM = fileURLToPath(new URL('../../dist/bundle/floodgate.js', import.meta.url));

@@ -1,9 +1,8 @@
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { Tuning } from '../../src/server/index.ts';
 import { StartupLog } from './listening.ts';
-import { PROGRAM } from './program.ts';
 import type { Running } from './runProgram.ts';
 import { type GuardedChild, spawnGuarded } from './spawn.ts';
 
@@ -28,7 +27,7 @@ export type HostAnswer = { readonly id: number } & (
 );
 
 /** `serverHost.ts`, bundled like the program. */
-const HOST = join(dirname(PROGRAM), 'serverHost.js');
+const HOST = `${fileURLToPath(new URL('../../dist/.tests', import.meta.url))}/serverHost.js`;
 
 interface Hosted {
   readonly log: StartupLog;
