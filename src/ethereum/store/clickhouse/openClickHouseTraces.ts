@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../platform/logging/index.ts';
-import { parseAddress } from './address.ts';
-import { ChainReader } from './chainReader.ts';
-import { ChainWriter } from './chainWriter.ts';
-import { ChunkReader } from './chunks.ts';
-import { ClickHouse } from './clickHouse.ts';
-import { Database } from './database.ts';
-import { IndexFollower } from './follower.ts';
-import { History } from './history.ts';
-import { Lease } from './lease.ts';
-import { prepareSchema } from './schema.ts';
-import { makeTables } from './tables.ts';
+import { parseAddress } from './connection/address.ts';
+import { ClickHouse } from './connection/clickHouse.ts';
+import { Database } from './connection/database.ts';
+import { History } from './history/history.ts';
+import { ChainReader } from './reads/chainReader.ts';
+import { ChunkReader } from './reads/chunks.ts';
+import { prepareSchema } from './tables/schema.ts';
+import { makeTables } from './tables/tables.ts';
 import { ClickHouseTraceStore } from './traceStore.ts';
-import { IndexWriter } from './writer.ts';
+import { ChainWriter } from './writes/chainWriter.ts';
+import { IndexFollower } from './writes/follower.ts';
+import { Lease } from './writes/lease.ts';
+import { IndexWriter } from './writes/writer.ts';
 
 export interface ClickHouseTracesOptions {
   /** clickhouse://USER:PASSWORD@HOST:8443/DATABASE, with the parameters of `parseAddress`. */

@@ -24,17 +24,17 @@ import {
   type UnavailableBlock,
   writeTrace,
 } from '../../traces/index.ts';
-import type { ChainReader, RangeState } from './chainReader.ts';
-import type { ChunkReader, Chunks } from './chunks.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
-import type { History } from './history.ts';
-import { findMatchingTraces, isUnrestricted, positionsByCount } from './matchingTraces.ts';
-import type { Tables } from './tables.ts';
-import type { ChunkedBlock, TracePosition } from './tracePosition.ts';
-import { findTransaction, type RootFrame } from './transactions.ts';
-import type { ChangeTarget } from './writer.ts';
-import { tracesAsJson } from './writeTraces.ts';
+import type { ClickHouse } from './connection/clickHouse.ts';
+import { IncompleteReplica } from './connection/failures.ts';
+import type { History } from './history/history.ts';
+import type { ChainReader, RangeState } from './reads/chainReader.ts';
+import type { ChunkReader, Chunks } from './reads/chunks.ts';
+import { findMatchingTraces, isUnrestricted, positionsByCount } from './reads/matchingTraces.ts';
+import { findTransaction, type RootFrame } from './reads/transactions.ts';
+import { tracesAsJson } from './reads/writeTraces.ts';
+import type { Tables } from './tables/tables.ts';
+import type { ChunkedBlock, TracePosition } from './tables/tracePosition.ts';
+import type { ChangeTarget } from './writes/writer.ts';
 
 /**
  * Maximum number of times that a read is tried if a replica is incomplete. The next try may use another replica, or

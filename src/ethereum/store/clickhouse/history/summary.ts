@@ -1,13 +1,13 @@
-import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../traces/index.ts';
+import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import type { RowReader } from '../connection/rowBinary.ts';
+import type { ChainReader } from '../reads/chainReader.ts';
+import { validRowsCondition } from '../reads/rangeBlocks.ts';
+import type { WideState } from '../reads/wideReader.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from '../tables/rowCounts.ts';
+import { SIDE_BITS } from '../tables/rows.ts';
+import type { Tables } from '../tables/tables.ts';
 import { isEmpty, rangeParameters } from './addressRows.ts';
-import type { ChainReader } from './chainReader.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { validRowsCondition } from './rangeBlocks.ts';
-import type { RowReader } from './rowBinary.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
-import { SIDE_BITS } from './rows.ts';
-import type { Tables } from './tables.ts';
-import type { WideState } from './wideReader.ts';
 
 /** Maximum number of rows that are summed for one address. The newest rows are summed. */
 const MAX_SUMMED = 2_000_000;

@@ -5,15 +5,15 @@ import {
   type HistoryPosition,
   type Order,
   TRACE_KINDS,
-} from '../../traces/index.ts';
-import type { ClickHouse, Parameters } from './clickHouse.ts';
-import { digitsOf } from './matchingTraces.ts';
-import { validRowsCondition } from './rangeBlocks.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
-import { CARRIES_VALUE, SIDE_BITS } from './rows.ts';
-import type { Tables } from './tables.ts';
-import type { TracePosition } from './tracePosition.ts';
-import type { WideState } from './wideReader.ts';
+} from '../../../traces/index.ts';
+import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
+import { digitsOf } from '../reads/matchingTraces.ts';
+import { validRowsCondition } from '../reads/rangeBlocks.ts';
+import type { WideState } from '../reads/wideReader.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from '../tables/rowCounts.ts';
+import { CARRIES_VALUE, SIDE_BITS } from '../tables/rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { TracePosition } from '../tables/tracePosition.ts';
 
 /** Bits of trace attributes, as defined in src/ethereum/traces/chunk/attributes.ts. */
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';

@@ -1,5 +1,5 @@
-import { type ClickHouse, isUnknownSetting } from './clickHouse.ts';
-import { TraceStoreUnavailable } from './failures.ts';
+import { type ClickHouse, isUnknownSetting } from '../connection/clickHouse.ts';
+import { TraceStoreUnavailable } from '../connection/failures.ts';
 
 /**
  * Names of the ClickHouse tables. In a cluster, tables are replicated and queried through distributed tables named

@@ -1,8 +1,8 @@
-import { dataChunksOf, type ReadDataChunk, TRACES_PER_CHUNK } from '../../traces/index.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
-import type { Tables } from './tables.ts';
-import type { ChunkedBlock, TracePosition } from './tracePosition.ts';
+import { dataChunksOf, type ReadDataChunk, TRACES_PER_CHUNK } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { ChunkedBlock, TracePosition } from '../tables/tracePosition.ts';
 
 const HASH_AT = 2;
 const HASH_END = 34;

@@ -1,4 +1,4 @@
-import type { Hash } from '../../traces/index.ts';
+import type { Hash } from '../../../traces/index.ts';
 
 export interface TracePosition {
   readonly number: number;

@@ -13,19 +13,19 @@ import {
   type Order,
   type SummaryQuery,
   TRACES_PER_CHUNK,
-} from '../../traces/index.ts';
+} from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import type { ChainReader, TimedBlock } from '../reads/chainReader.ts';
+import type { ChunkReader } from '../reads/chunks.ts';
+import { attemptOf } from '../reads/rangeBlocks.ts';
+import { upTo, type WideState } from '../reads/wideReader.ts';
+import { appendTraces } from '../reads/writeTraces.ts';
+import type { Tables } from '../tables/tables.ts';
 import { type FoundTrace, isEmpty, type RowsQuery, type SearchResult, searchRows } from './addressRows.ts';
 import { searchBlocks } from './blockRows.ts';
-import type { ChainReader, TimedBlock } from './chainReader.ts';
-import type { ChunkReader } from './chunks.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
 import { INTERNAL_TRANSACTIONS } from './internal.ts';
-import { attemptOf } from './rangeBlocks.ts';
 import { summarize } from './summary.ts';
-import type { Tables } from './tables.ts';
-import { upTo, type WideState } from './wideReader.ts';
-import { appendTraces } from './writeTraces.ts';
 
 /** Maximum number of ranges of missing blocks that one page of results reports. */
 const MAX_MISSING_RANGES = 1_000;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { AnswerTooLargeError } from '../../traces/index.ts';
+import { AnswerTooLargeError } from '../../../traces/index.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { reasonOf, TraceStoreUnavailable } from './failures.ts';
 import type { Rows } from './native.ts';

@@ -5,11 +5,11 @@ import type {
   StoredBlock,
   TraceFailure,
   UnavailableBlock,
-} from '../../traces/index.ts';
-import type { Database } from './database.ts';
-import { hex } from './hashes.ts';
+} from '../../../traces/index.ts';
+import type { Database } from '../connection/database.ts';
+import { hex } from '../tables/hashes.ts';
+import type { ChunkedBlock } from '../tables/tracePosition.ts';
 import { type Attempts, attemptsOf, BLOCK_AS_BYTES, RangeBlocks, UNUSUAL } from './rangeBlocks.ts';
-import type { ChunkedBlock } from './tracePosition.ts';
 import { RANGE, type WideQuery, WideReader, type WideState } from './wideReader.ts';
 
 const READ_ONLY = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -1,13 +1,13 @@
-import { type Hash, TRACES_PER_CHUNK, termOf, transactionPositionOf } from '../../traces/index.ts';
+import { type Hash, TRACES_PER_CHUNK, termOf, transactionPositionOf } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from '../tables/rowCounts.ts';
+import { SIDE_BITS } from '../tables/rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { ChunkedBlock } from '../tables/tracePosition.ts';
 import type { ChainReader } from './chainReader.ts';
 import type { ChunkReader } from './chunks.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
 import { attemptOf, validRowsCondition } from './rangeBlocks.ts';
-import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './rowCounts.ts';
-import { SIDE_BITS } from './rows.ts';
-import type { Tables } from './tables.ts';
-import type { ChunkedBlock } from './tracePosition.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate

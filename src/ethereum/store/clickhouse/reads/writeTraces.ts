@@ -1,6 +1,6 @@
-import { AnswerTooLargeError, JsonWriter, TRACES_PER_CHUNK, writeTrace } from '../../traces/index.ts';
+import { AnswerTooLargeError, JsonWriter, TRACES_PER_CHUNK, writeTrace } from '../../../traces/index.ts';
+import type { TracePosition } from '../tables/tracePosition.ts';
 import type { Chunks } from './chunks.ts';
-import type { TracePosition } from './tracePosition.ts';
 
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { BadPostgresUrl, connectionOptions } from '../../../platform/postgres/index.ts';
+import { BadPostgresUrl, connectionOptions } from '../../../../platform/postgres/index.ts';
 import { BadTraceStoreUrl, reasonOf, TraceStoreUnavailable } from './failures.ts';
 
 const MAX_CONNECTIONS = 8;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import { type ChainIdentity, type IndexChange, WrongChainError } from '../../traces/index.ts';
-import type { ChainReader } from './chainReader.ts';
+import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
+import { type ChainIdentity, type IndexChange, WrongChainError } from '../../../traces/index.ts';
+import type { ChainReader } from '../reads/chainReader.ts';
 import type { ChangeTarget } from './writer.ts';
 import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 

@@ -6,12 +6,12 @@ import {
   type HistoryPosition,
   type Order,
   TRACES_PER_CHUNK,
-} from '../../traces/index.ts';
+} from '../../../traces/index.ts';
+import type { ChainReader } from '../reads/chainReader.ts';
+import type { ChunkReader } from '../reads/chunks.ts';
+import type { WideState } from '../reads/wideReader.ts';
+import type { ChunkedBlock } from '../tables/tracePosition.ts';
 import type { FoundTrace, SearchResult } from './addressRows.ts';
-import type { ChainReader } from './chainReader.ts';
-import type { ChunkReader } from './chunks.ts';
-import type { ChunkedBlock } from './tracePosition.ts';
-import type { WideState } from './wideReader.ts';
 
 /**
  * Maximum number of blocks that are searched for one page of results if the query has no address, because each block

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { inBackground } from '../../../platform/background/index.ts';
-import type { Database } from './database.ts';
+import { inBackground } from '../../../../platform/background/index.ts';
+import type { Database } from '../connection/database.ts';
 
 /**
  * Time after which a lease ends if it is not renewed. Even with the poll interval of a waiting instance, failover

@@ -1,5 +1,5 @@
-import type { Database, Query } from './database.ts';
-import { TraceStoreUnavailable } from './failures.ts';
+import type { Database, Query } from '../connection/database.ts';
+import { TraceStoreUnavailable } from '../connection/failures.ts';
 
 const FORMAT = 1;
 

@@ -7,8 +7,8 @@ import {
   TRACES_PER_CHUNK,
   traceIndexAt,
   valueBitsIn,
-} from '../../traces/index.ts';
-import { nativeRows, type Rows, strings } from './native.ts';
+} from '../../../traces/index.ts';
+import { nativeRows, type Rows, strings } from '../connection/native.ts';
 
 /**
  * Flags of a row in `by_address`: where the term occurs in the trace. If sender and recipient are the same address,

@@ -5,9 +5,9 @@ import {
   type HistoryPosition,
   type Order,
   segmentOf,
-} from '../../traces/index.ts';
-import type { Query } from './database.ts';
-import { hex } from './hashes.ts';
+} from '../../../traces/index.ts';
+import type { Query } from '../connection/database.ts';
+import { hex } from '../tables/hashes.ts';
 import { type Attempts, attemptsOf, UNUSUAL } from './rangeBlocks.ts';
 
 /** SQL: the set of block numbers from $2 to $3. */

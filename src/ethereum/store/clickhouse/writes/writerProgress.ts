@@ -1,6 +1,6 @@
-import type { Hash, IndexChange, StoredBlock } from '../../traces/index.ts';
-import type { ChainReader } from './chainReader.ts';
-import { LeaseHeldElsewhere } from './failures.ts';
+import type { Hash, IndexChange, StoredBlock } from '../../../traces/index.ts';
+import { LeaseHeldElsewhere } from '../connection/failures.ts';
+import type { ChainReader } from '../reads/chainReader.ts';
 
 /** Timeout and poll interval of an instance that waits for the writing instance to reach its blocks. */
 export const MAX_WAIT_MS = 12_000;

@@ -1,11 +1,11 @@
-import type { TraceFilter } from '../../traces/index.ts';
+import type { TraceFilter } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import { SIDE_BITS } from '../tables/rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { TracePosition } from '../tables/tracePosition.ts';
 import type { RangeState } from './chainReader.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
 import { validRowsCondition } from './rangeBlocks.ts';
-import { SIDE_BITS } from './rows.ts';
-import type { Tables } from './tables.ts';
-import type { TracePosition } from './tracePosition.ts';
 
 /**
  * SQL condition: the address of a row is in a list. Several addresses need a subquery, because an arrayMap would be

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Hash, type IndexedBlock, type StoredBlock, WrongChainError } from '../../traces/index.ts';
-import { LeaseHeldElsewhere } from './failures.ts';
+import { type Hash, type IndexedBlock, type StoredBlock, WrongChainError } from '../../../traces/index.ts';
+import { LeaseHeldElsewhere } from '../connection/failures.ts';
 import { IndexFollower } from './follower.ts';
 
 const hashOf = (number: number, fork = 0): Hash =>

@@ -1,4 +1,4 @@
-import { IndexUnavailableError } from '../../traces/index.ts';
+import { IndexUnavailableError } from '../../../traces/index.ts';
 
 /** ClickHouse or PostgreSQL is unreachable, rejects a statement, or lacks data for a result. */
 export class TraceStoreUnavailable extends IndexUnavailableError {

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../../platform/logging/index.ts';
-import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import type { ChainIdentity, IndexChange } from '../../traces/index.ts';
-import type { ChainReader } from './chainReader.ts';
+import type { Log } from '../../../../platform/logging/index.ts';
+import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
+import type { ChainIdentity, IndexChange } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import type { Rows } from '../connection/native.ts';
+import type { ChainReader } from '../reads/chainReader.ts';
+import { type Attempt, chunkRows, postingRows } from '../tables/rows.ts';
+import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from '../tables/tables.ts';
 import type { ChainWriter } from './chainWriter.ts';
-import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica } from './failures.ts';
 import type { Lease } from './lease.ts';
-import type { Rows } from './native.ts';
-import { type Attempt, chunkRows, postingRows } from './rows.ts';
-import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
 import { MAX_WAIT_MS, POLL_MS, WriterProgress } from './writerProgress.ts';
 
 export interface ChangeTarget {

@@ -5,11 +5,11 @@ import {
   type IndexedBlock,
   segmentOf,
   WrongChainError,
-} from '../../traces/index.ts';
-import type { Database, Query } from './database.ts';
-import { LeaseHeldElsewhere } from './failures.ts';
-import { bytesOf, hex } from './hashes.ts';
-import { type Attempt, countPostings } from './rows.ts';
+} from '../../../traces/index.ts';
+import type { Database, Query } from '../connection/database.ts';
+import { LeaseHeldElsewhere } from '../connection/failures.ts';
+import { bytesOf, hex } from '../tables/hashes.ts';
+import { type Attempt, countPostings } from '../tables/rows.ts';
 
 /**
  * An attempt to write a block (`Attempt` in rows.ts) that is not canonical, and whose rows were not yet deleted from

@@ -1,5 +1,5 @@
-import { IncompleteReplica } from './failures.ts';
-import type { RowReader } from './rowBinary.ts';
+import { IncompleteReplica } from '../connection/failures.ts';
+import type { RowReader } from '../connection/rowBinary.ts';
 
 /**
  * SQL: counts the rows of each segment. This is part of the search query, so that count and search read the same

@@ -1,5 +1,5 @@
-import type { Hash } from '../../traces/index.ts';
-import type { ChunkedBlock } from './tracePosition.ts';
+import type { Hash } from '../../../traces/index.ts';
+import type { ChunkedBlock } from '../tables/tracePosition.ts';
 
 /**
  * Size of one block in the bytes of `RangeBlocks`: hash, number of traces, number of rows in `by_address`, attempt
