@@ -61,9 +61,9 @@ export function serveInOrder(
     connectionOf(socket)?.orderWith(new RequestQueue(socket, { turns, handle }));
   });
   server.removeAllListeners('request');
-  server.on('request', (_request, anyResponse) => {
+  server.on('request', (request, anyResponse) => {
     const response = anyResponse as unknown as TrackedResponse; // node's types name its own class only
-    response.arrived();
+    connectionOf(request.socket)?.arrived(response);
   });
   if (interceptor?.upgrade === undefined) return;
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {

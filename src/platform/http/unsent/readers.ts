@@ -86,11 +86,14 @@ export class Readers {
     this.#wantedPlaces++;
   }
 
+  /** Closes a connection with a reset, so that the system frees its buffers. Node resets only plain TCP. */
   cut(reader: Reader, reason: Reason): void {
     const { bytes, socket } = reader;
     const { remoteAddress: address } = socket;
+    if (socket instanceof TLSSocket || address === undefined) socket.destroy();
+    else socket.resetAndDestroy();
     this.#readers.delete(reader);
-    reader.close();
+    reader.release();
     this.#cuts.inc({ reason });
     const nowMs = performance.now();
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
@@ -182,13 +185,6 @@ export class Reader {
     else if (this.#pace === undefined) this.#pace = new Pace(sendTimeoutMs, sentBytes);
     else this.#pace.passed(elapsedMs, sentBytes);
     return this.#pace;
-  }
-
-  /** Closes the connection with a reset, so that the system frees its buffers. Node resets only plain TCP. */
-  close(): void {
-    if (this.socket instanceof TLSSocket || this.socket.remoteAddress === undefined) this.socket.destroy();
-    else this.socket.resetAndDestroy();
-    this.release();
   }
 
   #isOpenFor(request: IncomingMessage): boolean {

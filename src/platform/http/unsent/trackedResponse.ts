@@ -12,7 +12,6 @@ export class TrackedResponse extends ServerResponse {
   bodyBytes = 0;
   /** Set by the code that reads the request's body. Rejects the request, because no more of its body may be kept. */
   rejectBody: (() => void) | undefined;
-  readonly #connection = connectionOf(this.req.socket);
   readonly #reader = readerOf(this.req.socket);
   #isCharged = false;
 
@@ -21,12 +20,8 @@ export class TrackedResponse extends ServerResponse {
     this.on('close', () => {
       this.isFinished = true;
       this.#reader?.release();
-      this.#connection?.answered(this);
+      connectionOf(this.req.socket)?.answered(this);
     });
-  }
-
-  arrived(): void {
-    this.#connection?.arrived(this);
   }
 
   /** Calls `then` once, when the response is finished. */
@@ -58,8 +53,7 @@ export class TrackedResponse extends ServerResponse {
 
   override write(chunk: Chunk, encoding?: BufferEncoding | Sent, sent?: Sent): boolean {
     this.bodyBytes += Buffer.byteLength(chunk);
-    // Node also accepts a callback in place of the encoding, but each overload in its types has only one of these
-    // forms.
+    // `encoding` may be a callback, but each overload in node's types has only one of these forms.
     return super.write(chunk, encoding as BufferEncoding, sent);
   }
 
