@@ -1,4 +1,5 @@
-import { awaitedLater, inBackground } from '../../../platform/background/index.ts';
+import { inBackground } from '../../../platform/background/index.ts';
+import { sharedRuns } from '../../../platform/serialQueue/index.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
 /** Polls each node at an interval, and immediately on request. */
@@ -7,9 +8,7 @@ export class NodePolls {
   /** Polls one node. Never rejects. */
   readonly #poll: (node: UpstreamNode) => Promise<void>;
   readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
-  /** By node, the refresh that runs, and the refresh that starts when the running one has finished. */
-  readonly #running = new Map<UpstreamNode, Promise<void>>();
-  readonly #waiting = new Map<UpstreamNode, Promise<void>>();
+  readonly #refreshes = new Map<UpstreamNode, () => Promise<void>>();
   #stopped = false;
 
   constructor(intervalMs: number, poll: (node: UpstreamNode) => Promise<void>) {
@@ -34,16 +33,9 @@ export class NodePolls {
 
   /** Polls a node now. All calls during a refresh share the next one: the running one may return an older state. */
   refresh(node: UpstreamNode): Promise<void> {
-    const waiting = this.#waiting.get(node);
-    if (waiting !== undefined) return waiting;
-    const next = (this.#running.get(node) ?? Promise.resolve()).then(() => {
-      this.#waiting.delete(node);
-      const poll = this.#poll(node);
-      this.#running.set(node, awaitedLater(poll));
-      return poll;
-    });
-    this.#waiting.set(node, awaitedLater(next));
-    return next;
+    const refresh = this.#refreshes.get(node) ?? sharedRuns(() => this.#poll(node));
+    this.#refreshes.set(node, refresh);
+    return refresh();
   }
 
   #schedule(node: UpstreamNode): void {
