@@ -23,28 +23,14 @@ export async function startGateway(
   { config, logger, registry, opened, teardown, workerCount }: ServerContext,
   { storage, tracer, parts }: StartGatewayDependencies,
 ): Promise<GatewayParts> {
-  let ethereum: Ethereum | undefined;
   const keys = storage?.shared?.keys;
   const workers =
-    workerCount === 1
-      ? undefined
-      : new Workers(
-          { count: workerCount, config },
-          {
-            ...{ logger, registry, keys },
-            ethereum() {
-              if (ethereum === undefined)
-                throw new Error('workers start after the networks that they follow');
-              return ethereum;
-            },
-          },
-        );
-  if (!opened.has('nodes')) return { ethereum, workers };
-  const started = await startEthereum(config, {
+    workerCount === 1 ? undefined : new Workers({ config, workers: workerCount }, { logger, registry, keys });
+  if (!opened.has('nodes')) return { ethereum: undefined, workers };
+  const ethereum = await startEthereum(config, {
     ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts }, followers: workers },
     sharedKeys: keys && new SharedKeys(keys),
   });
-  teardown.add(() => started.stop());
-  ethereum = started;
+  teardown.add(() => ethereum.stop());
   return { ethereum, workers };
 }

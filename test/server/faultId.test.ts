@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Gateway, GatewayMetrics, type KeyStore, OwnFilterMemory } from '../../src/ethereum/gateway/index.ts';
+import { FilterMemory, Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
 import type { AccessListStore, AuditLog, RuleStore, TokenStore } from '../../src/rules/index.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
       ...{ readers, unfinished: anyUnfinished() },
       keys: { isEmpty: () => true } as KeyStore, // no keys, so no other method is called
       metrics: new GatewayMetrics(new Registry()),
-      filterMemory: new OwnFilterMemory(),
+      filterMemory: new FilterMemory(),
       log,
       isStopping: () => false,
     },

@@ -22,13 +22,7 @@ export function registerStart(program: Command): void {
       // Terminal and systemd signals also reach the workers, but only the first process handles them.
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
       process.on('disconnect', () => inBackground('exit', () => exitBetweenCommits()));
-      return runWorker(
-        {
-          send: (message) => process.send?.(message),
-          onMessage: (listener) => process.on('message', listener),
-        },
-        createLogger,
-      );
+      return runWorker(createLogger);
     }
     const config = readConfig(command);
     const roles = rolesOf(config);

@@ -5,8 +5,8 @@
 
 export type { StoreState } from './cache/answerCache.ts';
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
-export { Gateway, type GatewayOptions } from './gateway.ts';
-export { type FilterMemory, OwnFilterMemory, once, type Release } from './http/limits/filterMemory.ts';
+export { Gateway, type GatewayDependencies, type GatewayOptions } from './gateway.ts';
+export { FilterMemory } from './http/limits/filterMemory.ts';
 export { type Lease, LeasedRates, leaseFrom, type WantedLease } from './http/limits/leasedRates.ts';
 export { RateLimits, type Rates } from './http/limits/rateLimits.ts';
 export { unparsedError } from './http/unparsedError.ts';

@@ -4,13 +4,13 @@ import { type Config, ConfigError, networksOf } from '../../config/index.ts';
 import {
   extraMethodError,
   extraRow,
+  FilterMemory,
   GatewayMetrics,
   type KeyStore,
   type Live,
   METHODS,
   type Method,
   type MethodRow,
-  OwnFilterMemory,
   type SharedKeys,
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
@@ -35,8 +35,8 @@ export interface Ethereum {
   readonly keys: KeyStore;
   readonly keyUses: LastUsedTracker;
   readonly metrics: GatewayMetrics;
-  /** Memory of this process's filters and of the subscriptions of all processes. */
-  readonly filterMemory: OwnFilterMemory;
+  /** Memory of the filters and subscriptions of this process. */
+  readonly filterMemory: FilterMemory;
   readonly networks: ReadonlyMap<string, EthereumNetwork>;
   /** Returns why networks are not ready, as text; undefined if all are ready. */
   notReady(): string | undefined;
@@ -87,7 +87,7 @@ export async function startEthereum(
   const metrics = new GatewayMetrics(registry);
   const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
-  const filterMemory = new OwnFilterMemory({ refused: () => metrics.limited('filter_bytes') });
+  const filterMemory = new FilterMemory({ refused: () => metrics.limited('filter_bytes') });
   if (hasGateway) metrics.watchFilterBytes(() => filterMemory.bytes);
   const ingestMetrics = new IngestMetrics(registry);
   const networks = new Map<string, EthereumNetwork>();

@@ -4,6 +4,7 @@ import {
   type AnswerStore,
   EXPLORER_PERMISSION,
   explorerMethod,
+  type FilterMemory,
   type FilterRow,
   Filters,
   type GatewayMetrics,
@@ -12,7 +13,6 @@ import {
   type MethodRow,
   methodOf,
   type NodeGauges,
-  type OwnFilterMemory,
   openRpcDocument,
   type StoreState,
   startNetwork,
@@ -57,7 +57,7 @@ export interface EthereumNetworkDependencies {
   /** Trace index of the network. It is closed with the network, or when the network cannot be started. */
   readonly store: TraceStore;
   readonly answers: AnswerStore;
-  readonly filterMemory: OwnFilterMemory;
+  readonly filterMemory: FilterMemory;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
   readonly logger: Logger;

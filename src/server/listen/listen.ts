@@ -1,23 +1,22 @@
 import { Registry } from 'prom-client';
 import type { FleetStore } from '../../dns/fleet/index.ts';
-import { Gateway } from '../../ethereum/gateway/index.ts';
-import { Readers, type Readiness, UnfinishedMessages } from '../../platform/http/index.ts';
+import type { Gateway } from '../../ethereum/gateway/index.ts';
+import type { Readiness } from '../../platform/http/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { ServerContext } from '../base.ts';
 import type { SignInCode } from '../console/signInCode.ts';
 import type { Stores } from '../data/openStores.ts';
 import type { Dns } from '../dns/dns.ts';
-import { decimalChainId } from '../ethereum/decimalChainId.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import { HealthHistory } from '../health/healthHistory.ts';
 import { openAccessLog } from './accessLog.ts';
-import { gatewayOptionsOf } from './gatewayOptions.ts';
+import { memoryLimitsOf, openGateway } from './openGateway.ts';
 import { type Listeners, openListeners } from './openListeners.ts';
 import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
 
 /** The workers, which serve the gateway instead of this process. */
 export interface WorkerListeners {
-  start(): Promise<{ readonly url: string }>;
+  start(networks: Ethereum['networks']): Promise<{ readonly url: string }>;
   stop(deadlineMs: number): Promise<void>;
   metrics(): Promise<Registry>;
   settled(): Promise<void>;
@@ -44,6 +43,7 @@ export interface Listening {
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;
+  const { fleet, tracer, signInCode, isStopping } = parts;
   const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
   const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
   teardown.add(() => history.stop());
@@ -51,10 +51,15 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
     ? undefined
     : await openAccessLog(config, { logger, registry, clientAddress });
   teardown.add(() => accessLog?.close());
-  const bounds = memoryLimitsOf(base);
+  const bounds = memoryLimitsOf(config, base.workerCount, {
+    // Workers count the requests that they relay to this process, so this process does not export its own count.
+    metrics: base.isRelayed ? new Registry() : registry,
+    ...{ clientAddress, log: logger },
+  });
   const gateway =
-    ethereum && opened.has('gateway') ? gatewayOf(base, { ...parts, ethereum, ...bounds }) : undefined;
-  const { fleet, tracer, signInCode } = parts;
+    ethereum && opened.has('gateway')
+      ? openGateway(config, { ...ethereum, ...bounds, tracer, isStopping, log: logger }, tuning)
+      : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
     ...{ logger, tracer, signInCode, tuning, uses: tokenUses },
@@ -62,8 +67,9 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   });
   const elsewhere =
     workers &&
+    ethereum &&
     (async () => {
-      const { url } = await workers.start();
+      const { url } = await workers.start(ethereum.networks);
       return { url, stop: (deadlineMs: number) => workers.stop(deadlineMs) };
     });
   const listeners = await openListeners(
@@ -73,44 +79,3 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   );
   return { gateway, listeners };
 }
-
-interface MemoryLimits {
-  readonly readers: Readers;
-  readonly unfinished: UnfinishedMessages;
-}
-
-function memoryLimitsOf({
-  config,
-  logger,
-  registry,
-  workerCount,
-  isRelayed,
-  clientAddress,
-}: ServerContext): MemoryLimits {
-  // Workers count the requests that they relay to this process, so this process does not export its own count.
-  const metrics = isRelayed ? new Registry() : registry;
-  const { maxUnsentBytes, sendTimeoutMs } = config.http;
-  const processes = workerCount === 1 ? 1 : 1 + workerCount;
-  return {
-    readers: new Readers({ maxBytes: maxUnsentBytes, sendTimeoutMs, clientAddress, metrics, log: logger }),
-    unfinished: new UnfinishedMessages({ processes, clientAddress, metrics, log: logger }),
-  };
-}
-
-type GatewayParts = Pick<ListenParts, 'tracer' | 'isStopping'> &
-  MemoryLimits & { readonly ethereum: Ethereum };
-
-const gatewayOf = (
-  { config, logger, tuning }: ServerContext,
-  { ethereum, tracer, isStopping, readers, unfinished }: GatewayParts,
-): Gateway =>
-  new Gateway(gatewayOptionsOf(config, tuning), {
-    networks: ethereum.methods,
-    live: ethereum.live,
-    chainIdOf: (network) => decimalChainId(ethereum.pools.get(network)?.chainId),
-    keys: ethereum.keys,
-    metrics: ethereum.metrics,
-    filterMemory: ethereum.filterMemory,
-    log: logger,
-    ...{ tracer, readers, unfinished, isStopping },
-  });

@@ -4,13 +4,12 @@ import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { NetworkState, NotIndexed } from '../ethereum/ethereumNetwork.ts';
+import type { Link } from './link.ts';
 
+/** A configuration, and the number of workers. That of a worker contains its share of the limits. */
 export interface Beginning {
   readonly config: Config;
   readonly workers: number;
-  readonly states: ReadonlyMap<string, NetworkState>;
-  /** All API keys, if they are stored in a database; undefined if they are in the data folder. */
-  readonly keys: KeyChanges | undefined;
 }
 
 interface OfNode {
@@ -19,26 +18,14 @@ interface OfNode {
   readonly node: number;
 }
 
-export interface SubscriptionBytes {
-  readonly address: string;
-  readonly bytes: number;
-}
-
-/** A client's call of a filter method, such as `eth_newFilter`, over HTTP. The parameters are in canonical form. */
-export interface FilterCall {
-  readonly network: string;
-  readonly method: string;
-  readonly params: readonly unknown[];
-  readonly client: string;
-  readonly address: string;
-}
-
 /** Calls that workers accept from the first process. */
 export type WorkerCalls = {
-  begin(beginning: Beginning): void;
+  /** Resolves with the worker's address when it listens. The current state and keys are sent before this call. */
+  begin(beginning: Beginning): Promise<{ readonly url: string }>;
   /** Does nothing. The reply proves that the worker's event loop runs. */
   ping(nothing: undefined): void;
   state(changed: { readonly network: string; readonly state: NetworkState }): void;
+  /** API keys, if they are stored in a database; not called if they are in the data folder. */
   keys(changes: KeyChanges): void;
   followed(change: { readonly network: string; readonly change: HeadChange }): void;
   /** Replies when the worker sees everything that the first process wrote to stores or sent before this call. */
@@ -52,8 +39,6 @@ export type WorkerCalls = {
 export type PrimaryCalls = {
   /** Sent when the worker's code is loaded. */
   up(nothing: undefined): void;
-  listening(where: { readonly url: string }): void;
-  failed(error: { readonly name: string; readonly message: string }): void;
   /** Polls a node now. Replies after the result was sent to all workers. */
   poll(node: OfNode): Promise<void>;
   /** Does nothing. Messages arrive in order, so the reply follows all state that the first process sent before it. */
@@ -70,8 +55,15 @@ export type PrimaryCalls = {
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
   /** Starts or stops sending the worker the changes of a network's index, which are large and rarely needed. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
-  /** Counts memory of a subscription. Rejects with RpcError if a memory limit is reached. */
-  takeFilterBytes(taken: SubscriptionBytes): void;
-  giveFilterBytes(given: SubscriptionBytes): void;
-  filter(call: FilterCall): Promise<Uint8Array>;
+  /** Calls a filter method, such as `eth_newFilter`, for a client over HTTP. Parameters are in canonical form. */
+  filter(call: {
+    readonly network: string;
+    readonly method: string;
+    readonly params: readonly unknown[];
+    readonly client: string;
+    readonly address: string;
+  }): Promise<Uint8Array>;
 };
+
+/** A worker's link to the first process. */
+export type ToPrimary = Link<WorkerCalls, PrimaryCalls>;

@@ -1,44 +1,31 @@
-import type { Logger } from 'pino';
-import type { Config, NetworkConfig } from '../../config/index.ts';
 import {
-  type AnswerStore,
   type FilterRow,
-  type GatewayMetrics,
   type Handler,
   type IndexFiller,
   Live,
-  type Method,
-  type MethodRow,
   openRpcDocument,
   startNetwork,
 } from '../../ethereum/gateway/index.ts';
 import { BlockUnavailableError, type HeadChange, PooledSource } from '../../ethereum/ingest/index.ts';
-import { LeasedNodeBudget, NodeError, type NodePool } from '../../ethereum/nodes/index.ts';
-import { methodsOf, type NetworkState, networkOptions } from '../ethereum/ethereumNetwork.ts';
-import type { PrimaryCalls, WorkerCalls } from './calls.ts';
-import { followIndex } from './followIndex.ts';
-import type { Link } from './link.ts';
+import { LeasedNodeBudget, NodeError, type NodePool, type UpstreamNode } from '../../ethereum/nodes/index.ts';
+import { sharedRuns } from '../../platform/serialQueue/index.ts';
+import {
+  type EthereumNetwork,
+  type EthereumNetworkDependencies,
+  type EthereumNetworkOptions,
+  methodsOf,
+  type NetworkState,
+  networkOptions,
+} from '../ethereum/ethereumNetwork.ts';
+import { followIndex } from '../jobs/followIndex.ts';
+import type { ToPrimary } from './calls.ts';
 
-export type ToPrimary = Link<WorkerCalls, PrimaryCalls>;
-
-export interface FollowNetworkOptions {
-  readonly name: string;
-  readonly upstream: NetworkConfig['upstream'];
-  readonly config: Config;
-}
-
-export interface FollowNetworkDependencies {
-  readonly table: readonly MethodRow[];
-  readonly answers: AnswerStore;
-  readonly metrics: GatewayMetrics;
-  readonly logger: Logger;
+export interface FollowNetworkDependencies
+  extends Pick<EthereumNetworkDependencies, 'table' | 'answers' | 'metrics' | 'logger'> {
   readonly primary: ToPrimary;
 }
 
-export interface FollowedNetwork {
-  readonly methods: readonly Method[];
-  readonly live: Live;
-  readonly pool: NodePool;
+export interface FollowedNetwork extends Pick<EthereumNetwork, 'methods' | 'live' | 'pool'> {
   follow(state: NetworkState): void;
   followed(change: HeadChange): void;
   refresh(): void;
@@ -47,22 +34,19 @@ export interface FollowedNetwork {
 
 /** Opens an Ethereum network in a worker. The first process polls the nodes of the network and writes its index. */
 export async function followNetwork(
-  options: FollowNetworkOptions,
+  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>,
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
 ): Promise<FollowedNetwork> {
   const { name, config } = options;
   const index = await followIndex(options, { logger });
-  const indexOf = (node: { readonly name: string }): number =>
-    pool.nodes.findIndex((other) => other.name === node.name);
-  // Calls to the first process fail when it ends. As this worker then ends too, their errors are ignored.
-  const ignore = (): undefined => undefined;
+  const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined },
     {
       ...{ store: answers, metrics, log: logger },
       remotePolling: {
-        poll: (node) => primary.ask('poll', { network: name, node: indexOf(node) }).catch(ignore),
-        newest: sharedRuns(() => primary.ask('newest', undefined).catch(ignore)),
+        poll: (node) => primary.ask('poll', { network: name, node: indexOf(node) }),
+        newest: sharedRuns(() => primary.ask('newest', undefined)),
         budgetOf: (limits, node) =>
           new LeasedNodeBudget(limits, (wanted) =>
             primary.ask('takeOfNode', { ...wanted, network: name, node }),
@@ -72,9 +56,7 @@ export async function followNetwork(
     },
   );
   const { pool, cache } = network;
-  const live = new Live(network, (areWanted) =>
-    primary.ask('wantChanges', { network: name, areWanted }).catch(ignore),
-  );
+  const live = new Live(network, (areWanted) => primary.ask('wantChanges', { network: name, areWanted }));
   pool.onHead(() => live.headChanged());
   const { maxAnswerBytes } = config.gateway;
   const refresh = (): void => index.refresh();
@@ -106,23 +88,6 @@ export async function followNetwork(
       await pool.stop();
       await index.close();
     },
-  };
-}
-
-/**
- * Returns a function that starts `work`, one run at a time. Calls during a run share the next run, which thus starts
- * after each of them.
- */
-function sharedRuns(work: () => Promise<void>): () => Promise<void> {
-  let running = Promise.resolve();
-  let next: Promise<void> | undefined;
-  return () => {
-    next ??= running.then(() => {
-      next = undefined;
-      running = work();
-      return running;
-    });
-    return next;
   };
 }
 

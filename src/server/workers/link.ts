@@ -9,16 +9,9 @@ export type Message =
   | { readonly answered: number; readonly result: unknown }
   | { readonly failed: number; readonly error: SentError };
 
-interface SentError {
-  readonly message: string;
-  /** Set if the error is an RpcError, whose code and data a client of the gateway receives. */
-  readonly rpc?: Pick<RpcError, 'code' | 'data'> &
-    Partial<Pick<RetryLaterError, 'status' | 'retryAfterSeconds'>>;
-}
-
-class LinkClosedError extends Error {
-  override readonly name = 'LinkClosedError';
-}
+/** Members of an error. Those of an RpcError, which a client of the gateway receives, are complete. */
+type SentError = Pick<Error, 'name' | 'message'> &
+  Partial<Pick<RetryLaterError, 'code' | 'data' | 'status' | 'retryAfterSeconds'>>;
 
 /** Typed calls between two processes. Messages arrive in the order in which they were sent. */
 export class Link<Here extends Calls, There extends Calls> {
@@ -32,7 +25,7 @@ export class Link<Here extends Calls, There extends Calls> {
     this.#calls = calls;
   }
 
-  /** Calls the other process. Rejects with the call's error, or with LinkClosedError if that process ends first. */
+  /** Calls the other process. Rejects with the call's error, or with that of `closed` if that process ends first. */
   ask<Name extends keyof There & string>(
     name: Name,
     body: Parameters<There[Name]>[0],
@@ -56,8 +49,9 @@ export class Link<Here extends Calls, There extends Calls> {
     else this.#take(message.failed)?.reject(receivedError(message.error));
   }
 
-  closed(): void {
-    for (const { reject } of this.#pending.values()) reject(new LinkClosedError());
+  /** Must be called when the other process has ended. Rejects pending calls. */
+  closed(error: Error): void {
+    for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
   }
 
@@ -77,17 +71,13 @@ export class Link<Here extends Calls, There extends Calls> {
 }
 
 function sentError(error: unknown): SentError {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof RpcError)) return { message };
-  const { code, data } = error;
-  if (!(error instanceof RetryLaterError)) return { message, rpc: { code, data } };
-  const { status, retryAfterSeconds } = error;
-  return { message, rpc: { code, data, status, retryAfterSeconds } };
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  // All members of an RpcError but its message are own and enumerable.
+  return error instanceof RpcError ? { ...error, message } : { name, message };
 }
 
-function receivedError({ message, rpc }: SentError): Error {
-  if (rpc === undefined) return new Error(message);
-  const { code, data, status, retryAfterSeconds = 1 } = rpc;
+function receivedError({ name, message, code, data, status, retryAfterSeconds = 1 }: SentError): Error {
+  if (code === undefined) return Object.assign(new Error(message), { name });
   if (status === undefined) return new RpcError(code, message, data);
   return new RetryLaterError(message, { status, retryAfterSeconds, data });
 }

@@ -1,31 +1,20 @@
 import { leaseFrom, RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
 import { leaseFromNode } from '../../ethereum/nodes/index.ts';
-import type { Ethereum } from '../ethereum/ethereum.ts';
+import type { EthereumNetwork } from '../ethereum/ethereumNetwork.ts';
 import type { SharedCalls } from './workerProcess.ts';
 
 /** A client quota without a limit. Response memory is counted in the worker that sends the response, not here. */
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 
-export interface PrimaryCallsDependencies {
-  readonly ethereum: () => Ethereum;
-  readonly stateChanged: (network: string) => void;
-}
-
 /** Returns the calls of the first process that do not depend on the worker that makes them. */
-export function primaryCalls({ ethereum, stateChanged }: PrimaryCallsDependencies): SharedCalls {
+export function primaryCalls(networkOf: (name: string) => EthereumNetwork): SharedCalls {
   const rates: Rates = new RateLimits();
-  const networkOf = (name: string) => {
-    const network = ethereum().networks.get(name);
-    if (network === undefined) throw new Error(`network ${name} is not configured`);
-    return network;
-  };
   return {
     newest: () => undefined,
     async poll({ network, node }) {
       const { pool } = networkOf(network);
       const polled = pool.nodes[node];
       if (polled !== undefined) await pool.refresh(polled);
-      stateChanged(network);
     },
     found: ({ network, node, why }) => networkOf(network).reportNodeFault(node, why),
     ensure: ({ network, fromBlock, toBlock }) => networkOf(network).ensure(fromBlock, toBlock),

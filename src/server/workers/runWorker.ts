@@ -1,19 +1,13 @@
 import { Registry } from 'prom-client';
 import { ApiKeyReplica } from '../../ethereum/gateway/index.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
-import type { PrimaryCalls, WorkerCalls } from './calls.ts';
-import type { FollowedNetwork, ToPrimary } from './followNetwork.ts';
+import type { PrimaryCalls, ToPrimary, WorkerCalls } from './calls.ts';
+import type { FollowedNetwork } from './followNetwork.ts';
 import { Link, type Message } from './link.ts';
 import { type OpenLog, openWorker, type WorkerServer } from './workerServer.ts';
 
-/** The message channel from a worker to the first process, which forked it. */
-export interface ToParent {
-  readonly send: (message: unknown) => void;
-  readonly onMessage: (listener: (message: unknown) => void) => void;
-}
-
-/** Serves the gateway as a worker. The process ends with the first process, so the promise never resolves. */
-export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
+/** Serves the gateway in a process that the first process forked, and ends with it. Never resolves. */
+export function runWorker(openLog: OpenLog): Promise<never> {
   const registry = new Registry();
   const keys = new ApiKeyReplica();
   /** The last received state of each network, also of networks that are not open yet. */
@@ -21,21 +15,11 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const networks = new Map<string, FollowedNetwork>();
   let server: WorkerServer | undefined;
   let opening: Promise<WorkerServer> | undefined;
-  const primary: ToPrimary = new Link<WorkerCalls, PrimaryCalls>(parent.send, {
-    begin(beginning) {
-      for (const [name, state] of beginning.states) states.set(name, state);
-      if (beginning.keys !== undefined) keys.apply(beginning.keys);
+  const primary: ToPrimary = new Link<WorkerCalls, PrimaryCalls>((message) => process.send?.(message), {
+    async begin(beginning) {
       opening = openWorker(beginning, { primary, registry, keys, openLog, states, networks });
-      opening.then(
-        (opened) => {
-          server = opened;
-          primary.tell('listening', { url: opened.url });
-        },
-        (error: unknown) => {
-          const { name, message } = error instanceof Error ? error : new Error(String(error));
-          primary.tell('failed', { name, message });
-        },
-      );
+      server = await opening;
+      return { url: server.url };
     },
     ping: () => undefined,
     state({ network, state }) {
@@ -51,7 +35,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
       return registry.getMetricsAsJSON();
     },
   });
-  parent.onMessage((message) => primary.received(message as Message)); // the first process sends only this type
+  process.on('message', (message) => primary.received(message as Message)); // the first process sends only this type
   primary.tell('up', undefined);
   return new Promise<never>(() => undefined);
 }

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import { ApiKeyPublisher, type KeyRecords, type OwnFilterMemory } from '../../ethereum/gateway/index.ts';
+import { ApiKeyPublisher, type KeyRecords } from '../../ethereum/gateway/index.ts';
 import { awaitedLater } from '../../platform/background/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
+import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import type { Beginning, PrimaryCalls, WorkerCalls } from './calls.ts';
 import { Link, type Message } from './link.ts';
-import { MemoryOfWorker } from './subscriptionMemory.ts';
 import { closeIfNotAccepted } from './unacceptedConnection.ts';
 
 /** Interval at which the first process asks each worker for a reply. */
@@ -24,23 +24,18 @@ const CLOSE_MS = 10_000;
  */
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
 
-/** Calls that concern only the worker that makes them. */
-type OwnCalls = 'up' | 'listening' | 'failed' | 'wantChanges' | 'takeFilterBytes' | 'giveFilterBytes';
-export type SharedCalls = Omit<PrimaryCalls, OwnCalls>;
+/** Calls that do not depend on the worker that makes them. */
+export type SharedCalls = Omit<PrimaryCalls, 'up' | 'wantChanges'>;
 
-interface Ended {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
-
-export interface WorkerProcessOptions {
+export interface WorkerProcessOptions extends Beginning {
   readonly number: number;
-  readonly beginning: () => Omit<Beginning, 'keys'>;
 }
 
 export interface WorkerProcessDependencies {
   readonly calls: SharedCalls;
-  readonly filterMemory: OwnFilterMemory;
+  /** Current states of the networks. */
+  readonly states: ReadonlyMap<string, { readonly state: NetworkState }>;
+  /** API keys, if they are stored in a database; undefined if workers read keys in the data folder. */
   readonly keys: KeyRecords | undefined;
   readonly logger: Logger;
 }
@@ -51,7 +46,7 @@ export class WorkerProcess {
   readonly link: Link<PrimaryCalls, WorkerCalls>;
   /** Resolves with the worker's address when the worker listens. Rejects if it cannot start. */
   readonly listens: Promise<{ readonly url: string }>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   readonly startedMs = performance.now();
   /** Names of the networks whose index changes the worker needs. */
   readonly wanted = new Set<string>();
@@ -67,37 +62,27 @@ export class WorkerProcess {
   #lostPings = 0;
 
   constructor(
-    { number, beginning }: WorkerProcessOptions,
-    { calls, filterMemory, keys, logger }: WorkerProcessDependencies,
+    { number, config, workers }: WorkerProcessOptions,
+    { calls, states, keys, logger }: WorkerProcessDependencies,
   ) {
-    const memory = new MemoryOfWorker(filterMemory);
     this.number = number;
     this.#keys = keys && new ApiKeyPublisher(keys);
     this.#logger = logger;
-    let listening: (where: { readonly url: string }) => void = () => undefined;
+    let isLoaded = (): void => undefined;
     let failed: (error: Error) => void = () => undefined;
-    this.listens = awaitedLater(
-      new Promise((resolve, reject) => {
-        listening = resolve;
-        failed = reject;
-      }),
-    );
+    const loaded = new Promise<void>((resolve, reject) => {
+      isLoaded = resolve;
+      failed = reject;
+    });
+    this.listens = awaitedLater(this.#begin(loaded, { config, workers }));
     this.link = new Link((message) => this.#send(message), {
       ...calls,
-      takeFilterBytes: (taken) => memory.take(taken),
-      giveFilterBytes: (given) => memory.give(given),
       up: () => {
-        this.link.tell('begin', { ...beginning(), keys: this.#keys?.changes() });
         this.isFollowing = true;
         this.#lostPings = 0;
-      },
-      listening: (where) => {
-        this.isListening = true;
-        listening(where);
-      },
-      failed: ({ name, message }) => {
-        failed(Object.assign(new Error(message), { name }));
-        this.kill();
+        this.sendKeys();
+        for (const [network, { state }] of states) this.link.tell('state', { network, state });
+        isLoaded();
       },
       wantChanges: ({ network, areWanted }) => {
         if (areWanted) this.wanted.add(network);
@@ -108,9 +93,9 @@ export class WorkerProcess {
     closeIfNotAccepted(this.#process);
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null): void => {
-        this.link.closed();
-        memory.giveAll();
-        failed(new Error(`a worker ended (${signal ?? code}) before it could answer`));
+        const error = new Error(`a worker ended (${signal ?? code}) before it could answer`);
+        failed(error);
+        this.link.closed(error);
         resolve({ code, signal });
       };
       this.#process.once('exit', end);
@@ -158,6 +143,18 @@ export class WorkerProcess {
     if (this.#process.isConnected()) this.#process.disconnect();
     await this.ended;
     clearTimeout(late);
+  }
+
+  async #begin(loaded: Promise<void>, beginning: Beginning): Promise<{ readonly url: string }> {
+    try {
+      await loaded;
+      const where = await this.link.ask('begin', beginning);
+      this.isListening = !this.isLeaving;
+      return where;
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
   }
 
   #send(message: Message): void {

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { networksOf } from '../../config/index.ts';
 import {
   type ApiKeyReplica,
-  Gateway,
+  FilterMemory,
   GatewayMetrics,
   LeasedRates,
   METHODS,
@@ -12,21 +12,18 @@ import {
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { clientAddressReader } from '../../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../../platform/background/index.ts';
-import { Readers, UnfinishedMessages } from '../../platform/http/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
-import { decimalChainId } from '../ethereum/decimalChainId.ts';
 import { servedTable } from '../ethereum/ethereum.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import { countDroppedLogLines } from '../health/serverMetrics.ts';
 import { openTracing } from '../health/tracing.ts';
 import { openAccessLog } from '../listen/accessLog.ts';
-import { gatewayOptionsOf } from '../listen/gatewayOptions.ts';
+import { memoryLimitsOf, openGateway } from '../listen/openGateway.ts';
 import { openPublicListener } from '../listen/openListeners.ts';
-import type { Beginning, WorkerCalls } from './calls.ts';
-import { type FollowedNetwork, followNetwork, type ToPrimary } from './followNetwork.ts';
-import { RemoteFilterMemory } from './subscriptionMemory.ts';
-import { openWorkerOperators } from './workerOperators.ts';
+import { relayedOperators } from '../listen/relayedOperators.ts';
+import type { Beginning, ToPrimary, WorkerCalls } from './calls.ts';
+import { type FollowedNetwork, followNetwork } from './followNetwork.ts';
 
 export type OpenLog = (
   level: Beginning['config']['log']['level'],
@@ -49,11 +46,9 @@ export interface WorkerServerDependencies {
 
 /** Opens the stores and networks of a worker, and listens for clients of the gateway. */
 export async function openWorker(
-  beginning: Beginning,
-  dependencies: WorkerServerDependencies,
+  { config, workers }: Beginning,
+  { registry, primary, keys, networks, states, openLog }: WorkerServerDependencies,
 ): Promise<WorkerServer> {
-  const { config } = beginning;
-  const { registry, primary, networks, states, openLog } = dependencies;
   const { logger, droppedLines } = await openLog(config.log.level);
   logBackgroundFailures(logger);
   collectDefaultMetrics({ register: registry });
@@ -62,78 +57,44 @@ export async function openWorker(
   const metrics = new GatewayMetrics(registry);
   const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
+  const filterMemory = new FilterMemory({
+    processes: workers,
+    refused: () => metrics.limited('filter_bytes'),
+  });
+  metrics.watchFilterBytes(() => filterMemory.bytes);
   const table = servedTable(config, METHODS);
   for (const [name, { upstream }] of networksOf(config)) {
-    const { answers } = storage;
     const network = await followNetwork(
       { name, upstream, config },
-      { table, answers, metrics, logger, primary },
+      { table, answers: storage.answers, metrics, logger, primary },
     );
     networks.set(name, network);
     const state = states.get(name);
     if (state !== undefined) network.follow(state);
   }
-  const server = await listen(beginning, { ...dependencies, logger, metrics, storage });
-  return {
-    ...server,
-    refresh() {
-      storage.refresh();
-      for (const network of networks.values()) network.refresh();
-    },
-    async leave(how) {
-      await server.leave(how);
-      for (const network of networks.values()) await network.stop();
-      await keyUses.stop();
-      await storage.close();
-    },
-  };
-}
-
-interface ListenDependencies extends WorkerServerDependencies {
-  readonly logger: Logger;
-  readonly metrics: GatewayMetrics;
-  readonly storage: ReturnType<typeof openGatewayStorage>;
-}
-
-async function listen(
-  { config, workers }: Beginning,
-  { primary, registry, keys, networks, logger, metrics, storage }: ListenDependencies,
-): Promise<Omit<WorkerServer, 'refresh'>> {
   const tracing = openTracing(config, { logger, registry });
   const clientAddress = clientAddressReader(config.http.trustedProxies);
-  const readers = new Readers({
-    maxBytes: config.http.maxUnsentBytes,
-    sendTimeoutMs: config.http.sendTimeoutMs,
-    clientAddress,
-    metrics: registry,
-    log: logger,
-  });
-  const unfinished = new UnfinishedMessages({
-    processes: 1 + workers,
-    clientAddress,
-    metrics: registry,
-    log: logger,
-  });
+  const limits = memoryLimitsOf(config, workers, { clientAddress, metrics: registry, log: logger });
   let isStopping = false;
-  const gateway = new Gateway(gatewayOptionsOf(config), {
-    networks: new Map([...networks].map(([name, { methods }]) => [name, methods])),
-    live: new Map([...networks].map(([name, { live }]) => [name, live])),
-    chainIdOf: (network) => decimalChainId(networks.get(network)?.pool.chainId),
+  const gateway = openGateway(config, {
+    ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },
     keys: config.rules.store === undefined ? storage.keys : new SharedKeys(keys),
-    ...{ metrics, log: logger, tracer: tracing?.tracer, readers, unfinished },
-    filterMemory: new RemoteFilterMemory(primary),
     rates: new LeasedRates((wanted) => primary.ask('take', wanted)),
     isStopping: () => isStopping,
   });
   const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
-  const operators = openWorkerOperators(config, { clientAddress });
+  const operators = relayedOperators(config, { clientAddress });
   const listener = await openPublicListener(
     config,
     { gateway, operators },
-    { logger, readers, unfinished, handled: accessLog?.handled },
+    { logger, ...limits, handled: accessLog?.handled },
   );
   return {
     url: listener.url,
+    refresh() {
+      storage.refresh();
+      for (const network of networks.values()) network.refresh();
+    },
     async leave({ isGentle, timeoutMs }) {
       isStopping = !isGentle;
       gateway.drain();
@@ -144,6 +105,9 @@ async function listen(
       await accessLog?.close();
       operators?.close();
       await tracing?.stop();
+      for (const network of networks.values()) await network.stop();
+      await keyUses.stop();
+      await storage.close();
     },
   };
 }

@@ -1,35 +1,23 @@
 import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
-import type { KeyRecords } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
-import { addEndedProcess, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
+import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
-import type { Ethereum } from '../ethereum/ethereum.ts';
-import type { NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
+import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
+import type { Beginning } from './calls.ts';
 import { primaryCalls } from './primaryCalls.ts';
 import { Restarts } from './restarts.ts';
 import { partOf } from './workerConfig.ts';
-import { PING_MS, type SharedCalls, WorkerProcess } from './workerProcess.ts';
+import { PING_MS, type SharedCalls, WorkerProcess, type WorkerProcessDependencies } from './workerProcess.ts';
 
 /** Timeout for reading a worker's metrics. After it, the metrics that were last read are used. */
 const READ_TIMEOUT_MS = 2_000;
 
-export interface WorkersOptions {
-  readonly count: number;
-  readonly config: Config;
-}
-
-export interface WorkersDependencies {
-  readonly logger: Logger;
+export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'keys' | 'logger'> {
   readonly registry: Registry;
-  /** Returns the nodes and indexes of the first process. Not called before `start`. */
-  readonly ethereum: () => Ethereum;
-  /** API keys, if they are stored in a database; undefined if workers read keys in the data folder. */
-  readonly keys: KeyRecords | undefined;
 }
 
 /** The workers of this first process. They serve the gateway, and follow the nodes and the index of this process. */
@@ -45,45 +33,42 @@ export class Workers implements Replicas {
   /** The last state of each network that was sent to workers, and its text, by which a change is detected. */
   readonly #states = new Map<string, { readonly state: NetworkState; readonly text: string }>();
   #config: Config;
-  #isStarted = false;
+  /** The networks of the first process. Empty before `start`. */
+  #networks: ReadonlyMap<string, EthereumNetwork> = new Map();
   /** Summed counters of the workers that have ended. */
   #ended: Promise<readonly MetricJson[]> = Promise.resolve([]);
   #ticking: NodeJS.Timeout | undefined;
   #tickedMs = 0;
 
-  constructor({ count, config }: WorkersOptions, dependencies: WorkersDependencies) {
-    const { registry, ethereum } = dependencies;
-    this.count = count;
+  constructor({ config, workers }: Beginning, dependencies: WorkersDependencies) {
+    const { registry } = dependencies;
+    this.count = workers;
     this.#config = config;
     this.#dependencies = dependencies;
-    this.#calls = primaryCalls({ ethereum, stateChanged: (network) => this.stateChanged(network) });
-    const registers = [registry];
-    const ready = (): number => this.#ready;
-    new Gauge({
-      ...{ name: 'floodgate_workers', help: 'Configured workers.', registers },
-      collect() {
-        this.set(count);
-      },
+    this.#calls = primaryCalls((name) => {
+      const network = this.#networks.get(name);
+      if (network === undefined) throw new Error(`network ${name} is not configured`);
+      return network;
     });
-    new Gauge({
-      ...{ name: 'floodgate_workers_ready', help: 'Workers that answer.', registers },
-      collect() {
-        this.set(ready());
-      },
-    });
+    const gauge = gaugesOf(registry);
+    gauge('floodgate_workers', 'Configured workers.', () => workers);
+    gauge('floodgate_workers_ready', 'Workers that answer.', () => this.#ready);
     this.#restarted = new Counter({
       name: 'floodgate_worker_restarts_total',
       help: 'Workers that ended by themselves or were killed, and were replaced.',
-      registers,
+      registers: [registry],
     });
   }
 
-  /** Resolves with the workers' address when all listen. If one cannot start, ends all and rejects with its error. */
-  async start(): Promise<{ readonly url: string }> {
+  /**
+   * Starts the workers, which follow these networks. Resolves with their address when all listen. If one cannot start,
+   * ends all and rejects with its error.
+   */
+  async start(networks: ReadonlyMap<string, EthereumNetwork>): Promise<{ readonly url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ serialization: 'advanced' });
-    this.#isStarted = true;
-    for (const name of this.#dependencies.ethereum().networks.keys()) this.stateChanged(name);
+    this.#networks = networks;
+    for (const name of networks.keys()) this.stateChanged(name);
     this.#ticking = setInterval(() => this.#tick(), PING_MS).unref();
     try {
       // A common failure, such as a port in use, would affect all workers, so the first one starts alone.
@@ -102,9 +87,8 @@ export class Workers implements Replicas {
   }
 
   stateChanged(name: string): void {
-    const network = this.#isStarted ? this.#dependencies.ethereum().networks.get(name) : undefined;
-    if (network === undefined) return;
-    const state = network.state();
+    const state = this.#networks.get(name)?.state();
+    if (state === undefined) return;
     const text = textOf(state);
     if (text === this.#states.get(name)?.text) return;
     this.#states.set(name, { state, text });
@@ -196,13 +180,10 @@ export class Workers implements Replicas {
   }
 
   #begin(number: number): WorkerProcess {
-    const { logger, keys, ethereum } = this.#dependencies;
-    const config = partOf(this.#config, this.count);
-    const states = (): Map<string, NetworkState> =>
-      new Map([...this.#states].map(([name, { state }]) => [name, state]));
+    const { logger, keys } = this.#dependencies;
     const worker = new WorkerProcess(
-      { number, beginning: () => ({ config, workers: this.count, states: states() }) },
-      { ...{ calls: this.#calls, keys, logger }, filterMemory: ethereum().filterMemory },
+      { number, config: partOf(this.#config, this.count), workers: this.count },
+      { calls: this.#calls, states: this.#states, keys, logger },
     );
     this.#workers.add(worker);
     inBackground('end of a worker', async () => {
@@ -217,7 +198,8 @@ export class Workers implements Replicas {
   }
 
   async #beginAgain(number: number, livedMs: number): Promise<void> {
-    for (let pauseMs = this.#restarts.pauseMs(number, livedMs); ; ) {
+    for (let lastMs = livedMs; ; lastMs = 0) {
+      const pauseMs = this.#restarts.pauseMs(number, lastMs);
       await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       // A reload may have started a worker with this number.
       if (this.#isStopping || this.#numbered(number).length > 0) return;
@@ -228,7 +210,6 @@ export class Workers implements Replicas {
         return;
       } catch (error) {
         this.#dependencies.logger.error({ err: error }, 'worker could not start: retrying');
-        pauseMs = this.#restarts.pauseMs(number, 0);
         await worker.ended;
       }
     }

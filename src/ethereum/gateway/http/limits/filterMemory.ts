@@ -1,4 +1,4 @@
-import { Budget, type BudgetLimits } from '../../../../platform/budgets/index.ts';
+import { Budget } from '../../../../platform/budgets/index.ts';
 import { overLimit } from '../../../jsonrpc/index.ts';
 
 const MIB = 1024 * 1024;
@@ -12,25 +12,21 @@ const WHAT = {
 /** Releases the reserved bytes. Only the first call has an effect. */
 export type Release = () => void;
 
-/** Limits the memory of HTTP filters and subscriptions. Sizes are in bytes as computed by `filterBytes.ts`. */
-export interface FilterMemory {
-  /** Reserves bytes for a client address. Throws or rejects with RpcError above the limit per address or in total. */
-  take(address: string, bytes: number): Release | Promise<Release>;
-}
-
-export interface OwnFilterMemoryOptions {
-  readonly limits?: BudgetLimits;
+export interface FilterMemoryOptions {
+  /** Number of processes that divide the total limit. Default: 1. */
+  readonly processes?: number;
+  /** Called each time a limit is reached. */
   readonly refused?: () => void;
 }
 
-/** Memory budget for filters and subscriptions. In the first process, it is the budget of all worker processes. */
-export class OwnFilterMemory implements FilterMemory {
+/** Limits the memory of HTTP filters and subscriptions. Sizes are in bytes as computed by `filterBytes.ts`. */
+export class FilterMemory {
   readonly #budget: Budget;
   readonly #refused: () => void;
 
-  /** `refused` is called each time a limit is reached. */
-  constructor({ limits = LIMITS, refused = () => undefined }: OwnFilterMemoryOptions = {}) {
-    this.#budget = new Budget(limits);
+  constructor({ processes = 1, refused = () => undefined }: FilterMemoryOptions = {}) {
+    const total = Math.floor(LIMITS.total / processes);
+    this.#budget = new Budget({ perClient: Math.min(LIMITS.perClient, total), total });
     this.#refused = refused;
   }
 
@@ -38,6 +34,7 @@ export class OwnFilterMemory implements FilterMemory {
     return this.#budget.total;
   }
 
+  /** Reserves bytes for a client address. Throws RpcError above the limit per address or in total. */
   take(address: string, bytes: number): Release {
     const bound = this.#budget.exceededBy(address, bytes);
     if (bound !== undefined) {
@@ -46,19 +43,11 @@ export class OwnFilterMemory implements FilterMemory {
       throw overLimit(WHAT[bound], this.#budget.limits[bound], used + bytes);
     }
     this.#budget.charge(address, bytes);
-    return once(() => this.give(address, bytes));
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#budget.release(address, bytes);
+    };
   }
-
-  give(address: string, bytes: number): void {
-    this.#budget.release(address, bytes);
-  }
-}
-
-export function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    work();
-  };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RpcError } from '../../../jsonrpc/index.ts';
-import { OwnFilterMemory } from '../../http/limits/filterMemory.ts';
+import { FilterMemory } from '../../http/limits/filterMemory.ts';
 import type { Network } from '../../relay/network.ts';
 import type { Sink } from '../live/sink.ts';
 import { Filters } from './filters.ts';
@@ -25,7 +25,7 @@ function filtersWith(waitingLimits = { perClient: 100, total: 150 }) {
     sinks.add(sink);
     return () => sinks.delete(sink);
   };
-  const memory = new OwnFilterMemory();
+  const memory = new FilterMemory();
   const live = { subscribeHeads: subscribe, subscribeLogs: (_: unknown, sink: Sink) => subscribe(sink) };
   const filters = new Filters({ network: NETWORK, live, memory, waitingLimits });
   /** Creates a log filter and returns its id and sink. */

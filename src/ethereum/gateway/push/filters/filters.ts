@@ -3,7 +3,7 @@ import { Budget, type BudgetLimits } from '../../../../platform/budgets/index.ts
 import { NoNodeError, type Result, RpcError } from '../../../jsonrpc/index.ts';
 import type { BlockRef } from '../../../nodes/index.ts';
 import { FILTER_BYTES, logFilterBytes } from '../../http/limits/filterBytes.ts';
-import type { OwnFilterMemory } from '../../http/limits/filterMemory.ts';
+import type { FilterMemory } from '../../http/limits/filterMemory.ts';
 import { Quotas } from '../../http/quotas.ts';
 import type { CallContext, Handler } from '../../method.ts';
 import type { LogFilter } from '../../methods/logFilter.ts';
@@ -21,7 +21,7 @@ const WAITING_LIMITS: BudgetLimits = { perClient: 8 * MIB, total: 64 * MIB };
 export interface FiltersDependencies {
   readonly network: Network;
   readonly live: Pick<Live, 'subscribeHeads' | 'subscribeLogs'>;
-  readonly memory: OwnFilterMemory;
+  readonly memory: FilterMemory;
   readonly waitingLimits?: BudgetLimits;
 }
 

@@ -75,7 +75,7 @@ export class Subscriptions {
 
   readonly #subscribe: Handler = async (params, { afterAnswer }) => {
     const wanted = this.#services.live.read(params);
-    const release = await this.#take(wanted.bytes);
+    const release = this.#take(wanted.bytes);
     const id = `0x${randomBytes(ID_BYTES).toString('hex')}`;
     const answer = Buffer.from(`"${id}"`);
     if (this.#isClosed) {
@@ -115,12 +115,12 @@ export class Subscriptions {
     return Buffer.from(String(end !== undefined));
   };
 
-  /** Counts one more subscription, and charges its memory to the client. Rejects with RpcError above a limit. */
-  async #take(bytes: number): Promise<Release> {
+  /** Counts one more subscription, and charges its memory to the client. Throws RpcError above a limit. */
+  #take(bytes: number): Release {
     const { memory, holder } = this.#services;
     const giveBack = this.#count();
     try {
-      const free = await memory.take(holder.address, bytes);
+      const free = memory.take(holder.address, bytes);
       return () => {
         giveBack();
         free();

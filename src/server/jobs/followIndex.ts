@@ -4,8 +4,8 @@ import { type LmdbTraceReader, openTraceReader } from '../../ethereum/store/lmdb
 import { RecentBlocksReader, TieredTraceReader } from '../../ethereum/store/tiered/index.ts';
 import type { TraceReader } from '../../ethereum/traces/index.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
-import { indexFolder } from '../jobs/indexFolder.ts';
-import { openSharedIndex } from '../jobs/openIndex.ts';
+import { indexFolder } from './indexFolder.ts';
+import { openSharedIndex } from './openIndex.ts';
 
 /** A worker's read access to the trace index of a network. The first process writes the index. */
 export interface FollowedIndex {

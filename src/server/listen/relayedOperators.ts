@@ -1,20 +1,20 @@
 import type { Config } from '../../config/index.ts';
 import type { ClientAddress } from '../../platform/addresses/index.ts';
 import type { ListenerContent } from '../../platform/http/index.ts';
-import { operatorsPathsOf } from '../listen/operatorRoutes.ts';
-import { OperatorsRelay, relayPathOf } from '../listen/operatorsRelay.ts';
 import { openedPartsOf } from '../roles.ts';
+import { operatorsPathsOf } from './operatorRoutes.ts';
+import { OperatorsRelay, relayPathOf } from './operatorsRelay.ts';
 
-export interface WorkerOperators extends Pick<ListenerContent, 'routes' | 'paths'> {
+export interface RelayedOperators extends Pick<ListenerContent, 'routes' | 'paths'> {
   endStreams(): void;
   close(): void;
 }
 
 /** Forwards operators' requests to the first process. Returns undefined if operators have their own listener. */
-export function openWorkerOperators(
+export function relayedOperators(
   config: Config,
   { clientAddress }: { readonly clientAddress: ClientAddress },
-): WorkerOperators | undefined {
+): RelayedOperators | undefined {
   const path = relayPathOf(config);
   if (path === undefined) return undefined;
   const relay = new OperatorsRelay(path, { clientAddress });

@@ -1,0 +1,75 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config/index.ts';
+import { Gateway, type GatewayDependencies, type GatewayOptions } from '../../ethereum/gateway/index.ts';
+import type { ClientAddress } from '../../platform/addresses/index.ts';
+import { Readers, UnfinishedMessages } from '../../platform/http/index.ts';
+import { decimalChainId } from '../ethereum/decimalChainId.ts';
+import type { EthereumNetwork } from '../ethereum/ethereumNetwork.ts';
+import type { Tuning } from '../tuning.ts';
+
+/** Limits per key are ten times the limits per address, because an application uses its key from several addresses. */
+const ADDRESSES_PER_KEY = 10;
+/** Maximum bytes of notifications that a WebSocket client has not read: about 4,000 block headers of 1 kB. */
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+/** Idle timeout of WebSockets, equal to nginx's default for idle connections. Floodgate sends a ping every 20 s. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+export interface MemoryLimits {
+  readonly readers: Readers;
+  readonly unfinished: UnfinishedMessages;
+}
+
+export interface MemoryLimitsDependencies {
+  readonly clientAddress: ClientAddress;
+  readonly metrics: Registry;
+  readonly log: Logger;
+}
+
+/** Returns the memory limits of all HTTP connections of a process. `workers` is 1 if there are no workers. */
+export function memoryLimitsOf(
+  { http }: Config,
+  workers: number,
+  dependencies: MemoryLimitsDependencies,
+): MemoryLimits {
+  const { maxUnsentBytes: maxBytes, sendTimeoutMs } = http;
+  return {
+    readers: new Readers({ maxBytes, sendTimeoutMs, ...dependencies }),
+    unfinished: new UnfinishedMessages({ processes: workers === 1 ? 1 : 1 + workers, ...dependencies }),
+  };
+}
+
+export interface OpenGatewayDependencies
+  extends Omit<GatewayDependencies, 'networks' | 'live' | 'chainIdOf'> {
+  readonly networks: ReadonlyMap<string, Pick<EthereumNetwork, 'methods' | 'live' | 'pool'>>;
+}
+
+/** Returns the gateway of a process. A worker's configuration already contains its share of the limits. */
+export function openGateway(
+  config: Config,
+  { networks, ...dependencies }: OpenGatewayDependencies,
+  tuning: Tuning = {},
+): Gateway {
+  return new Gateway(gatewayOptionsOf(config, tuning), {
+    ...dependencies,
+    networks: new Map([...networks].map(([name, { methods }]) => [name, methods])),
+    live: new Map([...networks].map(([name, { live }]) => [name, live])),
+    chainIdOf: (network) => decimalChainId(networks.get(network)?.pool.chainId),
+  });
+}
+
+function gatewayOptionsOf({ gateway, http }: Config, tuning: Tuning): GatewayOptions {
+  const { webSocket } = gateway;
+  return {
+    ...gateway,
+    trustedProxies: http.trustedProxies,
+    webSocket: {
+      ...webSocket,
+      maxConnectionsPerKey: ADDRESSES_PER_KEY * webSocket.maxConnectionsPerAddress,
+      maxSubscriptionsPerKey: ADDRESSES_PER_KEY * webSocket.maxSubscriptionsPerAddress,
+      maxUnsentBytes: MAX_UNSENT_BYTES,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      ...tuning.webSocket,
+    },
+  };
+}
