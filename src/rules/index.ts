@@ -56,12 +56,12 @@ export type { RulesStorage } from './rulesStorage.ts';
 export type { SharedDatabase, SharedRecords } from './sharedDatabase.ts';
 export { SnapshotCache } from './snapshotCache.ts';
 export {
+  type Batch,
   type Batches,
   type IdempotencyRecord,
   type StoreDump,
   StoreNotEmpty,
-  type StoreRecord,
-  type TableName,
+  type StoreRows,
 } from './storeDump.ts';
 export {
   BadStoreAddress,

@@ -4,35 +4,28 @@ import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
 
-/** Keys and values of the records that `floodgate store copy` copies from one storage engine to another, by table. */
-interface StoreTables {
-  clock: ['clock', ClockState];
-  rules: [[account: string, id: string], Rule];
-  listEntries: [[account: string, list: string, id: string], AccessEntry];
-  tokens: [hash: string, Token];
-  firstAnswers: [[account: string, retryKeyHash: string], IdempotencyRecord];
-  audit: [at: Micros, AuditEntry];
-  gatewayKeys: [hash: string, object];
-}
-
-export type TableName = keyof StoreTables;
-
-export type StoreRecord = {
-  [T in TableName]: {
-    readonly table: T;
-    readonly key: StoreTables[T][0];
-    readonly value: StoreTables[T][1];
+/** Rows that `floodgate store copy` copies from one storage engine to another, as in the tables of PostgreSQL. */
+export interface StoreRows {
+  clock: { moment: Micros; behind_since: Micros | null };
+  rules: { account: string; id: string; target: string; created_on: string; rule: Rule };
+  list_entries: { account: string; list: string; id: string; created_on: string; entry: AccessEntry };
+  tokens: { hash: string; id: string; created_on: string; token: Token };
+  token_uses: { id: string; used_on: string };
+  idempotency_keys: Omit<IdempotencyRecord, 'wallClock'> & {
+    account: string;
+    key: string;
+    wall_clock: Micros;
   };
-}[TableName];
-
-/** Records in batches. Each batch contains at least one record, all of the same table. */
-export type Batches = AsyncIterable<readonly StoreRecord[]>;
-
-export interface ClockState {
-  readonly moment: Micros;
-  /** Wall-clock time at which the store noted that the wall clock is behind `moment`; null if it noted none. */
-  readonly behindSince: Micros | null;
+  audit: { at: Micros; account: string | null; rule: string | null; entry: AuditEntry };
+  gateway_keys: { hash: string; changed_at: Micros; key: object };
 }
+
+/** At least one row of a table. */
+export type Batch = {
+  [T in keyof StoreRows]: { readonly table: T; readonly rows: readonly StoreRows[T][] };
+}[keyof StoreRows];
+
+export type Batches = AsyncIterable<Batch>;
 
 /** Stored result of the first creation with a retry key. */
 export interface IdempotencyRecord {
@@ -47,9 +40,9 @@ export interface IdempotencyRecord {
 
 /** Rules store, with the API keys of the gateway, as the source or target of a copy. */
 export interface StoreDump {
-  /** Passes the records of a consistent snapshot of the store to `use`. */
+  /** Passes the rows of a consistent snapshot of the store to `use`. */
   read(use: (batches: Batches) => Promise<void>): Promise<void>;
-  /** Writes records to an empty store, all or none of them. Throws `StoreNotEmpty`. */
+  /** Writes rows to an empty store, all or none of them. Throws `StoreNotEmpty`. */
   fill(batches: Batches): Promise<void>;
 }
 

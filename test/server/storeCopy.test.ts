@@ -38,12 +38,12 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
     await gateway.close();
   });
 
-  it('is identical after a copy to PostgreSQL and back: ids, timestamps, tokens, lists, keys, audit log, idempotency keys', async () => {
+  it('is identical after a copy to PostgreSQL and back: ids, timestamps, tokens and their last uses, lists, keys, audit log, idempotency keys', async () => {
     const there = await copyStore(source, postgres.url());
     const target = join(temporaryFolder(), 'new');
     const back = await copyStore(postgres.url(), target);
     expect(Object.fromEntries(back)).toEqual(Object.fromEntries(there));
-    expect(Object.fromEntries(there)).toMatchObject({ rules: 3, gatewayKeys: 1, tokens: 1, listEntries: 2 });
+    expect(Object.fromEntries(there)).toMatchObject({ rules: 3, gateway_keys: 1, tokens: 1, list_entries: 2 });
     expect(there.get('audit')).toBeGreaterThan(MANY);
 
     const stores = [
@@ -137,13 +137,14 @@ async function fill({ rules, lists, tokens }: RulesStorage): Promise<void> {
   const entry = await lists.create(list, { prefix: '192.0.2.0/24', comment: 'ü', enabled: true }, actor);
   await lists.create(list, { name: 'example.test', comment: '', enabled: false }, actor);
   await lists.update(list, entry.id, { decide: () => ({ enabled: false }), actor });
-  await tokens.create(
+  const token = await tokens.create(
     {
       ...{ hash: 'cd'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null },
       permissions: ['dns_protection:write'],
     },
     actor,
   );
+  await tokens.noteUses(new Map([[token.id, '2026-11-22T00:00:00.000000+00:00']]));
   await Promise.all(
     Array.from({ length: MANY }, (_, index) =>
       rules.update('a', rule.id, { decide: () => ({ mode: index % 2 ? 'disabled' : 'enabled' }), actor }),
@@ -158,6 +159,7 @@ async function everything({ rules, lists, tokens, audit }: RulesStorage) {
     rules: await Promise.all(['a', 'a-b', 'gone'].map((account) => rules.list(account))),
     entries: await lists.entries({ accountId: 'lists-only', list: 'denylist' }),
     tokens: await tokens.list(),
+    lastUses: await tokens.lastUses(),
     changes,
     newest: changes.at(-1)?.at,
   };

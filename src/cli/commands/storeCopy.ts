@@ -11,11 +11,11 @@ interface CopyFlags {
 
 const TABLES = [
   ['rules', 'rules'],
-  ['listEntries', 'access list entries'],
+  ['list_entries', 'access list entries'],
   ['tokens', 'tokens'],
-  ['gatewayKeys', 'API keys'],
+  ['gateway_keys', 'API keys'],
   ['audit', 'audit entries'],
-  ['firstAnswers', 'retry keys'],
+  ['idempotency_keys', 'retry keys'],
 ] as const;
 
 /** `floodgate store copy`: copies a rules store into an empty one. */
