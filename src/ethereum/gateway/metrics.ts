@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries } from '../../platform/metrics/index.ts';
+import { type CounterSeries, counterSeries, gaugesOf } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
 import type { CompressionResult } from './http/compression/answerCompression.ts';
@@ -195,25 +195,13 @@ export class GatewayMetrics {
   }
 
   watchInFlight(requests: () => number): void {
-    new Gauge({
-      name: 'floodgate_gateway_requests_in_flight',
-      help: 'Requests in flight, until the last byte of their response was sent.',
-      registers: [this.#registry],
-      collect() {
-        this.set(requests());
-      },
-    });
+    const help = 'Requests in flight, until the last byte of their response was sent.';
+    gaugesOf(this.#registry)('floodgate_gateway_requests_in_flight', help, requests);
   }
 
   watchFilterBytes(bytes: () => number): void {
-    new Gauge({
-      name: 'floodgate_gateway_filter_bytes',
-      help: 'Memory of HTTP filters and subscriptions, in logical bytes.',
-      registers: [this.#registry],
-      collect() {
-        this.set(bytes());
-      },
-    });
+    const help = 'Memory of HTTP filters and subscriptions, in logical bytes.';
+    gaugesOf(this.#registry)('floodgate_gateway_filter_bytes', help, bytes);
   }
 
   watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {

@@ -1,6 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { Rate } from '../listen/rate.ts';
 
+/** Adds a network to a gauge. Each scrape of the metrics calls `read`; undefined is exported as -1. */
+type WatchNetwork = (network: string, read: () => number | undefined) => void;
+
 /** Metrics of ingest for all networks. Each metric has the network as a label. */
 export class IngestMetrics {
   readonly #indexed: Counter<'network'>;
@@ -10,9 +13,9 @@ export class IngestMetrics {
   readonly reorganisations: Counter<'network'>;
   readonly undone: Counter<'network'>;
   readonly failures: Counter<'network' | 'reason'>;
-  readonly #firstMissing = new Map<string, () => number | undefined>();
-  readonly #unavailable = new Map<string, () => number>();
-  readonly #lags = new Map<string, () => number>();
+  readonly watchFirstMissing: WatchNetwork;
+  readonly watchUnavailable: WatchNetwork;
+  readonly watchLag: WatchNetwork;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -53,35 +56,17 @@ export class IngestMetrics {
       labelNames: ['network', 'reason'],
       registers,
     });
-    const gaps = this.#firstMissing;
-    new Gauge({
+    this.watchFirstMissing = gaugeOfNetworks(registry, {
       name: 'floodgate_index_first_missing_block',
       help: 'Lowest block from index.from that is not indexed yet; -1 if none is missing.',
-      labelNames,
-      registers,
-      collect() {
-        for (const [network, missing] of gaps) this.set({ network }, missing() ?? -1);
-      },
     });
-    const unavailable = this.#unavailable;
-    new Gauge({
+    this.watchUnavailable = gaugeOfNetworks(registry, {
       name: 'floodgate_index_unavailable_blocks',
       help: 'Blocks of the index without traces, because no node can trace them.',
-      labelNames,
-      registers,
-      collect() {
-        for (const [network, countOf] of unavailable) this.set({ network }, countOf());
-      },
     });
-    const lags = this.#lags;
-    new Gauge({
+    this.watchLag = gaugeOfNetworks(registry, {
       name: 'floodgate_ingest_lag_blocks',
       help: 'Blocks between the head of the node and the head of the index.',
-      labelNames,
-      registers,
-      collect() {
-        for (const [network, lagOf] of lags) this.set({ network }, lagOf());
-      },
     });
   }
 
@@ -101,17 +86,19 @@ export class IngestMetrics {
     this.#rates.set(network, rate);
     return rate;
   }
+}
 
-  /** Registers a function that returns a network's lowest missing block. Each scrape of the metrics calls it. */
-  watchFirstMissing(network: string, firstMissing: () => number | undefined): void {
-    this.#firstMissing.set(network, firstMissing);
-  }
-
-  watchUnavailable(network: string, countOf: () => number): void {
-    this.#unavailable.set(network, countOf);
-  }
-
-  watchLag(network: string, lagOf: () => number): void {
-    this.#lags.set(network, lagOf);
-  }
+/** Registers a gauge with the network as its label. Returns a function that adds a network to it. */
+function gaugeOfNetworks(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+): WatchNetwork {
+  const networks = new Map<string, () => number | undefined>();
+  new Gauge({
+    ...{ name, help, labelNames: ['network'], registers: [registry] },
+    collect() {
+      for (const [network, read] of networks) this.set({ network }, read() ?? -1);
+    },
+  });
+  return (network, read) => networks.set(network, read);
 }

@@ -1,6 +1,6 @@
 /** Metrics of the server. Labels are fixed words, operation ids and status codes, so their number is bounded. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries } from '../../platform/metrics/index.ts';
+import { type CounterSeries, counterSeries, gaugesOf } from '../../platform/metrics/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import { VERSION } from '../version.ts';
 
@@ -26,28 +26,16 @@ export function registerServerMetrics(
   registry: Registry,
   { isReady, takesWrites, storeBytes }: ServerState,
 ): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'floodgate_ready',
-    help: '1 while /readyz reports that the server is ready.',
-    registers,
-    collect() {
-      this.set(isReady() ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'floodgate_store_writable',
-    help: '1 while the store files are in place and writable.',
-    registers,
-    collect() {
-      this.set(takesWrites() ? 1 : 0);
-    },
-  });
+  const gauge = gaugesOf(registry);
+  gauge('floodgate_ready', '1 while /readyz reports that the server is ready.', () => Number(isReady()));
+  gauge('floodgate_store_writable', '1 while the store files are in place and writable.', () =>
+    Number(takesWrites()),
+  );
   new Gauge({
     name: 'floodgate_store_bytes',
     help: 'Bytes on disk, by store.',
     labelNames: ['store'],
-    registers,
+    registers: [registry],
     collect() {
       for (const [store, bytes] of Object.entries(storeBytes())) this.set({ store }, bytes);
     },
@@ -71,22 +59,15 @@ export function registerRulesStoreMetrics(
   registry: Registry,
   store: Pick<RulesStorage, 'staleSeconds'>,
 ): void {
-  new Gauge({
-    name: 'floodgate_rules_store_up',
-    help: '1 while the rules database is reachable, otherwise 0.',
-    registers: [registry],
-    collect() {
-      this.set(store.staleSeconds === undefined ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'floodgate_rules_stale_seconds',
-    help: 'Age of the cached rules in seconds; 0 while the rules database is reachable.',
-    registers: [registry],
-    collect() {
-      this.set(store.staleSeconds ?? 0);
-    },
-  });
+  const gauge = gaugesOf(registry);
+  gauge('floodgate_rules_store_up', '1 while the rules database is reachable, otherwise 0.', () =>
+    store.staleSeconds === undefined ? 1 : 0,
+  );
+  gauge(
+    'floodgate_rules_stale_seconds',
+    'Age of the cached rules in seconds; 0 while the rules database is reachable.',
+    () => store.staleSeconds ?? 0,
+  );
 }
 
 /** Returns a function that counts responses of the rules API by operation and status. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
 import { Budget, type BudgetLimits } from '../../budgets/index.ts';
+import { gaugesOf } from '../../metrics/index.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -42,23 +43,15 @@ export class UnfinishedMessages {
     this.#options = options;
     this.#nowMs = nowMs;
     this.#budget = new Budget({ perClient: limits.perClient / processes, total: limits.total / processes });
-    const budget = this.#budget;
-    const registers = [metrics];
     this.#closed = new Counter({
       name: 'floodgate_http_unfinished_closed_total',
       help: 'Incomplete requests and WebSocket messages that were closed: above the limit of their client (client), or the slowest while the total limit was reached (slowest).',
       labelNames: ['reason'],
-      registers,
+      registers: [metrics],
     });
     for (const reason of ['client', 'slowest']) this.#closed.inc({ reason }, 0);
-    new Gauge({
-      name: 'floodgate_http_unfinished_bytes',
-      help: 'Memory of incomplete requests and WebSocket messages.',
-      registers,
-      collect() {
-        this.set(budget.total);
-      },
-    });
+    const help = 'Memory of incomplete requests and WebSocket messages.';
+    gaugesOf(metrics)('floodgate_http_unfinished_bytes', help, () => this.#budget.total);
   }
 
   /**
