@@ -43,7 +43,12 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
     const target = join(temporaryFolder(), 'new');
     const back = await copyStore(postgres.url(), target);
     expect(Object.fromEntries(back)).toEqual(Object.fromEntries(there));
-    expect(Object.fromEntries(there)).toMatchObject({ rules: 3, gateway_keys: 1, tokens: 1, list_entries: 2 });
+    expect(Object.fromEntries(there)).toMatchObject({
+      rules: 3,
+      gateway_keys: 1,
+      tokens: 1,
+      list_entries: 2,
+    });
     expect(there.get('audit')).toBeGreaterThan(MANY);
 
     const stores = [
