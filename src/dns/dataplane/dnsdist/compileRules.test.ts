@@ -43,6 +43,14 @@ const rules = (state: Partial<DnsdistState>): string[] =>
 const ACCOUNT =
   'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * not tagged floodgate-pays zoneRate not tagged floodgate-pays accessList beyond - 100 500';
 
+/** At sensitivity `high` and above. */
+const UNKNOWN_TYPES =
+  'floodgate-refuses tag floodgate-refused dropped and 2 tagged floodgate-pays unknownType beyond 3f 100 500';
+const ACCOUNT_OF_NAMES = ACCOUNT.replace('and 4', 'and 5').replace(
+  ' beyond',
+  ' not tagged floodgate-pays unknownType beyond',
+);
+
 describe('the compiled dnsdist rules', () => {
   it('make unknown names pay, and limit them when the bucket is empty', () => {
     expect(rules({})).toEqual([
@@ -110,7 +118,7 @@ describe('the compiled dnsdist rules', () => {
     ]);
   });
 
-  it('make known names with an unknown type pay at sensitivity high and above, from the same bucket', () => {
+  it('make known names with an unknown type pay at sensitivity high and above, from a bucket of their own', () => {
     const a = typeBit(QueryType.A);
     const aaaa = typeBit(QueryType.AAAA);
     const high = { ...RULE, profile_sensitivity: 'high' } as const;
@@ -126,7 +134,7 @@ describe('the compiled dnsdist rules', () => {
         `and 2 ${known(a)} not or 1 type 1 and 2 ${known(a | aaaa)} not or 2 type 1 type 28 ` +
         `and 2 ${known(0xffff & ~aaaa)} or 1 type 28`,
     );
-    expect(compiled[3]).toBe(ACCOUNT);
+    expect(compiled.slice(3)).toEqual([UNKNOWN_TYPES, ACCOUNT_OF_NAMES]);
     const veryHigh = { ...high, profile_sensitivity: 'very_high' } as const;
     const busyNames = ['busy.test'];
     expect(rules({ rule: veryHigh, typeCombinations: [a] })).toEqual(

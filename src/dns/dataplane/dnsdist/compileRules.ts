@@ -61,9 +61,14 @@ export interface DnsdistState {
  * sets count as known with every type.
  */
 export const MAX_TYPE_COMBINATIONS = 64;
-/** Owners of the two token buckets that do not belong to a zone. These strings cannot be zone names. */
+/** Owners of the token buckets that do not belong to a zone. These strings cannot be zone names. */
 const THE_ACCOUNT = '';
 const THE_ALARM = '!';
+/**
+ * Bucket of queries for unknown types of known names. It replaces the reserve of the embedded data plane: a flood of
+ * unknown names must not use up the tokens of these queries.
+ */
+const UNKNOWN_TYPES = '?';
 /** The burst of a client's token bucket is its rate times these seconds, as in the embedded data plane. */
 const CLIENT_BURST_SECONDS = 5;
 
@@ -116,10 +121,12 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
     ...byRate,
     ...unknownNames(state, inForce, unknown),
     ...beyondTypes,
+    ...(typed ? [refused([ofUnknownType, beyond(UNKNOWN_TYPES, ratePerSecond, burst)])] : []),
     refused([
       tagged(TAG.pays),
       not(tagged(TAG.pays, 'zoneRate')),
       not(tagged(TAG.pays, 'accessList')),
+      ...(typed ? [not(ofUnknownType)] : []),
       beyond(THE_ACCOUNT, ratePerSecond, burst),
     ]),
     ...clientLimit(state, inForce),
@@ -138,6 +145,7 @@ function clientLimit({ clientRatePerSecond }: DnsdistState, { mode }: Rule): str
 }
 
 const notPaying = not(tagged(TAG.pays));
+const ofUnknownType = tagged(TAG.pays, 'unknownType');
 
 const paying = (reason: Reason, selectors: readonly RuleExpression[]): string =>
   rule('floodgate-pays', setTag(TAG.pays, reason), all(selectors));
