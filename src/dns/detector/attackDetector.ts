@@ -403,10 +403,8 @@ export class AttackDetector implements AnswerSink {
     this.#seededZones.add(zone);
     this.profile.seededZones = this.#seededZones.size;
     for (const other of this.zones.all())
-      if (zone !== this.zones.outside && other.previousRun.boundlessBy === zone.name) {
-        other.anyNameExists = true;
-        other.boundlessBy = zone.name;
-      }
+      if (zone !== this.zones.outside && other.previousRun.boundlessBy === zone.name)
+        other.markBoundless(zone.name);
     if (zone.previousRun.seeded === true && this.#restoredLately) this.noteSeeded(zone);
     else zone.awaitNames();
   }

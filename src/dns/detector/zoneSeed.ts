@@ -130,9 +130,6 @@ export class ZoneSeed {
 
   #markBoundless(name: Uint8Array): void {
     const zone = this.#detector.zones.addWire(name);
-    if (zone === undefined) return;
-    zone.anyNameExists = true;
-    zone.boundlessBy = this.#zoneName;
-    this.#boundless.add(zone);
+    if (zone?.markBoundless(this.#zoneName)) this.#boundless.add(zone);
   }
 }

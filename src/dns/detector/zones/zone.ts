@@ -133,6 +133,18 @@ export class Zone {
     this.#updateByRate();
   }
 
+  /**
+   * Marks the zone as one in which every name exists. `by`: name of the zone that contains the wildcard or delegation.
+   * Returns false, and changes nothing, if another zone contains it and this zone has a seed of its own: its names are
+   * or will be known.
+   */
+  markBoundless(by: string): boolean {
+    if (by !== this.name && (this.seed.known || this.seed.expected)) return false;
+    this.boundlessBy = by;
+    this.anyNameExists = true;
+    return true;
+  }
+
   /** Policy that covers the zone: its own, or that of the closest zone above it that has one. */
   get policy(): ZonePolicy | undefined {
     return this.#policy;
@@ -186,7 +198,13 @@ export class Zone {
    */
   awaitNames(): void {
     this.seed.expected = true;
+    this.#ignoreParent();
     this.#updateAwaiting();
+  }
+
+  /** Removes the mark that a parent's delegation or wildcard set before this zone had a seed of its own. */
+  #ignoreParent(): void {
+    if (this.boundlessBy !== this.name) this.anyNameExists = false;
   }
 
   /** Marks the zone as seeded. Discards earlier counts of unknown names. */
@@ -198,6 +216,7 @@ export class Zone {
       this.usual.resetUnknown(this.#usualUnknown);
     }
     this.seed.known = true;
+    this.#ignoreParent();
     this.#updateAwaiting();
     this.#setAlarm();
   }
