@@ -57,6 +57,16 @@ describe('the configuration', () => {
 
   const REFUSED: readonly (readonly [what: string, sources: Sources, names: readonly string[]])[] = [
     [
+      'a region that no rule can name',
+      { file: 'dns:\n  region: Zürich\n' },
+      ['dns.region in floodgate.yaml is "Zürich"', '1 to 64 visible ASCII characters without spaces'],
+    ],
+    [
+      'a datacenter with a blank',
+      { environment: { FLOODGATE_DNS_DATACENTER: 'new york' } },
+      ['FLOODGATE_DNS_DATACENTER is "new york"', '1 to 64 visible ASCII characters without spaces'],
+    ],
+    [
       'a port that is too large',
       { environment: { FLOODGATE_PORT: '65536' } },
       ['FLOODGATE_PORT', '65536', '65535'],

@@ -465,6 +465,14 @@ const Thresholds = group({
   ),
 });
 
+/** Limits of the name of a region or datacenter. They are those of the name of a rule for such a location. */
+const LOCATION = {
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[\\x21-\\x7e]+$',
+  allowed: '1 to 64 visible ASCII characters without spaces',
+};
+
 const Dns = group({
   account: Type.Optional(
     Type.String({
@@ -476,14 +484,13 @@ const Dns = group({
     }),
   ),
   region: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'Region of the guard, as in rules.',
-    }),
+    Type.String({ ...LOCATION, description: 'Region of the guard, as in rules. Case makes no difference.' }),
   ),
   datacenter: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Data center of the guard, as in rules.' }),
+    Type.String({
+      ...LOCATION,
+      description: 'Data center of the guard, as in rules. Case makes no difference.',
+    }),
   ),
   listen: Type.Array(Type.String(ADDRESS_AND_PORT), {
     default: ['127.0.0.1:5300'],

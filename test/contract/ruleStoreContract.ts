@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   type AuditFilter,
   type AuditLog,
+  effectiveRule,
   KeyReused,
   MAX_RULES_PER_ACCOUNT,
   MAX_VALID_TOKENS,
@@ -11,6 +12,7 @@ import {
   type NewRule,
   type Rule,
   type RuleStore,
+  ruleFormat,
   type TokenStore,
   TooManyRules,
   TooManyTokens,
@@ -90,6 +92,21 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await rules.list('a')).toEqual([rule]);
         expect(await rules.get('b', rule.id)).toBeUndefined();
         expect(await rules.list('b')).toEqual([]);
+      }));
+
+    it('a stored name of a location that a new rule cannot have is read, listed, updated and deleted', () =>
+      withStores(async ({ rules }) => {
+        // The service accepted such names before. The store does not check them.
+        const { rule } = await rules.create('a', { ...fields, name: 'Zürich 大阪' }, { actor });
+        expect(() => ruleFormat.checkNewRule({ ...fields, name: rule.name })).toThrow(/visible ASCII/);
+        expect([await rules.get('a', rule.id), await rules.list('a')]).toEqual([rule, [rule]]);
+        const decide = (stored: Rule) => ruleFormat.checkRulePatch(stored, { ...stored, mode: 'disabled' });
+        await rules.update('a', rule.id, { decide, actor });
+        const [updated] = await rules.list('a');
+        expect(updated).toMatchObject({ name: rule.name, mode: 'disabled' });
+        expect(effectiveRule(await rules.list('a'), { region: 'zürich 大阪' })).toEqual(updated);
+        await rules.delete('a', rule.id, { check: allow, actor });
+        expect(await rules.list('a')).toEqual([]);
       }));
 
     it('the list is frozen, and the same object until a rule of the account changes', () =>

@@ -80,7 +80,27 @@ describe('POST …/rules', () => {
 
   it('keeps names of up to 64 characters unchanged, in any script and case', async () => {
     for (const name of ['n'.repeat(64), '🌊'.repeat(64), 'WEUR', 'wnam', 'Ōsaka 大阪'])
+      expect((await create(freshPath(), { scope: 'global', name })).name).toBe(name);
+    for (const name of ['n'.repeat(64), 'WEUR', 'wnam', '!"#~'])
       expect((await create(freshPath(), { scope: 'region', name })).name).toBe(name);
+  });
+
+  it('rejects names of regions and datacenters that are not visible ASCII', async () => {
+    for (const scope of ['region', 'datacenter'])
+      for (const name of ['Zürich', '大阪', '\u212aln', 'new york', 'a\u00a0b']) {
+        const sent = { method: 'POST', path: freshPath(), body: { ...newRule, scope, name } };
+        const { status, json } = await call(server, sent);
+        expect([status, json.errors]).toEqual([
+          400,
+          [
+            {
+              code: 10001,
+              message: `name must be a string of 1 to 64 visible ASCII characters without spaces, because the scope is region or datacenter; got ${JSON.stringify(name)}`,
+              source: { pointer: '/name' },
+            },
+          ],
+        ]);
+      }
   });
 
   it('trims blanks around a name', async () => {

@@ -182,12 +182,12 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
 
   it('find nothing to do for an exported file, with any rule names', async () => {
     for (const fields of [
-      { name: 'b' },
+      { name: 'ōsaka: 🌊' },
       region('WEUR', { mode: 'disabled' }),
       { scope: 'datacenter', name: '123' },
       { scope: 'datacenter', name: 'yes' },
-      { scope: 'datacenter', name: '#: {[' },
-      { scope: 'datacenter', name: 'ōsaka 🌊' },
+      { scope: 'datacenter', name: '#:{[' },
+      { scope: 'datacenter', name: '-' },
     ])
       await create('p4', fields);
     const exported = await run('p4', 'export');

@@ -2,8 +2,8 @@ import Type, { type TObject } from 'typebox';
 import { describeValue, type Fault, InvalidRule, pointerTo } from '../invalidRule.ts';
 import type { NewRule, Rule, RuleSettings } from '../rule.ts';
 import { type FieldSchema, fieldsOf, typeofField } from './fieldSchema.ts';
-import { ObjectChecker, plainObject } from './objectChecker.ts';
-import { trimName } from './ruleName.ts';
+import { type Members, ObjectChecker, plainObject } from './objectChecker.ts';
+import { allowedLocation, isLocationName, trimName } from './ruleName.ts';
 import { fixedMembers, ruleSchema, serviceMembers } from './ruleSchema.ts';
 import { type RuleSchemas, ruleSchemasOf } from './ruleSchemas.ts';
 
@@ -60,6 +60,8 @@ export class RuleFormat {
   checkNewRule(body: unknown): NewRule {
     const members = plainObject(body);
     const faults = this.#newRuleChecker.faultsOf(members);
+    const isNameValid = faults.every(({ pointer }) => pointer !== pointerTo('name'));
+    if (isNameValid) faults.push(...locationFaults(members));
     if (faults.length > 0) throw new InvalidRule(faults);
     const rule = { ...this.#defaults, ...members } as NewRule; // its members were just checked against the schema
     return { ...pick(rule, this.newRuleMembers), name: trimName(rule.name) };
@@ -136,6 +138,17 @@ export class RuleFormat {
 
 /** Format of rules in this release of Floodgate. */
 export const ruleFormat = new RuleFormat();
+
+/**
+ * Returns a fault if a new rule for a region or datacenter has a name that is valid only for a global rule. Stored rules
+ * are not checked, because an earlier release accepted such names.
+ */
+function locationFaults({ scope, name }: Members): Fault[] {
+  if (typeof name !== 'string' || (scope !== 'region' && scope !== 'datacenter')) return [];
+  if (isLocationName(trimName(name))) return [];
+  const message = `name must be ${allowedLocation}; got ${describeValue(name)}`;
+  return [{ pointer: pointerTo('name'), message }];
+}
 
 function changeFault(stored: Rule, member: keyof Rule, value: unknown): Fault | undefined {
   if (value === stored[member]) return undefined;

@@ -21,6 +21,15 @@ export const namePattern = `^[${blank}]*${edge}(?:${inner}{0,${MAX_NAME_CHARACTE
 /** Description of a valid rule name, for error messages. */
 export const allowedName = `a string of 1 to ${MAX_NAME_CHARACTERS} visible characters`;
 
+/** Description of a valid name of a region or datacenter, for error messages. */
+export const allowedLocation = `a string of 1 to ${MAX_NAME_CHARACTERS} visible ASCII characters without spaces, because the scope is region or datacenter`;
+
+/**
+ * Returns whether a trimmed name is valid for a region or datacenter. Only ASCII has the same lower case in every
+ * language and library.
+ */
+export const isLocationName = (name: string): boolean => /^[!-~]+$/.test(name);
+
 /** Returns a rule name as it is stored: without surrounding blanks, otherwise unchanged. */
 export function trimName(name: string): string {
   return name.trim();

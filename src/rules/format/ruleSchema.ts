@@ -35,7 +35,7 @@ export const ruleSchema = Type.Object(
     ),
     name: Type.String({
       pattern: namePattern,
-      description: `1 to ${MAX_NAME_CHARACTERS} visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax; for global, a label.`,
+      description: `1 to ${MAX_NAME_CHARACTERS} visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax: visible ASCII characters without spaces. For global, a label.`,
     }),
     mode: oneOf(
       ['enabled', 'monitoring', 'disabled'],
