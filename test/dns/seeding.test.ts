@@ -8,6 +8,7 @@ import { AttackDetector, ZoneSeed } from '../../src/dns/detector/index.ts';
 import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { readMasterFile, type ZoneSource } from '../../src/dns/zones/index.ts';
+import { type Log, QUIET } from '../../src/platform/logging/index.ts';
 import { until } from '../support/until.ts';
 import { atEnd } from './support/atEnd.ts';
 import { openUdpClient } from './support/clients.ts';
@@ -21,11 +22,12 @@ beforeEach(async () => {
   atEnd(() => rm(folder, { recursive: true, force: true }));
 });
 
-async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
+async function guard(zones: readonly ZoneSource[], store?: DnsStore, log?: Log): Promise<Guard> {
   const { guard: started, stop } = await startGuardInFront(RULE, {
     zones,
     seed: false,
     ...(store && { profileStore: store, queryStatsStore: store }),
+    ...(log && { log }),
   });
   await started.seeding.tried;
   return { ...started, stop };
@@ -71,6 +73,64 @@ describe('a zone file', () => {
     await writeFile(file, ZONE_TEXT);
     await until('the zone to be seeded', () => started.detector.ready);
     expectZoneKnown(started);
+  });
+});
+
+describe('a zone file with included files', () => {
+  it('is read again when an included file changes, and keeps its names while a file is missing', async () => {
+    const write = async (name: string, text: string): Promise<void> => {
+      await writeFile(join(folder, `${name}.new`), text);
+      await rename(join(folder, `${name}.new`), join(folder, name));
+    };
+    await write('zone', `${ZONE_TEXT}\n$INCLUDE hosts inner\n`);
+    await write('hosts', 'one A 192.0.2.1\n$INCLUDE more\n');
+    await write('more', '$GENERATE 1-9 g$ A 192.0.2.$\n');
+    const failures: string[] = [];
+    const log = { ...QUIET, warn: (fields: object) => void failures.push(JSON.stringify(fields)) };
+    const started = await guard([{ name: ZONE_NAME, file: join(folder, 'zone') }], undefined, log);
+    atEnd(() => started.stop());
+    expectZoneKnown(started);
+    const known = (name: string): boolean => knows(started, `${name}.inner.${ZONE_NAME}`);
+    expect(['one', 'g1', 'g9', 'g10', 'two'].map(known)).toEqual([true, true, true, false, false]);
+    await write('more', '$GENERATE 10-11 g$ A 192.0.2.$\n');
+    await until('the names of the innermost file to be known', () => known('g11'));
+    await rm(join(folder, 'more'));
+    await until('the read to fail', () => failures.some((line) => line.includes('ENOENT')));
+    expect(known('g11')).toBe(true);
+    await write('more', 'two A 192.0.2.1\n');
+    await until('the new name to be known', () => known('two'));
+  });
+});
+
+describe('a parent and a child zone in files', () => {
+  const CHILD = `sub.${ZONE_NAME}`;
+  const CHILD_TEXT = '@ SOA ns h 1 3600 600 86400 60\n@ NS ns\nwww A 192.0.2.81\n';
+  it('are both judged by names, in any order, also if the child is read late or a later read fails', async () => {
+    const parent = { name: ZONE_NAME, file: join(folder, 'parent') };
+    const child = { name: CHILD, file: join(folder, 'child') };
+    await writeFile(parent.file, ZONE_TEXT);
+    for (const zones of [
+      [parent, child],
+      [child, parent],
+    ]) {
+      await rm(child.file, { force: true });
+      const started = await guard(zones);
+      const zone = () => started.detector.zones.get(CHILD);
+      // The first read of the child has failed, and its parent is seeded.
+      expect(knows(started, `www.${ZONE_NAME}`)).toBe(true);
+      expect([zone()?.byRate, zone()?.awaitsNames]).toEqual([false, true]);
+      await writeFile(child.file, CHILD_TEXT);
+      await until('the child to be seeded', () => knows(started, `www.${CHILD}`));
+      expect([zone()?.byRate, zone()?.seeded]).toEqual([false, true]);
+      await writeFile(child.file, `${CHILD_TEXT}new A 192.0.2.82\nbad line\n`);
+      await writeFile(parent.file, `${ZONE_TEXT}\nlater${zones.indexOf(child)} A 192.0.2.7\n`);
+      await until('the parent to be read again', () =>
+        knows(started, `later${zones.indexOf(child)}.${ZONE_NAME}`),
+      );
+      await until('the changed child to be read', () => knows(started, `new.${CHILD}`));
+      expect([zone()?.byRate, knows(started, `www.${CHILD}`)]).toEqual([false, true]);
+      await started.stop();
+    }
   });
 });
 

@@ -1,8 +1,9 @@
 /**
  * Parses zone files (RFC 1035, 5). The data of a record is only split into words, so that files with record types
- * that the parser does not know can be read. $INCLUDE and $GENERATE are rejected.
+ * that the parser does not know can be read. Does no I/O: zoneFile.ts reads the files of $INCLUDE.
  */
 import { nameToWire, typeNumber } from '../protocol/index.ts';
+import { parseRange, parseTemplate, TemplateError } from './generate.ts';
 
 export interface MasterRecord {
   readonly owner: Uint8Array;
@@ -16,12 +17,47 @@ export interface MasterRecord {
   readonly line: number;
 }
 
-/** Thrown for an error in a zone file. The message contains the line number and the reason. */
+/** Thrown for an error in a zone file. The message contains the file, if known, the line number and the reason. */
 export class MasterFileError extends Error {
-  constructor(line: number, why: string) {
-    super(`zone file, line ${line}: ${why}`);
+  readonly line: number;
+  readonly why: string;
+
+  constructor(line: number, why: string, file?: string) {
+    super(`zone file${file === undefined ? '' : ` ${file}`}, line ${line}: ${why}`);
     this.name = 'MasterFileError';
+    this.line = line;
+    this.why = why;
   }
+}
+
+/** Where the parser is in one file. An included file starts with its own. */
+export interface Position {
+  /** Domain name, as text with a trailing dot, that is appended to relative names. */
+  readonly origin: string;
+  /** Owner of a record whose line starts with a blank. */
+  readonly owner: Uint8Array | undefined;
+}
+
+/** An $INCLUDE directive. The records of the file belong at this position; then the records of this file continue. */
+export class Include {
+  readonly file: string;
+  readonly start: Position;
+  readonly line: number;
+
+  constructor(file: string, start: Position, line: number) {
+    this.file = file;
+    this.start = start;
+    this.line = line;
+  }
+}
+
+/** State that a zone file and its included files share. */
+export interface ZoneState {
+  /** TTL of records without a TTL. Like BIND, an included file may change it for the lines that follow. */
+  defaultTtl: number;
+  /** Number of names that $GENERATE may still produce, and the number at the start. */
+  namesLeft: number;
+  readonly maxNames: number;
 }
 
 interface Entry {
@@ -39,24 +75,118 @@ const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Yields the records of a zone file. `origin`: zone name. Throws `MasterFileError` at the first invalid line. */
+/** Default maximum number of names that $GENERATE produces in one zone: the default of `dns.maxNames`. */
+const DEFAULT_MAX_NAMES = 1_000_000;
+
+export const newZoneState = (maxNames = DEFAULT_MAX_NAMES): ZoneState => ({
+  defaultTtl: DEFAULT_TTL_SECONDS,
+  namesLeft: maxNames,
+  maxNames,
+});
+
+export const startOf = (zone: string): Position => ({
+  origin: zone.endsWith('.') ? zone : `${zone}.`,
+  owner: undefined,
+});
+
+/**
+ * Yields the records of a zone file that includes no other file. `origin`: zone name. Throws `MasterFileError` at the
+ * first invalid line.
+ */
 export function* readMasterFile(text: string, origin: string): Generator<MasterRecord> {
-  let currentOrigin = origin.endsWith('.') ? origin : `${origin}.`;
-  let defaultTtl = DEFAULT_TTL_SECONDS;
-  let owner: Uint8Array | undefined;
+  for (const item of parseMasterFile(text, startOf(origin), newZoneState())) {
+    if (item instanceof Include)
+      throw new MasterFileError(
+        item.line,
+        '$INCLUDE is not allowed here: this text does not belong to a folder',
+      );
+    yield item;
+  }
+}
+
+/** Yields the records and the $INCLUDE directives of one file. Throws `MasterFileError` at the first invalid line. */
+export function* parseMasterFile(
+  text: string,
+  start: Position,
+  state: ZoneState,
+): Generator<MasterRecord | Include> {
+  let { origin, owner } = start;
   for (const entry of entries(text)) {
     const [first = '', second = ''] = entry.words;
     if (first.startsWith('$')) {
       const directive = first.toUpperCase();
-      if (directive === '$ORIGIN') currentOrigin = absolute(second, currentOrigin);
-      else if (directive === '$TTL') defaultTtl = ttlSeconds(second, entry.line);
-      else throw new MasterFileError(entry.line, `unsupported directive ${first}: use $ORIGIN or $TTL`);
+      if (directive === '$ORIGIN') origin = absolute(second, origin);
+      else if (directive === '$TTL') state.defaultTtl = ttlSeconds(second, entry.line);
+      else if (directive === '$INCLUDE') yield includeOf(entry, { origin, owner });
+      else if (directive === '$GENERATE') yield* generated(entry, origin, state);
+      else
+        throw new MasterFileError(
+          entry.line,
+          `unsupported directive ${first}: use $ORIGIN, $TTL, $INCLUDE or $GENERATE`,
+        );
       continue;
     }
-    if (!entry.startsBlank) owner = wireAt(first, currentOrigin, entry.line);
+    if (!entry.startsBlank) owner = wireAt(first, origin, entry.line);
     if (owner === undefined) throw new MasterFileError(entry.line, 'the first record has no owner');
-    yield { owner, origin: currentOrigin, ...dataOf(entry, defaultTtl) };
+    yield { owner, origin, ...dataOf(entry, state.defaultTtl) };
   }
+}
+
+/** `$INCLUDE FILE [ORIGIN]` (RFC 1035, 5.1). */
+function includeOf({ words, line }: Entry, { origin, owner }: Position): Include {
+  const [, file = '', domain, extra] = words;
+  if (file === '' || extra !== undefined)
+    throw new MasterFileError(line, '$INCLUDE needs a file, optionally followed by an origin');
+  if (domain === undefined) return new Include(file, { origin, owner }, line);
+  wireAt(domain, origin, line);
+  return new Include(file, { origin: absolute(domain, origin), owner }, line);
+}
+
+/** Maximum length of the data of $GENERATE, as in BIND. */
+const MAX_GENERATED_CHARACTERS = 65_535;
+
+/** `$GENERATE RANGE OWNER [TTL] [CLASS] TYPE DATA`, as in BIND. Yields a record for each number of the range. */
+function* generated(entry: Entry, origin: string, state: ZoneState): Generator<MasterRecord> {
+  const { line } = entry;
+  const [, numbers = '', lhs = '', ...rest] = entry.words;
+  const atLine = <T>(make: () => T): T => {
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      throw new MasterFileError(line, error.message);
+    }
+  };
+  const range = atLine(() => parseRange(numbers));
+  const { type, ttlSeconds, data } = dataOf({ line, startsBlank: true, words: rest }, state.defaultTtl);
+  if (isMetaType(type)) throw new MasterFileError(line, `$GENERATE cannot produce ${type} records`);
+  if (data.length === 0)
+    throw new MasterFileError(line, '$GENERATE needs a range, an owner, a type and data');
+  // In BIND, the data is one word, in quotes if it has several fields.
+  const rhs = data.join(' ').replaceAll('\\"', '"');
+  if (lhs.length + rhs.length > MAX_GENERATED_CHARACTERS)
+    throw new MasterFileError(line, `$GENERATE allows at most ${MAX_GENERATED_CHARACTERS} characters`);
+  if (range.count > state.namesLeft)
+    throw new MasterFileError(
+      line,
+      `$GENERATE ${numbers} produces ${range.count} names: a zone may have at most ${state.maxNames} generated names (dns.maxNames), and ${state.namesLeft} are left`,
+    );
+  state.namesLeft -= range.count;
+  const [ownerOf, textOf] = atLine(() => [parseTemplate(lhs), parseTemplate(rhs)] as const);
+  for (let at = range.start; at <= range.stop; at += range.step) {
+    const owner = wireAt(
+      atLine(() => ownerOf(at)),
+      origin,
+      line,
+    );
+    yield { owner, origin, type, ttlSeconds, data: wordsOf(atLine(() => textOf(at))), line };
+  }
+}
+
+/** Types that exist only in messages: OPT (41) and the types from 128 to 255 (RFC 6895, 3.1). */
+function isMetaType(type: string): boolean {
+  const number = typeNumber(type) ?? 0;
+  return number === 41 || (number >= 128 && number <= 255);
 }
 
 /** Matches names that end with a dot that is not escaped. */
@@ -113,6 +243,18 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
+const TOKEN = /"((?:[^"\\]|\\.)*)"|;.*|[()]|(?:\\.|[^\s()";])+/g;
+
+/** Returns the words of record data that $GENERATE has produced. */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const [token, quoted] of text.matchAll(TOKEN)) {
+    if (token.startsWith(';')) break;
+    if (token !== '(' && token !== ')') words.push(quoted ?? token);
+  }
+  return words;
+}
+
 /** Yields the words of each record or directive. Joins lines inside parentheses. Skips comments and blank lines. */
 function* entries(text: string): Generator<Entry> {
   let words: string[] = [];
@@ -127,7 +269,7 @@ function* entries(text: string): Generator<Entry> {
       startsBlank = /^\s/.test(source);
       words = [];
     }
-    for (const [token, quoted] of source.matchAll(/"((?:[^"\\]|\\.)*)"|;.*|[()]|(?:\\.|[^\s()";])+/g)) {
+    for (const [token, quoted] of source.matchAll(TOKEN)) {
       if (token.startsWith(';')) break;
       if (token === '(') depth++;
       else if (token === ')') depth--;

@@ -1,15 +1,13 @@
 /** Adds the names of the configured zones to the profile: reads each zone at the start and after each change. */
 
 import { setMaxListeners } from 'node:events';
-// `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
-import { promises as files } from 'node:fs';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
-import { readMasterFile } from './masterFile.ts';
 import { inTimeSlices, TimeSlices } from './timeSlices.ts';
 import type { TsigKey } from './tsigKey.ts';
+import { versionOfFiles, ZoneFile } from './zoneFile.ts';
 import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
@@ -18,7 +16,7 @@ export type ZoneSource =
   | { readonly name: string; readonly file: string }
   | { readonly name: string; readonly transferFrom: ServerAddress; readonly key?: TsigKey | undefined };
 
-/** Interval of checks whether a zone has changed. A check is a `stat` of its file, or an SOA query to its server. */
+/** Interval of checks whether a zone has changed. A check is a `stat` of its files, or an SOA query to its server. */
 const CHECK_MS = 2000;
 /** Maximum interval of these checks. The interval doubles with each consecutive failure. */
 const MAX_CHECK_MS = 16_000;
@@ -106,12 +104,15 @@ class ZoneSeeder {
   readonly #parts: Parts;
   #onTried: () => void = () => {};
   #version: string | undefined;
+  /** Paths of the zone file and the files that it includes. Empty if the zone is transferred. */
+  #paths: readonly string[];
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: ZoneSource, parts: Parts) {
     this.source = source;
     this.#parts = parts;
+    this.#paths = 'file' in source ? [source.file] : [];
     this.tried = new Promise((resolve) => {
       this.#onTried = resolve;
     });
@@ -144,10 +145,10 @@ class ZoneSeeder {
   async #check(onProgress: () => void): Promise<void> {
     const { log, signal, onSeeded } = this.#parts;
     try {
-      const version = await versionOf(this.source, signal);
+      const version = await this.#versionNow();
       if (version !== this.#version) {
         const startedMs = performance.now();
-        const seeded = await this.#seed(onProgress);
+        const seeded = await this.#seed(version, onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
         log.info({ ...seeded, seconds }, 'zone seeded');
         if (seeded.skipped > 0)
@@ -157,7 +158,6 @@ class ZoneSeeder {
           );
         onSeeded?.();
       }
-      this.#version = version;
       this.known = true;
       this.failure = undefined;
       this.#failures = 0;
@@ -166,13 +166,32 @@ class ZoneSeeder {
     }
   }
 
-  async #seed(onProgress: () => void): Promise<SeedResult> {
+  /** Returns a text that changes when the zone changes: its serial, or the versions of its files. */
+  async #versionNow(): Promise<string> {
+    const { source } = this;
+    if ('file' in source) return versionOfFiles(this.#paths);
+    const { signal } = this.#parts;
+    return String(await serialOf(source.name, source.transferFrom, { key: source.key, signal }));
+  }
+
+  /** Adds the names of the zone. `version`: version of a transferred zone. */
+  async #seed(version: string, onProgress: () => void): Promise<SeedResult> {
+    const { source } = this;
     const { detector, onName, turns, signal } = this.#parts;
-    const seed = new ZoneSeed({ zone: this.source.name }, { detector, onName });
+    const { maxNames } = detector.profile.options;
+    const seed = new ZoneSeed({ zone: source.name }, { detector, onName });
+    const reading =
+      'file' in source
+        ? new ZoneFile(source.file, source.name, { maxNames, signal })
+        : {
+            records: () =>
+              transferZone(source.name, source.transferFrom, { key: source.key, signal, onProgress }),
+            version,
+            paths: [],
+          };
     this.busy = true;
     try {
-      const records = await recordsOf(this.source, signal, onProgress);
-      for await (const { owner, type } of inTimeSlices(records, turns, onProgress)) {
+      for await (const { owner, type } of inTimeSlices<SeedRecord>(reading.records(), turns, onProgress)) {
         signal.throwIfAborted();
         seed.add(owner, type);
       }
@@ -180,6 +199,8 @@ class ZoneSeeder {
       this.busy = false;
     }
     signal.throwIfAborted();
+    this.#paths = reading.paths;
+    this.#version = reading.version;
     return seed.finish();
   }
 
@@ -198,29 +219,12 @@ class ZoneSeeder {
   }
 }
 
-/** Returns the server for which `ZoneSlots` counts a read of the zone. All files count as one server. */
-const serverOf = (source: ZoneSource): string =>
-  'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
-
-async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<string> {
-  if ('transferFrom' in source)
-    return String(await serialOf(source.name, source.transferFrom, { key: source.key, signal }));
-  const { mtimeMs, size, ino } = await files.stat(source.file);
-  return `${mtimeMs} ${size} ${ino}`;
-}
-
 /** The fields of a DNS record that are needed to add its owner to the profile. */
 interface SeedRecord {
   readonly owner: Uint8Array;
   readonly type: string;
 }
 
-async function recordsOf(
-  source: ZoneSource,
-  signal: AbortSignal,
-  onProgress: () => void,
-): Promise<Iterable<SeedRecord> | AsyncIterable<SeedRecord>> {
-  if ('transferFrom' in source)
-    return transferZone(source.name, source.transferFrom, { key: source.key, signal, onProgress });
-  return readMasterFile(await files.readFile(source.file, { encoding: 'utf8', signal }), source.name);
-}
+/** Returns the server for which `ZoneSlots` counts a read of the zone. All files count as one server. */
+const serverOf = (source: ZoneSource): string =>
+  'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';

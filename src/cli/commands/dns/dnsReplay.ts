@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AttackDetector, ZoneSeed } from '../../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../../dns/replay/index.ts';
-import { readMasterFile } from '../../../dns/zones/index.ts';
+import { ZoneFile } from '../../../dns/zones/index.ts';
 import { profileSensitivities, type Rule, sensitivities } from '../../../rules/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
@@ -91,7 +90,7 @@ async function seed(detector: AttackDetector, text: string): Promise<void> {
   const name = text.slice(0, equals);
   try {
     const zone = new ZoneSeed({ zone: name }, { detector });
-    for (const { owner, type } of readMasterFile(await readFile(text.slice(equals + 1), 'utf8'), name))
+    for await (const { owner, type } of new ZoneFile(text.slice(equals + 1), name).records())
       zone.add(owner, type);
     zone.finish();
   } catch (error) {
