@@ -15,7 +15,7 @@ export interface components {
              * @enum {string}
              */
             scope: "global" | "region" | "datacenter";
-            /** @description 1 to 64 visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax; for global, a label. */
+            /** @description 1 to 64 visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax: visible ASCII characters without spaces. For global, a label. */
             name: string;
             /**
              * @description enabled drops queries, monitoring counts the queries that it would drop, disabled does neither.
@@ -54,7 +54,7 @@ export interface components {
              * @enum {string}
              */
             scope: "global" | "region" | "datacenter";
-            /** @description 1 to 64 visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax; for global, a label. */
+            /** @description 1 to 64 visible characters. For the scopes region and datacenter, the name of the location, such as WEUR or lax: visible ASCII characters without spaces. For global, a label. */
             name: string;
             /**
              * @description enabled drops queries, monitoring counts the queries that it would drop, disabled does neither.
