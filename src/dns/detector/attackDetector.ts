@@ -473,7 +473,10 @@ export class AttackDetector implements AnswerSink {
   /** Marks seeded zones whose names do not all fit into the profile. They are judged by query rate, not by names. */
   #noteIncomplete(): void {
     const { incompleteZones } = this.profile;
-    for (const zone of this.#seededZones) zone.setIncomplete(zone.seeded && incompleteZones.has(zone.number));
+    for (const zone of this.#seededZones) {
+      const isIncomplete = incompleteZones.has(zone.number) || zone.seed.wasIncomplete;
+      zone.setIncomplete(zone.seeded && isIncomplete);
+    }
   }
 
   /** Returns the seconds since the last tick: 1 at the first one, and at most ten minutes. */

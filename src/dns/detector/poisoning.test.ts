@@ -242,6 +242,10 @@ describe('a seed', () => {
     expect(seed(detector, OTHER, names(OTHER)).skipped).toBe(0);
     expect(knownOf(detector, names(OTHER))).toHaveLength(300);
     expect(detector.zones.get(OTHER)?.byRate).toBe(false);
+    // The zone is read again, and the read fails.
+    new ZoneSeed({ zone: ZONE }, { detector });
+    detector.tick(NOW);
+    expect(detector.zones.get(ZONE)?.byRate).toBe(true);
     seed(detector, ZONE, many.slice(0, 500));
     detector.tick(NOW);
     expect(detector.zones.get(ZONE)?.byRate).toBe(false);

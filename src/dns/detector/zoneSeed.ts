@@ -70,7 +70,8 @@ export class ZoneSeed {
     this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
     this.#seed = { zone: this.#zone?.number ?? 0, generation: this.#zone?.seed.begin() ?? 0 };
-    detector.profile.incompleteZones.delete(this.#seed.zone);
+    const wasIncomplete = detector.profile.incompleteZones.delete(this.#seed.zone);
+    if (wasIncomplete && this.#zone !== undefined) this.#zone.seed.wasIncomplete = true;
   }
 
   /** Adds the owner of a record (in wire form) to the profile. `type`: type of the record. */
@@ -93,8 +94,9 @@ export class ZoneSeed {
   finish(): SeedResult {
     for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.anyNameExists = false;
-    this.#zone?.seed.end();
     if (this.#zone !== undefined) {
+      this.#zone.seed.end();
+      this.#zone.seed.wasIncomplete = false;
       this.#zone.seed.listsAddresses =
         this.#addresses >= MIN_ADDRESSES && this.#addresses >= MIN_ADDRESS_SHARE * this.#owners;
       this.#detector.noteSeeded(this.#zone);

@@ -10,6 +10,8 @@ export class SeedState {
   incomplete = false;
   /** Whether nearly all listed names are reversed addresses, as in a blocklist. Most queried addresses are not listed. */
   listsAddresses = false;
+  /** Whether some names of the last finished seeding did not fit. Remains true while the zone is read again. */
+  wasIncomplete = false;
   /** Number of finished seedings, modulo 8. Names that the last seeding did not add have another generation. */
   generation = 0;
   #isReading = false;
