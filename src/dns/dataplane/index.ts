@@ -5,4 +5,7 @@
 export type { DataPlane, DataPlaneContext, MakeDataPlane } from './dataPlane.ts';
 export type { DnsServer } from './dnsServer.ts';
 export { PacketFaults } from './packetFaults.ts';
+export { PendingTimes } from './pendingTimes.ts';
 export { PendingUserQueries } from './pendingUserQueries.ts';
+export { newResponseTimes, ResponseTimes, TimeCounts } from './responseTimes.ts';
+export { UpstreamHealth } from './upstreamHealth.ts';
