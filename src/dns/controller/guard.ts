@@ -98,6 +98,7 @@ export async function startGuard<P extends DataPlane>(
   const profile = persistProfile(detector, { profileStore, log });
   const timer = setInterval(() => {
     const nowMs = Date.now();
+    detector.setUpstreamsHealthy(dataPlane.upstreamsHealthy(nowMs), nowMs);
     detector.tick(nowMs);
     dataPlane.tick(nowMs);
     rates.sample(nowMs);

@@ -36,6 +36,11 @@ export function registerGuardMetrics({ detector, stats, dataPlane }: Guard, regi
   gauge('floodgate_dns_bucket_burst', 'Capacity of the bucket in tokens.', () => detector.bucketSize().burst);
   gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (detector.attack ? 1 : 0));
   gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(detector));
+  gauge(
+    'floodgate_dns_upstreams_healthy',
+    '1 if the DNS servers are healthy, 0 if overloaded or down.',
+    () => (detector.upstreamsHealthy ? 1 : 0),
+  );
   gauge('floodgate_dns_ready', '1 if the guard has learned enough to drop queries.', () =>
     detector.ready ? 1 : 0,
   );

@@ -27,6 +27,8 @@ export interface DataPlane {
   nameSeeded?(owner: Uint8Array): void;
   /** Called every second, after the attack detector has updated the state of its zones. */
   tick(nowMs: number): void;
+  /** Returns whether the DNS servers are healthy, for example by `UpstreamHealth`. Called every second. */
+  upstreamsHealthy(nowMs: number): boolean;
   /**
    * Returns how many times each verdict was applied, indexed by verdict. Without this method, the controller uses the
    * counters of the detector, which lack queries that the detector does not receive.

@@ -18,6 +18,7 @@ export interface GuardState {
   readonly answered: number;
   /** For each server, whether it is in use. */
   readonly inUse: readonly boolean[];
+  readonly areServersHealthy: boolean;
   readonly attacks: readonly Attack[];
 }
 
@@ -53,6 +54,7 @@ function state(): GuardState {
     names: guard.detector.profile.size,
     answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),
     inUse: guard.dataPlane.servers.map(({ up }) => up),
+    areServersHealthy: guard.detector.upstreamsHealthy,
     attacks: guard.attacks.open(),
   };
 }

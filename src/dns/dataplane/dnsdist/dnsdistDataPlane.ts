@@ -16,6 +16,7 @@ import {
   type SampleBatch,
   UserEnd,
   type Verdict,
+  verdictOf,
 } from '../../detector/index.ts';
 import {
   HEADER_BYTES,
@@ -25,7 +26,15 @@ import {
   readAnswer,
   readQuery,
 } from '../../protocol/index.ts';
-import { type DataPlane, type DataPlaneContext, PacketFaults, PendingUserQueries } from '../index.ts';
+import {
+  type DataPlane,
+  type DataPlaneContext,
+  PacketFaults,
+  PendingTimes,
+  PendingUserQueries,
+  ResponseTimes,
+  UpstreamHealth,
+} from '../index.ts';
 import { BusyNames } from './busyNames.ts';
 import { commandOf, compileRules, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
@@ -59,6 +68,7 @@ const FORGET_EVERY_TICKS = 3600;
 const USER_WAIT_MS = 3000;
 /** Maximum number of users' queries that wait for an answer (6 MB): 10,000 per second if no server answers. */
 const MAX_WAITING_USERS = 32_768;
+const PASSED = verdictOf('passed', 'none');
 const FAULT = 'dnstap frame dropped because of a bug in Floodgate; please report it';
 
 /** Controls any number of dnsdist nodes. A node that was unreachable gets all rules when it is reachable again. */
@@ -77,6 +87,8 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #question = new Question();
   readonly #samples = new LimitedSamples();
   readonly #users: PendingUserQueries;
+  readonly #responseTimes = new ResponseTimes();
+  readonly #upstreamHealth: UpstreamHealth;
   readonly #publishing = new SerialQueue();
   #isStarted = false;
   /** Zones whose names were in the names file at the start. dnsdist has these names, so the zones count as seeded. */
@@ -101,14 +113,17 @@ export class DnsdistDataPlane implements DataPlane {
     this.#verdicts = new DnsdistVerdicts(this.#nodes.map(({ console }) => console));
     this.#users = new PendingUserQueries(MAX_WAITING_USERS, (zone, end) => detector.countUser(zone, end));
     this.#faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
-    this.#tap = new DnstapServer((frame) => this.#learnFrom(frame), this.#faults);
+    this.#upstreamHealth = new UpstreamHealth(this.#responseTimes, log);
+    const onConnection = (): PendingTimes => new PendingTimes(this.#responseTimes);
+    const onFrame = (frame: TapFrame, pending: PendingTimes): void => this.#learnFrom(frame, pending);
+    this.#tap = new DnstapServer({ onConnection, onFrame }, this.#faults);
   }
 
   knownNames(): number {
     return this.#known.size;
   }
 
-  nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[] {
+  nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures' | 'serversUp'>[] {
     return this.#nodes;
   }
 
@@ -171,6 +186,15 @@ export class DnsdistDataPlane implements DataPlane {
     this.#sawAttack = this.#context.detector.attack;
     this.policyChanged();
     inBackground('counters of dnsdist', () => this.count());
+    for (const node of this.#nodes) inBackground('servers of dnsdist', () => node.readServers());
+  }
+
+  /** A node without a server in use answers none of its clients, even if other nodes work. */
+  upstreamsHealthy(nowMs: number): boolean {
+    for (const pending of this.#tap.pending()) pending.expire(nowMs);
+    const up = this.#nodes.flatMap(({ serversUp }) => serversUp ?? []);
+    const hasServer = up.length === 0 ? undefined : up.every((servers) => servers > 0);
+    return this.#upstreamHealth.update(nowMs, hasServer);
   }
 
   takeSamples(): readonly SampleBatch[] {
@@ -252,13 +276,15 @@ export class DnsdistDataPlane implements DataPlane {
     return commandOf(this.#rules(), this.#known.published, transfersAllow);
   }
 
-  #learnFrom(frame: TapFrame): void {
-    const { isAnswer, overUdp, client, message } = frame;
+  #learnFrom(frame: TapFrame, pending: PendingTimes): void {
+    const { isAnswer, overUdp, client, clientPort, timeMs, message } = frame;
     const { detector } = this.#context;
     const question = this.#question;
     const nowMs = Date.now();
+    pending.note(timeMs, nowMs);
     if (isAnswer) {
       if (!readAnswer(message, detector.key, question)) return;
+      if (overUdp) pending.answered(question, clientPort, message, timeMs);
       if (!this.#users.isEmpty) this.#users.answered(keyOf(frame, question), message);
       detector.learnAnswer(message, question, addressText(client), nowMs, !overUdp);
       if (detector.profile.find(question.hashHigh, question.hashLow) >= 0)
@@ -270,6 +296,8 @@ export class DnsdistDataPlane implements DataPlane {
     const address = addressText(client);
     const verdict = detector.decide(question, nowMs, address);
     this.#noteUser(frame, detector.userZone, verdict);
+    // dnsdist may answer a limited query itself, which dnstap does not report.
+    if (verdict === PASSED) pending.sent(question, clientPort, detector.userZone, timeMs);
     if (verdict >= FIRST_LIMITED && detector.samplesLimited)
       this.#samples.note(message, question.end, address);
     // If an attack has just begun, the rules are sent now instead of at the next tick.

@@ -1,7 +1,7 @@
 /** Receives dnstap (dnstap.info) over TCP: protobuf messages in Frame Streams. Parses only the needed fields. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { PacketFaults } from '../index.ts';
+import type { PacketFaults, PendingTimes } from '../index.ts';
 import { FrameStream } from './frameStream.ts';
 
 /** A DNS query or answer that a DNS server has recorded. */
@@ -12,7 +12,15 @@ export interface TapFrame {
   readonly client: Uint8Array;
   /** Port of the client, or 0 if the frame contains no port. */
   readonly clientPort: number;
+  /** Time of the query or answer by the clock of the DNS server, in milliseconds. 0 if the frame contains none. */
+  readonly timeMs: number;
   readonly message: Uint8Array;
+}
+
+export interface DnstapListener {
+  /** Called for each connection. The result is passed with each frame of the connection. */
+  onConnection(): PendingTimes;
+  onFrame(frame: TapFrame, pending: PendingTimes): void;
 }
 
 const CONTENT_TYPE = Buffer.from('protobuf:dnstap.Dnstap');
@@ -24,20 +32,26 @@ const UDP = 1;
 
 export class DnstapServer {
   frames = 0;
-  readonly #onFrame: (frame: TapFrame) => void;
+  readonly #listener: DnstapListener;
   readonly #faults: PacketFaults;
-  readonly #open = new Set<Socket>();
+  readonly #open = new Map<Socket, PendingTimes>();
   readonly #server: Server;
 
-  constructor(onFrame: (frame: TapFrame) => void, faults: PacketFaults) {
-    this.#onFrame = onFrame;
+  constructor(listener: DnstapListener, faults: PacketFaults) {
+    this.#listener = listener;
     this.#faults = faults;
     this.#server = createServer((socket) => {
-      this.#open.add(socket);
+      const pending = listener.onConnection();
+      this.#open.set(socket, pending);
       socket.on('close', () => this.#open.delete(socket));
       socket.on('error', () => socket.destroy());
-      this.#serve(socket);
+      this.#serve(socket, pending);
     });
+  }
+
+  /** Returns the queries that wait for an answer, by connection. */
+  pending(): Iterable<PendingTimes> {
+    return this.#open.values();
   }
 
   /** Listens on this address and returns the port. */
@@ -52,13 +66,13 @@ export class DnstapServer {
   }
 
   async close(): Promise<void> {
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#open.keys()) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #serve(socket: Socket): void {
+  #serve(socket: Socket, pending: PendingTimes): void {
     const frames = new FrameStream({
-      onFrame: (frame) => this.#frame(frame),
+      onFrame: (frame) => this.#frame(frame, pending),
       onControl: (frame) => answerControl(socket, frame),
     });
     socket.on('data', (chunk: Buffer) => {
@@ -66,11 +80,11 @@ export class DnstapServer {
     });
   }
 
-  #frame(frame: Buffer): void {
+  #frame(frame: Buffer, pending: PendingTimes): void {
     this.frames++;
     try {
       const tapFrame = readTapFrame(frame);
-      if (tapFrame !== undefined) this.#onFrame(tapFrame);
+      if (tapFrame !== undefined) this.#listener.onFrame(tapFrame, pending);
     } catch (error) {
       this.#faults.note(error, Date.now());
     }
@@ -102,7 +116,11 @@ const MESSAGE = {
   socketProtocol: 3,
   queryAddress: 4,
   queryPort: 6,
+  querySeconds: 8,
+  queryNanoseconds: 9,
   queryMessage: 10,
+  responseSeconds: 12,
+  responseNanoseconds: 13,
   responseMessage: 14,
 } as const;
 
@@ -118,14 +136,19 @@ export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const client = fields.get(MESSAGE.queryAddress);
   const port = fields.get(MESSAGE.queryPort);
   if (!(dns instanceof Uint8Array)) return undefined;
+  const seconds = fields.get(isAnswer ? MESSAGE.responseSeconds : MESSAGE.querySeconds);
+  const nanoseconds = fields.get(isAnswer ? MESSAGE.responseNanoseconds : MESSAGE.queryNanoseconds);
   return {
     isAnswer,
     overUdp: fields.get(MESSAGE.socketProtocol) === UDP,
     client: client instanceof Uint8Array ? client : new Uint8Array(),
     clientPort: typeof port === 'number' ? port : 0,
+    timeMs: numberOf(seconds) * 1000 + numberOf(nanoseconds) / 1_000_000,
     message: dns,
   };
 }
+
+const numberOf = (field: Uint8Array | number | undefined): number => (typeof field === 'number' ? field : 0);
 
 /** Returns the fields of a protobuf message by field number. Skips fields that exceed the message. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
@@ -157,6 +180,7 @@ function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
         break;
       }
       case 5:
+        if (at + 4 <= bytes.length) fields.set(number, uint32At(bytes, at));
         at += 4;
         break;
       default:
@@ -165,3 +189,6 @@ function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
   }
   return fields;
 }
+
+const uint32At = (bytes: Uint8Array, at: number): number =>
+  new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);

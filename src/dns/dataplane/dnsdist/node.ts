@@ -21,6 +21,10 @@ const UNREACHABLE =
 const REFUSED =
   'dnsdist rejected the rules and keeps the last ones; retrying every second. Check that it is version 1.7.3 or later, uses the output of `floodgate dns dnsdist-config`, and can read the folder of known names';
 
+/** Returns the number of servers that are up. The console of dnsdist prints only texts. */
+const COUNT_SERVERS =
+  'local up=0 for _,server in ipairs(getServers()) do if server:isUp() then up=up+1 end end return tostring(up)';
+
 /**
  * Keeps the rules of one dnsdist node up to date. An unreachable node does not delay the other nodes. After it has
  * recovered or restarted, it gets all rules.
@@ -30,6 +34,8 @@ export class DnsdistNode {
   /** Number of failed attempts to send rules: no connection (`unreachable`), or an error of dnsdist (`refused`). */
   readonly failures = { unreachable: 0, refused: 0 };
   readonly #log: Log;
+  #serversUp: number | undefined;
+  #readingServers = false;
   #wanted = '';
   #inForce = '';
   #failing = '';
@@ -47,6 +53,20 @@ export class DnsdistNode {
 
   get inForce(): boolean {
     return this.#wanted !== '' && this.hasApplied(this.#wanted);
+  }
+
+  /** Number of DNS servers that are up according to the probes of dnsdist. Undefined if it is unknown. */
+  get serversUp(): number | undefined {
+    return this.console.connected ? this.#serversUp : undefined;
+  }
+
+  /** Reads `serversUp`. Errors are ignored here, because `apply` reports an unreachable node. */
+  async readServers(): Promise<void> {
+    if (this.#readingServers || !this.console.connected) return;
+    this.#readingServers = true;
+    const answer = await this.console.run(COUNT_SERVERS, ATTEMPT_MS).catch(() => '');
+    this.#serversUp = /^\d+\s*$/.test(answer) ? Number(answer) : undefined;
+    this.#readingServers = false;
   }
 
   /** Sends a command to the node, unless the node has applied it. Called every second, which retries failures. */
@@ -91,6 +111,7 @@ export class DnsdistNode {
         if (answer.trim() !== mark) throw new RefusedError(answer);
         this.#inForce = command;
         this.#reportRecovery();
+        if (this.#serversUp === undefined) await this.readServers();
       } catch (error) {
         this.#reportFailure(error);
         return;

@@ -3,11 +3,20 @@ import type { Registry } from 'prom-client';
 import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
 import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
 import { type Question, readResultNames } from '../../protocol/index.ts';
-import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
+import {
+  type DataPlane,
+  type DataPlaneContext,
+  type DnsServer,
+  newResponseTimes,
+  PacketFaults,
+  ResponseTimes,
+  UpstreamHealth,
+} from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
 import { newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
 import { probeOf } from './servers/probe.ts';
+import { HealthStatus } from './servers/serverHealth.ts';
 import { ServerLog } from './servers/serverLog.ts';
 import { TcpHealth } from './tcp/tcpHealth.ts';
 import { type TcpDecision, TcpRelay } from './tcp/tcpRelay.ts';
@@ -50,12 +59,15 @@ export class EmbeddedDataPlane implements DataPlane {
   readonly #tcpFaults: PacketFaults;
   readonly #tcpHealth: TcpHealth;
   readonly #tcp: TcpRelay;
+  readonly #responseTimes = newResponseTimes();
+  readonly #upstreamHealth: UpstreamHealth;
   #udp: UdpRelay | undefined;
 
   constructor(options: EmbeddedOptions, context: DataPlaneContext) {
     this.#options = options;
     this.#context = context;
     this.#serverLog = new ServerLog(context.log);
+    this.#upstreamHealth = new UpstreamHealth(new ResponseTimes(this.#responseTimes), context.log);
     this.#tcpFaults = new PacketFaults(this.#logFault);
     const { servers, probeName } = options;
     this.#tcpHealth = new TcpHealth(servers, probeOf(probeName, context.detector.key));
@@ -136,6 +148,11 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#serverLog.note(this.servers);
   }
 
+  upstreamsHealthy(nowMs: number): boolean {
+    const isAnyUsed = this.servers.some(({ status }) => status <= HealthStatus.worse);
+    return this.#upstreamHealth.update(nowMs, isAnyUsed);
+  }
+
   takeSamples(): readonly SampleBatch[] {
     return this.#udp?.takeSamples() ?? [];
   }
@@ -172,7 +189,16 @@ export class EmbeddedDataPlane implements DataPlane {
     const reason = cannotSharePort();
     const threads = threadsFor(wanted, reason);
     if (wanted !== 1 && reason !== undefined) log.info({ reason }, 'DNS is received in a single thread');
-    const task = { servers, probeName, responseRateLimit, rateCounters, timeoutMs, guarded };
+    const responseTimes = this.#responseTimes;
+    const task = {
+      servers,
+      probeName,
+      responseRateLimit,
+      rateCounters,
+      responseTimes,
+      timeoutMs,
+      guarded,
+    };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
     // If sockets can share a port, a single thread also opens several sockets per port. Each socket has its own
@@ -182,6 +208,7 @@ export class EmbeddedDataPlane implements DataPlane {
       {
         policy: detector,
         rateCounters,
+        responseTimes,
         onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
         onFault: this.#logFault,
       },

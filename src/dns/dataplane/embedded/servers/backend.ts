@@ -14,10 +14,10 @@ import {
   rcodeOf,
   readQuestionSection,
 } from '../../../protocol/index.ts';
-import type { DnsServer, PacketFaults } from '../../index.ts';
+import type { DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
 import { RCODE_SERVFAIL } from '../localResponses.ts';
 import { type UpstreamSocket, UpstreamSockets } from '../udp/upstreamSockets.ts';
-import { type Client, type Counterpart, InFlight } from './inFlight.ts';
+import { type Client, type Counterpart, InFlight, RING_SIZE } from './inFlight.ts';
 import type { Probe } from './probe.ts';
 import { type ListenAddresses, proxyHeader } from './proxyHeader.ts';
 import { HealthStatus, ServerHealth } from './serverHealth.ts';
@@ -45,6 +45,7 @@ export interface BackendDependencies {
   readonly listenAddresses: ListenAddresses;
   /** Called for each query that no server answered, with its `userZone` (see `QueryPolicy.userZone`). */
   readonly onUnanswered: (userZone: number) => void;
+  readonly responseTimes: ResponseTimes;
   readonly faults: PacketFaults;
 }
 
@@ -76,8 +77,8 @@ export class Backend {
   readonly #random = Buffer.alloc(RANDOM_BYTES);
   #randomAt = RANDOM_BYTES;
   #probeTicket = 0;
-  /** True if, since the last good answer, an answer was late or a health probe failed. */
-  #isSuspect = false;
+  /** Lowest ticket of a query that `countSlow` has not checked. */
+  #unchecked = 1;
 
   constructor(
     address: DnsServer,
@@ -90,7 +91,10 @@ export class Backend {
     this.#probe = probe;
     this.#dependencies = dependencies;
     const { faults, onUnanswered } = dependencies;
-    this.inFlight = new InFlight(onUnanswered);
+    this.inFlight = new InFlight((userZone, ticket) => {
+      onUnanswered(userZone);
+      this.#countTime(ticket, false);
+    });
     this.#sockets = new UpstreamSockets(
       { address, lingerMs: timeoutMs },
       {
@@ -152,6 +156,13 @@ export class Backend {
     return true;
   }
 
+  /** Counts pending queries with a ticket below `before` as unanswered in time. They still wait for an answer. */
+  countSlow(before: number): void {
+    let ticket = Math.max(this.#unchecked, this.inFlight.next - RING_SIZE);
+    for (; ticket < before; ticket++) if (this.inFlight.isWaiting(ticket)) this.#countTime(ticket, false);
+    this.#unchecked = ticket;
+  }
+
   /** Retries late queries with another server: those with a ticket (sequence number) below `before`. */
   markLate(before: number): void {
     this.inFlight.markLate(before, (ticket) => this.#late(ticket));
@@ -164,8 +175,6 @@ export class Backend {
       this.#probeUnanswered();
     }
     this.#probeTicket = 0;
-    // A single server is probed only if it is not in use, or after a late answer or a failed probe.
-    if (!this.allowsRetries && this.up && !this.#isSuspect) return;
     const { packet, question } = this.#probe;
     const probe = Buffer.from(packet);
     const upstream = this.#freeSocket(probe);
@@ -195,8 +204,8 @@ export class Backend {
   }
 
   #probeUnanswered(): void {
-    this.#isSuspect = true;
     this.health.noteProbe('silent');
+    if (!this.allowsRetries) this.#dependencies.responseTimes.probeFailed();
   }
 
   /**
@@ -248,21 +257,14 @@ export class Backend {
     this.answered++;
     const counterpart = this.inFlight.counterpart(ticket);
     const isServfail = rcodeOf(answer) === RCODE_SERVFAIL;
-    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.#noteFirst(!isServfail);
+    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.health.note(!isServfail);
     if (isServfail && this.#otherMayAnswer(answer, ticket, counterpart)) return;
     this.#deliver(answer, ticket, counterpart);
   }
 
   #probed(answer: Buffer, ticket: number): void {
     this.inFlight.settle(ticket);
-    const result = this.#probe.judge(answer);
-    this.#isSuspect = result !== 'good';
-    this.health.noteProbe(result);
-  }
-
-  #noteFirst(isGood: boolean): void {
-    this.health.note(isGood);
-    if (isGood) this.#isSuspect = false;
+    this.health.noteProbe(this.#probe.judge(answer));
   }
 
   /** Returns true if another server may still answer a query. This server's SERVFAIL is then kept as a fallback. */
@@ -279,16 +281,30 @@ export class Backend {
   }
 
   #deliver(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): void {
+    this.#countTime(ticket, rcodeOf(answer) !== RCODE_SERVFAIL);
     this.inFlight.settle(ticket);
     if (counterpart?.inFlight.isWaiting(counterpart.ticket)) counterpart.inFlight.settle(counterpart.ticket);
     this.#dependencies.onAnswer(answer, this, ticket);
   }
 
+  /**
+   * Counts the response time of a query for a known name, unless it was counted before. `isAnswered`: answered in time
+   * and not with SERVFAIL. Other errors, such as REFUSED, depend on the query and not on the server.
+   */
+  #countTime(ticket: number, isAnswered: boolean): void {
+    const userZone = this.inFlight.takeTimed(ticket);
+    if (userZone === 0) return;
+    const { responseTimes } = this.#dependencies;
+    if (isAnswered) responseTimes.answered(userZone, Date.now() - this.inFlight.sentMs(ticket));
+    else responseTimes.unanswered(userZone);
+  }
+
   #late(ticket: number): void {
     if (this.inFlight.clientPort(ticket) === PROBE_PORT) return;
+    // Counted before the retry, so that an answer to the copy is not counted too.
+    this.#countTime(ticket, false);
     const counterpart = this.inFlight.counterpart(ticket);
     if (counterpart === undefined) {
-      this.#isSuspect = true;
       this.health.note(false);
       this.#dependencies.retryElsewhere(this, ticket, undefined);
     } else if (counterpart.servfail !== undefined && this.#isAnswerTo(ticket, counterpart.servfail))

@@ -4,7 +4,7 @@
  * with another server.
  */
 import type { Question } from '../../../protocol/index.ts';
-import type { DnsServer, PacketFaults } from '../../index.ts';
+import type { DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
 import { Backend, type BackendDependencies, type BackendOptions, type OnAnswer } from './backend.ts';
 import type { Client, Counterpart } from './inFlight.ts';
 import type { ListenAddresses } from './proxyHeader.ts';
@@ -13,6 +13,8 @@ import { compareAll, HealthStatus, TRIAL_SHARE } from './serverHealth.ts';
 
 const SWEEP_MS = 50;
 const SWEEPS_PER_PROBE = 10;
+/** A query without an answer after half a second counts as unanswered in time, even if it is not late yet. */
+const SWEEPS_TO_BE_SLOW = 10;
 /**
  * An unanswered query is retried with another server after this fraction of the answer timeout. The answer should
  * arrive before the client itself retries, which is after 0.5 to 1 s.
@@ -23,6 +25,7 @@ export interface BackendsDependencies {
   readonly onAnswer: OnAnswer;
   readonly onUnanswered: BackendDependencies['onUnanswered'];
   readonly listenAddresses: ListenAddresses;
+  readonly responseTimes: ResponseTimes;
   readonly faults: PacketFaults;
 }
 
@@ -44,13 +47,14 @@ export class Backends {
   constructor(
     addresses: readonly DnsServer[],
     options: BackendOptions,
-    { onAnswer, onUnanswered, listenAddresses, faults }: BackendsDependencies,
+    { onAnswer, onUnanswered, listenAddresses, responseTimes, faults }: BackendsDependencies,
   ) {
     if (addresses.length === 0) throw new Error('dns.servers is required: list at least one DNS server');
     const dependencies = {
       onAnswer,
       onUnanswered,
       listenAddresses,
+      responseTimes,
       faults,
       retryElsewhere: (backend: Backend, ticket: number, servfail: Buffer | undefined) =>
         this.#retryElsewhere(backend, { inFlight: backend.inFlight, ticket, servfail }),
@@ -62,7 +66,11 @@ export class Backends {
     this.#sweepsPerProbe = Math.max(SWEEPS_PER_PROBE, this.#sweepsToBeLate);
     // Whether a query is late is measured in sweeps, which a blocked event loop also delays. Otherwise the server
     // would be blamed for that delay.
+    let sweptMs = performance.now();
     this.#sweeps = setInterval(() => {
+      const nowMs = performance.now();
+      responseTimes.noteLag(nowMs - sweptMs - SWEEP_MS);
+      sweptMs = nowMs;
       try {
         this.sweep(Date.now());
       } catch (error) {
@@ -101,6 +109,7 @@ export class Backends {
   sweep(nowMs: number): void {
     this.#sweep++;
     const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];
+    if (this.#sweepsToBeLate > SWEEPS_TO_BE_SLOW) this.#countSlow();
     for (const [index, backend] of this.all.entries()) backend.markLate(before?.[index] ?? 0);
     this.#sentBefore[this.#sweep % this.#sweepsToBeLate] = this.all.map(({ inFlight }) => inFlight.next);
     if (this.#sweep % this.#sweepsPerProbe === 0) {
@@ -117,6 +126,11 @@ export class Backends {
   close(): void {
     clearInterval(this.#sweeps);
     for (const backend of this.all) backend.close();
+  }
+
+  #countSlow(): void {
+    const before = this.#sentBefore[(this.#sweep - SWEEPS_TO_BE_SLOW) % this.#sweepsToBeLate];
+    for (const [index, backend] of this.all.entries()) backend.countSlow(before?.[index] ?? 0);
   }
 
   #choose(): void {

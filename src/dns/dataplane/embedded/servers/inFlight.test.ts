@@ -75,4 +75,22 @@ describe('queries in flight', () => {
     for (let i = 0; i < RING_SIZE; i++) first.add(ask('a.test'), client, 0, 5000);
     expect(unanswered.filter((zone) => zone !== 0)).toEqual([7, 9]);
   });
+
+  it('have their response time counted once, also when they are sent to two servers', () => {
+    const [first, second] = [new InFlight(), new InFlight()];
+    const client = { address: '192.0.2.1', port: 1 };
+    const ticket = first.add(ask('a.test'), client, 0, 1000, 7);
+    expect([first.takeTimed(ticket), first.takeTimed(ticket), first.sentMs(ticket)]).toEqual([7, 0, 1000]);
+    expect(second.takeTimed(second.addAgain(first, ticket, 1500))).toBe(0);
+    const other = first.add(ask('b.test'), client, 0, 1000, 8);
+    const copy = second.addAgain(first, other, 1001);
+    expect([second.takeTimed(copy), second.takeTimed(copy)]).toEqual([8, 0]);
+  });
+
+  it('have no response time if their class is not IN, because servers reject them', () => {
+    const inFlight = new InFlight();
+    const chaos = Object.assign(ask('a.test'), { class: 3 });
+    const ticket = inFlight.add(chaos, { address: '192.0.2.1', port: 1 }, 0, 0, 7);
+    expect([inFlight.userZone(ticket), inFlight.takeTimed(ticket)]).toEqual([7, 0]);
+  });
 });

@@ -6,6 +6,7 @@
 import type { RemoteInfo } from 'node:dgram';
 import type { Question } from '../../../protocol/index.ts';
 
+const CLASS_IN = 1;
 /** Capacity of the ring buffer: enough for 32,000 unanswered queries per second at a timeout of 2 s. */
 export const RING_SIZE = 65_536;
 
@@ -31,6 +32,8 @@ export class InFlight {
   readonly #sentMs = new Float64Array(RING_SIZE);
   /** Value that `QueryPolicy.userZone` had for each query. */
   readonly #userZone = new Uint16Array(RING_SIZE);
+  /** 1 for each query whose response time is counted already, or is not counted because its class is not IN. */
+  readonly #isTimed = new Uint8Array(RING_SIZE);
   /**
    * Ticket of the query in each slot, or 0 if the slot is free. Tickets are sequence numbers from 1, so that
    * successive queries in the same slot have different tickets.
@@ -45,10 +48,13 @@ export class InFlight {
   /** Lowest ticket of a query that is not late. A query with a lower ticket is late, unless it is settled. */
   #late = 1;
   #waiting = 0;
-  readonly #onUnanswered: (userZone: number) => void;
+  readonly #onUnanswered: (userZone: number, ticket: number) => void;
 
-  /** `onUnanswered` receives the `userZone` of each expired or evicted query that no other server may answer. */
-  constructor(onUnanswered: (userZone: number) => void = () => undefined) {
+  /**
+   * `onUnanswered` receives the `userZone` and the ticket of each expired or evicted query that no other server may
+   * answer.
+   */
+  constructor(onUnanswered: (userZone: number, ticket: number) => void = () => undefined) {
     this.#onUnanswered = onUnanswered;
   }
 
@@ -75,6 +81,7 @@ export class InFlight {
     this.#class[place] = question.class;
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = userZone;
+    this.#isTimed[place] = question.class === CLASS_IN ? 0 : 1;
     return ticket;
   }
 
@@ -93,6 +100,7 @@ export class InFlight {
     this.#class[place] = first.#class[from] ?? 0;
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = first.userZone(firstTicket);
+    this.#isTimed[place] = first.#isTimed[from] ?? 0;
     return ticket;
   }
 
@@ -149,6 +157,21 @@ export class InFlight {
     return this.#userZone[ticket % RING_SIZE] ?? 0;
   }
 
+  sentMs(ticket: number): number {
+    return this.#sentMs[ticket % RING_SIZE] ?? 0;
+  }
+
+  /**
+   * Returns the `userZone` of a query whose response time must be counted now, and 0 for other queries. Each query is
+   * counted once, also if it was sent to two servers.
+   */
+  takeTimed(ticket: number): number {
+    const place = ticket % RING_SIZE;
+    if (this.#isTimed[place] !== 0) return 0;
+    this.#isTimed[place] = 1;
+    return this.userZone(ticket);
+  }
+
   /** Frees the slot of a query that was answered, has expired or is evicted. */
   settle(ticket: number): void {
     const place = ticket % RING_SIZE;
@@ -199,6 +222,6 @@ export class InFlight {
     const counterpart = this.counterpart(ticket);
     const waitsElsewhere = counterpart?.inFlight.isWaiting(counterpart.ticket) ?? false;
     this.settle(ticket);
-    if (!waitsElsewhere) this.#onUnanswered(this.userZone(ticket));
+    if (!waitsElsewhere) this.#onUnanswered(this.userZone(ticket), ticket);
   }
 }

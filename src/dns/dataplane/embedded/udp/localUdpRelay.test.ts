@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { UserEnd, verdictOf } from '../../../detector/index.ts';
 import { nameToWire, QueryType, queryPacket } from '../../../protocol/index.ts';
+import { newResponseTimes, ResponseTimes, TimeCounts } from '../../index.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -49,6 +50,7 @@ it('an exception while a packet is handled drops that packet only and is reporte
           return verdictOf('passed', 'none');
         },
       },
+      responseTimes: newResponseTimes(),
       onAnswer: () => orThrow(undefined),
       onFault: (fault) => reported.push(fault),
     },
@@ -86,9 +88,10 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
     const type = packet.readUInt16BE(packet.length - 4);
     packet[2] = 0x80;
     if (type === QueryType.TXT) packet[3] = 2;
-    if (type === QueryType.A || type === QueryType.TXT) server.send(packet, port, address);
+    if (type !== QueryType.MX) server.send(packet, port, address);
   });
   const ended: (readonly [number, UserEnd])[] = [];
+  const responseTimes = newResponseTimes();
   const relay = new LocalUdpRelay(
     {
       servers: [{ host: LOOPBACK, port: server.address().port }],
@@ -100,7 +103,7 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
         decide: ({ type }) => verdictOf(type === QueryType.ANY ? 'dropped' : 'passed', 'none'),
         countUser: (zone, end) => ended.push([zone, end]),
       },
-      ...{ onAnswer: () => undefined, onFault: () => undefined },
+      ...{ responseTimes, onAnswer: () => undefined, onFault: () => undefined },
     },
   );
   ends.push(() => relay.close());
@@ -122,4 +125,71 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
     [5, UserEnd.unanswered],
     [5, UserEnd.unanswered],
   ]);
+  const counts = new TimeCounts();
+  new ResponseTimes(responseTimes).takeTo(counts);
+  expect([counts.answered, counts.unanswered]).toEqual([1, 2]);
+});
+
+/** Starts a relay in front of a silent and a good server, and sends 40 queries for known names. */
+async function inFrontOfSilent(timeoutMs: number) {
+  const [silent, good] = [await bound(), await bound()];
+  let unanswered = 0;
+  silent.on('message', (packet) => {
+    if (packet.readUInt16BE(packet.length - 4) !== QueryType.SOA) unanswered++; // SOA is a probe
+  });
+  good.on('message', (packet, { port, address }) => {
+    packet[2] = 0x80;
+    good.send(packet, port, address);
+  });
+  const memory = newResponseTimes();
+  const relay = new LocalUdpRelay(
+    {
+      servers: [silent, good].map((server) => ({ host: LOOPBACK, port: server.address().port })),
+      ...{ timeoutMs, guarded: true, sharesPorts: false },
+    },
+    {
+      policy: {
+        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
+        ...{ decide: () => verdictOf('passed', 'none'), countUser: () => undefined },
+      },
+      ...{ responseTimes: memory, onAnswer: () => undefined, onFault: () => undefined },
+    },
+  );
+  ends.push(() => relay.close());
+  const free = await bound();
+  const { port } = free.address();
+  await new Promise<void>((resolve) => free.close(resolve));
+  ends.splice(ends.length - 1);
+  await relay.opened();
+  await relay.listen(0, { host: LOOPBACK, port });
+  const client = await bound();
+  let answers = 0;
+  client.on('message', () => answers++);
+  for (let id = 0; id < QUERIES; id++)
+    client.send(queryPacket(nameToWire(`h${id}.example.test`), QueryType.A, id), port, LOOPBACK);
+  const times = new ResponseTimes(memory);
+  const counts = new TimeCounts();
+  const total = new TimeCounts();
+  const counted = (): TimeCounts => {
+    times.takeTo(counts);
+    total.add(counts);
+    return total;
+  };
+  return { relay, counted, answers: () => answers, unanswered: () => unanswered };
+}
+
+const QUERIES = 40;
+
+it('a query that is retried with another server counts once: as unanswered, because its answer is late', async () => {
+  const { counted, answers, unanswered } = await inFrontOfSilent(2000);
+  while (answers() < QUERIES) await new Promise((resolve) => setImmediate(resolve));
+  expect(counted().queries).toBe(QUERIES);
+  expect(counted().unanswered).toBeGreaterThanOrEqual(unanswered());
+});
+
+it('a query without an answer counts as unanswered before it is retried, if the timeout is long', async () => {
+  const { relay, counted, unanswered } = await inFrontOfSilent(20_000);
+  while (counted().queries < QUERIES) await new Promise((resolve) => setImmediate(resolve));
+  expect(counted().unanswered).toBeGreaterThanOrEqual(unanswered());
+  expect(relay.servers[0]?.retried).toBe(0);
 });

@@ -3,7 +3,7 @@
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import { LimitedSamples, type SampleBatch, UserEnd, userEndOf } from '../../../detector/index.ts';
 import { HEADER_BYTES, type Question, readResultNames } from '../../../protocol/index.ts';
-import { type DnsServer, PacketFaults } from '../../index.ts';
+import { type DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
 import { truncate } from '../localResponses.ts';
 import { ResponseRateLimit, type ResponseRateLimitOptions } from '../responseRateLimit.ts';
 import type { Backend } from '../servers/backend.ts';
@@ -32,6 +32,8 @@ export interface LocalUdpRelayDependencies {
   readonly policy: UdpPolicy;
   readonly onAnswer: OnAnswer;
   readonly rateCounters?: SharedArrayBuffer | undefined;
+  /** Memory of `ResponseTimes`. */
+  readonly responseTimes: SharedArrayBuffer;
   /** Receives at most one exception per minute that was caught while a packet was handled, with its stack trace. */
   readonly onFault: (fault: string) => void;
 }
@@ -63,7 +65,7 @@ export class LocalUdpRelay implements UdpRelay {
   #saturatedTicks = 0;
 
   constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
-    const { policy, onAnswer, onFault, rateCounters } = dependencies;
+    const { policy, onAnswer, onFault, rateCounters, responseTimes } = dependencies;
     this.#options = options;
     this.#policy = policy;
     const { servers, timeoutMs, probeName, responseRateLimit } = options;
@@ -78,6 +80,7 @@ export class LocalUdpRelay implements UdpRelay {
       {
         faults,
         listenAddresses: this.#listenAddresses,
+        responseTimes: new ResponseTimes(responseTimes),
         onUnanswered: (userZone) => policy.countUser(userZone, UserEnd.unanswered),
         onAnswer: (answer, { question, inFlight }, ticket) => {
           const address = inFlight.clientAddress(ticket);

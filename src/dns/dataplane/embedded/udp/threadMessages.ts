@@ -18,6 +18,7 @@ export interface ThreadTask {
   readonly probeName?: string | undefined;
   readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
   readonly rateCounters?: SharedArrayBuffer | undefined;
+  readonly responseTimes: SharedArrayBuffer;
   readonly timeoutMs: number;
   readonly guarded: boolean;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LimitedSamples } from '../../../detector/index.ts';
 import { ReadResult } from '../../../protocol/index.ts';
-import { PacketFaults } from '../../index.ts';
+import { PacketFaults, ResponseTimes } from '../../index.ts';
 import { Backends } from '../servers/backends.ts';
 import { probeOf } from '../servers/probe.ts';
 import { ListenAddresses } from '../servers/proxyHeader.ts';
@@ -15,7 +15,10 @@ it('the receive buffer is limited to a quarter of a second while the thread is s
   const backends = new Backends(
     [{ host: LOOPBACK, port: 9 }],
     { timeoutMs: 2000, key: KEY, probe: probeOf(undefined, KEY) },
-    { faults, listenAddresses: new ListenAddresses(), onAnswer: () => {}, onUnanswered: () => {} },
+    {
+      ...{ faults, listenAddresses: new ListenAddresses(), responseTimes: new ResponseTimes() },
+      ...{ onAnswer: () => {}, onUnanswered: () => {} },
+    },
   );
   const policy = {
     ...{ key: KEY, samplesLimited: false, userZone: 0 },

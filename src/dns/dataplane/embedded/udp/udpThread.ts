@@ -38,6 +38,7 @@ port.once('message', (task: ThreadTask) => {
     {
       policy,
       rateCounters: task.rateCounters,
+      responseTimes: task.responseTimes,
       onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
       onFault: (fault) => send({ kind: 'fault', fault }),
     },
