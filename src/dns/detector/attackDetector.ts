@@ -91,8 +91,6 @@ export class AttackDetector implements AnswerSink {
   readonly profile: Profile;
   readonly zones: ZoneTree;
   readonly history: RateHistory;
-  /** Whether the DNS servers are healthy, as the data plane last reported. */
-  upstreamsHealthy = true;
   /** State in shared memory. Other threads read it to make the same decisions. */
   readonly sharedState: SharedState;
   readonly #policy: QueryPolicy;
@@ -264,10 +262,6 @@ export class AttackDetector implements AnswerSink {
   /** See {@link QueryPolicy.countUser}. */
   countUser(userZone: number, end: UserEnd): void {
     this.#policy.countUser(userZone, end);
-  }
-
-  setUpstreamsHealthy(isHealthy: boolean, _nowMs: number): void {
-    this.upstreamsHealthy = isHealthy;
   }
 
   /** Checks the zone with this number for an attack immediately, before the current second ends. */
