@@ -58,6 +58,28 @@ describe('a request body', () => {
       expect(visible).toMatch(name);
   });
 
+  it('for a region or datacenter has a name of visible ASCII, unlike a global rule', () => {
+    fc.assert(
+      fc.property(newRuleArbitrary, fc.string({ unit: 'grapheme', maxLength: 70 }), (rule, name) => {
+        const faultsIn = (scope: string) =>
+          faultsOf(() => ruleFormat.checkNewRule({ ...rule, scope, name })).map(({ pointer }) => pointer);
+        const isGlobalName = new RegExp(namePattern, 'u').test(name) && !/\p{Surrogate}/u.test(name);
+        expect(faultsIn('global')).toEqual(isGlobalName ? [] : ['/name']);
+        const isLocation = /^[\x21-\x7e]{1,64}$/.test(name.trim());
+        for (const scope of ['region', 'datacenter'])
+          expect(faultsIn(scope)).toEqual(isLocation ? [] : ['/name']);
+      }),
+    );
+    const both = faultsOf(() => ruleFormat.checkNewRule({ scope: 'region', name: 'Zürich', mode: 'on' }));
+    expect(both.map(({ pointer }) => pointer)).toEqual([
+      '/mode',
+      ...ruleFormat.fields
+        .filter(({ member, isOptional }) => !isOptional && member.endsWith('sensitivity'))
+        .map(({ member }) => `/${member}`),
+      '/name',
+    ]);
+  });
+
   it('with one invalid member has one fault, which points to it', () => {
     const wrong = fc.oneof(
       fc.integer(),
