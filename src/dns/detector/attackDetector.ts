@@ -196,6 +196,17 @@ export class AttackDetector implements AnswerSink {
     this.#resize(nowMs);
   }
 
+  /** Returns the zones that have a policy of their own. */
+  zonesWithPolicy(): readonly Zone[] {
+    return this.zones.all().filter((zone) => this.zoneOfPolicy(zone) === zone);
+  }
+
+  /** Returns the zone whose policy covers this zone, or undefined if none does. */
+  zoneOfPolicy({ name }: Zone): Zone | undefined {
+    const number = this.#policies.numberOf(name);
+    return number === undefined ? undefined : this.zones.byNumber(number);
+  }
+
   /** Sets whether the DNS servers behind the guard answer in time. Call every second. Before that, they count as healthy. */
   setUpstreamsHealthy(isHealthy: boolean, nowMs: number): void {
     this.#policy.flags.upstreamsHealthy = isHealthy;

@@ -1,31 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseNetwork } from '../../../platform/addresses/index.ts';
-import type { Rule } from '../../../rules/index.ts';
-import type { Access } from '../../detector/index.ts';
+import { type Access, profileLevel } from '../../detector/index.ts';
 import { QueryType, typeBit } from '../../protocol/index.ts';
-import { commandOf, compileRules, type DnsdistState } from './compileRules.ts';
+import { commandOf, compileRules, type DnsdistState, type ZoneGroup } from './compileRules.ts';
 import { luaText } from './luaText.ts';
 
-const RULE: Rule = {
-  id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
-  scope: 'global',
-  name: '"}) os.execute("reboot") --',
-  mode: 'enabled',
-  profile_sensitivity: 'medium',
-  rate_sensitivity: 'medium',
-  burst_sensitivity: 'medium',
-  created_on: '',
-  modified_on: '',
-};
+const { low, medium, high, very_high } = profileLevel;
+const group = (level: number, more: Partial<ZoneGroup> = {}): ZoneGroup => ({
+  ...{ key: '', mode: 'enabled', level, limit: undefined },
+  ...more,
+});
 const STATE: DnsdistState = {
   accessLists: { networks: [], names: [] },
   clientRatePerSecond: 0,
-  rule: RULE,
+  groups: [group(medium)],
+  policies: [],
   typeCombinations: [],
   busyNames: [],
   limitAction: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
+  calmBucket: { ratePerSecond: 300, burst: 500 },
   attackedZones: [],
   alarm: { zones: [], perSecond: 0 },
   unseededZones: [],
@@ -41,11 +36,11 @@ const rules = (state: Partial<DnsdistState>): string[] =>
     .map((line) => line.replace(/\b(?:[0-9a-f]{2}){3,}\b/g, (word) => Buffer.from(word, 'hex').toString()));
 
 const ACCOUNT =
-  'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * not tagged floodgate-pays zoneRate not tagged floodgate-pays accessList beyond - 100 500';
+  'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * not tagged floodgate-pays accessList not tagged floodgate-pays zoneRate beyond 3d 300 500';
 
 /** At sensitivity `high` and above. */
 const UNKNOWN_TYPES =
-  'floodgate-refuses tag floodgate-refused dropped and 2 tagged floodgate-pays unknownType beyond 3f 100 500';
+  'floodgate-refuses tag floodgate-refused dropped and 2 tagged floodgate-pays unknownType beyond 3f 300 500';
 const ACCOUNT_OF_NAMES = ACCOUNT.replace('and 4', 'and 5').replace(
   ' beyond',
   ' not tagged floodgate-pays unknownType beyond',
@@ -60,14 +55,14 @@ describe('the compiled dnsdist rules', () => {
   });
 
   it('only count in monitoring mode, and answer TC=1 if configured', () => {
-    expect(rules({ rule: { ...RULE, mode: 'monitoring' } }).at(-1)).toContain('wouldDrop');
+    expect(rules({ groups: [group(medium, { mode: 'monitoring' })] }).at(-1)).toContain('wouldDrop');
     expect(rules({ limitAction: 'truncate' }).at(-1)).toContain('truncated');
   });
 
   it('redirect clients above their rate to TCP, after all other rules', () => {
     expect(rules({ clientRatePerSecond: 100 }).slice(-2)).toEqual([
       'floodgate-pays tag floodgate-pays clientRate and 2 not tagged floodgate-pays * client 100 500',
-      'floodgate-refuses tag floodgate-refused truncated tagged floodgate-pays clientRate',
+      'floodgate-refuses tag floodgate-refused truncated and 1 tagged floodgate-pays clientRate',
     ]);
   });
 
@@ -89,7 +84,7 @@ describe('the compiled dnsdist rules', () => {
     const refuse = (selector: string) => `floodgate-refuses tag floodgate-refused dropped ${about(selector)}`;
     const list = (access: Access, selector: string) =>
       `floodgate-${access} tag floodgate-pays accessList ${about(selector)}`;
-    expect(rules({ accessLists, rule: undefined })).toEqual([
+    expect(rules({ accessLists, groups: [group(low, { mode: 'none' })] })).toEqual([
       list('allow', 'from 2 192.0.2.0/24 198.51.100.0/24'),
       refuse('from 2 192.0.2.0/24 0.0.0.0/0'),
       list('deny', 'from 2 192.0.2.0/24 0.0.0.0/0'),
@@ -104,25 +99,29 @@ describe('the compiled dnsdist rules', () => {
   });
 
   it('are empty if there is no rule or it is disabled', () => {
-    for (const state of [{ rule: undefined }, { rule: { ...RULE, mode: 'disabled' } as Rule }])
-      expect(rules(state)).toEqual([]);
+    expect(rules({ groups: [group(medium, { mode: 'none' })] })).toEqual([]);
   });
 
   it('limit at sensitivity low only zones under attack, and zones with known names above the alarm rate', () => {
-    const low = { ...RULE, profile_sensitivity: 'low' } as const;
-    expect(rules({ rule: low })).toEqual([ACCOUNT]);
+    const groups = [group(low)];
+    expect(rules({ groups })).toEqual([ACCOUNT]);
     const alarm = { zones: ['a.test', 'b.test'], perSecond: 150 };
-    expect(rules({ rule: low, attackedZones: ['a.test'], alarm }).slice(0, 2)).toEqual([
+    const pays =
+      'tagged floodgate-pays * not tagged floodgate-pays accessList not tagged floodgate-pays zoneRate';
+    expect(rules({ groups, attackedZones: ['a.test'], alarm })).toEqual([
       'floodgate-pays tag floodgate-pays unknownName and 3 not tagged floodgate-pays * zones 1 a.test unknown',
       'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * zones 2 a.test b.test unknown beyond 21 150 150',
+      // A flood on one zone does not use up the tokens of other zones.
+      `floodgate-refuses tag floodgate-refused dropped and 5 ${pays} zones 1 a.test beyond - 100 500`,
+      `floodgate-refuses tag floodgate-refused dropped and 5 ${pays} not zones 1 a.test beyond 3d 300 500`,
     ]);
   });
 
   it('make known names with an unknown type pay at sensitivity high and above, from a bucket of their own', () => {
     const a = typeBit(QueryType.A);
     const aaaa = typeBit(QueryType.AAAA);
-    const high = { ...RULE, profile_sensitivity: 'high' } as const;
-    const compiled = rules({ rule: high, typeCombinations: [a, a | aaaa, 0xffff, 0xffff & ~aaaa] });
+    const groups = [group(high)];
+    const compiled = rules({ groups, typeCombinations: [a, a | aaaa, 0xffff, 0xffff & ~aaaa] });
     const known = (types: number): string =>
       `tagged floodgate-types ${Buffer.from(types.toString(16).padStart(4, '0')).toString()}`;
     expect(compiled[0]).toMatch(/^floodgate-types lookup floodgate-types /);
@@ -135,20 +134,20 @@ describe('the compiled dnsdist rules', () => {
         `and 2 ${known(0xffff & ~aaaa)} or 1 type 28`,
     );
     expect(compiled.slice(3)).toEqual([UNKNOWN_TYPES, ACCOUNT_OF_NAMES]);
-    const veryHigh = { ...high, profile_sensitivity: 'very_high' } as const;
+    const veryHigh = [group(very_high)];
     const busyNames = ['busy.test'];
-    expect(rules({ rule: veryHigh, typeCombinations: [a] })).toEqual(
-      rules({ rule: high, typeCombinations: [a], busyNames }),
+    expect(rules({ groups: veryHigh, typeCombinations: [a] })).toEqual(
+      rules({ groups, typeCombinations: [a], busyNames }),
     );
-    expect(rules({ rule: veryHigh, typeCombinations: [a], busyNames })[2]).toBe(
+    expect(rules({ groups: veryHigh, typeCombinations: [a], busyNames })[2]).toBe(
       'floodgate-pays tag floodgate-pays aboveUsual and 2 not tagged floodgate-pays * names 1 busy.test',
     );
   });
 
   it('limit zones without learnable names by their own rate, and exempt zones that are being seeded', () => {
     const zonesByRate = [
-      { name: 'w.test', limit: { ratePerSecond: 7, burst: 9 } },
-      { name: 'fresh.test', limit: undefined },
+      { name: 'w.test', group: '', limit: { ratePerSecond: 7, burst: 9 } },
+      { name: 'fresh.test', group: '', limit: undefined },
     ];
     const compiled = rules({ zonesByRate, unseededZones: ['late.test'] });
     expect(compiled.slice(0, 4)).toEqual([
@@ -160,22 +159,46 @@ describe('the compiled dnsdist rules', () => {
     ]);
   });
 
+  it('apply the policy of the deepest zone, and its limit to all names of the policy together', () => {
+    const limit = { ratePerSecond: 7, burst: 9 };
+    const groups = [
+      group(medium),
+      group(low, { key: 'off', mode: 'none' }),
+      group(low, { key: 'own', limit }),
+    ];
+    const policies = [
+      { zone: 'deep.a.test', group: 'own' },
+      { zone: 'a.test', group: 'off' },
+      { zone: 'b.test', group: 'off' },
+    ];
+    const zonesByRate = [{ name: 'w.deep.a.test', group: 'own', limit: { ratePerSecond: 1, burst: 5 } }];
+    expect(rules({ groups, policies, zonesByRate })).toEqual([
+      'floodgate-group tag floodgate-group own and 2 not tagged floodgate-group * zones 1 deep.a.test',
+      'floodgate-group tag floodgate-group off and 2 not tagged floodgate-group * zones 2 a.test b.test',
+      'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not tagged floodgate-group * not zones 1 w.deep.a.test unknown',
+      ACCOUNT.replace('and 4', 'and 5').replace('* not', '* not tagged floodgate-group * not'),
+      'floodgate-pays tag floodgate-pays zoneRate and 4 not tagged floodgate-pays * tagged floodgate-group own zones 1 w.deep.a.test unknown',
+      'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * tagged floodgate-group own not tagged floodgate-pays accessList beyond own  7 9',
+    ]);
+  });
+
   it('are a fixed number of words of digits and lower-case letters, for any names', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1 }),
       fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'", ' ', '*'),
     );
-    const dataOf = (profile_sensitivity: Rule['profile_sensitivity'], zone: string, other: string): string =>
+    const dataOf = (level: number, zone: string, other: string): string =>
       compileRules({
         ...STATE,
-        rule: { ...RULE, id: other, name: zone, profile_sensitivity },
+        groups: [group(level), group(level, { key: 'abc', limit: { ratePerSecond: 1, burst: 2 } })],
+        policies: [{ zone, group: 'abc' }],
         busyNames: [zone, other],
         attackedZones: [zone, other],
         alarm: { zones: [zone], perSecond: 100 },
-        zonesByRate: [{ name: other, limit: { ratePerSecond: 7, burst: 9 } }],
+        zonesByRate: [{ name: other, group: '', limit: { ratePerSecond: 7, burst: 9 } }],
       });
     const shapeOf = (data: string): number[] => data.split('\n').map((line) => line.split(' ').length);
-    for (const sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
+    for (const sensitivity of [low, medium, high, very_high]) {
       const shape = shapeOf(dataOf(sensitivity, 'a.test', 'b.test'));
       fc.assert(
         fc.property(text, text, (zone, other) => {

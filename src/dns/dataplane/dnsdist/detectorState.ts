@@ -1,5 +1,6 @@
-import type { AttackDetector } from '../../detector/index.ts';
-import type { DnsdistState } from './compileRules.ts';
+import { createHash } from 'node:crypto';
+import type { AttackDetector, Zone } from '../../detector/index.ts';
+import type { DnsdistState, ZoneGroup } from './compileRules.ts';
 
 /** Returns the state of the attack detector from which the dnsdist rules are compiled. */
 export function dnsdistStateOf(
@@ -8,6 +9,7 @@ export function dnsdistStateOf(
 ): DnsdistState {
   const nowMs = Date.now();
   const zones = detector.zones.all();
+  const groups = new Groups(detector);
   const judgedByNames = zones.filter((zone) => !zone.byRate);
   const alarming = judgedByNames.flatMap(({ name, alarmPerSecond }) =>
     alarmPerSecond === undefined || name === '' ? [] : [{ name, alarmPerSecond }],
@@ -17,9 +19,10 @@ export function dnsdistStateOf(
     accessLists: detector.accessLists,
     // As in the embedded data plane, clients are not limited before a threshold was derived from their traffic.
     clientRatePerSecond: detector.ready && detector.history.isLearned ? detector.clientRatePerSecond : 0,
-    rule: detector.rule,
+    ...groups.all(),
     limitAction: detector.options.limitAction,
     bucket: detector.bucketSize(),
+    calmBucket: detector.calmBucketSize(),
     attackedZones: judgedByNames.filter((zone) => zone.attacked(nowMs)).map(({ name }) => name),
     alarm: {
       zones: alarming.map(({ name }) => name),
@@ -27,9 +30,72 @@ export function dnsdistStateOf(
     },
     zonesByRate: zones
       .filter((zone) => zone.byRate && zone.name !== '')
-      .map(({ name, awaitsRate, bucket: { ratePerSecond, burst } }) => ({
-        name,
-        limit: awaitsRate ? undefined : { ratePerSecond, burst },
+      .map((zone) => ({
+        name: zone.name,
+        group: groups.keyOf(zone),
+        limit: zone.awaitsRate ? undefined : steadyLimit(zone),
       })),
   };
+}
+
+/**
+ * Returns the limit of a zone. It is raised in steps of two: dnsdist begins with a full bucket whenever a limit changes,
+ * so frequent small changes would let a flood pass.
+ */
+function steadyLimit({ bucket: { ratePerSecond, burst }, allowance: { factor } }: Zone) {
+  const raised = 2 ** Math.floor(Math.log2(factor));
+  return { ratePerSecond: (ratePerSecond / factor) * raised, burst: (burst / factor) * raised };
+}
+
+/** Groups of zones with the same settings. Queries outside of zones with a policy are a group, too. */
+class Groups {
+  readonly #detector: AttackDetector;
+  readonly #byKey = new Map<string, ZoneGroup>();
+
+  constructor(detector: AttackDetector) {
+    this.#detector = detector;
+    this.#add('', detector.zones.outside);
+  }
+
+  /** Returns the groups, and the zones with a policy, deepest first. */
+  all(): Pick<DnsdistState, 'groups' | 'policies'> {
+    const policies = this.#detector.zonesWithPolicy().map((zone) => ({
+      zone: zone.name,
+      group: this.keyOf(zone),
+      labels: zone.name.split('.').length,
+    }));
+    policies.sort((a, b) => b.labels - a.labels || a.group.localeCompare(b.group));
+    return {
+      groups: [...this.#byKey.values()],
+      policies: policies.map(({ zone, group }) => ({ zone, group })),
+    };
+  }
+
+  /** Returns the key of a zone's group. */
+  keyOf(zone: Zone): string {
+    const policy = this.#detector.zoneOfPolicy(zone);
+    if (policy === undefined || policy.name === '') return '';
+    const { mode, level } = policy.shared;
+    const isRated = policy.policy?.rate != null;
+    const text = JSON.stringify([mode, level, this.#isSpared(policy), isRated ? policy.name : '']);
+    // A tag of dnsdist is a short text.
+    const key = createHash('sha256').update(text).digest('hex').slice(0, 12);
+    if (!this.#byKey.has(key)) this.#add(key, policy);
+    return key;
+  }
+
+  #add(key: string, zone: Zone): void {
+    const { mode, level } = zone.shared;
+    const limit = zone.policy?.rate == null ? undefined : this.#detector.zoneBucketSizes(zone).unknown;
+    this.#byKey.set(key, {
+      key,
+      mode: mode === 'enabled' && this.#isSpared(zone) ? 'monitoring' : mode,
+      level,
+      limit,
+    });
+  }
+
+  #isSpared({ shared }: Zone): boolean {
+    return shared.onlyWhenUnhealthy && this.#detector.upstreamsHealthy;
+  }
 }

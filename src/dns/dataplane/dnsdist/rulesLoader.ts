@@ -16,6 +16,7 @@ export const TAG = {
   pays: 'floodgate-pays',
   refused: 'floodgate-refused',
   types: 'floodgate-types',
+  group: 'floodgate-group',
 } as const;
 /** Maximum size of the rule data. 4096 zones and the maximum number of busy names need a fifth of this size. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -28,6 +28,11 @@ export class ZonePolicies {
     return this.#find(name)?.policy;
   }
 
+  /** Returns the number of the zone whose policy covers a zone, or undefined if none does. */
+  numberOf(name: string): number | undefined {
+    return this.#find(name)?.number;
+  }
+
   /** Returns what applies in a zone. Without a rule, or under a disabled one, nothing is limited. */
   settingsOf(zone: Zone, rule: Rule | undefined): ZoneSettings {
     const { policy } = zone;
