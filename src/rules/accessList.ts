@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import Type, { type TObject } from 'typebox';
 import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
 import { type MemberCheck, type Members, ObjectChecker, plainObject } from './format/objectChecker.ts';
+import { plainText } from './format/plainText.ts';
 import { describeValue, type Fault, InvalidRule, pointerTo } from './invalidRule.ts';
 
 /** The access lists that each account has, with the action of the guard for a query that matches an entry. */
@@ -25,7 +26,7 @@ const name = Type.String({
 });
 const settings = {
   comment: Type.String({
-    pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{0,${MAX_COMMENT_CHARACTERS}}$`,
+    ...{ maxLength: MAX_COMMENT_CHARACTERS, pattern: plainText(MAX_COMMENT_CHARACTERS) },
     description: 'Reason for the entry.',
   }),
   enabled: Type.Boolean({ description: 'Whether the entry is in force.' }),

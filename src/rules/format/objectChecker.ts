@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from '../invalidRule.ts';
+import { plainText } from './plainText.ts';
 import { allowedName, namePattern } from './ruleName.ts';
 
 /** Maximum number of unknown fields that an error response lists. A body of 64 KiB could contain thousands. */
@@ -88,20 +89,24 @@ function isWellFormed(value: unknown): boolean {
 }
 
 export function allowedValues(schema: TSchema): string {
-  const { type, minimum, maximum, pattern }: Keywords = schema;
+  const { type, minimum, maximum, pattern, maxLength }: Keywords = schema;
   if ('enum' in schema && Array.isArray(schema.enum))
     return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (pattern === namePattern) return allowedName;
   if (type === 'boolean') return 'true or false';
+  if (type === 'string' && maxLength !== undefined && pattern === plainText(maxLength))
+    return `a string of at most ${maxLength} characters, without control characters`;
   if (type === 'string') return pattern === undefined ? 'a string' : `a string that matches ${pattern}`;
   const from = minimum === undefined ? '' : ` from ${minimum}`;
   const to = maximum === undefined ? '' : ` to ${maximum}`;
-  return `${type === 'integer' ? 'an integer' : 'a number'}${from}${to}`;
+  const orNull = Array.isArray(type) && type.includes('null') ? ' or null' : '';
+  return `${[type].flat().includes('integer') ? 'an integer' : 'a number'}${from}${to}${orNull}`;
 }
 
 interface Keywords {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly pattern?: string;
+  readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
 }
