@@ -33,9 +33,12 @@ const LIST = [
   ['rules/plan', 'rules as code: compares a rules file with the server, and applies it'],
   ['rules/client', 'a client of the rules API'],
   ['rules/store', 'opens the configured store of rules, and loads no other engine'],
-  ['rules/store/postgres', 'rules, tokens, API keys and audit in PostgreSQL, shared by instances'],
-  ['rules/store/lmdb', 'rules, tokens and audit in LMDB'],
-  ['rules', 'rules, which rule applies, and the ports of their stores', true],
+  [
+    'rules/store/postgres',
+    'rules, zone policies, tokens, API keys and audit in PostgreSQL, shared by instances',
+  ],
+  ['rules/store/lmdb', 'rules, zone policies, tokens and audit in LMDB'],
+  ['rules', 'rules and zone policies, which rule applies, and the ports of their stores', true],
 
   ['ethereum/store/lmdb/gateway', 'final answers and API keys in LMDB'],
   ['ethereum/gateway', 'JSON-RPC over HTTP: admission, keys, the table of methods, relay, cache'],

@@ -2,6 +2,7 @@ import type { AccessEntry, AccessListName } from './accessList.ts';
 import type { Rule } from './rule.ts';
 import { formatTimestamp, type Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
+import type { ZonePolicy } from './zonePolicy.ts';
 
 /** Author of a change, and the address from which the author made it. */
 export interface Actor {
@@ -37,14 +38,22 @@ export interface ListChange extends Change<'list.create' | 'list.update' | 'list
   readonly entry: string;
 }
 
+export interface ZoneChange extends Change<'zone.create' | 'zone.update' | 'zone.delete', ZonePolicy> {
+  readonly account: string;
+  /** Name of the zone. */
+  readonly zone: string;
+  /** Id of the policy. */
+  readonly policy: string;
+}
+
 /**
- * Audit entry: a change of a rule, list entry or token. It is written in the transaction of the change. No two audit
+ * Audit entry: a change of a rule, list entry, zone policy or token. It is written in the transaction of the change. No two audit
  * entries have the same time.
  */
-export type AuditEntry = RuleChange | ListChange | TokenChange;
+export type AuditEntry = RuleChange | ListChange | ZoneChange | TokenChange;
 
 export interface AuditFilter {
-  /** If set, only changes of this account's rules and lists match. */
+  /** If set, only changes of this account's rules, lists and zone policies match. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
   /** Earliest time of matching entries, inclusive, in the format of `formatTimestamp`. `until` is the latest time. */

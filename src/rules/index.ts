@@ -27,12 +27,28 @@ export {
   stamp,
   type TokenChange,
   withoutHash,
+  type ZoneChange,
 } from './audit.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
 export { type RuleField, RuleFormat, ruleFormat } from './format/ruleFormat.ts';
 export { profileSensitivities, ruleSchema, sensitivities } from './format/ruleSchema.ts';
+export { BadZoneError, canonicalZone } from './format/zoneName.ts';
+export {
+  checkNewZonePolicy,
+  checkZonePolicyPatch,
+  newZonePolicySchema,
+  readZonePolicy,
+  settingsOf,
+  shortSettingsOf,
+  type ZonePolicyChanges,
+  type ZonePolicyField,
+  zonePolicyChanges,
+  zonePolicyFields,
+  zonePolicyPatchSchema,
+  zonePolicySchema,
+} from './format/zonePolicyFormat.ts';
 export { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from './invalidRule.ts';
 export {
   exampleRule,
@@ -71,6 +87,8 @@ export {
   TooManyEntries,
   TooManyRules,
   TooManyTokens,
+  TooManyZonePolicies,
+  ZoneHasPolicy,
 } from './storeErrors.ts';
 export { targetOf } from './target.ts';
 export {
@@ -107,4 +125,11 @@ export {
 export { grantViolations, includesPermission } from './tokens/tokenGrant.ts';
 export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokens/tokenSecret.ts';
 export type { TokenStore } from './tokens/tokenStore.ts';
-export { MAX_ZONE_POLICIES, type ZonePolicy } from './zonePolicy.ts';
+export { MAX_ZONE_POLICIES, type ZonePolicy, type ZonePolicySettings } from './zonePolicy.ts';
+export type {
+  CreatedZonePolicy,
+  ZonePolicyCreation,
+  ZonePolicyDeletion,
+  ZonePolicyStore,
+  ZonePolicyUpdate,
+} from './zonePolicyStore.ts';

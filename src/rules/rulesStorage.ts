@@ -3,11 +3,13 @@ import type { AuditLog } from './audit.ts';
 import type { RuleStore } from './ruleStore.ts';
 import type { SharedDatabase } from './sharedDatabase.ts';
 import type { TokenStore } from './tokens/tokenStore.ts';
+import type { ZonePolicyStore } from './zonePolicyStore.ts';
 
-/** The stores of rules, access lists, tokens and audit entries in one storage engine. */
+/** The stores of rules, access lists, zone policies, tokens and audit entries in one storage engine. */
 export interface RulesStorage {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
+  readonly zonePolicies: ZonePolicyStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
   /**

@@ -3,12 +3,14 @@ import type { AuditEntry } from './audit.ts';
 import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
+import type { ZonePolicy } from './zonePolicy.ts';
 
 /** Rows that `floodgate store copy` copies from one storage engine to another, as in the tables of PostgreSQL. */
 export interface StoreRows {
   clock: { moment: Micros; behind_since: Micros | null };
   rules: { account: string; id: string; target: string; created_on: string; rule: Rule };
   list_entries: { account: string; list: string; id: string; created_on: string; entry: AccessEntry };
+  zone_policies: { account: string; id: string; zone: string; created_on: string; policy: ZonePolicy };
   tokens: { hash: string; id: string; created_on: string; token: Token };
   token_uses: { id: string; used_on: string };
   idempotency_keys: Omit<IdempotencyRecord, 'wallClock'> & {
@@ -34,7 +36,8 @@ export interface IdempotencyRecord {
   /** Time of the creation by the wall clock. */
   readonly wallClock: Micros;
   readonly fingerprint: string;
-  readonly rule: Rule;
+  readonly created: Rule | ZonePolicy;
+  /** Ids of the rules that the created rule overrides; empty for a zone policy. */
   readonly overrides: readonly string[];
 }
 

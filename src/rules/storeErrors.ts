@@ -1,3 +1,5 @@
+import { quoteText } from './invalidRule.ts';
+
 /** The storage engine cannot read or write now (disk full, file system read-only). Nothing was written partially. */
 export class StoreUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -22,6 +24,22 @@ export class TooManyEntries extends Error {
   }
 }
 
+/** The account already has the maximum number of zone policies. */
+export class TooManyZonePolicies extends Error {
+  constructor(accountId: string, limit: number) {
+    super(`Account ${accountId} has ${limit} zone policies, the maximum; delete one first`);
+    this.name = 'TooManyZonePolicies';
+  }
+}
+
+/** The account already has a policy for the zone. */
+export class ZoneHasPolicy extends Error {
+  constructor(zone: string, id: string) {
+    super(`The zone ${quoteText(zone)} already has a policy, ${id}; change that one`);
+    this.name = 'ZoneHasPolicy';
+  }
+}
+
 /** The number of valid tokens has reached its maximum. */
 export class TooManyTokens extends Error {
   constructor(limit: number) {
@@ -30,7 +48,7 @@ export class TooManyTokens extends Error {
   }
 }
 
-/** The retry key (`Idempotency-Key`) was already used to create another rule. */
+/** The retry key (`Idempotency-Key`) was already used for another creation. */
 export class KeyReused extends Error {
   constructor() {
     super('This Idempotency-Key was used within 24 hours with another body; use a new key for a new request');

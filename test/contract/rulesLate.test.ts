@@ -6,6 +6,7 @@ import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { Random } from '../support/random.ts';
 import { accessListStoreContract } from './accessListStoreContract.ts';
 import { ruleStoreContract } from './ruleStoreContract.ts';
+import { zonePolicyStoreContract } from './zonePolicyStoreContract.ts';
 
 /** Maximum number of ticks before a call starts and after it ends. */
 const MAX_TURNS = 3;
@@ -43,8 +44,11 @@ const engine = {
     const folder = mkdtempSync(join(tmpdir(), 'floodgate-rules-late-'));
     return {
       async open(now?: () => number) {
-        const { rules, lists, tokens, audit, close } = openRulesStorage(folder, now && { now });
-        return { rules: late(rules), lists: late(lists), tokens: late(tokens), audit: late(audit), close };
+        const { rules, lists, zonePolicies, tokens, audit, close } = openRulesStorage(folder, now && { now });
+        return {
+          ...{ rules: late(rules), lists: late(lists), zonePolicies: late(zonePolicies) },
+          ...{ tokens: late(tokens), audit: late(audit), close },
+        };
       },
       remove: () => rmSync(folder, { recursive: true, force: true }),
     };
@@ -52,3 +56,4 @@ const engine = {
 };
 ruleStoreContract(engine);
 accessListStoreContract(engine);
+zonePolicyStoreContract(engine);

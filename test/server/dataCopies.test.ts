@@ -7,7 +7,7 @@ import { open as openLmdb, type RootDatabase } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, indexBlock, type TraceStore } from '../../src/ethereum/traces/index.ts';
-import type { RulesStorage } from '../../src/rules/index.ts';
+import { checkNewZonePolicy, type RulesStorage } from '../../src/rules/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { backupData } from '../../src/server/index.ts';
 import { call } from '../rules/support/call.ts';
@@ -54,7 +54,7 @@ class Writer {
   }
 
   async #writeRules(): Promise<void> {
-    const { rules, lists } = this.rules;
+    const { rules, lists, zonePolicies } = this.rules;
     const denied = { accountId: 'acc', list: 'denylist' } as const;
     await rules.create(KEPT, newRule, { actor });
     while (!this.#isStopped) {
@@ -62,8 +62,14 @@ class Writer {
       await rules.update('acc', rule.id, { decide: () => ({ mode: 'monitoring' }), actor });
       const { id } = await lists.create(denied, { prefix: '192.0.2.7', comment: '', enabled: true }, actor);
       await lists.update(denied, id, { decide: () => ({ enabled: false }), actor });
+      const zone = checkNewZonePolicy({ zone: `zone-${this.written}.example` });
+      const { policy } = await zonePolicies.create('acc', zone, { actor });
+      await zonePolicies.update('acc', policy.id, { decide: () => ({ rate: 7 }), actor });
       if (++this.written % 2 === 0) await rules.delete('acc', rule.id, { check: () => undefined, actor });
       if (this.written % 2 === 0) await lists.delete(denied, id, { check: () => undefined, actor });
+      if (this.written % 2 === 0)
+        await zonePolicies.delete('acc', policy.id, { check: () => undefined, actor });
+      if (this.written % 500 === 0) await zonePolicies.deleteAll('acc', actor);
       if (this.written % 500 === 0) await rules.deleteAll('acc', actor);
       if (this.written % 500 === 0) await lists.deleteAll(denied, actor);
       await pause(PAUSE_MS);
@@ -206,6 +212,28 @@ describe('copies of the data folder', () => {
       );
       expect(await verified()).toMatch(`entry acc/allowlist/${id} is missing`);
       expect(await verified()).toMatch('the allowlist of account acc is recorded with 1 entries but has 0');
+    });
+
+    it('are reported as damaged if zone policies differ from the audit log or from their index', async () => {
+      const made = folder();
+      const storage = openRulesStorage(made);
+      const zones = ['one.example', 'two.example'].map((zone) => checkNewZonePolicy({ zone }));
+      const ids: string[] = [];
+      for (const zone of zones)
+        ids.push((await storage.zonePolicies.create('acc', zone, { actor })).policy.id);
+      await storage.close();
+      const [one = '', two = ''] = ids;
+      const verified = async () => (await floodgate(['verify', '--data-dir', made])).stdout;
+      expect(await verified()).toBe('rules: whole\n');
+      const root = openLmdb({ path: join(made, 'rules'), maxDbs: 20 });
+      await root.openDB({ name: 'zonePolicies', encoding: 'binary' }).remove(['acc', one]);
+      await root.openDB({ name: 'zoneIds', encoding: 'json' }).remove(['acc', 'two.example']);
+      await root.close();
+      const problems = await verified();
+      expect(problems).toMatch(`zone policy acc/${one} is missing`);
+      expect(problems).toMatch(`zone acc one.example has no policy ${one}`);
+      expect(problems).toMatch(`zone policy acc/${two} is missing in the index of zones`);
+      expect(problems).toMatch('account acc is recorded with 2 zone policies but has 1');
     });
   });
 

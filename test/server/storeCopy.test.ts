@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
-import { type Actor, exampleRule, type RulesStorage } from '../../src/rules/index.ts';
+import {
+  type Actor,
+  checkNewZonePolicy,
+  exampleRule,
+  type RulesStorage,
+  ZoneHasPolicy,
+} from '../../src/rules/index.ts';
 import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
 import { openPostgresRules } from '../../src/rules/store/postgres/index.ts';
 import { copyStore } from '../../src/server/index.ts';
@@ -48,6 +54,7 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
       gateway_keys: 1,
       tokens: 1,
       list_entries: 2,
+      zone_policies: 1,
     });
     expect(there.get('audit')).toBeGreaterThan(MANY);
 
@@ -59,7 +66,12 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
     const [first, ...others] = await Promise.all(stores.map(everything));
     for (const other of others) expect(other).toEqual(first);
     // A retry returns the first result, and a new change is later than all copied ones.
-    for (const { rules } of stores) {
+    for (const { rules, zonePolicies } of stores) {
+      const zone = checkNewZonePolicy({ zone: 'a\\032b.example', rate: 100, comment: 'ü' });
+      expect((await zonePolicies.create('zones-only', zone, { actor, retryKey: 'zone' })).replayed).toBe(
+        true,
+      );
+      await expect(zonePolicies.create('zones-only', zone, { actor })).rejects.toBeInstanceOf(ZoneHasPolicy);
       const replayed = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
       expect(replayed.replayed).toBe(true);
       const { rule } = await rules.create('b', exampleRule, { actor });
@@ -132,7 +144,7 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
   });
 });
 
-async function fill({ rules, lists, tokens }: RulesStorage): Promise<void> {
+async function fill({ rules, lists, zonePolicies, tokens }: RulesStorage): Promise<void> {
   const { rule } = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
   await rules.create('a', { ...exampleRule, name: 'ü "quoted" \\ \u2028' }, { actor });
   await rules.create('a-b', exampleRule, { actor });
@@ -142,6 +154,18 @@ async function fill({ rules, lists, tokens }: RulesStorage): Promise<void> {
   const entry = await lists.create(list, { prefix: '192.0.2.0/24', comment: 'ü', enabled: true }, actor);
   await lists.create(list, { name: 'example.test', comment: '', enabled: false }, actor);
   await lists.update(list, entry.id, { decide: () => ({ enabled: false }), actor });
+  const zone = checkNewZonePolicy({ zone: 'a\\032b.example', rate: 100, comment: 'ü' });
+  const { policy } = await zonePolicies.create('zones-only', zone, { actor, retryKey: 'zone' });
+  await zonePolicies.update('zones-only', policy.id, { decide: () => ({ rate: null }), actor });
+  const other = checkNewZonePolicy({ zone: '.' });
+  await zonePolicies.delete(
+    'zones-only',
+    (await zonePolicies.create('zones-only', other, { actor })).policy.id,
+    {
+      check: () => undefined,
+      actor,
+    },
+  );
   const token = await tokens.create(
     {
       ...{ hash: 'cd'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null },
@@ -157,12 +181,13 @@ async function fill({ rules, lists, tokens }: RulesStorage): Promise<void> {
   );
 }
 
-async function everything({ rules, lists, tokens, audit }: RulesStorage) {
+async function everything({ rules, lists, zonePolicies, tokens, audit }: RulesStorage) {
   const changes = [];
   for await (const change of audit.read({})) changes.push(change);
   return {
     rules: await Promise.all(['a', 'a-b', 'gone'].map((account) => rules.list(account))),
     entries: await lists.entries({ accountId: 'lists-only', list: 'denylist' }),
+    zonePolicies: await zonePolicies.list('zones-only'),
     tokens: await tokens.list(),
     lastUses: await tokens.lastUses(),
     changes,

@@ -5,6 +5,8 @@ import {
   type AuditFilter,
   ruleFormat,
   wallClock,
+  type ZonePolicy,
+  zonePolicyChanges,
 } from '../../rules/index.ts';
 import { print } from '../output/print.ts';
 import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
@@ -29,9 +31,9 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description(
-      'show changes of rules, access lists and tokens: time, actor, source address, old and new values',
+      'show changes of rules, access lists, zone policies and tokens: time, actor, source address, old and new values',
     )
-    .option('--account <id>', 'only rules and lists of this account', readAccountId)
+    .option('--account <id>', 'only rules, lists and zone policies of this account', readAccountId)
     .option('--rule <id>', 'only this rule', readRuleId)
     .option(
       '--since <when>',
@@ -80,6 +82,8 @@ function rowOf(entry: AuditEntry): string[] {
   const start = [when, who, entry.from, entry.action];
   if ('list' in entry)
     return [...start, entry.account, entry.entry, entryChangeOf(entry.list, entry.before, entry.after)];
+  if ('zone' in entry)
+    return [...start, entry.account, entry.policy, policyChangeOf(entry.zone, entry.before, entry.after)];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
   return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
 }
@@ -89,6 +93,16 @@ function entryChangeOf(list: string, before: AccessEntry | null, after: AccessEn
   if (!entry) return list;
   const subject = 'prefix' in entry ? entry.prefix : entry.name;
   return `${list}: ${subject}, ${entry.enabled ? 'enabled' : 'not enabled'}`;
+}
+
+function policyChangeOf(zone: string, before: ZonePolicy | null, after: ZonePolicy | null): string {
+  if (!before || !after) return `${zone}, ${(after ?? before)?.mode}`;
+  const changes = Object.entries(zonePolicyChanges(before, after));
+  const texts = changes.map(([member, value]) => {
+    const old = before[member as keyof ZonePolicy]; // the changes have members of a policy
+    return `${member}: ${old} → ${value}`;
+  });
+  return `${zone}: ${texts.join(', ')}`;
 }
 
 type Rule = NonNullable<Extract<AuditEntry, { rule: string }>['after']>;

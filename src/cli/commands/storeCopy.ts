@@ -23,7 +23,7 @@ export function registerStoreCopy(store: Command): void {
   store
     .command('copy')
     .description(
-      'copy rules, access lists, tokens, API keys and the audit from a data folder into a database, or back, unchanged; ' +
+      'copy rules, access lists, zone policies, tokens, API keys and the audit from a data folder into a database, or back, unchanged; ' +
         'the target must be empty, and no server may use either. After an interruption, run it again',
     )
     .requiredOption('--from <store>', 'data folder, or postgres://… (prefer a password in ~/.pgpass)')

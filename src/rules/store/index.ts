@@ -1,2 +1,2 @@
-/** Stores of rules, access lists, tokens and audit log: in the data folder, or in a database that instances share. */
+/** Stores of rules, access lists, zone policies, tokens and audit log: in the data folder, or in a database that instances share. */
 export { databaseDump, openRules } from './openRules.ts';

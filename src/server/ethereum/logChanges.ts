@@ -1,4 +1,4 @@
-/** Logs each change of a rule, access list, token or API key: the actor and the change, without secrets. */
+/** Logs each change of a rule, access list, zone policy, token or API key: the actor and the change, without secrets. */
 import type { ApiKey, KeyStore } from '../../ethereum/gateway/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import {
@@ -7,6 +7,7 @@ import {
   formatTimestamp,
   parseTimestamp,
   ruleFormat,
+  zonePolicyChanges,
 } from '../../rules/index.ts';
 
 /** Interval at which the stores are read for changes. They are polled because other processes change them too. */
@@ -77,6 +78,14 @@ function logEntry(entry: AuditEntry, log: Log): void {
     const subject = now ?? before;
     const what = subject && ('prefix' in subject ? subject.prefix : subject.name);
     log.info({ ...who, account, list, entry: id, subject: plain(what ?? '') }, 'access list changed');
+  } else if ('zone' in entry) {
+    const { account, zone, policy, before, after: now } = entry;
+    const changed = before && now ? Object.entries(zonePolicyChanges(before, now)) : [];
+    const texts = changed.map(([member, value]) => plain(`${member}: ${value}`));
+    log.info(
+      { ...who, account, zone, policy, mode: (now ?? before)?.mode, changed: texts },
+      'zone policy changed',
+    );
   } else
     log.info(
       { ...who, token: entry.token, name: plain((entry.after ?? entry.before)?.label ?? '') },

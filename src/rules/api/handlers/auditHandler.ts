@@ -1,5 +1,4 @@
 import {
-  type AccessEntry,
   type AuditEntry,
   type AuditFilter,
   type AuditLog,
@@ -50,7 +49,7 @@ export function changeFormatter(format: RuleFormat) {
     return [
       'rule' in change
         ? omitNullStates(change, shownRule)
-        : omitNullStates(change, (entry: AccessEntry) => entry),
+        : omitNullStates<object, object, object>(change, (subject) => subject),
     ];
   };
 }

@@ -8,7 +8,7 @@ const POLL_INTERVAL_MS = 500;
 export type ChangeStates = Database<{ readonly changedAt: Micros }, string>;
 
 /**
- * Notifies listeners of accounts whose rules or lists changed: at once for changes by this process, and at the next
+ * Notifies listeners of accounts whose rules, lists or zone policies changed: at once for changes by this process, and at the next
  * poll for changes by other processes.
  */
 export class RulesChangeFeed {

@@ -17,11 +17,14 @@ import {
   StoreUnavailable,
   type Token,
   wallClock,
+  type ZonePolicy,
 } from '../../index.ts';
 import { GroupCommit, type Write } from './groupCommit.ts';
 import { NO_RESERVE, Reserve } from './reserve.ts';
 
-/** Number of an account's rules and time of their last change, stored so that the rules need not be read for them. */
+/**
+ * Number of an account's rules or zone policies and time of their last change, stored so that they need not be read.
+ */
 export interface AccountState {
   readonly count: number;
   readonly changedAt: Micros;
@@ -36,7 +39,7 @@ export interface ListsState {
 type Key = string | number | string[];
 
 /** Maximum number of named databases in the environment. LMDB reserves space for them. */
-const MAX_DATABASES = 16;
+const MAX_DATABASES = 20;
 const FORMAT = 1;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
@@ -45,7 +48,7 @@ const CLOCK_TOLERANCE_MICROS = 60_000_000;
 const PROBE_KEY = 'probe';
 
 /**
- * LMDB environment of rules, access lists, tokens and audit log. It is separate from the environment of traces, so
+ * LMDB environment of rules, access lists, zone policies, tokens and audit log. It is separate from the environment of traces, so
  * that changes never wait for commits of traces. A stored clock that only increases gives each change a unique time,
  * by which other processes detect changes.
  */
@@ -57,6 +60,10 @@ export class RulesEnvironment {
   /** Entries of access lists, with the keys (account, list, entry id). */
   readonly listEntries: Database<AccessEntry, string[]>;
   readonly lists: Database<ListsState, string>;
+  readonly zonePolicies: Database<ZonePolicy, string[]>;
+  /** Ids of zone policies, with the keys (account, zone). */
+  readonly zoneIds: Database<string, string[]>;
+  readonly zoneStates: Database<AccountState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
   /** Time of each token's last use, by token id. */
@@ -103,6 +110,9 @@ export class RulesEnvironment {
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
     this.listEntries = openChecksummed(this.#root, 'listEntries');
     this.lists = this.#root.openDB({ name: 'lists', encoding: 'json' });
+    this.zonePolicies = openChecksummed(this.#root, 'zonePolicies');
+    this.zoneIds = this.#root.openDB({ name: 'zoneIds', encoding: 'json' });
+    this.zoneStates = this.#root.openDB({ name: 'zoneStates', encoding: 'json' });
     this.tokens = openChecksummed(this.#root, 'tokens');
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
     this.tokenUses = this.#root.openDB({ name: 'tokenUses', encoding: 'json' });

@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type CreatedRule,
-  type IdempotencyRecord,
-  KeyReused,
-  type Micros,
-  type NewRule,
-  RETRY_KEY_LIFE_MS,
-  type RuleFormat,
-} from '../../index.ts';
+import { type IdempotencyRecord, KeyReused, type Micros, RETRY_KEY_LIFE_MS } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 import type { Write } from './groupCommit.ts';
 
@@ -15,36 +7,36 @@ import type { Write } from './groupCommit.ts';
 const EXPIRED_KEYS_CLEARED = 10;
 const MICROS_PER_MILLI = 1000;
 
-/** Creation of a rule with a retry key. The key and the rule are stored as hashes, so that their size is fixed. */
+/** Creation with a retry key. The key and the request are stored as hashes, so that their size is fixed. */
 export interface Retry {
   readonly key: string[];
-  /** Hash of the rule's canonical text. It is equal for equivalent rules. */
+  /** Hash of the request's canonical text. It is equal for equivalent requests. */
   readonly fingerprint: string;
 }
+
+type FirstAnswer = Pick<IdempotencyRecord, 'created' | 'overrides'>;
 
 /** Stores the results of creations with retry keys, and returns a result if its creation is repeated. */
 export class IdempotencyRecords {
   readonly #environment: RulesEnvironment;
-  readonly #format: RuleFormat;
 
-  constructor(environment: RulesEnvironment, format: RuleFormat) {
+  constructor(environment: RulesEnvironment) {
     this.#environment = environment;
-    this.#format = format;
   }
 
-  retryOf(accountId: string, retryKey: string, rule: NewRule): Retry {
-    return { key: [accountId, sha256(retryKey)], fingerprint: sha256(this.#format.canonicalText(rule)) };
+  retryOf(accountId: string, retryKey: string, canonicalText: string): Retry {
+    return { key: [accountId, sha256(retryKey)], fingerprint: sha256(canonicalText) };
   }
 
-  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used to create another rule. */
-  find(retry: Retry): CreatedRule | undefined {
+  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used for another creation. */
+  find(retry: Retry): IdempotencyRecord | undefined {
     const first = this.#environment.firstAnswers.get(retry.key);
     if (!first || this.#isExpired(first)) return undefined;
     if (first.fingerprint !== retry.fingerprint) throw new KeyReused();
-    return { rule: this.#format.withDefaults(first.rule), overrides: first.overrides, replayed: true };
+    return first;
   }
 
-  keep(retry: Retry, answer: Omit<CreatedRule, 'replayed'>, moment: Micros): Write[] {
+  keep(retry: Retry, answer: FirstAnswer, moment: Micros): Write[] {
     const { firstAnswers, firstAnswerAges } = this.#environment;
     const writes: Write[] = [];
     for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {

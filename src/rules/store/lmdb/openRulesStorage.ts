@@ -5,6 +5,7 @@ import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
+import { LmdbZonePolicyStore } from './zonePolicyStore.ts';
 
 export interface RulesStorageOptions {
   /** Returns the current time, for the times of changes. Default: the wall clock. */
@@ -17,9 +18,11 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
   const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   const lists = new LmdbAccessListStore(environment);
+  const zonePolicies = new LmdbZonePolicyStore(environment);
   return {
     rules,
     lists,
+    zonePolicies,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
     isShared: false,
@@ -30,6 +33,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     async close() {
       rules.close();
       lists.close();
+      zonePolicies.close();
       await environment.close();
     },
   };

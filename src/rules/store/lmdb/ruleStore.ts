@@ -3,6 +3,7 @@ import {
   type Actor,
   type CreatedRule,
   formatTimestamp,
+  type IdempotencyRecord,
   MAX_RULES_PER_ACCOUNT,
   type Micros,
   type NewRule,
@@ -34,7 +35,7 @@ export class LmdbRuleStore implements RuleStore {
   constructor(environment: RulesEnvironment, format: RuleFormat) {
     this.#environment = environment;
     this.#format = format;
-    this.#firstAnswers = new IdempotencyRecords(environment, format);
+    this.#firstAnswers = new IdempotencyRecords(environment);
     this.#feed = new RulesChangeFeed(environment, environment.accounts);
   }
 
@@ -50,10 +51,12 @@ export class LmdbRuleStore implements RuleStore {
 
   async create(accountId: string, fields: NewRule, { actor, retryKey }: RuleCreation): Promise<CreatedRule> {
     const retry =
-      retryKey === undefined ? undefined : this.#firstAnswers.retryOf(accountId, retryKey, fields);
+      retryKey === undefined
+        ? undefined
+        : this.#firstAnswers.retryOf(accountId, retryKey, this.#format.canonicalText(fields));
     const created = await this.#environment.commits.run<CreatedRule>(() => {
       const first = retry && this.#firstAnswers.find(retry);
-      if (first) return { result: first, writes: [] };
+      if (first) return { result: this.#replayed(first), writes: [] };
       return this.#decideCreate(accountId, fields, { actor, retry });
     });
     if (!created.replayed) this.#tell(accountId);
@@ -139,8 +142,13 @@ export class LmdbRuleStore implements RuleStore {
       after: rule,
     } as const;
     const writes = this.#writesOf([{ ...stamp(moment, actor), ...change }], moment);
-    const kept = retry ? this.#firstAnswers.keep(retry, { rule, overrides }, moment) : [];
+    const kept = retry ? this.#firstAnswers.keep(retry, { created: rule, overrides }, moment) : [];
     return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
+  }
+
+  #replayed({ created, overrides }: IdempotencyRecord): CreatedRule {
+    // The fingerprint of the request was compared, so the key was used to create a rule.
+    return { rule: this.#format.withDefaults(created as Rule), overrides, replayed: true };
   }
 
   /** Returns the records to write when rules are deleted. Each deletion gets a unique time. */

@@ -28,6 +28,9 @@ export async function* readRules(folder: string): Batches {
     yield* batchesOf('list_entries', environment.listEntries, ([account = '', list = '', id = ''], entry) => {
       return { account, list, id, created_on: entry.created_on, entry };
     });
+    yield* batchesOf('zone_policies', environment.zonePolicies, ([account = '', id = ''], policy) => {
+      return { account, id, zone: policy.zone, created_on: policy.created_on, policy };
+    });
     yield* batchesOf('tokens', environment.tokens, (hash, token) => {
       return { hash, id: token.id, created_on: token.created_on, token };
     });
@@ -88,6 +91,11 @@ function writesOf(to: RulesEnvironment, { table, rows }: Batch): Write[] {
     ]);
   if (table === 'list_entries')
     return rows.map(({ account, list, id, entry }) => put(to.listEntries, [account, list, id], entry));
+  if (table === 'zone_policies')
+    return rows.flatMap(({ account, id, zone, policy }) => [
+      put(to.zonePolicies, [account, id], policy),
+      put(to.zoneIds, [account, zone], id),
+    ]);
   if (table === 'tokens')
     return rows.flatMap(({ hash, id, token }) => [put(to.tokens, hash, token), put(to.tokenIds, id, hash)]);
   if (table === 'token_uses') return rows.map(({ id, used_on }) => put(to.tokenUses, id, used_on));
@@ -99,19 +107,25 @@ function writesOf(to: RulesEnvironment, { table, rows }: Batch): Write[] {
   return table === 'audit' ? rows.map(({ at, entry }) => put(to.audit, at, entry)) : [];
 }
 
-/** Returns the writes of the states of accounts and lists, which are derived from audit log, rules and entries. */
+/** Returns the writes of the states of accounts, lists and zones, which are derived from the copied rows. */
 function accountWrites(environment: RulesEnvironment): Write[] {
-  const { rules, listEntries, audit, accounts, lists } = environment;
+  const { rules, listEntries, zonePolicies, audit, accounts, lists, zoneStates } = environment;
   environment.refresh();
   const within = (...start: string[]) => ({ start, end: [...start, LAST_ID] });
-  const [rulesChangedAt, listsChangedAt] = [new Map<string, Micros>(), new Map<string, Micros>()];
+  const rulesChangedAt = new Map<string, Micros>();
+  const listsChangedAt = new Map<string, Micros>();
+  const zonesChangedAt = new Map<string, Micros>();
   for (const page of pagesOf(audit))
     for (const { key: changedAt, value: entry } of page)
       if ('rule' in entry) rulesChangedAt.set(entry.account, changedAt);
       else if ('list' in entry) listsChangedAt.set(entry.account, changedAt);
+      else if ('zone' in entry) zonesChangedAt.set(entry.account, changedAt);
   return [
     ...[...rulesChangedAt].map(([account, changedAt]) =>
       put(accounts, account, { count: rules.getKeysCount(within(account)), changedAt }),
+    ),
+    ...[...zonesChangedAt].map(([account, changedAt]) =>
+      put(zoneStates, account, { count: zonePolicies.getKeysCount(within(account)), changedAt }),
     ),
     ...[...listsChangedAt].map(([account, changedAt]) => {
       const names = Object.keys(accessLists);

@@ -43,6 +43,7 @@ function problemsOf(environment: RulesEnvironment): string[] {
       problems.push(`rule ${key.join('/')} is missing in the index of targets`);
   for (const target of targets) problems.push(`target ${target} has no rule`);
   addListProblems(environment, state.listEntries, problems);
+  addZoneProblems(environment, state.zonePolicies, problems);
   return problems;
 }
 
@@ -67,6 +68,31 @@ function addListProblems(
     }
 }
 
+function addZoneProblems(
+  environment: RulesEnvironment,
+  expected: ReadonlyMap<string, unknown>,
+  problems: string[],
+): void {
+  const policies = recordsOf(environment.zonePolicies);
+  const held = new Map(policies.map(({ key, value }) => [key.join('/'), value]));
+  differences('zone policy', { expected, held }, problems);
+  const ids = new Map(recordsOf(environment.zoneIds).map(({ key, value }) => [key.join(' '), value]));
+  const counts = new Map<string, number>();
+  for (const { key, value } of policies) {
+    const [account = '', id] = key;
+    counts.set(account, (counts.get(account) ?? 0) + 1);
+    const zone = `${account} ${value.zone}`;
+    if (ids.get(zone) !== id) problems.push(`zone policy ${key.join('/')} is missing in the index of zones`);
+    ids.delete(zone);
+  }
+  for (const [zone, id] of ids) problems.push(`zone ${zone} has no policy ${id}`);
+  for (const { key, value } of recordsOf(environment.zoneStates))
+    if (value.count !== (counts.get(key) ?? 0))
+      problems.push(
+        `account ${key} is recorded with ${value.count} zone policies but has ${counts.get(key) ?? 0}`,
+      );
+}
+
 /** Returns all records of a database. A new store may lack it, because a read-only open creates no database. */
 function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { key: K; value: V }[] {
   return [...(database?.getRange() ?? [])];
@@ -75,6 +101,7 @@ function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { ke
 class Replay {
   readonly rules = new Map<string, unknown>();
   readonly listEntries = new Map<string, unknown>();
+  readonly zonePolicies = new Map<string, unknown>();
   readonly tokens = new Map<string, unknown>();
   readonly #problems: string[];
 
@@ -90,6 +117,7 @@ class Replay {
       });
     else if ('list' in entry)
       this.#step(this.listEntries, `${entry.account}/${entry.list}/${entry.entry}`, entry);
+    else if ('zone' in entry) this.#step(this.zonePolicies, `${entry.account}/${entry.policy}`, entry);
     else this.#step(this.tokens, entry.token, entry);
   }
 

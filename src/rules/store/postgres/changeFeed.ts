@@ -11,9 +11,10 @@ export const CHANGE_CHANNEL = 'floodgate_changes';
 const POLL_INTERVAL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
-const LOOK = `SELECT c.moment, c.tokens_changed_at, c.keys_changed_at, a.account, a.rules_changed_at, a.lists_changed_at
+const LOOK = `SELECT c.moment, c.tokens_changed_at, c.keys_changed_at, a.account, a.rules_changed_at, a.lists_changed_at,
+    a.zones_changed_at
   FROM floodgate.clock c LEFT JOIN floodgate.accounts a
-    ON a.rules_changed_at > $1 OR a.lists_changed_at > $1 OR a.account = ANY($2)`;
+    ON a.rules_changed_at > $1 OR a.lists_changed_at > $1 OR a.zones_changed_at > $1 OR a.account = ANY($2)`;
 
 interface Row {
   readonly moment: Micros;
@@ -22,6 +23,7 @@ interface Row {
   readonly account: string | null;
   readonly rules_changed_at: Micros;
   readonly lists_changed_at: Micros;
+  readonly zones_changed_at: Micros;
 }
 
 export interface ChangeFeedDependencies {
@@ -34,6 +36,7 @@ export interface ChangeFeedDependencies {
 export class ChangeFeed {
   readonly rules = new Listeners();
   readonly lists = new Listeners();
+  readonly zones = new Listeners();
   /** Called when tokens may have changed. If it rejects, it is called again. */
   onTokens: () => Promise<void> = async () => undefined;
   /** Called when API keys may have changed; again if it rejects. `isAll`: every cached key may be outdated. */
@@ -137,7 +140,8 @@ export class ChangeFeed {
     const startedAtMs = this.#monotonicMs();
     const comparesAll = this.#comparesAll || this.#connections.isUnreachable;
     this.#comparesAll = false;
-    const known = comparesAll ? [...this.rules.cached().keys(), ...this.lists.cached().keys()] : [];
+    const parts = [this.rules, this.lists, this.zones];
+    const known = comparesAll ? parts.flatMap((part) => [...part.cached().keys()]) : [];
     const rows = await this.#read([...new Set(known)]);
     const [clock] = rows;
     if (clock === undefined) throw new Error('the clock row is missing');
@@ -154,6 +158,7 @@ export class ChangeFeed {
     };
     tell(this.rules, (row) => row.rules_changed_at);
     tell(this.lists, (row) => row.lists_changed_at);
+    tell(this.zones, (row) => row.zones_changed_at);
     this.#seen = clock.moment;
     if (comparesAll || clock.tokens_changed_at !== this.#tokensSeen) await this.onTokens();
     this.#tokensSeen = clock.tokens_changed_at;

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type CreatedRule,
-  KeyReused,
-  type Micros,
-  type NewRule,
-  RETRY_KEY_LIFE_MS,
-  type RuleFormat,
-} from '../../index.ts';
+import { type IdempotencyRecord, KeyReused, type Micros, RETRY_KEY_LIFE_MS } from '../../index.ts';
 import { statement } from './connection/statement.ts';
 import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
@@ -15,31 +8,27 @@ import type { Transaction } from './transaction.ts';
 const EXPIRED_KEYS_CLEARED = 10;
 const LIFE_MICROS = RETRY_KEY_LIFE_MS * 1000;
 
-/** Creation of a rule with a retry key. The key and the rule are stored as hashes, so that their size is fixed. */
+/** Creation with a retry key. The key and the request are stored as hashes, so that their size is fixed. */
 export interface Retry {
   readonly account: string;
   readonly key: string;
-  /** Hash of the rule's canonical text. It is equal for equivalent rules. */
+  /** Hash of the request's canonical text. It is equal for equivalent requests. */
   readonly fingerprint: string;
 }
 
+type FirstAnswer = Pick<IdempotencyRecord, 'created' | 'overrides'>;
+
 /** Stores the results of creations with retry keys, and returns a result if its creation is repeated. */
 export class IdempotencyRecords {
-  readonly #format: RuleFormat;
-
-  constructor(format: RuleFormat) {
-    this.#format = format;
+  retryOf(account: string, retryKey: string, canonicalText: string): Retry {
+    return { account, key: sha256(retryKey), fingerprint: sha256(canonicalText) };
   }
 
-  retryOf(account: string, retryKey: string, rule: NewRule): Retry {
-    return { account, key: sha256(retryKey), fingerprint: sha256(this.#format.canonicalText(rule)) };
-  }
-
-  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used to create another rule. */
+  /** Returns the stored result of a creation. Throws `KeyReused` if the retry key was used for another creation. */
   async find(
     transaction: Transaction,
     { account, key, fingerprint }: Retry,
-  ): Promise<CreatedRule | undefined> {
+  ): Promise<FirstAnswer | undefined> {
     const [first] = await transaction.read(
       queries
         .selectFrom('idempotency_keys')
@@ -50,13 +39,13 @@ export class IdempotencyRecords {
     );
     if (first === undefined || isExpired(transaction, first.wall_clock)) return undefined;
     if (first.fingerprint !== fingerprint) throw new KeyReused();
-    return { rule: this.#format.withDefaults(first.rule), overrides: first.overrides, replayed: true };
+    return first;
   }
 
   async keep(
     transaction: Transaction,
     { account, key, fingerprint }: Retry,
-    { rule, overrides, at }: Omit<CreatedRule, 'replayed'> & { readonly at: Micros },
+    { created, overrides, at }: FirstAnswer & { readonly at: Micros },
   ): Promise<void> {
     transaction.noteClock();
     const expired = expiredBefore(transaction);
@@ -65,7 +54,7 @@ export class IdempotencyRecords {
     });
     const answer = {
       ...{ at, wall_clock: transaction.wallClock, fingerprint },
-      ...{ rule: JSON.stringify(rule), overrides: JSON.stringify(overrides) },
+      ...{ created: JSON.stringify(created), overrides: JSON.stringify(overrides) },
     };
     await transaction.writeUnaudited(
       queries

@@ -18,6 +18,7 @@ import { PostgresRecords } from './records.ts';
 import { PostgresRuleStore } from './ruleStore.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresTokenStore } from './tokenStore.ts';
+import { PostgresZonePolicyStore } from './zonePolicyStore.ts';
 
 export interface PostgresRulesOptions {
   /** URL of the database in libpq's format: postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full. */
@@ -67,6 +68,7 @@ export async function openPostgresRules(
   const storage = {
     rules: new PostgresRuleStore(format, parts),
     lists: new PostgresAccessListStore(parts),
+    zonePolicies: new PostgresZonePolicyStore(parts),
     tokens: new PostgresTokenStore(parts),
     audit: new PostgresAuditLog(connections),
   };

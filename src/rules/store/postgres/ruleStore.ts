@@ -40,7 +40,7 @@ export class PostgresRuleStore implements RuleStore {
   constructor(format: RuleFormat, parts: StoreParts) {
     this.#parts = parts;
     this.#format = format;
-    this.#retryKeys = new IdempotencyRecords(format);
+    this.#retryKeys = new IdempotencyRecords();
     this.#listeners = parts.feed.rules;
     this.#lists = new CachedCollections({
       connections: parts.connections,
@@ -78,10 +78,16 @@ export class PostgresRuleStore implements RuleStore {
   }
 
   async create(accountId: string, fields: NewRule, { actor, retryKey }: RuleCreation): Promise<CreatedRule> {
-    const retry = retryKey === undefined ? undefined : this.#retryKeys.retryOf(accountId, retryKey, fields);
+    const retry =
+      retryKey === undefined
+        ? undefined
+        : this.#retryKeys.retryOf(accountId, retryKey, this.#format.canonicalText(fields));
     const created = await this.#parts.commits.run(async (transaction): Promise<CreatedRule> => {
       const first = retry && (await this.#retryKeys.find(transaction, retry));
-      return first ?? this.#insert(transaction, fields, { accountId, actor, retry });
+      if (first === undefined) return this.#insert(transaction, fields, { accountId, actor, retry });
+      // The fingerprint of the request was compared, so the key was used to create a rule.
+      const rule = this.#format.withDefaults(first.created as Rule);
+      return { rule, overrides: first.overrides, replayed: true };
     });
     if (!created.replayed) this.#tell(accountId, created.rule.modified_on);
     return created;
@@ -168,7 +174,7 @@ export class PostgresRuleStore implements RuleStore {
     const row = { account: accountId, id, target, created_on, rule: JSON.stringify(rule) };
     await transaction.write(queries.insertInto('rules').values(row), [change]);
     const overrides = competing?.ids ?? [];
-    if (retry) await this.#retryKeys.keep(transaction, retry, { rule, overrides, at: moment });
+    if (retry) await this.#retryKeys.keep(transaction, retry, { created: rule, overrides, at: moment });
     return { rule, overrides, replayed: false };
   }
 

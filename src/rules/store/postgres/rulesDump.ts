@@ -11,7 +11,15 @@ const ROWS_PER_FETCH = 500;
 /** Turns off the timeouts for statements and idle transactions, because the other store of the copy may be slow. */
 const NO_TIMEOUT = 'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0';
 const TABLES: readonly Batch['table'][] = [
-  ...(['clock', 'rules', 'list_entries', 'tokens', 'token_uses', 'idempotency_keys'] as const),
+  ...([
+    'clock',
+    'rules',
+    'list_entries',
+    'zone_policies',
+    'tokens',
+    'token_uses',
+    'idempotency_keys',
+  ] as const),
   ...(['audit', 'gateway_keys'] as const),
 ];
 /** The row of this table exists already. */
@@ -20,7 +28,8 @@ const SET_CLOCK = `UPDATE floodgate.clock SET moment = r.moment, behind_since = 
 /** Derives the tables and columns that are not copied, and notifies servers that use the database. */
 const FINISH = `
   INSERT INTO floodgate.accounts SELECT account, coalesce(max(at) FILTER (WHERE rule IS NOT NULL), 0),
-    coalesce(max(at) FILTER (WHERE rule IS NULL), 0) FROM floodgate.audit WHERE account IS NOT NULL GROUP BY account;
+    coalesce(max(at) FILTER (WHERE entry->>'list' IS NOT NULL), 0),
+    coalesce(max(at) FILTER (WHERE entry->>'zone' IS NOT NULL), 0) FROM floodgate.audit WHERE account IS NOT NULL GROUP BY account;
   UPDATE floodgate.gateway_keys SET changed_at = moment FROM floodgate.clock;
   SELECT pg_notify('${CHANGE_CHANNEL}', '')`;
 const IS_EMPTY = `SELECT moment = 0 AND NOT EXISTS (SELECT FROM floodgate.gateway_keys) AS is_empty

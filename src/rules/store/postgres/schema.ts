@@ -18,9 +18,11 @@ const TABLES = `
   INSERT INTO floodgate.clock (moment, tokens_changed_at, keys_changed_at) VALUES (0, 0, 0);
   CREATE TABLE floodgate.accounts (
     account text COLLATE "C" PRIMARY KEY,
-    rules_changed_at bigint NOT NULL DEFAULT 0, lists_changed_at bigint NOT NULL DEFAULT 0);
+    rules_changed_at bigint NOT NULL DEFAULT 0, lists_changed_at bigint NOT NULL DEFAULT 0,
+    zones_changed_at bigint NOT NULL DEFAULT 0);
   CREATE INDEX ON floodgate.accounts (rules_changed_at);
   CREATE INDEX ON floodgate.accounts (lists_changed_at);
+  CREATE INDEX ON floodgate.accounts (zones_changed_at);
   CREATE TABLE floodgate.rules (
     account text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, target text COLLATE "C" NOT NULL,
     created_on text COLLATE "C" NOT NULL, rule json NOT NULL, PRIMARY KEY (account, id));
@@ -28,6 +30,9 @@ const TABLES = `
   CREATE TABLE floodgate.list_entries (
     account text COLLATE "C" NOT NULL, list text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
     created_on text COLLATE "C" NOT NULL, entry json NOT NULL, PRIMARY KEY (account, list, id));
+  CREATE TABLE floodgate.zone_policies (
+    account text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, zone text COLLATE "C" NOT NULL,
+    created_on text COLLATE "C" NOT NULL, policy json NOT NULL, PRIMARY KEY (account, id), UNIQUE (account, zone));
   CREATE TABLE floodgate.tokens (
     hash text COLLATE "C" PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
     created_on text COLLATE "C" NOT NULL, token json NOT NULL);
@@ -37,7 +42,7 @@ const TABLES = `
   CREATE INDEX ON floodgate.audit (rule, at);
   CREATE TABLE floodgate.idempotency_keys (
     account text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, at bigint NOT NULL UNIQUE,
-    wall_clock bigint NOT NULL, fingerprint text COLLATE "C" NOT NULL, rule json NOT NULL, overrides json NOT NULL,
+    wall_clock bigint NOT NULL, fingerprint text COLLATE "C" NOT NULL, created json NOT NULL, overrides json NOT NULL,
     PRIMARY KEY (account, key));
   CREATE TABLE floodgate.gateway_keys (
     hash text COLLATE "C" PRIMARY KEY, changed_at bigint NOT NULL, key json NOT NULL);

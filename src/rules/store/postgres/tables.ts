@@ -6,7 +6,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import type { AccessEntry, AuditEntry, Micros, Rule, Token } from '../../index.ts';
+import type { AccessEntry, AuditEntry, Micros, Rule, Token, ZonePolicy } from '../../index.ts';
 
 const SCHEMA = 'floodgate';
 
@@ -26,6 +26,7 @@ export interface Tables {
     readonly account: string;
     readonly rules_changed_at: Micros;
     readonly lists_changed_at: Micros;
+    readonly zones_changed_at: Micros;
   };
   readonly rules: {
     readonly account: string;
@@ -40,6 +41,13 @@ export interface Tables {
     readonly id: string;
     readonly created_on: string;
     readonly entry: Json<AccessEntry>;
+  };
+  readonly zone_policies: {
+    readonly account: string;
+    readonly id: string;
+    readonly zone: string;
+    readonly created_on: string;
+    readonly policy: Json<ZonePolicy>;
   };
   readonly tokens: {
     readonly hash: string;
@@ -64,7 +72,7 @@ export interface Tables {
     readonly at: Micros;
     readonly wall_clock: Micros;
     readonly fingerprint: string;
-    readonly rule: Json<Rule>;
+    readonly created: Json<Rule | ZonePolicy>;
     readonly overrides: Json<readonly string[]>;
   };
 }

@@ -18,12 +18,13 @@ const LOCK_CLOCK = `SELECT moment, tokens_changed_at, behind_since,
 const FINISH = `WITH
     audit AS (INSERT INTO floodgate.audit (at, account, rule, entry)
       SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::json[])),
-    accounts AS (INSERT INTO floodgate.accounts AS a (account, rules_changed_at, lists_changed_at)
-      SELECT * FROM unnest($5::text[], $6::bigint[], $7::bigint[])
+    accounts AS (INSERT INTO floodgate.accounts AS a (account, rules_changed_at, lists_changed_at, zones_changed_at)
+      SELECT * FROM unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[])
       ON CONFLICT (account) DO UPDATE SET rules_changed_at = greatest(a.rules_changed_at, excluded.rules_changed_at),
-        lists_changed_at = greatest(a.lists_changed_at, excluded.lists_changed_at)),
+        lists_changed_at = greatest(a.lists_changed_at, excluded.lists_changed_at),
+        zones_changed_at = greatest(a.zones_changed_at, excluded.zones_changed_at)),
     reported AS (SELECT pg_notify('${CHANGE_CHANNEL}', ''))
-  UPDATE floodgate.clock SET moment = $8, tokens_changed_at = $9, behind_since = $10 FROM reported`;
+  UPDATE floodgate.clock SET moment = $9, tokens_changed_at = $10, behind_since = $11 FROM reported`;
 
 interface Clock {
   readonly moment: Micros;
@@ -105,7 +106,7 @@ export class Transaction {
       const at = parseTimestamp(entry.at);
       this.#audit.push({ at, entry });
       if ('token' in entry) this.#tokensChangedAt = at;
-      else this.#note(entry.account, 'list' in entry ? { lists: at } : { rules: at });
+      else this.#note(entry.account, { [changedPart(entry)]: at });
     }
   }
 
@@ -134,6 +135,7 @@ export class Transaction {
           [...this.#accounts.keys()],
           accounts.map(({ rules }) => rules),
           accounts.map(({ lists }) => lists),
+          accounts.map(({ zones }) => zones),
         ],
         ...[this.#moment, this.#tokensChangedAt, this.#behindSince],
       ]),
@@ -142,7 +144,7 @@ export class Transaction {
   }
 
   #note(account: string, changed: Partial<Changed>): void {
-    this.#accounts.set(account, { ...(this.#accounts.get(account) ?? { rules: 0, lists: 0 }), ...changed });
+    this.#accounts.set(account, { ...(this.#accounts.get(account) ?? UNCHANGED), ...changed });
   }
 }
 
@@ -150,8 +152,16 @@ interface Compilable {
   compile(): CompiledQuery<unknown>;
 }
 
-/** Times of the last change of an account's rules and lists by this transaction; 0 if it did not change them. */
+/** Times of the last change of each part of an account by this transaction; 0 if it did not change the part. */
 interface Changed {
   readonly rules: Micros;
   readonly lists: Micros;
+  readonly zones: Micros;
+}
+
+const UNCHANGED: Changed = { rules: 0, lists: 0, zones: 0 };
+
+function changedPart(entry: AuditEntry): keyof Changed {
+  if ('list' in entry) return 'lists';
+  return 'zone' in entry ? 'zones' : 'rules';
 }

@@ -1,0 +1,61 @@
+import type { Actor } from './audit.ts';
+import type { ZonePolicyChanges } from './format/zonePolicyFormat.ts';
+import type { ZonePolicy, ZonePolicySettings } from './zonePolicy.ts';
+
+/** Store of zone policies. Its durability, audit entries and errors are as in `RuleStore`. */
+export interface ZonePolicyStore {
+  /**
+   * Returns the policies of an account as a frozen array, ordered by `created_on`, then `id`. Returns the same array
+   * until a policy of the account changes.
+   */
+  list(accountId: string): Promise<readonly ZonePolicy[]>;
+
+  get(accountId: string, id: string): Promise<ZonePolicy | undefined>;
+
+  /**
+   * Throws `ZoneHasPolicy` if the account has a policy for the zone, `TooManyZonePolicies` at the account's limit,
+   * and `KeyReused` if the retry key was used for another creation.
+   */
+  create(
+    accountId: string,
+    policy: ZonePolicySettings,
+    change: ZonePolicyCreation,
+  ): Promise<CreatedZonePolicy>;
+
+  /**
+   * Passes the stored policy to `decide` and applies the settings that it returns, in one transaction. If `decide`
+   * throws, nothing is written and the error is rethrown.
+   */
+  update(accountId: string, id: string, change: ZonePolicyUpdate): Promise<ZonePolicy | undefined>;
+
+  /** Deletes a policy unless `check` throws for it. Returns false if the policy does not exist. */
+  delete(accountId: string, id: string, change: ZonePolicyDeletion): Promise<boolean>;
+
+  /** Deletes all policies of an account. Returns the number of deleted policies. */
+  deleteAll(accountId: string, actor: Actor): Promise<number>;
+
+  /** Calls the listener with an account's id after each change of its policies, as `RuleStore.onChange` does. */
+  onChange(listener: (accountId: string) => void): () => void;
+}
+
+export interface ZonePolicyCreation {
+  readonly actor: Actor;
+  /** `Idempotency-Key` of the request. If a creation is repeated with the same key, the first result is returned. */
+  readonly retryKey?: string | undefined;
+}
+
+export interface ZonePolicyUpdate {
+  readonly decide: (stored: ZonePolicy) => ZonePolicyChanges;
+  readonly actor: Actor;
+}
+
+export interface ZonePolicyDeletion {
+  readonly check: (stored: ZonePolicy) => void;
+  readonly actor: Actor;
+}
+
+export interface CreatedZonePolicy {
+  readonly policy: ZonePolicy;
+  /** Whether an earlier creation with the same retry key created the policy. */
+  readonly replayed: boolean;
+}
