@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { call, send } from './support/call.ts';
 import { floodgate } from './support/command.ts';
-import { newRule, rulesPath } from './support/samples.ts';
+import { newRule, rulesPath, zonesPath } from './support/samples.ts';
 import { type RulesServer, startServer, TOKEN } from './support/server.ts';
 
 let server: RulesServer;
@@ -84,6 +84,7 @@ describe('GET …/live', () => {
     expect(first.data).toEqual({
       at: expect.any(String),
       rules_etag: (await call(server, { path: rulesPath('a') })).headers['etag'],
+      zones_etag: (await call(server, { path: zonesPath('a') })).headers['etag'],
       changes: [],
     });
     await create('b');
@@ -91,14 +92,18 @@ describe('GET …/live', () => {
     const path = `${rulesPath('a')}/${rule.id}`;
     await call(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
     await call(server, { method: 'DELETE', path });
-    await until('three changes', () => listener.changes().length >= 3);
+    await call(server, { method: 'POST', path: zonesPath('a'), body: { zone: 'example.com' } });
+    await until('four changes', () => listener.changes().length >= 4);
     expect(listener.changes()).toEqual(
       (await call(server, { path: livePath('a').replace(/live$/, 'audit') })).json.result
-        .slice(0, 3)
+        .slice(0, 4)
         .reverse(),
     );
     expect(listener.messages.at(-1)?.data.rules_etag).toBe(
       (await call(server, { path: rulesPath('a') })).headers['etag'],
+    );
+    expect(listener.messages.at(-1)?.data.zones_etag).toBe(
+      (await call(server, { path: zonesPath('a') })).headers['etag'],
     );
     listener.stop();
   });

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from './support/call.ts';
 import { Conformance } from './support/conformance.ts';
-import { rulesPath } from './support/samples.ts';
+import { rulesPath, zonesPath } from './support/samples.ts';
 import { type RulesServer, startServer } from './support/server.ts';
 
 let server: RulesServer;
@@ -27,13 +27,18 @@ describe('the OpenAPI document', () => {
     const operations = Object.entries<Record<string, { operationId: string }>>(json.paths).flatMap(
       ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const collections = (['network', 'magic'] as const).map((family) => rulesPath('{account_id}', family));
+    const families = ['network', 'magic'] as const;
+    const collections = families.map((family) => rulesPath('{account_id}', family));
+    const zones = families.map((family) => zonesPath('{account_id}', family));
     expect(operations.sort()).toEqual(
       [
-        ...collections.flatMap((path) => ['GET', 'POST', 'DELETE'].map((method) => `${method} ${path}`)),
+        ...[...collections, ...zones].flatMap((path) =>
+          ['GET', 'POST', 'DELETE'].map((method) => `${method} ${path}`),
+        ),
         ...collections.flatMap((path) =>
           ['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{rule_id}`),
         ),
+        ...zones.flatMap((path) => ['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{zone_id}`)),
         ...collections.map((path) => `GET ${path.replace(/rules$/, 'audit')}`),
         ...['allowlist', 'denylist'].flatMap((list) => {
           const path = `/accounts/{account_id}/network/advanced_dns_protection/configs/${list}`;

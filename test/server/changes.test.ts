@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => floodgate?.stop());
 
-it('each change of an access list, a token or an API key is logged once, with its actor and without secrets', async () => {
+it('each change of an access list, a zone policy, a token or an API key is logged once, with its actor and without secrets', async () => {
   const lists = `${floodgate.url}/client/v4/accounts/a/network/advanced_dns_protection/configs/denylist`;
   const send = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${floodgate.token}` };
@@ -27,6 +27,11 @@ it('each change of an access list, a token or an API key is logged once, with it
   const { result: entry } = await send('POST', lists, { prefix: '198.51.100.0/24' });
   await send('PATCH', `${lists}/${entry.id}`, { enabled: false });
   await send('DELETE', `${lists}/${entry.id}`);
+
+  const zones = lists.replace(/denylist$/, 'dns_protection/zones');
+  const { result: policy } = await send('POST', zones, { zone: 'example.com' });
+  await send('PATCH', `${zones}/${policy.id}`, { rate: 7, comment: 'x\u202e' });
+  await send('DELETE', `${zones}/${policy.id}`);
 
   // Like the commands, which write to the stores of a running server.
   const by = { by: 'cli:tester', from: 'local' };
@@ -47,9 +52,9 @@ it('each change of an access list, a token or an API key is logged once, with it
     floodgate
       .output()
       .split('\n')
-      .filter((line) => /(rule|access list|token|API key) changed"/.test(line))
+      .filter((line) => /(rule|access list|zone policy|token|API key) changed"/.test(line))
       .map((line) => JSON.parse(line));
-  const reported = await until('seven log lines', () => lines().length >= 7 && lines());
+  const reported = await until('ten log lines', () => lines().length >= 10 && lines());
   const clean = 'pipe\uFFFD[2Jline\uFFFD';
   const ofList = {
     by: 'configured',
@@ -58,6 +63,7 @@ it('each change of an access list, a token or an API key is logged once, with it
     entry: entry.id,
     subject: '198.51.100.0/24',
   };
+  const ofZone = { by: 'configured', account: 'a', zone: 'example.com', policy: policy.id, mode: 'inherit' };
   const ofToken = { by: 'cli:tester', from: 'local', token: token.id, name: clean };
   const ofKey = { by: 'cli:tester', key: 'k1', name: clean };
   const msg = (what: string): object => ({ level: 30, msg: `${what} changed` });
@@ -69,6 +75,9 @@ it('each change of an access list, a token or an API key is logged once, with it
     { action: 'list.update', ...ofList, ...msg('access list') },
     { action: 'token.create', ...ofToken, ...msg('token') },
     { action: 'token.revoke', ...ofToken, ...msg('token') },
+    { action: 'zone.create', ...ofZone, changed: [], ...msg('zone policy') },
+    { action: 'zone.delete', ...ofZone, changed: [], ...msg('zone policy') },
+    { action: 'zone.update', ...ofZone, changed: ['rate: 7', 'comment: x\uFFFD'], ...msg('zone policy') },
   ]);
   for (const secret of [HASH, floodgate.token, '\u001b']) expect(floodgate.output()).not.toContain(secret);
 });

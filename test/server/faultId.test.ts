@@ -5,7 +5,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FilterMemory, Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
-import type { AccessListStore, AuditLog, RuleStore, TokenStore } from '../../src/rules/index.ts';
+import type {
+  AccessListStore,
+  AuditLog,
+  RuleStore,
+  TokenStore,
+  ZonePolicyStore,
+} from '../../src/rules/index.ts';
 import { anyReaders } from '../support/anyReaders.ts';
 import { anyUnfinished } from '../support/anyUnfinished.ts';
 
@@ -35,6 +41,7 @@ beforeAll(async () => {
     prefix: '/client/v4',
     rules: failing as RuleStore, // every method of the proxy rejects
     lists: failing as AccessListStore,
+    zonePolicies: failing as ZonePolicyStore,
     tokens: failing as TokenStore,
     audit: failing as AuditLog,
     configuredTokens: ['token'],

@@ -172,6 +172,147 @@ export interface components {
             /** @description Whether the entry is in force. */
             enabled?: boolean;
         };
+        ZonePolicy: {
+            /** @description Set by the service. */
+            id: string;
+            /** @description Zone name, unique in the account. Stored in lower case and without a final dot; . is the root. Cannot be changed. */
+            zone: string;
+            /**
+             * @description Mode of the zone. inherit: the mode of the rule in force.
+             * @enum {string}
+             */
+            mode: "inherit" | "enabled" | "monitoring" | "disabled";
+            /**
+             * @description What limits the zone: names (unknown names), rate (its query rate), or auto (what the guard has learned).
+             * @enum {string}
+             */
+            judge_by: "auto" | "names" | "rate";
+            /** @description Queries per second that the zone may receive. null: learned. */
+            rate: number | null;
+            /** @description Size of the token bucket in queries. null: five times the rate. */
+            burst: number | null;
+            /** @description Queries for unknown names per second that are an attack. null: learned. */
+            unknown_per_second: number | null;
+            /**
+             * @description Replaces the profile sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            profile_sensitivity: "low" | "medium" | "high" | "very_high" | null;
+            /**
+             * @description Replaces the rate sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            rate_sensitivity: "low" | "medium" | "high" | null;
+            /**
+             * @description Replaces the burst sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            burst_sensitivity: "low" | "medium" | "high" | null;
+            /** @description Whether queries are limited only while the servers behind the guard are overloaded. */
+            only_when_upstream_unhealthy: boolean;
+            /** @description Reason for the policy. */
+            comment: string;
+            /**
+             * Format: date-time
+             * @description Set by the service; six fractional digits and a numeric offset.
+             */
+            created_on: string;
+            /**
+             * Format: date-time
+             * @description Set by the service; six fractional digits and a numeric offset.
+             */
+            modified_on: string;
+        };
+        ZonePolicyCreation: {
+            /** @description Zone name, unique in the account. Stored in lower case and without a final dot; . is the root. Cannot be changed. */
+            zone: string;
+            /**
+             * @description Mode of the zone. inherit: the mode of the rule in force. Default: "inherit".
+             * @enum {string}
+             */
+            mode?: "inherit" | "enabled" | "monitoring" | "disabled";
+            /**
+             * @description What limits the zone: names (unknown names), rate (its query rate), or auto (what the guard has learned). Default: "auto".
+             * @enum {string}
+             */
+            judge_by?: "auto" | "names" | "rate";
+            /** @description Queries per second that the zone may receive. null: learned. Default: null. */
+            rate?: number | null;
+            /** @description Size of the token bucket in queries. null: five times the rate. Default: null. */
+            burst?: number | null;
+            /** @description Queries for unknown names per second that are an attack. null: learned. Default: null. */
+            unknown_per_second?: number | null;
+            /**
+             * @description Replaces the profile sensitivity of the rule in force. null: not replaced. Default: null.
+             * @enum {string|null}
+             */
+            profile_sensitivity?: "low" | "medium" | "high" | "very_high" | null;
+            /**
+             * @description Replaces the rate sensitivity of the rule in force. null: not replaced. Default: null.
+             * @enum {string|null}
+             */
+            rate_sensitivity?: "low" | "medium" | "high" | null;
+            /**
+             * @description Replaces the burst sensitivity of the rule in force. null: not replaced. Default: null.
+             * @enum {string|null}
+             */
+            burst_sensitivity?: "low" | "medium" | "high" | null;
+            /** @description Whether queries are limited only while the servers behind the guard are overloaded. Default: false. */
+            only_when_upstream_unhealthy?: boolean;
+            /** @description Reason for the policy. Default: "". */
+            comment?: string;
+        };
+        ZonePolicyPatch: {
+            /**
+             * @description Mode of the zone. inherit: the mode of the rule in force.
+             * @enum {string}
+             */
+            mode?: "inherit" | "enabled" | "monitoring" | "disabled";
+            /**
+             * @description What limits the zone: names (unknown names), rate (its query rate), or auto (what the guard has learned).
+             * @enum {string}
+             */
+            judge_by?: "auto" | "names" | "rate";
+            /** @description Queries per second that the zone may receive. null: learned. */
+            rate?: number | null;
+            /** @description Size of the token bucket in queries. null: five times the rate. */
+            burst?: number | null;
+            /** @description Queries for unknown names per second that are an attack. null: learned. */
+            unknown_per_second?: number | null;
+            /**
+             * @description Replaces the profile sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            profile_sensitivity?: "low" | "medium" | "high" | "very_high" | null;
+            /**
+             * @description Replaces the rate sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            rate_sensitivity?: "low" | "medium" | "high" | null;
+            /**
+             * @description Replaces the burst sensitivity of the rule in force. null: not replaced.
+             * @enum {string|null}
+             */
+            burst_sensitivity?: "low" | "medium" | "high" | null;
+            /** @description Whether queries are limited only while the servers behind the guard are overloaded. */
+            only_when_upstream_unhealthy?: boolean;
+            /** @description Reason for the policy. */
+            comment?: string;
+            /** @description Accepted only if it equals the stored value. */
+            readonly zone?: string;
+            /** @description Accepted only if it equals the stored value. */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description Accepted only if it equals the stored value.
+             */
+            readonly created_on?: string;
+            /**
+             * Format: date-time
+             * @description Accepted only if it equals the stored value.
+             */
+            readonly modified_on?: string;
+        };
         Entry: {
             code: number;
             message: string;
@@ -776,6 +917,28 @@ export interface components {
             before?: components["schemas"]["AccessEntry"];
             after?: components["schemas"]["AccessEntry"];
         };
+        ZoneChange: {
+            /**
+             * Format: date-time
+             * @description Time of the change, unique among all changes.
+             */
+            at: string;
+            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            by: string;
+            /** @description Label of the token. */
+            label?: string;
+            /** @description Address of the client; `local` for a command on the same machine. */
+            from: string;
+            account: string;
+            /** @description Name of the zone. */
+            zone: string;
+            /** @description Id of the zone policy. */
+            policy: string;
+            /** @enum {string} */
+            action: "zone.create" | "zone.update" | "zone.delete";
+            before?: components["schemas"]["ZonePolicy"];
+            after?: components["schemas"]["ZonePolicy"];
+        };
         CursorInfo: {
             per_page: number;
             /** @description Changes on this page. */
@@ -784,7 +947,7 @@ export interface components {
             cursor?: string;
         };
         AuditAnswer: {
-            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"])[];
+            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"] | components["schemas"]["ZoneChange"])[];
             result_info: components["schemas"]["CursorInfo"];
             /** @description Always true. */
             success: boolean;
@@ -802,6 +965,23 @@ export interface components {
         };
         AccessListAnswer: {
             result: components["schemas"]["AccessEntry"][];
+            result_info: components["schemas"]["ResultInfo"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        ZonePolicyAnswer: {
+            result: components["schemas"]["ZonePolicy"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        ZonePolicyListAnswer: {
+            result: components["schemas"]["ZonePolicy"][];
             result_info: components["schemas"]["ResultInfo"];
             /** @description Always true. */
             success: boolean;

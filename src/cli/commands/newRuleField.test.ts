@@ -55,9 +55,9 @@ beforeAll(async () => {
 
   storage = openRulesStorage(folder, { format: wider });
   server = Fastify();
-  const { rules, tokens } = storage;
+  const { rules, zonePolicies, tokens } = storage;
   await server.register(rulesApi, {
-    ...{ prefix: '/client/v4', rules, tokens, configuredTokens: ['secret'], format: wider },
+    ...{ prefix: '/client/v4', rules, zonePolicies, tokens, configuredTokens: ['secret'], format: wider },
   });
   url = `${await server.listen()}/client/v4`;
 });

@@ -6,6 +6,7 @@ import {
   type RuleStore,
   StoreUnavailable,
   type TokenStore,
+  type ZonePolicyStore,
 } from '../index.ts';
 import { rulesApi } from './rulesApi.ts';
 
@@ -22,6 +23,7 @@ async function answerWhere(error: Error, method: 'GET' | 'POST' = 'GET') {
     prefix: '/client/v4',
     rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
     lists: failing as AccessListStore,
+    zonePolicies: failing as ZonePolicyStore,
     tokens: failing as TokenStore,
     audit: failing as AuditLog,
     configuredTokens: ['token'],

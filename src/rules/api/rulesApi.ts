@@ -9,6 +9,7 @@ import {
   type RuleStore,
   ruleFormat,
   type TokenStore,
+  type ZonePolicyStore,
 } from '../index.ts';
 import { documentationRoutes } from './document/documentation.ts';
 import { accessListHandlers } from './handlers/accessListHandlers.ts';
@@ -18,6 +19,7 @@ import { type GatewayKeys, keyHandlers } from './handlers/keyHandlers.ts';
 import { type RuleAnalytics, ruleHandlers } from './handlers/ruleHandlers.ts';
 import { SecretSeeds } from './handlers/secretSeeds.ts';
 import { tokenHandlers } from './handlers/tokenHandlers.ts';
+import { zonePolicyHandlers } from './handlers/zonePolicyHandlers.ts';
 import { Authenticator } from './http/authenticate.ts';
 import { successEnvelope } from './http/envelope.ts';
 import { asApiError, MAX_BODY_BYTES } from './http/errors.ts';
@@ -33,6 +35,7 @@ import { routesOf } from './routes/routes.ts';
 export interface RulesApiOptions {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
+  readonly zonePolicies: ZonePolicyStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
   /** Counter of token uses, which is stopped with the API. Default: a separate instance. */
@@ -79,10 +82,11 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   } = options;
   const authenticator = new Authenticator({ configuredTokens }, { tokens, uses });
   const rules = ruleHandlers({ format, store, analytics });
+  const zonePolicies = zonePolicyHandlers(options.zonePolicies);
   const live = new LiveUpdates(
     {},
     {
-      source: liveState({ audit, format, guard, rulesTag: rules.tag }),
+      source: liveState({ audit, format, guard, rulesTag: rules.tag, zonesTag: zonePolicies.tag }),
       failed(error) {
         if (!asApiError(error)) fastify.log.error({ err: error }, 'request to the rules API failed');
       },
@@ -93,7 +97,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   fastify.addHook('onClose', () => uses.stop());
   const seeds = new SecretSeeds();
   const operations = routesOf({
-    rules,
+    ...{ rules, zonePolicies },
     tokens: tokenHandlers({ tokens, uses, seeds }),
     keys: keys && keyHandlers(keys, seeds),
     live: liveHandler(live, authenticator),

@@ -86,7 +86,7 @@ function apiOptions(
   }: OperatorRoutesOptions & WithStorage,
 ) {
   const { clientAddress, readiness, history, tracer } = options;
-  const { rules, lists, tokens, audit } = storage;
+  const { rules, lists, zonePolicies, tokens, audit } = storage;
   const keys =
     ethereum &&
     opened.has('gateway') &&
@@ -102,7 +102,7 @@ function apiOptions(
       { keys: ethereum.keys, lastUses: ethereum.keyUses, metrics, settled: options.keysSettled },
     );
   return {
-    ...{ rules, lists, tokens, audit, keys: keys || undefined, clientAddress, tracer },
+    ...{ rules, lists, zonePolicies, tokens, audit, keys: keys || undefined, clientAddress, tracer },
     configuredTokens: configuredTokensOf(config),
     staleSeconds: () => storage.staleSeconds,
     ...guardApiHandlers(dns, fleet),

@@ -12,3 +12,8 @@ export const newRule = {
   burst_sensitivity: 'low',
   profile_sensitivity: 'low',
 } as const;
+
+/** Returns the path of the zone policies of an account. */
+export function zonesPath(account: string, family: 'network' | 'magic' = 'network'): string {
+  return rulesPath(account, family).replace(/rules$/, 'zones');
+}

@@ -7,7 +7,10 @@ import {
   newNameEntrySchema,
   newNetworkEntrySchema,
   newTokenSchema,
+  newZonePolicySchema,
   type RuleFormat,
+  zonePolicyPatchSchema,
+  zonePolicySchema,
 } from '../../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
 import { guardSchemas } from './guardSchemas.ts';
@@ -105,6 +108,18 @@ const listChangeSchema = Type.Object(
   closed,
 );
 
+const zoneChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    zone: Type.String({ description: 'Name of the zone.' }),
+    policy: Type.String({ description: 'Id of the zone policy.' }),
+    action: Type.Enum(['zone.create', 'zone.update', 'zone.delete'], { type: 'string' }),
+    before: Type.Optional(ref('ZonePolicy')),
+    after: Type.Optional(ref('ZonePolicy')),
+  },
+  closed,
+);
+
 const tokenSchema = Type.Object(
   {
     id: Type.String({ description: 'Identifies the token in the audit log.' }),
@@ -151,6 +166,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   AccessEntry: Type.Union([networkEntrySchema, nameEntrySchema]),
   AccessEntryCreation: Type.Union([newNetworkEntrySchema, newNameEntrySchema]),
   AccessEntryPatch: entryPatchSchema,
+  ZonePolicy: zonePolicySchema,
+  ZonePolicyCreation: newZonePolicySchema,
+  ZonePolicyPatch: zonePolicyPatchSchema,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
@@ -176,13 +194,16 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   RuleChange: ruleChangeSchema,
   ListChange: listChangeSchema,
+  ZoneChange: zoneChangeSchema,
   CursorInfo: cursorInfoSchema,
   AuditAnswer: success({
-    result: Type.Array(Type.Union([ref('RuleChange'), ref('ListChange')])),
+    result: Type.Array(Type.Union([ref('RuleChange'), ref('ListChange'), ref('ZoneChange')])),
     result_info: ref('CursorInfo'),
   }),
   AccessEntryAnswer: success({ result: ref('AccessEntry') }),
   AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
+  ZonePolicyAnswer: success({ result: ref('ZonePolicy') }),
+  ZonePolicyListAnswer: success({ result: Type.Array(ref('ZonePolicy')), result_info: ref('ResultInfo') }),
   ApiToken: apiTokenSchema,
   CreatedApiToken: createdApiTokenSchema,
   ApiTokenCreation: newTokenSchema,

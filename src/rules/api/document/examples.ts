@@ -1,4 +1,10 @@
-import { type AccessEntry, exampleRule, type Rule, type RuleFormat } from '../../index.ts';
+import {
+  type AccessEntry,
+  checkNewZonePolicy,
+  exampleRule,
+  type Rule,
+  type RuleFormat,
+} from '../../index.ts';
 import type { errorTable } from '../http/errors.ts';
 import type { SchemaName } from './envelopeSchemas.ts';
 import { exampleHealth, exampleHealthMinute } from './healthSchemas.ts';
@@ -7,6 +13,7 @@ import { exampleApiToken, exampleApiTokenCreation } from './tokenSchemas.ts';
 
 export const EXAMPLE_RULE_ID = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
 export const EXAMPLE_ENTRY_ID = '8f14e45f-ceea-467f-9a0c-1d2e3f4a5b6c';
+export const EXAMPLE_ZONE_ID = '0b9c9d5e-7d0a-4a55-8f0e-3f1f6f0f2a11';
 export const EXAMPLE_ATTACK_ID = 'b3a1c5de-0f4b-4c1e-9a66-6f1d2c3b4a5e';
 const EXAMPLE_MOMENT = '2026-11-20T22:10:38.762503+00:00';
 
@@ -27,6 +34,8 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   };
   const newEntry = { prefix: '198.51.100.0/24', comment: 'floods us', enabled: true };
   const entry = { id: EXAMPLE_ENTRY_ID, ...newEntry, ...moments } satisfies AccessEntry;
+  const newZonePolicy = { zone: 'bl.example.com', judge_by: 'rate', rate: 2000, comment: 'a blocklist' };
+  const zonePolicy = { id: EXAMPLE_ZONE_ID, ...checkNewZonePolicy(newZonePolicy), ...moments };
   const attackRule = {
     ...{ id: EXAMPLE_RULE_ID, mode: 'enabled', profile_sensitivity: 'medium' },
     ...{ rate_sensitivity: 'medium', burst_sensitivity: 'medium' },
@@ -105,6 +114,10 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AccessEntryPatch: { enabled: false },
     AccessEntryAnswer: answer(entry),
     AccessListAnswer: answer([entry], { result_info: page }),
+    ZonePolicyCreation: newZonePolicy,
+    ZonePolicyPatch: { mode: 'monitoring', rate: null },
+    ZonePolicyAnswer: answer(zonePolicy),
+    ZonePolicyListAnswer: answer([zonePolicy], { result_info: page }),
     AuditAnswer: answer([change], { result_info: { per_page: 100, count: 1 } }),
     AnalyticsAnswer: answer({}),
     GuardStatusAnswer: answer(status),

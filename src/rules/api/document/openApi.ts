@@ -25,14 +25,14 @@ const headersOfStatus: Readonly<Record<number, HeaderNotes>> = {
     'WWW-Authenticate': ['Bearer, with the error of the token.', 'Bearer error="invalid_token"'],
   },
   405: { Allow: ['Methods that the path supports.', 'GET, HEAD, POST, DELETE'] },
-  412: { ETag: ['Current ETag of the rule or entry in the path.', '"jyxt1c3xnc"'] },
+  412: { ETag: ['Current ETag of the rule, entry or zone policy in the path.', '"jyxt1c3xnc"'] },
   429: { 'Retry-After': ['Seconds to wait.', '30'] },
   503: { 'Retry-After': ['Seconds to wait.', '1'] },
 };
 
 const ETAG: HeaderNotes = {
   ETag: [
-    'Version of the response, for If-None-Match; for a single rule or entry, also for If-Match.',
+    'Version of the response, for If-None-Match; for a single rule, entry or zone policy, also for If-Match.',
     '"jyxt1c3xnc"',
   ],
 };
@@ -49,6 +49,8 @@ const tagged: ReadonlySet<SchemaName> = new Set<SchemaName>([
   'RuleListAnswer',
   'AccessEntryAnswer',
   'AccessListAnswer',
+  'ZonePolicyAnswer',
+  'ZonePolicyListAnswer',
 ]);
 
 /** Returns the OpenAPI 3.1 document of the routes below `base`, generated from the schemas that validate requests. */
@@ -78,6 +80,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
     tags: [
       { name: 'rules' },
       { name: 'lists' },
+      { name: 'zones' },
       { name: 'guard' },
       { name: 'tokens' },
       { name: 'keys' },
@@ -121,6 +124,7 @@ function tagOf({ path }: Route): string {
   if (path.startsWith('/gateway')) return 'keys';
   if (!path.startsWith('/accounts')) return 'tokens';
   if (/dns_protection\/(?:attacks|status|rates|what-if)/.test(path)) return 'guard';
+  if (/dns_protection\/zones/.test(path)) return 'zones';
   return /list\b/.test(path) ? 'lists' : 'rules';
 }
 
@@ -150,13 +154,19 @@ function linksOf(route: Route) {
       links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
     };
   }
-  const id = route.answer === 'RuleAnswer' ? 'rule_id' : 'entry_id';
+  const id = idParameters[route.answer ?? ''] ?? 'entry_id';
   const parameters = { account_id: '$request.path.account_id', [id]: '$response.body#/result/id' };
   const operations = ['get', 'update', 'delete'].map((verb) => route.operationId.replace('create', verb));
   return {
     links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
   };
 }
+
+/** Path parameter with the id of the created object, by the schema of the response. */
+const idParameters: Readonly<Record<string, ParameterName>> = {
+  RuleAnswer: 'rule_id',
+  ZonePolicyAnswer: 'zone_id',
+};
 
 function errorsOf(route: Route) {
   const cases = [...commonErrors, ...(route.errors ?? [])];

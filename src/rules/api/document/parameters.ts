@@ -3,8 +3,8 @@ import { accountIdPattern } from '../../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
 import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
-import { MAX_PER_PAGE, orders } from '../http/paging.ts';
-import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples.ts';
+import { MAX_PER_PAGE, ruleOrders, zoneOrders } from '../http/paging.ts';
+import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID, EXAMPLE_ZONE_ID } from './examples.ts';
 import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
@@ -30,6 +30,13 @@ export const parameters = {
     required: true,
     description: 'Id of the entry. An id that is empty or not a UUID is treated as unknown.',
     example: EXAMPLE_ENTRY_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  zone_id: {
+    in: 'path',
+    required: true,
+    description: 'Id of the zone policy. An id that is empty or not a UUID is treated as unknown.',
+    example: EXAMPLE_ZONE_ID,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
   attack_id: {
@@ -61,7 +68,7 @@ export const parameters = {
   },
   per_page: {
     in: 'query',
-    description: 'Maximum number of rules, entries, tokens or keys per page.',
+    description: 'Maximum number of rules, entries, zone policies, tokens or keys per page.',
     example: 100,
     schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
   },
@@ -70,7 +77,14 @@ export const parameters = {
     description:
       'Field to order by. `prefix`, the default of Cloudflare’s clients, means created_on, because rules have no such field.',
     example: 'created_on',
-    schema: Type.Enum([...orders, 'prefix'], { type: 'string', default: 'created_on' }),
+    schema: Type.Enum([...ruleOrders, 'prefix'], { type: 'string', default: 'created_on' }),
+  },
+  'zones order': {
+    name: 'order',
+    in: 'query',
+    description: 'Field to order by.',
+    example: 'zone',
+    schema: Type.Enum([...zoneOrders], { type: 'string', default: 'created_on' }),
   },
   direction: {
     in: 'query',
@@ -195,7 +209,7 @@ export const parameters = {
   'If-Match': {
     in: 'header',
     description:
-      'ETag of the version that the client knows. If the rule or entry has changed, the response is 412.',
+      'ETag of the version that the client knows. If the rule, entry or zone policy has changed, the response is 412.',
     example: '"jyxt1c3xnc"',
     schema: Type.String(),
   },

@@ -2,7 +2,7 @@ import { type Fault, InvalidRule, parseMoment, parseTimestamp, pointerTo, quoteT
 import { successEnvelope } from '../http/envelope.ts';
 import { readInteger } from '../http/paging.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
-import { notFound } from './ruleHandlers.ts';
+import { notFound } from './collectionHandlers.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 

@@ -15,8 +15,8 @@ import { successEnvelope } from '../http/envelope.ts';
 import { readPageRequest, slicePage } from '../http/paging.ts';
 import { parseBody } from '../http/parseBody.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
+import { notFound } from './collectionHandlers.ts';
 import { readRetryKey } from './retryKey.ts';
-import { notFound } from './ruleHandlers.ts';
 import type { SecretSeeds } from './secretSeeds.ts';
 
 /** API key of the gateway in the form of the schema `GatewayKey`. */

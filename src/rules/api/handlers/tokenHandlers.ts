@@ -20,8 +20,8 @@ import { readPageRequest, slicePage } from '../http/paging.ts';
 import { parseBody } from '../http/parseBody.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import type { TokenUses } from '../http/tokenUses.ts';
+import { notFound } from './collectionHandlers.ts';
 import { readRetryKey } from './retryKey.ts';
-import { notFound } from './ruleHandlers.ts';
 import type { SecretSeeds } from './secretSeeds.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiResponse>;

@@ -8,6 +8,8 @@ import {
   TooManyEntries,
   TooManyRules,
   TooManyTokens,
+  TooManyZonePolicies,
+  ZoneHasPolicy,
 } from '../../index.ts';
 import type { EnvelopeEntry } from './envelope.ts';
 
@@ -30,7 +32,12 @@ export const errorTable = {
   invalid: { status: 400, code: 10001, message: 'Invalid request' },
   bodyTooLarge: { status: 413, code: 10413, message: 'Request body too large' },
   preconditionFailed: { status: 412, code: 10412, message: 'Precondition failed' },
-  tooManyRules: { status: 409, code: 10409, message: 'Too many rules, entries, tokens or keys' },
+  tooManyRules: {
+    status: 409,
+    code: 10409,
+    message: 'Too many rules, entries, zone policies, tokens or keys',
+  },
+  zoneHasPolicy: { status: 409, code: 10411, message: 'The zone already has a policy' },
   keyReused: { status: 422, code: 10422, message: 'Idempotency-Key reused' },
   rateLimited: { status: 429, code: 10429, message: 'Too many requests' },
   storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
@@ -84,8 +91,10 @@ function entryOf(code: number, { message, pointer }: Fault): EnvelopeEntry {
 export function asApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidRule) return new ApiError('invalid', { faults: error.faults });
-  if (error instanceof TooManyRules || error instanceof TooManyEntries || error instanceof TooManyTokens)
+  if (isLimitReached(error))
     return new ApiError('tooManyRules', { message: error.message, headers: NO_RETRY });
+  if (error instanceof ZoneHasPolicy)
+    return new ApiError('zoneHasPolicy', { message: error.message, headers: NO_RETRY });
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
   if (error instanceof OutcomeUnknown)
     return new ApiError('outcomeUnknown', {
@@ -102,6 +111,10 @@ export function asApiError(error: unknown): ApiError | undefined {
     return new ApiError('rateLimited', { message: error.message, headers: error.headers });
   return fromFramework(error);
 }
+
+const LIMITS = [TooManyRules, TooManyEntries, TooManyZonePolicies, TooManyTokens];
+
+const isLimitReached = (error: unknown): error is Error => LIMITS.some((limit) => error instanceof limit);
 
 /** Returns the error response for an error of Fastify that a request caused; undefined for another error. */
 function fromFramework(error: unknown): ApiError | undefined {

@@ -1,25 +1,30 @@
-import { type Fault, InvalidRule, pointerTo, quoteText, type Rule } from '../../index.ts';
+import { type Fault, InvalidRule, pointerTo, quoteText } from '../../index.ts';
 import type { ResultInfo } from './envelope.ts';
 
 /**
- * Maximum and default number of items per page. It is also the maximum number of an account's rules, and of the
- * entries of a list.
+ * Maximum and default number of items per page. It is also the maximum number of an account's rules and zone policies,
+ * and of the entries of a list.
  */
 export const MAX_PER_PAGE = 1000;
-export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
+export const ruleOrders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
+export const zoneOrders = ['created_on', 'modified_on', 'zone', 'mode'] as const;
 /** Default value of `order` in Cloudflare's API, even for rules, which have no field of this name. It is ignored. */
 const CLOUDFLARE_DEFAULT_ORDER = 'prefix';
 const directions = ['ASC', 'DESC'] as const;
 
-export interface PageRequest {
+export interface PageRequest<Order extends string = string> {
   readonly page: number;
   readonly perPage: number;
-  readonly order: (typeof orders)[number];
+  /** Member to sort by. */
+  readonly order: Order;
   readonly descending: boolean;
 }
 
 /** Parses the paging parameters of a query. Ignores unknown parameters. Throws `InvalidRule` with all faults. */
-export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
+export function readPageRequest<Order extends string>(
+  query: Readonly<Record<string, unknown>>,
+  orders: readonly (Order | 'created_on')[] = ['created_on'],
+): PageRequest<Order | 'created_on'> {
   const faults: Fault[] = [];
   const wrong = (name: string, allowed: string) => {
     const value = query[name];
@@ -65,13 +70,13 @@ export function slicePage<T>(
   };
 }
 
-/** Returns the requested page of rules. `rules` must be in order of creation. */
-export function pageOf(
-  rules: readonly Rule[],
-  request: PageRequest,
-): { result: Rule[]; resultInfo: ResultInfo } {
+/** Returns the requested page of items, which must be in order of creation. */
+export function pageOf<Order extends string, T extends Readonly<Record<Order, string>>>(
+  items: readonly T[],
+  request: PageRequest<Order>,
+): { result: T[]; resultInfo: ResultInfo } {
   const { order, descending } = request;
-  const sorted = order === 'created_on' ? [...rules] : rules.toSorted((a, b) => compare(a[order], b[order]));
+  const sorted = order === 'created_on' ? [...items] : items.toSorted((a, b) => compare(a[order], b[order]));
   if (descending) sorted.reverse();
   return slicePage(sorted, request);
 }

@@ -13,6 +13,8 @@ export interface ApiRequest {
   readonly ruleId: string;
   /** Id of a list entry in the path, not validated; empty if the path has none. */
   readonly entryId: string;
+  /** Id of a zone policy in the path, not validated; empty if the path has none. */
+  readonly zoneId: string;
   /** Id of an attack in the path, not validated; empty if the path has none. */
   readonly attackId: string;
   /** Token id in the path, not validated; empty if the path has none. */

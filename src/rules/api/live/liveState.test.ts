@@ -25,7 +25,13 @@ const guard = {
     return [{ id: 'over' }];
   },
 };
-const state = liveState({ audit, format: ruleFormat, guard, rulesTag: async () => '"tag"' });
+const state = liveState({
+  audit,
+  format: ruleFormat,
+  guard,
+  rulesTag: async () => '"tag"',
+  zonesTag: async () => '"z"',
+});
 const parsed = (text: string) => {
   const [, id = '', data = ''] = /^id: (.*)\ndata: (.*)\n\n$/.exec(text) ?? [];
   return { position: parsePosition(id), data: JSON.parse(data) };
@@ -47,7 +53,12 @@ it('a message to another account contains nothing about the guard', async () => 
     since: { change: 1, atMs: 1 },
     nowMs: 2,
   });
-  expect(parsed(text).data).toEqual({ at: expect.any(String), rules_etag: '"tag"', changes: [] });
+  expect(parsed(text).data).toEqual({
+    at: expect.any(String),
+    rules_etag: '"tag"',
+    zones_etag: '"z"',
+    changes: [],
+  });
 });
 
 it('a listener starts after the searched entries if none of them belongs to its account', async () => {

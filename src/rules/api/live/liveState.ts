@@ -13,10 +13,12 @@ export interface LiveStateDependencies {
   readonly guard: GuardReports | undefined;
   /** Returns the ETag of an account's list of rules, as the response to `GET …/rules` has it. */
   readonly rulesTag: (account: string) => Promise<string>;
+  /** Returns the ETag of an account's list of zone policies. */
+  readonly zonesTag: (account: string) => Promise<string>;
 }
 
 /** Returns the source of live messages, which contain the current state of an account and its recent changes. */
-export function liveState({ audit, format, guard, rulesTag }: LiveStateDependencies): LiveSource {
+export function liveState({ audit, format, guard, rulesTag, zonesTag }: LiveStateDependencies): LiveSource {
   const show = changeFormatter(format);
 
   async function changesSince(account: string, since: number | undefined) {
@@ -38,6 +40,7 @@ export function liveState({ audit, format, guard, rulesTag }: LiveStateDependenc
       const data = {
         at: timestampOfMillis(nowMs),
         rules_etag: await rulesTag(account),
+        zones_etag: await zonesTag(account),
         ...(ours && {
           guard: ours.status(),
           ended_attacks: since === undefined ? [] : ours.endedSince(since.atMs),

@@ -1,17 +1,7 @@
 import type { AccessListName } from '../../index.ts';
-import type { ApiRequest, ApiResponse } from '../http/request.ts';
+import type { CollectionHandlers } from '../handlers/collectionHandlers.ts';
+import { collectionRoutes } from './collectionRoutes.ts';
 import type { Route } from './route.ts';
-
-type Handler = (request: ApiRequest) => Promise<ApiResponse>;
-
-export interface CollectionHandlers {
-  readonly list: Handler;
-  readonly create: Handler;
-  readonly read: Handler;
-  readonly update: Handler;
-  readonly remove: Handler;
-  readonly removeAll: Handler;
-}
 
 export type AccessListHandlers = Readonly<Record<AccessListName, CollectionHandlers>>;
 
@@ -28,79 +18,37 @@ export function accessListRoutes(handlers: AccessListHandlers): Route[] {
 function routesOfList(list: AccessListName, handlers: CollectionHandlers): Route[] {
   const { noun, effect } = LISTS[list];
   const collection = `/accounts/{account_id}/network/advanced_dns_protection/configs/${list}`;
-  const single = `${collection}/{entry_id}`;
-  return [
-    {
-      method: 'GET',
-      path: collection,
-      operationId: `list${noun}`,
-      summary: `List the ${list} of an account`,
-      description: effect,
-      permission: 'dns_protection:read',
-      parameters: ['page', 'per_page', 'If-None-Match'],
-      answer: 'AccessListAnswer',
-      errors: ['notFound', 'invalid'],
-      handle: handlers.list,
+  return collectionRoutes({
+    ...{ collection, single: `${collection}/{entry_id}`, handlers },
+    texts: {
+      list: {
+        operationId: `list${noun}`,
+        summary: `List the ${list} of an account`,
+        description: effect,
+      },
+      create: {
+        operationId: `create${noun}Entry`,
+        summary: `Add a network or a name to the ${list}`,
+        description: effect,
+      },
+      removeAll: {
+        operationId: `delete${noun}`,
+        summary: `Delete all entries of the ${list}`,
+        description:
+          'Without a trailing slash only: with one, the id of an entry is missing, and nothing is deleted.',
+      },
+      read: { operationId: `get${noun}Entry`, summary: `Read one entry of the ${list}` },
+      update: {
+        operationId: `update${noun}Entry`,
+        summary: `Change the comment or the enabled flag of an entry of the ${list}`,
+      },
+      remove: { operationId: `delete${noun}Entry`, summary: `Delete an entry of the ${list}` },
     },
-    {
-      method: 'POST',
-      path: collection,
-      operationId: `create${noun}Entry`,
-      summary: `Add a network or a name to the ${list}`,
-      description: effect,
-      permission: 'dns_protection:write',
-      body: 'AccessEntryCreation',
-      answer: 'AccessEntryAnswer',
-      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules'],
-      handle: handlers.create,
+    schemas: {
+      ...{ creation: 'AccessEntryCreation', patch: 'AccessEntryPatch' },
+      ...{ item: 'AccessEntryAnswer', items: 'AccessListAnswer' },
     },
-    {
-      method: 'DELETE',
-      path: collection,
-      operationId: `delete${noun}`,
-      summary: `Delete all entries of the ${list}`,
-      description:
-        'Without a trailing slash only: with one, the id of an entry is missing, and nothing is deleted.',
-      exactPath: true,
-      permission: 'dns_protection:write',
-      parameters: ['If-Match: *'],
-      answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.removeAll,
-    },
-    {
-      method: 'GET',
-      path: single,
-      operationId: `get${noun}Entry`,
-      summary: `Read one entry of the ${list}`,
-      permission: 'dns_protection:read',
-      parameters: ['If-None-Match'],
-      answer: 'AccessEntryAnswer',
-      errors: ['notFound'],
-      handle: handlers.read,
-    },
-    {
-      method: 'PATCH',
-      path: single,
-      operationId: `update${noun}Entry`,
-      summary: `Change the comment or the enabled flag of an entry of the ${list}`,
-      permission: 'dns_protection:write',
-      parameters: ['If-Match'],
-      body: 'AccessEntryPatch',
-      answer: 'AccessEntryAnswer',
-      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.update,
-    },
-    {
-      method: 'DELETE',
-      path: single,
-      operationId: `delete${noun}Entry`,
-      summary: `Delete an entry of the ${list}`,
-      permission: 'dns_protection:write',
-      parameters: ['If-Match'],
-      answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.remove,
-    },
-  ];
+    listParameters: ['page', 'per_page'],
+    creation: { parameters: [], errors: [] },
+  });
 }

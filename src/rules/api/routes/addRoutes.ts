@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isAccountId } from '../../index.ts';
-import { notFound } from '../handlers/ruleHandlers.ts';
+import { notFound } from '../handlers/collectionHandlers.ts';
 import {
   type Authenticator,
   authorize,
@@ -155,6 +155,7 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     accountId: param(request, 'account_id'),
     ruleId: param(request, 'rule_id'),
     entryId: param(request, 'entry_id'),
+    zoneId: param(request, 'zone_id'),
     attackId: param(request, 'attack_id'),
     tokenId: param(request, 'token_id'),
     keyId: param(request, 'key_id'),

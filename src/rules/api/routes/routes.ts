@@ -1,3 +1,4 @@
+import type { TaggedCollectionHandlers } from '../handlers/collectionHandlers.ts';
 import type { GuardHandlers } from '../handlers/guardHandlers.ts';
 import type { KeyHandlers } from '../handlers/keyHandlers.ts';
 import type { RuleHandlers } from '../handlers/ruleHandlers.ts';
@@ -5,10 +6,12 @@ import type { TokenHandlers } from '../handlers/tokenHandlers.ts';
 import { successEnvelope } from '../http/envelope.ts';
 import { LIVE_PERMISSION } from '../live/liveHandler.ts';
 import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
+import { collectionRoutes } from './collectionRoutes.ts';
 import { guardRoutes } from './guardRoutes.ts';
 import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokenRoutes.ts';
+import { zonePolicyRoutes } from './zonePolicyRoutes.ts';
 
 /** Path segment after the account: `network` is Floodgate's, `magic` is what current Cloudflare clients send. */
 const families = ['network', 'magic'] as const;
@@ -16,6 +19,7 @@ const families = ['network', 'magic'] as const;
 export interface Handlers {
   readonly rules: RuleHandlers;
   readonly lists: AccessListHandlers;
+  readonly zonePolicies: TaggedCollectionHandlers;
   readonly audit: Route['handle'];
   readonly live: Route['handle'];
   readonly tokens: TokenHandlers;
@@ -33,6 +37,7 @@ export interface Handlers {
 export function routesOf({
   rules,
   lists,
+  zonePolicies,
   audit,
   live,
   tokens,
@@ -45,6 +50,7 @@ export function routesOf({
   return [
     ...families.flatMap((family) => [
       ...ruleRoutes(family, rules),
+      ...zonePolicyRoutes(family, zonePolicies),
       auditRoute(family, audit),
       liveRoute(family, live),
       ...(guard ? guardRoutes(family, guard) : []),
@@ -65,77 +71,27 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
   const single = `${collection}/{rule_id}`;
   const suffix = family === 'network' ? '' : 'Magic';
   return [
-    {
-      method: 'GET',
-      path: collection,
-      operationId: `listRules${suffix}`,
-      summary: 'List the rules of an account',
-      permission: 'dns_protection:read',
-      parameters: ['page', 'per_page', 'order', 'direction', 'If-None-Match'],
-      answer: 'RuleListAnswer',
-      errors: ['notFound', 'invalid'],
-      handle: handlers.list,
-    },
-    {
-      method: 'POST',
-      path: collection,
-      operationId: `createRule${suffix}`,
-      summary: 'Create a rule',
-      permission: 'dns_protection:write',
-      parameters: ['Idempotency-Key'],
-      body: 'RuleCreation',
-      answer: 'RuleAnswer',
-      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules', 'keyReused'],
-      handle: handlers.create,
-    },
-    {
-      method: 'DELETE',
-      path: collection,
-      operationId: `deleteRules${suffix}`,
-      summary: 'Delete all rules of an account',
-      description:
-        'Without a trailing slash only: with one, the id of a rule is missing, and nothing is deleted.',
-      exactPath: true,
-      permission: 'dns_protection:write',
-      parameters: ['If-Match: *'],
-      answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.removeAll,
-    },
-    {
-      method: 'GET',
-      path: single,
-      operationId: `getRule${suffix}`,
-      summary: 'Read one rule',
-      permission: 'dns_protection:read',
-      parameters: ['If-None-Match'],
-      answer: 'RuleAnswer',
-      errors: ['notFound'],
-      handle: handlers.read,
-    },
-    {
-      method: 'PATCH',
-      path: single,
-      operationId: `updateRule${suffix}`,
-      summary: 'Change settings of a rule',
-      permission: 'dns_protection:write',
-      parameters: ['If-Match'],
-      body: 'RulePatch',
-      answer: 'RuleAnswer',
-      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.update,
-    },
-    {
-      method: 'DELETE',
-      path: single,
-      operationId: `deleteRule${suffix}`,
-      summary: 'Delete a rule',
-      permission: 'dns_protection:write',
-      parameters: ['If-Match'],
-      answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
-      handle: handlers.remove,
-    },
+    ...collectionRoutes({
+      ...{ collection, single, handlers },
+      texts: {
+        list: { operationId: `listRules${suffix}`, summary: 'List the rules of an account' },
+        create: { operationId: `createRule${suffix}`, summary: 'Create a rule' },
+        removeAll: {
+          operationId: `deleteRules${suffix}`,
+          summary: 'Delete all rules of an account',
+          description:
+            'Without a trailing slash only: with one, the id of a rule is missing, and nothing is deleted.',
+        },
+        read: { operationId: `getRule${suffix}`, summary: 'Read one rule' },
+        update: { operationId: `updateRule${suffix}`, summary: 'Change settings of a rule' },
+        remove: { operationId: `deleteRule${suffix}`, summary: 'Delete a rule' },
+      },
+      schemas: {
+        ...{ creation: 'RuleCreation', patch: 'RulePatch', item: 'RuleAnswer', items: 'RuleListAnswer' },
+      },
+      listParameters: ['page', 'per_page', 'order', 'direction'],
+      creation: { parameters: ['Idempotency-Key'], errors: ['keyReused'] },
+    }),
     ...analyticsRoute(single, suffix, handlers),
   ];
 }
@@ -145,7 +101,8 @@ function auditRoute(family: (typeof families)[number], audit: Route['handle']): 
     method: 'GET',
     path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/audit`,
     operationId: `readAudit${family === 'network' ? '' : 'Magic'}`,
-    summary: 'Read the audit log of an account: changes of rules and access lists, newest first',
+    summary:
+      'Read the audit log of an account: changes of rules, access lists and zone policies, newest first',
     permission: 'dns_protection:audit',
     parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
     answer: 'AuditAnswer',
