@@ -14,6 +14,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
   ['index', async () => (await import('./commands/indexBlocks.ts')).registerIndex],
   ['nodes', async () => (await import('./commands/nodes.ts')).registerNodes],
   ['rules', async () => (await import('./commands/rules/rules.ts')).registerRules],
+  ['zones', async () => (await import('./commands/zones.ts')).registerZones],
   ['token', async () => (await import('./commands/access/token.ts')).registerToken],
   ['audit', async () => (await import('./commands/audit.ts')).registerAudit],
   ['store', async () => (await import('./commands/store.ts')).registerStore],

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { RulesClient } from '../../src/rules/client/index.ts';
-import type { NewRule } from '../../src/rules/index.ts';
-import { applyPlan, makePlan } from '../../src/rules/plan/index.ts';
+import { checkNewZonePolicy, type NewRule } from '../../src/rules/index.ts';
+import { applyPlan, type Plan, planFor } from '../../src/rules/plan/index.ts';
 import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
@@ -70,7 +70,7 @@ describe('applyPlan, twice for one file,', () => {
   const client = (accountId: string) => new RulesClient({ baseUrl: server.baseUrl, token: TOKEN, accountId });
   const apply = async (accountId: string, wanted: readonly NewRule[]) => {
     const own = client(accountId);
-    return { own, plan: makePlan(await own.list(), wanted) };
+    return { own, plan: await planFor(own, { rules: wanted, zones: undefined }) };
   };
 
   it('creates each rule once if both run concurrently', async () => {
@@ -89,12 +89,28 @@ describe('applyPlan, twice for one file,', () => {
     expect(await stored('three')).toHaveLength(wanted.length);
   });
 
+  it('creates each zone policy once if both run concurrently, and again after a deletion', async () => {
+    const zones = Array.from({ length: 4 }, (_, index) => checkNewZonePolicy({ zone: `z${index}.example` }));
+    for (let round = 0; round < 2; round++) {
+      const clients = [client('zones'), client('zones')];
+      const plans = await Promise.all(clients.map((own) => planFor(own, { rules: [], zones })));
+      await Promise.all(
+        clients.map(
+          (own, index) => applyPlan(own, plans[index] as Plan, { onStep: () => undefined }), // one plan per client
+        ),
+      );
+      const stored = await client('zones').zones.list();
+      expect(stored.map(({ zone }) => zone).sort()).toEqual(zones.map(({ zone }) => zone));
+      await client('zones').zones.deleteAll();
+    }
+  });
+
   it('creates a rule again that was deleted in between', async () => {
     for (let round = 0; round < 3; round++) {
       const { own, plan } = await apply('again', [region('a')]);
       await applyPlan(own, plan, { onStep: () => undefined });
       expect(await stored('again')).toHaveLength(1);
-      await own.deleteAll();
+      await own.rules.deleteAll();
     }
   });
 });

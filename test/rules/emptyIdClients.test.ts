@@ -143,9 +143,9 @@ describe('the command line', () => {
 describe('the client library', () => {
   const client = () => new RulesClient({ baseUrl: listenerUrl, token: TOKEN, accountId: ACCOUNT });
   const operations = {
-    get: (id: string) => client().get(id),
-    update: (id: string) => client().update(id, { mode: 'disabled' }),
-    delete: (id: string) => client().delete(id),
+    get: (id: string) => client().rules.get(id),
+    update: (id: string) => client().rules.update(id, { mode: 'disabled' }),
+    delete: (id: string) => client().rules.delete(id),
     analytics: (id: string) => client().analytics(id),
   };
 
@@ -164,8 +164,11 @@ describe('the client library', () => {
   }
 
   it('names the received value in the error', async () => {
-    await expect(client().delete('')).rejects.toThrow('ruleId is ""; allowed');
-    await expect(client().delete(undefined as unknown as string)).rejects.toThrow('ruleId is undefined');
+    await expect(client().rules.delete('')).rejects.toThrow('ruleId is ""; allowed');
+    await expect(client().zones.delete('')).rejects.toThrow('zonePolicyId is ""; allowed');
+    await expect(client().rules.delete(undefined as unknown as string)).rejects.toThrow(
+      'ruleId is undefined',
+    );
   });
 
   it.each(['', ' ', '..', '../x', 'a/b', 'a'.repeat(33), undefined, null])(
@@ -181,7 +184,7 @@ describe('the client library', () => {
       fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.webPath(), fc.uuid()), async (id) => {
         const before = requests;
         await client()
-          .delete(id)
+          .rules.delete(id)
           .catch(() => undefined);
         // A 500 is not retried, so each request counts one accepted id.
         const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { call } from './support/call.ts';
 import { clientEnvironment, floodgate } from './support/command.ts';
-import { newRule, rulesPath } from './support/samples.ts';
+import { newRule, rulesPath, zonesPath } from './support/samples.ts';
 import { type RulesServer, startServer } from './support/server.ts';
 
 let server: RulesServer;
@@ -28,6 +28,9 @@ const create = async (account: string, fields: object = {}) =>
   (await call(server, { method: 'POST', path: rulesPath(account), body: { ...newRule, ...fields } })).json
     .result;
 const stored = async (account: string) => (await call(server, { path: rulesPath(account) })).json.result;
+const createZone = async (account: string, body: object) =>
+  (await call(server, { method: 'POST', path: zonesPath(account), body })).json.result;
+const storedZones = async (account: string) => (await call(server, { path: zonesPath(account) })).json.result;
 
 function fileOf(content: unknown): string {
   files++;
@@ -217,6 +220,72 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(await stored('p11')).toEqual([kept]);
   });
 
+  it('make zone policies equal to the list "zones", and leave them unchanged without it', async () => {
+    const kept = await createZone('z1', { zone: 'keep.example', comment: 'kept' });
+    const changed = await createZone('z1', { zone: 'change.example', rate: 100, burst: 7 });
+    const gone = await createZone('z1', { zone: 'gone.example', mode: 'monitoring' });
+    expect((await run('z1', 'plan', fileOf({ rules: [] }))).stdout).toBe(
+      'Nothing to do: 0 rules are as in the file.\n',
+    );
+    const file = fileOf({
+      rules: [region('new')],
+      zones: [
+        { zone: 'Change.example.', rate: 200 },
+        { zone: 'new.example', mode: 'disabled', comment: 'new' },
+        { zone: 'keep.example', comment: 'kept' },
+      ],
+    });
+    const plan = await run('z1', 'plan', file);
+    expect(plan.status).toBe(2);
+    expect(plan.stdout.split('\n').slice(5)).toEqual([
+      `~ change zone change.example (${changed.id})`,
+      '    rate: 100 → 200',
+      '    burst: 7 → null',
+      '+ create zone new.example',
+      '    mode: disabled',
+      '    comment: new',
+      `- delete zone gone.example (${gone.id}), monitoring`,
+      '',
+      expect.stringMatching(/^Plan \w{16}: 2 to create, 1 to change, 1 to delete, 1 unchanged\.$/),
+      '',
+    ]);
+    const json = JSON.parse((await run('z1', 'plan', file, '--json')).stdout);
+    expect(json.zones).toMatchObject({
+      creates: [{ zone: 'new.example' }],
+      updates: [{ policy: changed, changes: { rate: 200, burst: null } }],
+      ...{ deletes: [gone], unchanged: 1 },
+    });
+    const applied = await run('z1', 'apply', file, '--plan', json.plan);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    expect(applied.stdout).toContain(
+      'changed zone change.example (1 of 4)\ncreated zone new.example (2 of 4)\n' +
+        'created region new (3 of 4)\ndeleted zone gone.example (4 of 4)\n',
+    );
+    expect(await storedZones('z1')).toMatchObject([
+      kept,
+      { id: changed.id, rate: 200, burst: null },
+      { zone: 'new.example', mode: 'disabled' },
+    ]);
+    expect((await run('z1', 'plan', file)).stdout).toBe(
+      'Nothing to do: 1 rule and 3 zone policies are as in the file.\n',
+    );
+    const exported = await run('z1', 'export');
+    expect(exported.stdout).toContain('zones:\n  - zone: keep.example\n    comment: kept\n');
+    expect((await run('z1', 'plan', fileOf(exported.stdout))).status).toBe(0);
+  });
+
+  it('delete all zone policies only with --force', async () => {
+    await createZone('z2', { zone: 'example.com' });
+    const file = fileOf({ rules: [], zones: [] });
+    const refused = await run('z2', 'apply', file);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('deletes every zone policy of the account; nothing was changed'),
+    ]);
+    expect((await run('z2', 'apply', file, '--force')).status).toBe(0);
+    expect(await storedZones('z2')).toEqual([]);
+  });
+
   it('reject the plan of another account', async () => {
     const file = fileOf({ rules: [region('a')] });
     const id = /Plan ([0-9a-f]{16})/.exec((await run('p12', 'plan', file)).stdout)?.[1] ?? '';
@@ -319,5 +388,53 @@ describe.concurrent('floodgate rules', () => {
     const { status, stderr } = await run('c4', 'list', '--url', `http://127.0.0.1:${port}`);
     expect([status, requests, stderr]).toEqual([1, 3, expect.stringContaining('HTTP 302')]);
     await new Promise((resolve) => busy.close(resolve));
+  });
+});
+
+describe.concurrent('floodgate zones', () => {
+  const zones = (account: string, ...args: string[]) =>
+    floodgate(['zones', ...args], { env: clientEnvironment(server, account) });
+
+  it('creates, lists, shows, updates and deletes policies by the name of their zone', async () => {
+    const flags = ['--mode', 'monitoring', '--rate', '100', '--only-when-upstream-unhealthy', 'true'];
+    const created = JSON.parse((await zones('n1', 'create', 'Example.com.', ...flags, '--json')).stdout);
+    expect(await storedZones('n1')).toEqual([created]);
+    expect(created).toMatchObject({
+      ...{ zone: 'example.com', mode: 'monitoring', rate: 100 },
+      only_when_upstream_unhealthy: true,
+    });
+    const changes = ['--rate', 'none', '--rate-sensitivity', 'high', '--comment', 'none'];
+    const updated = await zones('n1', 'update', 'example.COM', ...changes, '--json');
+    expect(JSON.parse(updated.stdout)).toMatchObject({
+      ...{ id: created.id, rate: null, rate_sensitivity: 'high', comment: 'none' },
+    });
+    expect((await zones('n1', 'get', 'example.com', '--json')).stdout).toBe(updated.stdout);
+    expect((await zones('n1', 'get', 'example.com')).stdout).toMatch(
+      /\nzone +example\.com\n(.*\n)+rate +none\n/,
+    );
+    const [headings, row] = (await zones('n1', 'list')).stdout.split('\n');
+    expect(headings?.split(/ {2,}/).slice(0, 4)).toEqual(['ID', 'ZONE', 'MODE', 'JUDGE BY']);
+    expect(row).toContain(`${created.id}  example.com  monitoring  auto`);
+    expect((await zones('n1', 'delete', 'example.com')).stdout).toBe('policy of example.com deleted\n');
+    await createZone('n1', { zone: '.' });
+    expect((await zones('n1', 'delete', '--all')).status).toBe(0);
+    expect(await storedZones('n1')).toEqual([]);
+  });
+
+  it.each([
+    [['update', 'example.com', '--mode', 'disabled'], 1, 'has no policy for the zone example.com'],
+    [['update', 'example.com'], 1, 'No setting was given; use at least one of --mode, --judge-by'],
+    [['create', 'a..b'], WRONG_USAGE, 'zone must be a DNS name'],
+    [['create', ''], WRONG_USAGE, 'zone must be a DNS name'],
+    [['create', 'a', '--mode', 'on'], WRONG_USAGE, 'Allowed choices are inherit, enabled'],
+    [['create', 'a', '--rate', '1.5'], 1, '--rate is "1.5"; it must be an integer, or none'],
+    [['create', 'a', '--rate', '0'], 1, 'rate must be an integer from 1 to 400000 or null'],
+    [['create', 'a', '--only-when-upstream-unhealthy', 'yes'], 1, 'it must be true or false'],
+    [['delete'], 1, 'Use the names of the zones, or --all'],
+    [['get', 'missing.example'], 1, 'has no policy for the zone missing.example'],
+  ])('rejects %j with a message', async (args, code, message) => {
+    const { status, stderr } = await zones('n2', ...args);
+    expect([status, stderr]).toEqual([code, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('    at ');
   });
 });

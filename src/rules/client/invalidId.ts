@@ -4,14 +4,14 @@ import { allowedAccountId, allowedRuleId, describeValue, isAccountId, isRuleId }
 class InvalidIdError extends Error {
   override readonly name = 'InvalidIdError';
 
-  constructor(field: 'ruleId' | 'accountId' | 'attackId', value: unknown, allowed: string) {
+  constructor(field: 'ruleId' | 'zonePolicyId' | 'accountId' | 'attackId', value: unknown, allowed: string) {
     super(`${field} is ${describeValue(value)}; allowed: ${allowed}. Nothing was sent`);
   }
 }
 
-/** Returns a valid rule id for use in a path. Accepts any value, because untyped callers may pass `undefined`. */
-export function checkedRuleId(value: unknown): string {
-  if (!isRuleId(value)) throw new InvalidIdError('ruleId', value, allowedRuleId);
+/** Returns a valid id for use in a path. Accepts any value, because untyped callers may pass `undefined`. */
+export function checkedItemId(field: 'ruleId' | 'zonePolicyId', value: unknown): string {
+  if (!isRuleId(value)) throw new InvalidIdError(field, value, allowedRuleId);
   return value;
 }
 

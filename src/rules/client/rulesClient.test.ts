@@ -23,7 +23,7 @@ async function listed(
   const { port } = server.address() as AddressInfo;
   const client = new RulesClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't', accountId: 'a' });
   try {
-    return { ids: (await client.list()).map(({ id }) => id), requests };
+    return { ids: (await client.rules.list()).map(({ id }) => id), requests };
   } finally {
     server.closeAllConnections();
     server.close();

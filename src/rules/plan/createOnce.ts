@@ -1,31 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Created, RulesClient } from '../client/index.ts';
-import { type NewRule, type Rule, targetOf } from '../index.ts';
+import type { Collection, CreatedItem } from '../client/index.ts';
 
-/** Maximum number of times that a rule was created and deleted while its retry keys are valid. Far above real use. */
+/** Maximum number of times that an item was created and deleted while its retry keys are valid. Far above real use. */
 const MAX_DELETED_BEFORE = 100;
 
 /**
- * Creates a rule one time, even if another client applies the same plan at the same time. Both clients derive the
- * same retry key from the rule and the current rules with its target, so the server creates one rule and returns it
- * to both. Rules with other targets are not part of the key and may change meanwhile. If a rule that was created with
- * a key is deleted by now, the next key is derived from that key and the id of the deleted rule.
+ * Creates a rule or zone policy one time, even if another client applies the same plan at the same time. Both clients
+ * pass the same `seed`, from which the retry key is derived, so the server creates one item and returns it to both. If
+ * an item that was created with a key is deleted by now, the next key is derived from that key and the id of the
+ * deleted item.
  */
-export async function createOnce(
-  client: RulesClient,
-  rule: NewRule,
-  seen: readonly Rule[],
-): Promise<Created> {
-  const competing = seen.filter((other) => targetOf(other) === targetOf(rule));
-  const state = competing.map(({ id, modified_on }) => [id, modified_on]).sort();
-  const wanted = client.format.newRuleMembers.map((member) => rule[member]);
-  let key = keyOf([client.accountId, targetOf(rule), wanted, state]);
+export async function createOnce<Item extends { readonly id: string }, New, Changes>(
+  collection: Collection<Item, New, Changes>,
+  item: New,
+  seed: unknown,
+): Promise<CreatedItem<Item>> {
+  let key = keyOf(seed);
   for (let deleted = 0; deleted < MAX_DELETED_BEFORE; deleted++) {
-    const created = await client.create(rule, key);
-    if (!created.replayed || (await client.has(created.rule.id))) return created;
-    key = keyOf([key, created.rule.id]);
+    const created = await collection.create(item, key);
+    if (!created.replayed || (await collection.has(created.item.id))) return created;
+    key = keyOf([key, created.item.id]);
   }
-  return client.create(rule);
+  return collection.create(item);
 }
 
 function keyOf(content: unknown): string {

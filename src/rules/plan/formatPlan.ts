@@ -1,5 +1,5 @@
-import { type NewRule, type Rule, type RuleFormat, ruleFormat } from '../index.ts';
-import { isEmpty, type Plan, type PlanSubject, planFingerprint, riskOf } from './makePlan.ts';
+import { type NewRule, type Rule, type RuleFormat, ruleFormat, shortSettingsOf } from '../index.ts';
+import { isEmpty, type Plan, type PlanSubject, planFingerprint, riskOf, type ZonePlan } from './makePlan.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'bold';
 export type Paint = (colour: Colour, text: string) => string;
@@ -11,11 +11,12 @@ export interface PlanTextOptions {
   readonly format?: RuleFormat;
 }
 
-/** Formats a plan for people: each rule to change, create or delete with its fields, then the totals. */
+/** Formats a plan for people: each item to change, create or delete with its fields, then the totals. */
 export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: PlanTextOptions): string {
   const { settingMembers } = format;
-  if (isEmpty(plan)) return `Nothing to do: ${count(plan.unchanged.length, 'rule')} as in the file.`;
-  const { creates, updates, deletes, unchanged } = plan;
+  if (isEmpty(plan)) return `Nothing to do: ${unchangedText(plan)} as in the file.`;
+  const { creates, updates, deletes, zones } = plan;
+  const total = (part: keyof ZonePlan) => plan[part].length + (zones?.[part].length ?? 0);
   const lines = [
     ...updates.flatMap(({ rule, changes }) => [
       paint('yellow', `~ change ${nameOf(rule)} (${rule.id})`),
@@ -28,18 +29,40 @@ export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: 
       ...settingMembers.map((member) => `    ${member}: ${rule[member]}`),
     ]),
     ...deletes.map((rule) => paint('red', `- delete ${nameOf(rule)} (${rule.id}), ${rule.mode}`)),
+    ...(zones ? zoneLines(zones, paint) : []),
     '',
     paint(
       'bold',
-      `Plan ${planFingerprint(plan, subject)}: ${creates.length} to create, ${updates.length} to change, ${deletes.length} to delete, ${unchanged.length} unchanged.`,
+      `Plan ${planFingerprint(plan, subject)}: ${total('creates')} to create, ${total('updates')} to change, ${total('deletes')} to delete, ${total('unchanged')} unchanged.`,
     ),
   ];
   return lines.join('\n');
 }
 
+function zoneLines({ creates, updates, deletes }: ZonePlan, paint: Paint): string[] {
+  const fieldsOf = (settings: object) =>
+    Object.entries(settings).map(([member, value]) => `    ${member}: ${printable(value)}`);
+  return [
+    ...updates.flatMap(({ policy, changes }) => [
+      paint('yellow', `~ change zone ${printable(policy.zone)} (${policy.id})`),
+      ...Object.entries(changes).map(([member, value]) => {
+        const before = policy[member as keyof typeof changes]; // the changes have members of a policy
+        return `    ${member}: ${printable(before)} → ${printable(value)}`;
+      }),
+    ]),
+    ...creates.flatMap((policy) => {
+      const { zone, ...settings } = shortSettingsOf(policy);
+      return [paint('green', `+ create zone ${printable(zone)}`), ...fieldsOf(settings)];
+    }),
+    ...deletes.map((policy) =>
+      paint('red', `- delete zone ${printable(policy.zone)} (${policy.id}), ${policy.mode}`),
+    ),
+  ];
+}
+
 /** Formats a plan for programs, as one line of JSON. */
 export function planAsJson(plan: Plan, subject: PlanSubject): string {
-  const { creates, updates, deletes, unchanged } = plan;
+  const { creates, updates, deletes, unchanged, zones } = plan;
   return JSON.stringify({
     plan: planFingerprint(plan, subject),
     server: subject.baseUrl,
@@ -48,15 +71,21 @@ export function planAsJson(plan: Plan, subject: PlanSubject): string {
     updates,
     deletes,
     unchanged: unchanged.length,
+    ...(zones && { zones: { ...zones, unchanged: zones.unchanged.length } }),
     risk: riskOf(plan) ?? null,
   });
 }
 
 function nameOf(rule: NewRule | Rule): string {
-  // Control characters are replaced, so that a rule name from a server cannot control the terminal.
-  return `${rule.scope} ${rule.name.replaceAll(/\p{C}/gu, '\uFFFD')}`;
+  return `${rule.scope} ${printable(rule.name)}`;
 }
 
-function count(number: number, noun: string): string {
-  return number === 1 ? `1 ${noun} is` : `${number} ${noun}s are`;
+/** Replaces control characters, so that text from a server cannot control the terminal. */
+const printable = (value: unknown): string => String(value).replaceAll(/\p{C}/gu, '\uFFFD');
+
+function unchangedText({ unchanged: { length: rules }, zones }: Plan): string {
+  const ruleCount = rules === 1 ? '1 rule' : `${rules} rules`;
+  if (zones === undefined) return `${ruleCount} ${rules === 1 ? 'is' : 'are'}`;
+  const { length: policies } = zones.unchanged;
+  return `${ruleCount} and ${policies === 1 ? '1 zone policy' : `${policies} zone policies`} are`;
 }

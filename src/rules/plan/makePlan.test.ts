@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NewRule, Rule } from '../index.ts';
+import type { NewRule, Rule, ZonePolicy } from '../index.ts';
 import { newRuleArbitrary, storedRulesArbitrary } from '../rule.arbitrary.ts';
-import { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePlan.ts';
+import { newZonePolicyArbitrary } from '../zonePolicy.arbitrary.ts';
+import {
+  countChanges,
+  isEmpty,
+  makePlan,
+  makeZonePlan,
+  type Plan,
+  planFingerprint,
+  riskOf,
+} from './makePlan.ts';
 
 const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });
 
@@ -112,5 +121,55 @@ describe('a plan', () => {
     };
     if (risk === undefined) expect(riskOf(plan)).toBeUndefined();
     else expect(riskOf(plan)).toContain(risk);
+  });
+});
+
+describe('a plan for zone policies', () => {
+  const wantedZones = fc.uniqueArray(newZonePolicyArbitrary, { selector: ({ zone }) => zone });
+  const storedZones = wantedZones.map((policies) =>
+    policies.map((settings, index): ZonePolicy => {
+      return { ...settings, id: String(index), created_on: '', modified_on: String(index) };
+    }),
+  );
+  const empty: Plan = { creates: [], updates: [], deletes: [], unchanged: [] };
+
+  it('results in exactly the wanted policies, and covers every current policy once', () => {
+    fc.assert(
+      fc.property(storedZones, wantedZones, (current, wanted) => {
+        const { creates, updates, deletes, unchanged } = makeZonePlan(current, wanted);
+        const updated = updates.map(({ policy, changes }) => ({ ...policy, ...changes }));
+        const result = [...unchanged, ...updated, ...creates].map((policy) => {
+          const { zone, mode, judge_by, rate, burst, comment } = policy;
+          return [zone, mode, judge_by, rate, burst, comment];
+        });
+        const expected = wanted.map(({ zone, mode, judge_by, rate, burst, comment }) => [
+          ...[zone, mode, judge_by, rate, burst, comment],
+        ]);
+        expect(result.sort()).toEqual(expected.sort());
+        const covered = [...updates.map(({ policy }) => policy), ...deletes, ...unchanged];
+        expect(covered.map(({ id }) => id).sort()).toEqual(current.map(({ id }) => id).sort());
+        for (const { changes } of updates) expect(Object.keys(changes).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('is part of the fingerprint, the number of changes and the risk of a plan', () => {
+    const policy = (zone: string): ZonePolicy => ({
+      ...{ id: zone, zone, mode: 'inherit', judge_by: 'auto', rate: null, burst: null },
+      ...{ unknown_per_second: null, profile_sensitivity: null, rate_sensitivity: null },
+      ...{ burst_sensitivity: null, only_when_upstream_unhealthy: false, comment: '' },
+      ...{ created_on: '', modified_on: '1' },
+    });
+    const plan = { ...empty, zones: makeZonePlan([policy('a'), policy('b')], []) };
+    expect([countChanges(plan), isEmpty(plan), isEmpty(empty)]).toEqual([2, false, true]);
+    expect(fingerprint(plan)).not.toBe(fingerprint(empty));
+    const later = { ...empty, zones: makeZonePlan([{ ...policy('a'), modified_on: '2' }, policy('b')], []) };
+    expect(fingerprint(later)).not.toBe(fingerprint(plan));
+    expect(riskOf(plan)).toBe('deletes every zone policy of the account');
+    const many = Array.from({ length: 10 }, (_, index) => policy(String(index)));
+    expect(riskOf({ ...empty, zones: makeZonePlan(many, many.slice(4)) })).toBe(
+      'changes or deletes more than a third of the zone policies',
+    );
+    expect(riskOf({ ...empty, zones: makeZonePlan(many, many.slice(3)) })).toBeUndefined();
   });
 });

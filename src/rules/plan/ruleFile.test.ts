@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { checkNewZonePolicy, type Rule } from '../index.ts';
+import { newZonePolicyArbitrary } from '../zonePolicy.arbitrary.ts';
 import { formatRuleFile, RuleFileError, readRuleFile } from './ruleFile.ts';
 
 const rule = {
@@ -45,6 +48,10 @@ it.each([
     1,
     'f:8: the target equals that of the rule at f:2 (datacenter LAX)',
   ],
+  ['rules: []\nzones:', 1, 'f:2: zones must be a list'],
+  ['rules: []\nzones: [{}, a]', 2, 'f:2: zone is missing; it must be'],
+  ['rules: []\nzones:\n  - zone: a\n    rate: 0', 1, 'f:3: rate must be an integer from 1 to 400000 or null'],
+  ['rules: []\nzones:\n  - zone: a.b\n  - zone: A.b.', 1, 'f:4: the zone a.b already has a policy at f:3'],
   ['rules: [*none]', 1, 'none'],
   ['- a', 1, 'expected "rules:"'],
 ])('readRuleFile rejects %j with all faults', (text, count, message) => {
@@ -69,18 +76,35 @@ it('readRuleFile accepts JSON, and reads the output of formatRuleFile', () => {
   expect(readRuleFile(JSON.stringify({ account: 'a', rules: [rule] }), 'f')).toEqual({
     account: 'a',
     rules: [rule],
+    zones: undefined,
   });
   const stored = { ...rule, id: 'x', created_on: '', modified_on: '' };
-  expect(readRuleFile(formatRuleFile('123', [stored]), 'f')).toEqual({ account: '123', rules: [rule] });
+  const text = formatRuleFile({ account: '123', rules: [stored], zones: [] });
+  expect(text).not.toContain('zones');
+  expect(readRuleFile(text, 'f')).toEqual({ account: '123', rules: [rule], zones: undefined });
 });
 
 it('formatRuleFile writes an overridden rule as a comment', () => {
   const stored = (id: string, modified_on: string) => ({ ...rule, id, created_on: '', modified_on });
-  const text = formatRuleFile('a', [
+  const rules: Rule[] = [
     { ...stored('x', '2'), mode: 'disabled' },
     { ...stored('y', '1'), name: 'a\nb' },
-  ]);
+  ];
+  const text = formatRuleFile({ account: 'a', rules, zones: [] });
   expect(readRuleFile(text, 'f').rules).toEqual([{ ...rule, mode: 'disabled' }]);
   expect(text).toMatch(/\n# Without effect.*apply deletes these:\n# - scope: global\n/);
   expect(text).toContain('#   mode: enabled');
+});
+
+it('formatRuleFile writes the settings of zone policies that differ from the defaults, and readRuleFile reads them', () => {
+  const stored = { id: 'x', created_on: '', modified_on: '' };
+  const policy = { ...stored, ...checkNewZonePolicy({ zone: 'bl.example', rate: 7, comment: 'x: y' }) };
+  const text = formatRuleFile({ account: 'a', rules: [], zones: [policy] });
+  expect(text).toContain('zones:\n  - zone: bl.example\n    rate: 7\n    comment: "x: y"\n');
+  fc.assert(
+    fc.property(newZonePolicyArbitrary, (settings) => {
+      const file = formatRuleFile({ account: 'a', rules: [], zones: [{ ...stored, ...settings }] });
+      expect(readRuleFile(file, 'f').zones).toEqual([settings]);
+    }),
+  );
 });

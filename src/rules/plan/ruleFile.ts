@@ -1,10 +1,23 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
-import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat, targetOf } from '../index.ts';
+import {
+  checkNewZonePolicy,
+  InvalidRule,
+  isAccountId,
+  type NewRule,
+  type Rule,
+  ruleFormat,
+  shortSettingsOf,
+  targetOf,
+  type ZonePolicy,
+  type ZonePolicySettings,
+} from '../index.ts';
 
 export interface RuleFile {
   /** Account that the rules belong to; undefined if the file names none. */
   readonly account: string | undefined;
   readonly rules: readonly NewRule[];
+  /** Zone policies; undefined if the file has no list of them, so that the policies of the account stay unchanged. */
+  readonly zones: readonly ZonePolicySettings[] | undefined;
 }
 
 /** The rule file is invalid. The message contains all faults with their line numbers. */
@@ -15,7 +28,12 @@ export class RuleFileError extends Error {
   }
 }
 
-/** Parses a rule file: YAML or JSON with a list `rules` and an optional `account`. Throws `RuleFileError`. */
+const MEMBERS = ['account', 'rules', 'zones'];
+
+/**
+ * Parses a rule file: YAML or JSON with a list `rules`, and optionally a list `zones` and an `account`. Throws
+ * `RuleFileError`.
+ */
 export function readRuleFile(text: string, fileName: string, format = ruleFormat): RuleFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -28,32 +46,21 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
   if (!isMap(root)) throw new RuleFileError([`${at(root)}: expected "rules:" with a list below it`]);
   const faults: string[] = [];
   for (const { key } of root.items)
-    if (!['account', 'rules'].includes(String(key)))
-      faults.push(`${at(key)}: ${key} is unknown; allowed: account, rules`);
+    if (!MEMBERS.includes(String(key)))
+      faults.push(`${at(key)}: ${key} is unknown; allowed: ${MEMBERS.join(', ')}`);
 
-  const list = root.get('rules', true);
-  if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? root)}: rules must be a list`]);
-  const linesOfTargets = new Map<string, string>();
-  const rules = list.items.flatMap((item): NewRule[] => {
-    try {
-      const rule = format.checkNewRule((item as Node).toJS(document)); // items of a list are nodes
-      const earlier = linesOfTargets.get(targetOf(rule));
-      if (earlier === undefined) linesOfTargets.set(targetOf(rule), at(item));
-      else faults.push(`${at(item)}: ${sameTarget(rule, earlier)}`);
-      return [rule];
-    } catch (error) {
-      // The YAML library throws a ReferenceError if aliases expand to far more than the file contains.
-      if (error instanceof ReferenceError) {
-        const isBomb = error.message.startsWith('Excessive alias count');
-        const reason = isBomb ? 'its aliases (*name) expand to an excessive size' : error.message;
-        faults.push(`${at(item)}: ${reason}; write the rule out`);
-        return [];
-      }
-      if (!(error instanceof InvalidRule)) throw error;
-      faults.push(...error.faults.map((fault) => `${at(item)}: ${fault.message}`));
-      return [];
-    }
+  const source = { document, at, faults };
+  const rules = readList(root.get('rules', true), source, {
+    ...{ name: 'rules', root, check: (item) => format.checkNewRule(item) },
+    ...{ identityOf: targetOf, repeated: sameTarget },
   });
+  const zones = root.has('zones')
+    ? readList(root.get('zones', true), source, {
+        ...{ name: 'zones', root, check: checkNewZonePolicy },
+        identityOf: ({ zone }) => zone,
+        repeated: ({ zone }, earlier) => `the zone ${zone} already has a policy at ${earlier}; remove one`,
+      })
+    : undefined;
 
   const account = root.get('account');
   if (account !== undefined && !(typeof account === 'string' && isAccountId(account)))
@@ -61,7 +68,52 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
       `${at(root.get('account', true))}: account must be 1 to 32 letters, digits, _ and -, in quotes if all digits`,
     );
   if (faults.length > 0) throw new RuleFileError(faults);
-  return { account: typeof account === 'string' ? account : undefined, rules };
+  return { account: typeof account === 'string' ? account : undefined, rules, zones };
+}
+
+interface Source {
+  readonly document: ReturnType<typeof parseDocument>;
+  /** Returns the file name and line of a node. */
+  readonly at: (node: unknown) => string;
+  /** Faults are added to this list. */
+  readonly faults: string[];
+}
+
+interface ListOf<Item> {
+  readonly name: string;
+  /** Node whose line is reported if the list is missing. */
+  readonly root: unknown;
+  /** Returns the item that a value defines. Throws `InvalidRule`. */
+  readonly check: (value: unknown) => Item;
+  /** Returns a text that no two items of the list may share. */
+  readonly identityOf: (item: Item) => string;
+  readonly repeated: (item: Item, earlier: string) => string;
+}
+
+function readList<Item>(list: unknown, { document, at, faults }: Source, of: ListOf<Item>): Item[] {
+  if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? of.root)}: ${of.name} must be a list`]);
+  const linesOf = new Map<string, string>();
+  return list.items.flatMap((node): Item[] => {
+    try {
+      const item = of.check((node as Node).toJS(document)); // items of a list are nodes
+      const identity = of.identityOf(item);
+      const earlier = linesOf.get(identity);
+      if (earlier === undefined) linesOf.set(identity, at(node));
+      else faults.push(`${at(node)}: ${of.repeated(item, earlier)}`);
+      return [item];
+    } catch (error) {
+      // The YAML library throws a ReferenceError if aliases expand to far more than the file contains.
+      if (error instanceof ReferenceError) {
+        const isBomb = error.message.startsWith('Excessive alias count');
+        const reason = isBomb ? 'its aliases (*name) expand to an excessive size' : error.message;
+        faults.push(`${at(node)}: ${reason}; write the rule out`);
+        return [];
+      }
+      if (!(error instanceof InvalidRule)) throw error;
+      faults.push(...error.faults.map((fault) => `${at(node)}: ${fault.message}`));
+      return [];
+    }
+  });
 }
 
 function sameTarget({ scope, name }: NewRule, earlier: string): string {
@@ -70,10 +122,10 @@ function sameTarget({ scope, name }: NewRule, earlier: string): string {
 }
 
 /**
- * Formats the rules of an account as a rule file. Rules that another rule overrides become comments, so applying the
- * file deletes them.
+ * Formats the rules and zone policies of an account as a rule file. Rules that another rule overrides become comments,
+ * so applying the file deletes them. Without zone policies, the file has no list of them.
  */
-export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
+export function formatRuleFile({ account, rules, zones }: Exported, format = ruleFormat): string {
   const inForce = new Map<string, Rule>();
   for (const rule of rules) {
     const other = inForce.get(targetOf(rule));
@@ -84,8 +136,15 @@ export function formatRuleFile(account: string, rules: readonly Rule[], format =
       .filter((rule) => (inForce.get(targetOf(rule)) === rule) === counts)
       .map((rule) => format.newRuleOf(rule)),
   );
-  const text = stringify({ account, rules: counting });
+  const policies = zones.map(shortSettingsOf);
+  const text = stringify({ account, rules: counting, ...(policies.length > 0 && { zones: policies }) });
   if (superseded === undefined || superseded.length === 0) return text;
   const comment = stringify(superseded).trimEnd().replaceAll(/^/gm, '# ');
   return `${text}# Without effect, because a rule above with the same target was modified later; apply deletes these:\n${comment}\n`;
+}
+
+interface Exported {
+  readonly account: string;
+  readonly rules: readonly Rule[];
+  readonly zones: readonly ZonePolicy[];
 }

@@ -13,7 +13,7 @@ export async function findInForce(
   client: RulesClient,
   query: Readonly<Record<string, string>> = {},
 ): Promise<InForce> {
-  const rules = await client.list();
+  const rules = await client.rules.list();
   for (const rule of rules) {
     const analytics = readAnalytics(await client.analytics(rule.id, query));
     if (analytics.now.in_force) return { rule, analytics };

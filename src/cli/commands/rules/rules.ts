@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { ApiFailure, type RulesClient } from '../../../rules/client/index.ts';
 import {
   type NewRule,
   type Rule,
   type RuleFormat,
   type RuleSettings,
   ruleFormat,
+  type ZonePolicy,
 } from '../../../rules/index.ts';
 import { formatRuleFile } from '../../../rules/plan/index.ts';
 import { OperatorError } from '../../operatorError.ts';
@@ -50,7 +52,7 @@ export function registerRules(program: Command, format: RuleFormat = ruleFormat)
     .option('--all', 'all rules of the account')
     .action(deleteRules);
 
-  add(rules, 'export', 'print all rules as a file for plan and apply').action(
+  add(rules, 'export', 'print all rules and zone policies as a file for plan and apply').action(
     (_options: object, command: Command) => exportRules(format, command),
   );
 
@@ -62,16 +64,16 @@ function add(rules: Command, name: string, description: string): Command {
 }
 
 async function list(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
-  const rules = await connect(command, { format }).client.list();
+  const rules = await connect(command, { format }).client.rules.list();
   if (options.json) for (const rule of rules) await print(JSON.stringify(rule));
   else await print(tableOf(format, rules));
 }
 
 async function createRule(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
   const rule = flaggedFields(command, format.fields) as unknown as NewRule; // optional fields aside, the flags are mandatory; the server checks the values
-  const created = await connect(command, { format }).client.create(rule);
+  const created = await connect(command, { format }).client.rules.create(rule);
   for (const message of created.messages) process.stderr.write(`note: ${message}\n`);
-  await print(options.json ? JSON.stringify(created.rule) : tableOf(format, [created.rule]));
+  await print(options.json ? JSON.stringify(created.item) : tableOf(format, [created.item]));
 }
 
 async function updateRule(format: RuleFormat, id: string, command: Command): Promise<void> {
@@ -81,7 +83,7 @@ async function updateRule(format: RuleFormat, id: string, command: Command): Pro
     throw new OperatorError(
       `No setting was given; use at least one of ${format.settingMembers.map(flagName).join(', ')}`,
     );
-  const rule = await connect(command, { format }).client.update(id, changes);
+  const rule = await connect(command, { format }).client.rules.update(id, changes);
   await print(command.opts<ShowOptions>().json ? JSON.stringify(rule) : tableOf(format, [rule]));
 }
 
@@ -91,19 +93,30 @@ async function deleteRules(ids: string[], options: { all?: boolean }, command: C
     throw new OperatorError('Use the ids of the rules to delete, or --all for all rules of the account');
   const { client, account } = connect(command);
   if (all) {
-    await client.deleteAll();
+    await client.rules.deleteAll();
     await print(`all rules of account ${account} deleted`);
     return;
   }
   for (const id of ids) {
-    await client.delete(id);
+    await client.rules.delete(id);
     await print(`${id} deleted`);
   }
 }
 
 async function exportRules(format: RuleFormat, command: Command): Promise<void> {
   const { client, account } = connect(command, { format });
-  await print(formatRuleFile(account, await client.list(), format).trimEnd());
+  const [rules, zones] = [await client.rules.list(), await zonesOf(client)];
+  await print(formatRuleFile({ account, rules, zones }, format).trimEnd());
+}
+
+/** Returns the zone policies of the account; none for Cloudflare's own API, which has no such resource. */
+async function zonesOf({ zones }: RulesClient): Promise<ZonePolicy[]> {
+  try {
+    return await zones.list();
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return [];
+    throw error;
+  }
 }
 
 function tableOf({ newRuleMembers }: RuleFormat, rules: readonly Rule[]): string {

@@ -5,14 +5,15 @@ import { ApiFailure, type RulesClient } from '../../../rules/client/index.ts';
 import type { RuleFormat } from '../../../rules/index.ts';
 import {
   applyPlan,
+  countChanges,
   formatPlan,
   isEmpty,
-  makePlan,
   type Paint,
   type Plan,
   type PlanSubject,
   planAsJson,
   planFingerprint,
+  planFor,
   readRuleFile,
   riskOf,
   type Step,
@@ -36,8 +37,8 @@ interface ApplyOptions {
 export function registerPlan(rules: Command, format: RuleFormat): void {
   const plan = rules
     .command('plan')
-    .description('show the changes that make the rules of an account equal to a file')
-    .argument('<file>', 'YAML with a list "rules"; - for standard input')
+    .description('show the changes that make the rules and zone policies of an account equal to a file')
+    .argument('<file>', 'YAML with a list "rules", and optionally "zones"; - for standard input')
     .option('--json', 'print the plan as one line of JSON')
     .addHelpText('after', '\nExit status: 0 no changes, 2 changes, 1 failure.')
     .action((file: string, _options: PlanOptions, command: Command) => showPlan(format, file, command));
@@ -45,11 +46,11 @@ export function registerPlan(rules: Command, format: RuleFormat): void {
 
   const apply = rules
     .command('apply')
-    .description('make the rules of an account equal to a file')
-    .argument('<file>', 'YAML with a list "rules"; - for standard input')
+    .description('make the rules and zone policies of an account equal to a file')
+    .argument('<file>', 'YAML with a list "rules", and optionally "zones"; - for standard input')
     .option(
       '--force',
-      'apply even if every rule would be deleted, or more than a third of ten or more rules changed or deleted',
+      'apply even if every rule or zone policy would be deleted, or more than a third of ten or more changed or deleted',
     )
     .option('--plan <id>', 'apply only if the plan still has this id, from `rules plan`')
     .action((file: string, _options: ApplyOptions, command: Command) => applyFile(format, file, command));
@@ -73,13 +74,13 @@ async function applyFile(format: RuleFormat, file: string, command: Command): Pr
     const { plan, client, wanted } = await planOf(command, { file, format, signal });
     await printPlan(plan, client);
     assertExpectedPlan(plan, client, command.opts<ApplyOptions>());
-    total = plan.creates.length + plan.updates.length + plan.deletes.length;
+    total = countChanges(plan);
     const onStep = (step: Step) => {
       done++;
       printStep(step, `${done} of ${total}`);
     };
     await applyPlan(client, plan, { onStep, signal });
-    if (total > 0 && !isEmpty(makePlan(await client.list(), wanted, format)))
+    if (total > 0 && !isEmpty(await planFor(client, wanted)))
       throw new OperatorError('The rules differ from the file: another client is changing them too');
   } catch (error) {
     if (total === 0 && !signal.aborted) throw error;
@@ -101,9 +102,9 @@ function assertExpectedPlan(plan: Plan, subject: PlanSubject, { plan: expected, 
 }
 
 function printStep(step: Step, progress: string): void {
-  const { kind, rule } = step;
-  process.stdout.write(`${kind} ${rule.scope} ${printable(rule.name)} (${progress})\n`);
-  if (kind === 'created') for (const message of step.messages) process.stderr.write(`note: ${message}\n`);
+  const subject = 'zone' in step ? `zone ${step.zone}` : `${step.rule.scope} ${step.rule.name}`;
+  process.stdout.write(`${step.kind} ${printable(subject)} (${progress})\n`);
+  if ('messages' in step) for (const message of step.messages) process.stderr.write(`note: ${message}\n`);
 }
 
 function progressOf(error: unknown, done: number, total: number): string {
@@ -131,9 +132,9 @@ interface PlanSource {
 
 async function planOf(command: Command, { file, format, signal }: PlanSource) {
   const fileName = file === '-' ? 'standard input' : file;
-  const { account: fileAccount, rules: wanted } = readRuleFile(readText(file), fileName, format);
+  const { account: fileAccount, ...wanted } = readRuleFile(readText(file), fileName, format);
   const { client } = connect(command, { fileAccount, format, ...(signal && { signal }) });
-  return { client, wanted, plan: makePlan(await client.list(), wanted, format) };
+  return { client, wanted, plan: await planFor(client, wanted) };
 }
 
 function readText(file: string): string {
