@@ -16,6 +16,7 @@ import { storeMinutes } from './storeMinutes.ts';
 import { type AttackTracker, trackAttacks } from './trackAttacks.ts';
 import { type AccessListSource, watchAccessLists } from './watchAccessLists.ts';
 import { type RuleSource, watchRules } from './watchRules.ts';
+import { watchZonePolicies, type ZonePolicySource } from './watchZonePolicies.ts';
 
 export interface GuardOptions {
   /** Location of the guard. Only rules whose scope contains this location apply. */
@@ -29,6 +30,7 @@ export interface GuardDependencies<P extends DataPlane = DataPlane> {
   readonly dataPlane: MakeDataPlane<P>;
   readonly rules: RuleSource;
   readonly lists?: AccessListSource;
+  readonly zonePolicies?: ZonePolicySource;
   /** Stores of learned state, counts and attacks. Without a store, its data is lost when the guard stops. */
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
@@ -51,8 +53,8 @@ export interface Guard<P extends DataPlane = DataPlane> {
 const TICK_MS = 1000;
 
 /**
- * Starts the guard. If the rules or the access lists cannot be read, or the data plane cannot start, stops everything
- * and rejects.
+ * Starts the guard. If the rules, access lists or zone policies cannot be read, or the data plane cannot start, stops
+ * everything and rejects.
  */
 export async function startGuard<P extends DataPlane>(
   { place, detector: detectorOptions, zones = [] }: GuardOptions,
@@ -60,6 +62,7 @@ export async function startGuard<P extends DataPlane>(
     dataPlane: makeDataPlane,
     rules,
     lists,
+    zonePolicies,
     profileStore,
     queryStatsStore,
     attackStore,
@@ -80,16 +83,19 @@ export async function startGuard<P extends DataPlane>(
     onName: dataPlane.nameSeeded?.bind(dataPlane),
     onSeeded: policyChanged,
   });
-  let stopRules = (): void => {};
-  let stopLists = (): void => {};
+  const watches: (() => void)[] = [];
+  const stopWatches = (): void => {
+    for (const stop of watches) stop();
+  };
   try {
-    stopRules = await watchRules(place, { rules, detector, stats, log, onRule: policyChanged });
+    watches.push(await watchRules(place, { rules, detector, stats, log, onRule: policyChanged }));
     if (lists !== undefined)
-      stopLists = await watchAccessLists({ lists, detector, log, onLists: policyChanged });
+      watches.push(await watchAccessLists({ lists, detector, log, onLists: policyChanged }));
+    if (zonePolicies !== undefined)
+      watches.push(await watchZonePolicies({ zonePolicies, detector, log, onPolicies: policyChanged }));
     await dataPlane.start();
   } catch (error) {
-    stopRules();
-    stopLists();
+    stopWatches();
     await dataPlane.stop();
     throw error;
   }
@@ -114,8 +120,7 @@ export async function startGuard<P extends DataPlane>(
     dataPlane,
     async stop() {
       clearInterval(timer);
-      stopRules();
-      stopLists();
+      stopWatches();
       seeding.stop();
       await dataPlane.stop();
       await attacks.stop();

@@ -11,7 +11,7 @@ import { FleetMember, FleetReporter, type FleetStore, ReportingStore } from '../
 import { DnsStore } from '../../dns/store/lmdb/index.ts';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { gaugesOf } from '../../platform/metrics/index.ts';
-import type { AccessListStore, RuleStore } from '../../rules/index.ts';
+import type { RulesStorage } from '../../rules/index.ts';
 import { VERSION } from '../version.ts';
 import { accessListsOf } from './accessLists.ts';
 import { dnsdistOptionsOf, embeddedOptionsOf, guardOptionsOf } from './dnsOptions.ts';
@@ -33,8 +33,7 @@ export interface Dns {
 }
 
 export interface DnsDependencies {
-  readonly rules: RuleStore;
-  readonly lists: AccessListStore;
+  readonly storage: Pick<RulesStorage, 'rules' | 'lists' | 'zonePolicies'>;
   /** The database that several guards share, if one is configured. */
   readonly fleet: FleetStore | undefined;
   readonly logger: Logger;
@@ -51,7 +50,7 @@ const UNREPORTED_HELP =
 /** Starts the DNS guard of an account. Throws ConfigError if options are inconsistent. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
-  { rules, lists, fleet, logger, registry, onAttack }: DnsDependencies,
+  { storage, fleet, logger, registry, onAttack }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, kind, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config);
@@ -61,8 +60,9 @@ export async function startDns(
   try {
     const guard = await startGuard(options, {
       dataPlane,
-      rules: rulesOf(account, rules),
-      lists: accessListsOf(account, lists),
+      rules: sourceOf(account, storage.rules),
+      lists: accessListsOf(account, storage.lists),
+      zonePolicies: sourceOf(account, storage.zonePolicies),
       profileStore: store,
       queryStatsStore: telling,
       attackStore: telling,
@@ -140,9 +140,15 @@ async function dnsdist(config: Config): Promise<ConfiguredDataPlane> {
   };
 }
 
-const rulesOf = (account: string, rules: RuleStore) => ({
-  list: () => rules.list(account),
-  onChange: (listener: () => void) => rules.onChange((changed) => changed === account && listener()),
+interface AccountStore<Item> {
+  list(accountId: string): Promise<readonly Item[]>;
+  onChange(listener: (accountId: string) => void): () => void;
+}
+
+/** Returns the source from which the guard reads the rules or zone policies of an account. */
+const sourceOf = <Item>(account: string, store: AccountStore<Item>) => ({
+  list: () => store.list(account),
+  onChange: (listener: () => void) => store.onChange((changed) => changed === account && listener()),
 });
 
 /** Converts a failure to listen into a ConfigError, because the operator must change the address. */

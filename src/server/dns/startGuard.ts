@@ -20,8 +20,7 @@ export function startGuard(
 ): Promise<Dns> | undefined {
   const { account } = config.dns;
   if (storage === undefined || account === undefined || !opened.has('guard')) return undefined;
-  const { rules, lists } = storage;
-  const starting = startDns({ config, account }, { rules, lists, fleet, logger, registry, onAttack });
+  const starting = startDns({ config, account }, { storage, fleet, logger, registry, onAttack });
   const stopping = starting.then(
     (started) => () => started.stop(),
     () => undefined, // the caller receives the failure
