@@ -99,6 +99,11 @@ describe('the configuration', () => {
     ['an empty data folder', { flags: { dataDir: '' } }, ['--data-dir', 'not empty']],
     ['an unknown option in the file', { file: 'prot: 1' }, ['prot', FILE, 'unknown option', 'port']],
     ['an unknown option in a group', { file: 'log:\n  levle: info' }, ['log.levle', 'log.level']],
+    [
+      'thresholds of single zones, which zone policies replace',
+      { file: 'dns:\n  thresholds:\n    zones: [example.com=rate:500]' },
+      ['dns.thresholds.zones', FILE, 'unknown option'],
+    ],
     ['an option named __proto__', { file: '__proto__:\n  port: 1' }, ['__proto__', 'unknown option']],
     ['a value for a group', { file: 'log: info' }, ['log', FILE, 'below it']],
     ['a list as the file', { file: '- port: 1' }, [FILE, 'port: 8420']],

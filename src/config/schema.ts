@@ -451,18 +451,6 @@ const Thresholds = group({
       description: 'Burst of the account, before sensitivities. Default: five times the rate.',
     }),
   ),
-  zones: Type.Array(
-    Type.String({
-      pattern: '^[^=]+=(unknown|rate|burst):[0-9]{1,8}(,(unknown|rate|burst):[0-9]{1,8})*$',
-      allowed: 'a zone and its thresholds: example.com=unknown:4000 or example.com=rate:500,burst:2500',
-    }),
-    {
-      default: [],
-      maxItems: 4096,
-      description:
-        'Thresholds of single zones: example.com=unknown:4000 sets unknownPerSecond; rate and burst (example.com=rate:500,burst:2500) apply to a zone that is judged by rate alone.',
-    },
-  ),
 });
 
 /** Limits of the name of a region or datacenter. They are those of the name of a rule for such a location. */

@@ -11,7 +11,7 @@ export interface ZonePolicySource {
 
 export interface WatchZonePoliciesDependencies {
   readonly zonePolicies: ZonePolicySource;
-  readonly detector: Pick<AttackDetector, 'setZonePolicies'>;
+  readonly detector: Pick<AttackDetector, 'setZonePolicies' | 'zonesWithPolicy'>;
   readonly log: Log;
   readonly onPolicies: () => void;
 }
@@ -30,7 +30,10 @@ export function watchZonePolicies({
       detector.setZonePolicies(policies, Date.now());
       const ignored = policies.length - detector.zonesWithPolicy().length;
       if (ignored > 0)
-        log.warn({ ignored }, 'the guard knows too many zones: policies of further zones are ignored; restart it');
+        log.warn(
+          { ignored },
+          'the guard knows too many zones: policies of further zones are ignored; restart it',
+        );
       onPolicies();
     },
     failed: (error) => log.warn({ error }, 'cannot read the zone policies; keeping the last ones'),
