@@ -175,6 +175,8 @@ describe('a packet that is not a query', () => {
       opcode: 1,
       portZero: 0,
       transfer: 0,
+      badOpt: 0,
+      cookie: 0,
     });
   });
 

@@ -1,5 +1,5 @@
 /**
- * Through the guard, queries of random shapes receive the server's own answers, or those that docs/reference/dns-traffic.md
+ * Through the guard, queries of random shapes receive the server's own answers, or those that docs/reference/dns-answers.md
  * specifies.
  */
 import { describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { until } from '../support/until.ts';
 import { atEnd } from './support/atEnd.ts';
 import { openTcpClient, openUdpClient, startGuarded } from './support/clients.ts';
 import { query, RCODE, type Target, type UdpClient } from './support/dnsClient.ts';
+import { ownOpt } from './support/edns.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { queryShape } from './support/queryShapes.ts';
 import { noKnot, startSigningKnot } from './support/realKnot.ts';
@@ -40,20 +41,104 @@ const SERVERS = [
 ];
 
 /**
- * Returns the guard's own answer according to docs/reference/dns-traffic.md, "Packets that are not queries": `nothing`, or
- * the bytes. Returns undefined for a query that the server must answer.
+ * Returns the guard's own answer according to docs/reference/dns-answers.md: `nothing`, or the bytes. Returns
+ * undefined for a query that the server must answer.
  */
-function ownAnswer(packet: Buffer): Buffer | 'nothing' | undefined {
+function ownAnswer(packet: Buffer, protocol: 'udp' | 'tcp'): Buffer | 'nothing' | undefined {
   if (packet.length < HEADER_BYTES || (packet.readUInt8(2) & 0x80) !== 0) return 'nothing';
-  if ((packet.readUInt8(2) & 0x78) !== 0) return headerOf(packet, RCODE.NOTIMP);
+  const opts = packet.length > MAX_QUERY_BYTES ? [] : optsOf(packet);
+  const answer = (rcode: number, question: Buffer, info?: number): Buffer => {
+    const [first] = opts;
+    const header = headerOf(packet, rcode);
+    header[5] = question.length > 0 ? 1 : 0;
+    if (first === undefined || first.isCut || !first.isRootOwned) return Buffer.concat([header, question]);
+    header[11] = 1;
+    const [short, long] = [ownOpt(first.dnssecOk), ownOpt(first.dnssecOk, info)].map((record) =>
+      Buffer.concat([header, question, record]),
+    ) as [Buffer, Buffer];
+    return protocol === 'tcp' || long.length <= packet.length ? long : short;
+  };
+  const none = Buffer.alloc(0);
+  if ((packet.readUInt8(2) & 0x78) !== 0) return answer(RCODE.NOTIMP, none, 21);
+  if (packet.length > MAX_QUERY_BYTES) return answer(RCODE.FORMERR, none);
+  if (isCookieAlone(packet, opts)) return undefined;
   const end = questionEnd(packet);
-  if (packet.length > MAX_QUERY_BYTES || packet.readUInt16BE(4) !== 1 || end === undefined)
-    return headerOf(packet, RCODE.FORMERR);
+  if (packet.readUInt16BE(4) !== 1 || end === undefined) return answer(RCODE.FORMERR, none);
+  if (opts.length > 1 || opts.some(({ isValid }) => !isValid)) return answer(RCODE.FORMERR, none);
   const type = packet.readUInt16BE(end - 4);
   if (type !== QueryType.AXFR && type !== QueryType.IXFR) return undefined;
-  const refused = headerOf(packet, RCODE.REFUSED);
-  refused.writeUInt16BE(1, 4);
-  return Buffer.concat([refused, packet.subarray(HEADER_BYTES, end)]);
+  return answer(RCODE.REFUSED, packet.subarray(HEADER_BYTES, end), 18);
+}
+
+interface Opt {
+  readonly isCut: boolean;
+  readonly isRootOwned: boolean;
+  readonly isValid: boolean;
+  readonly dnssecOk: boolean;
+  readonly version: number;
+  readonly cookies: readonly number[];
+}
+
+/** Returns the OPT records of the additional section, up to the first record that cannot be read. */
+function optsOf(packet: Buffer): readonly Opt[] {
+  const opts: Opt[] = [];
+  let at: number | undefined = HEADER_BYTES;
+  for (let left = packet.readUInt16BE(4); left > 0 && at !== undefined; left--) {
+    const name = nameEnd(packet, at);
+    at = name === undefined || name + 4 > packet.length ? undefined : name + 4;
+  }
+  const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);
+  for (let record = 0; record < others + packet.readUInt16BE(10) && at !== undefined; record++) {
+    const name = nameEnd(packet, at);
+    if (name === undefined || name + 2 > packet.length) break;
+    const isCut = name + 10 > packet.length;
+    const end: number = isCut ? packet.length + 1 : name + 10 + packet.readUInt16BE(name + 8);
+    if (record >= others && packet.readUInt16BE(name) === 41)
+      opts.push(optAt(packet, [at, name, end], isCut));
+    at = end > packet.length ? undefined : end;
+  }
+  return opts;
+}
+
+function optAt(packet: Buffer, [at, name, end]: [number, number, number], isCut: boolean): Opt {
+  const isRootOwned = name === at + 1;
+  if (isCut) return { isCut, isRootOwned, isValid: false, dnssecOk: false, version: 0, cookies: [] };
+  const version = packet.readUInt8(name + 5);
+  const cookies: number[] = [];
+  let option = name + 10;
+  while (end <= packet.length && option + 4 <= end) {
+    const size = packet.readUInt16BE(option + 2);
+    if (packet.readUInt16BE(option) === 10) cookies.push(size);
+    option += 4 + size;
+  }
+  const isValid = isRootOwned && end <= packet.length && (version !== 0 || option === end);
+  return {
+    isCut,
+    isRootOwned,
+    isValid,
+    dnssecOk: (packet.readUInt8(name + 6) & 0x80) !== 0,
+    version,
+    cookies,
+  };
+}
+
+/** Returns the offset after a name, which may be compressed. */
+function nameEnd(packet: Buffer, start: number): number | undefined {
+  for (let at = start; at < packet.length; at += packet.readUInt8(at) + 1) {
+    if (packet[at] === 0) return at + 1;
+    if (packet.readUInt8(at) >= 0xc0) return at + 2;
+  }
+  return undefined;
+}
+
+/** Returns true for an OPT record with exactly one valid cookie, and nothing else (RFC 7873, 5.4). */
+function isCookieAlone(packet: Buffer, [first, ...more]: readonly Opt[]): boolean {
+  if (first === undefined || more.length > 0 || !first.isValid || first.version !== 0) return false;
+  const [cookie, ...others] = first.cookies;
+  const isEmpty = packet.subarray(4, HEADER_BYTES).equals(Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]));
+  const isWhole = packet.length === HEADER_BYTES + 11 + packet.readUInt16BE(HEADER_BYTES + 9);
+  const isSized = cookie === 8 || (cookie !== undefined && cookie >= 16 && cookie <= 40);
+  return isEmpty && isWhole && isSized && others.length === 0;
 }
 
 /** Returns the query's header as that of an answer without records: id, opcode and RD are kept. */
@@ -118,7 +203,7 @@ describe.each(SERVERS)('$name', ({ missing, isBare, start }) => {
         differences = [];
         for (const packet of asked) {
           const id = packet.readUInt16BE(0);
-          const own = ownAnswer(packet);
+          const own = ownAnswer(packet, 'udp');
           const right = own === 'nothing' ? undefined : (own ?? expected.get(id));
           if (own === undefined && right?.readUInt16BE(4) === 0) bare++;
           if (hex(seen.get(id)) === hex(right)) continue;
@@ -148,7 +233,7 @@ describe.each(SERVERS)('$name', ({ missing, isBare, start }) => {
       return hex(client.answers.find(({ id }) => id === 0)?.bytes);
     };
     const compare = async (packet: Buffer): Promise<void> => {
-      const own = ownAnswer(packet);
+      const own = ownAnswer(packet, 'tcp');
       let [right, seen]: (string | undefined)[] = [];
       for (let attempt = 0; attempt < TRIES_OVER_TCP; attempt++) {
         right = own === 'nothing' ? undefined : (hex(own) ?? (await answerOf(packet, server)));

@@ -62,7 +62,7 @@ describe('a zone transfer from a network that is not allowed', () => {
     for (const asked of [axfr, ixfr, withEdns(axfr, 4096), signed])
       for (const answer of [await overUdp.ask(asked, target), await overTcp.ask(asked)]) {
         expect(answer).toMatchObject({ id: asked.readUInt16BE(0), rcode: RCODE.REFUSED, answers: 0 });
-        expect(answer?.bytes.subarray(12)).toEqual(questionBytes(asked, axfr));
+        expect(answer?.bytes.subarray(12, axfr.length)).toEqual(questionBytes(asked, axfr));
       }
     expect(await overTcp.ask(good)).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
     expect(plane.packets().transfer).toBe(4);

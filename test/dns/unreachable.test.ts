@@ -17,16 +17,18 @@ while True:
     packet, client = s.recvfrom(4096)
     s.sendto(packet[:2] + bytes([packet[2] | 0x80]) + packet[3:], client)
 `;
-/** Repeats a query until an answer arrives, and prints the answer. */
-const CLIENT = `
+/** Repeats a query until an answer arrives that has the response code SERVFAIL, or another one. Prints the answer. */
+const client = (expected: 'SERVFAIL' | 'another'): string => `
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.settimeout(0.5)
 while True:
     try:
         s.sendto(bytes.fromhex("0007010000010000000000000377777704746573740000010001"), ("127.0.0.1", 5353))
-        print(s.recv(512).hex())
-        break
+        answer = s.recv(512)
+        if (answer[3] & 15 == 2) == ${expected === 'SERVFAIL' ? 'True' : 'False'}:
+            print(answer.hex())
+            break
     except OSError:
         pass
 `;
@@ -42,7 +44,7 @@ describe.concurrent.each(nodes)('DNS servers without a route, with $name,', ({ n
     ['IPv4', '192.0.2.1', '192.0.2.1:53', '192.0.2.1/32'],
     ['IPv6', '2001:db8::1', '[2001:db8::1]:53', '2001:db8::1/128'],
   ] as const)(
-    'over %s delay no start, leak no descriptors, and are used as soon as a route exists',
+    'over %s delay no start, leak no descriptors, and are used as soon as a route exists; until then clients get SERVFAIL',
     async ([, host, server, address], ctx) => {
       const reason = noNamespace ?? missing;
       if (reason) return ctx.skip(reason);
@@ -81,6 +83,8 @@ describe.concurrent.each(nodes)('DNS servers without a route, with $name,', ({ n
           ),
         },
       });
+      const refused = await program.inside('timeout', '300', 'python3', '-c', client('SERVFAIL'));
+      expect(refused).toMatch(/^00078102/);
       const before = program.descriptors;
       const tries = () => program.inside('python3', '-c', FETCH, 'http://127.0.0.1:8420/healthz');
       // The back-off takes several seconds, so a leaked descriptor per attempt would be visible.
@@ -93,7 +97,7 @@ describe.concurrent.each(nodes)('DNS servers without a route, with $name,', ({ n
 
       await program.inside('ip', 'addr', 'add', address, 'dev', 'lo');
       ctx.onTestFinished(program.runInside('python3', '-c', SERVER, host));
-      expect(await program.inside('timeout', '300', 'python3', '-c', CLIENT)).toMatch(/^00078/);
+      expect(await program.inside('timeout', '300', 'python3', '-c', client('another'))).toMatch(/^00078100/);
       await until('the log to report that the server answers again', () =>
         program.output.includes('DNS server answers again'),
       );

@@ -265,6 +265,21 @@ export class AttackDetector implements AnswerSink {
     return this.#tcpPolicy.decide(question, client, nowMs);
   }
 
+  /** See {@link QueryPolicy.decideCookie}. */
+  decideCookie(question: Question, nowMs: number, client: string): Verdict {
+    return this.#policy.decideCookie(question, nowMs, client);
+  }
+
+  /** See {@link QueryPolicy.decideCookie}. The caller must count the verdict. */
+  decideCookieOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
+    return this.#tcpPolicy.decideCookie(question, client, nowMs);
+  }
+
+  /** See {@link QueryPolicy.isNameListed}. */
+  get isNameListed(): boolean {
+    return this.#policy.isNameListed;
+  }
+
   /** See {@link QueryPolicy.userZone}. */
   get userZone(): number {
     return this.#policy.userZone;

@@ -82,6 +82,8 @@ export class QueryPolicy {
    * an access list decided. The data plane passes this value to {@link countUser} when the query ends.
    */
   userZone = 0;
+  /** Whether an access list decided the last query by its name. False if by the client's network, or if none did. */
+  isNameListed = false;
 
   /**
    * `onAlarm` is called with the number of a zone that the detector must check, because the zone's unknown names have
@@ -109,9 +111,38 @@ export class QueryPolicy {
     return verdict;
   }
 
+  /**
+   * Returns the verdict on a UDP query that consists of a DNS cookie, and counts it. It has no name that could be
+   * known, so it pays a token at every sensitivity. `question` must have no labels.
+   */
+  decideCookie(question: Question, nowMs: number, client: string): Verdict {
+    const { bucket } = this.flags;
+    const pay = (): boolean => bucket.take(nowMs, reserveOf(false, bucket.burst));
+    const verdict = this.cookieVerdict(question, client, pay);
+    Atomics.add(this.#verdicts, verdict, 1);
+    return verdict;
+  }
+
+  /** Returns the verdict on a DNS cookie. `pay` takes a token and returns true, or returns false. */
+  cookieVerdict(question: Question, client: string, pay: () => boolean): Verdict {
+    const listed = this.accessVerdict(question, client);
+    if (listed !== undefined) return listed;
+    if (this.zone(0).mode === 'none') return PASSED;
+    if (pay()) return PAID.unknownName;
+    if (!this.#limitsCookies) return WOULD_DROP.unknownName;
+    return REFUSED[this.flags.limitAction].unknownName;
+  }
+
+  /** Unlike names, cookies are in no zone, so they are limited before a threshold or an attack is known. */
+  get #limitsCookies(): boolean {
+    const outside = this.zone(0);
+    return outside.mode === 'enabled' && this.flags.mayDrop !== 'never' && !this.#isSpared(outside);
+  }
+
   /** Returns the verdict of the access lists, or undefined if no entry matches. Networks are checked before names. */
   accessVerdict(question: Question, client: string | undefined): Verdict | undefined {
     this.userZone = 0;
+    this.isNameListed = false;
     const lists = this.accessLists;
     if (lists.isEmpty) return undefined;
     let access: Access | undefined;
@@ -119,7 +150,10 @@ export class QueryPolicy {
       this.#client.read(client);
       access = lists.ofClient(this.#client);
     }
-    if (access === undefined && lists.haveNames) access = lists.ofName(question);
+    if (access === undefined && lists.haveNames) {
+      access = lists.ofName(question);
+      this.isNameListed = access !== undefined;
+    }
     if (access === undefined) return undefined;
     return access === 'allow' ? ALLOWED : DENIED;
   }

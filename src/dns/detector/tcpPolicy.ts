@@ -60,9 +60,17 @@ export class TcpPolicy {
     return verdict;
   }
 
+  /** Returns the verdict on a TCP query that consists of a DNS cookie: see {@link QueryPolicy.decideCookie}. */
+  decideCookie(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
+    return this.#policy.cookieVerdict(question, address, () => this.#takeToken(client, false, nowMs));
+  }
+
   #pay(question: Question, client: string, nowMs: number): boolean {
+    return this.#takeToken(client, this.#recent.note(question.hashHigh, question.hashLow), nowMs);
+  }
+
+  #takeToken(client: string, again: boolean, nowMs: number): boolean {
     const { ratePerSecond, burst } = this.#policy.flags.bucket;
-    const again = this.#recent.note(question.hashHigh, question.hashLow);
     const share = { ratePerSecond: ratePerSecond * CLIENT_SHARE, burst: burst * CLIENT_SHARE };
     this.#bucket.resize(ratePerSecond, burst, nowMs);
     return this.#rates.take(client, share, nowMs) && this.#bucket.take(nowMs, reserveOf(again, burst));

@@ -1,15 +1,10 @@
 /** Reads DNS answers: their question, their kind, and the zone that a negative answer names. */
 
+import { OPT_BYTES, OPT_TYPE } from './edns.ts';
 import type { HashKey } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
-import {
-  HEADER_BYTES,
-  isTransfer,
-  type Question,
-  ReadResult,
-  readQuestionSection,
-  readUint16,
-} from './question.ts';
+import { isTransfer, type Question, ReadResult, readQuestionSection } from './question.ts';
+import { HEADER_BYTES, RECORD_HEAD_BYTES, readUint16, skipName } from './wire.ts';
 
 const POINTER = 0xc0;
 /** Maximum number of compression pointers in one name. A name with more pointers is treated as a loop. */
@@ -40,11 +35,7 @@ export const AnswerKind = {
 
 /** Maximum number of authority records that are read. Servers send SOA, NSEC and their signatures first. */
 const MAX_AUTHORITIES = 8;
-const RECORD_HEAD_BYTES = 10;
 const TC = 0x02;
-const OPT_TYPE = 41;
-/** Size of an OPT record without options: root name, type, class, TTL and option length (RFC 6891, 6.1.2). */
-const OPT_HEAD_BYTES = 11;
 
 /** Returns the {@link AnswerKind} of an answer. `questionEnd`: offset of the end of the question section. */
 export function answerKind(packet: Uint8Array, questionEnd: number): number {
@@ -78,7 +69,7 @@ function extendedRcode(packet: Uint8Array, at: number): number | undefined {
   const additional = readUint16(packet, 10);
   if (additional === 0) return rcodeOf(packet);
   const isOpt = packet[at] === 0 && readUint16(packet, at + 1) === OPT_TYPE;
-  const end = at + OPT_HEAD_BYTES + readUint16(packet, at + OPT_HEAD_BYTES - 2);
+  const end = at + OPT_BYTES + readUint16(packet, at + OPT_BYTES - 2);
   if (additional > 1 || !isOpt || end > packet.length) return undefined;
   return ((packet[at + 5] ?? 0) << 4) | rcodeOf(packet);
 }
@@ -130,17 +121,6 @@ export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Arra
   const end = skipName(packet, questionEnd);
   if (end === 0 || readUint16(packet, end) !== QueryType.SOA) return undefined;
   return expandName(packet, questionEnd);
-}
-
-/** Returns the offset after a name, which may end in a compression pointer. Returns 0 if it exceeds the packet. */
-export function skipName(packet: Uint8Array, start: number): number {
-  for (let at = start; at < packet.length; ) {
-    const size = packet[at] ?? 0;
-    if (size === 0) return at + 1;
-    if (size >= POINTER) return at + 2;
-    at += size + 1;
-  }
-  return 0;
 }
 
 /**

@@ -9,8 +9,8 @@ export {
   negativeZone,
   rcodeOf,
   readAnswer,
-  skipName,
 } from './answer.ts';
+export { Edns, OPT_BYTES, OPT_TYPE, questionsEnd } from './edns.ts';
 export { unescapeText } from './escapes.ts';
 export { BadNameError, nameToText, nameToWire } from './name.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
@@ -24,7 +24,7 @@ export {
   typeNumber,
 } from './queryTypes.ts';
 export {
-  HEADER_BYTES,
+  isCookie,
   MAX_QUERY_BYTES,
   Question,
   ReadResult,
@@ -32,7 +32,7 @@ export {
   readQuery,
   readQuestionSection,
   readResultNames,
-  readUint16,
   suffixHash,
 } from './question.ts';
 export { queryPacket, questionOf, questionOfWire } from './questionOf.ts';
+export { HEADER_BYTES, readUint16, skipName } from './wire.ts';

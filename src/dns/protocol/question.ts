@@ -2,11 +2,11 @@
  * Parser for the question of a DNS message, in one bounded pass without allocation. For a malformed packet, it
  * returns a result code instead of throwing, so that a malformed packet costs no more than a valid one.
  */
+import { Edns, isCookieQuery, questionsEnd, readEdns } from './edns.ts';
 import { finalizeHash, type HashKey, lowerCase, mixHigh, mixLow } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
+import { HEADER_BYTES, readUint16 } from './wire.ts';
 
-/** Size of the header of a DNS message (RFC 1035, 4.1.1). */
-export const HEADER_BYTES = 12;
 /** Maximum length of a name in wire form, including length octets and root (RFC 1035, 2.3.4). */
 const MAX_NAME_BYTES = 255;
 /** Maximum number of labels: a name of 255 octets has at most 127 labels, of one character each. */
@@ -28,7 +28,7 @@ export const ReadResult = {
   response: 2,
   /** The packet is larger than {@link MAX_QUERY_BYTES}. */
   tooLong: 3,
-  /** The packet does not contain exactly one question (RFC 9619). */
+  /** The packet does not contain exactly one question (RFC 9619), and is not a DNS cookie alone. */
   questionCount: 4,
   /** The name exceeds the packet or 255 octets, or contains a compression pointer or a reserved label type. */
   badName: 5,
@@ -40,6 +40,10 @@ export const ReadResult = {
   portZero: 8,
   /** The query requests a zone transfer (AXFR, IXFR). The answer is REFUSED unless the client may transfer zones. */
   transfer: 9,
+  /** The OPT record or one of its options is malformed, or there are several OPT records. The question is valid. */
+  badOpt: 10,
+  /** The query consists of a DNS cookie, without a question (RFC 7873, 5.4). It is forwarded if it gets a token. */
+  cookie: 11,
 } as const;
 export type ReadResult = (typeof ReadResult)[keyof typeof ReadResult];
 
@@ -55,6 +59,8 @@ export class Question {
   end = 0;
   /** Number of labels in the name, without the root. */
   labels = 0;
+  /** Properties of the OPT record of a query, as bits of `Edns`. Only `readQuery` sets them, also for most faults. */
+  edns = 0;
   /** Hash of the whole name: two unsigned 32-bit words, `hashHigh` and `hashLow`, which are never both zero. */
   hashHigh = 0;
   hashLow = 0;
@@ -65,13 +71,36 @@ export class Question {
   readonly offsets = new Uint16Array(MAX_LABELS);
 }
 
-/** Parses the question of a query packet into `question`. The name is hashed with `key`. */
+/** Parses a query packet: its question, hashed with `key`, and its OPT record. Stores both in `question`. */
 export function readQuery(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
+  question.edns = 0;
   const fault = readHeader(packet, packet.length);
-  if (fault !== ReadResult.ok) return fault;
-  const result = readQuestionSection(packet, key, question);
-  return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
+  if (fault !== ReadResult.ok && fault !== ReadResult.opcode) return fault;
+  const result = fault === ReadResult.ok ? readQuestionSection(packet, key, question) : fault;
+  const recordsAt = result === ReadResult.ok ? question.end : questionsEnd(packet);
+  if (recordsAt !== 0) question.edns = readEdns(packet, recordsAt);
+  if (result === ReadResult.questionCount && isCookieQuery(packet, question.edns)) {
+    clearQuestion(question, readUint16(packet, 0));
+    return ReadResult.cookie;
+  }
+  if (result !== ReadResult.ok) return result;
+  if ((question.edns & Edns.malformed) !== 0) return ReadResult.badOpt;
+  return isTransfer(question.type) ? ReadResult.transfer : result;
 }
+
+/** Sets the fields for a query without a question. No question has a hash of two zero words. */
+function clearQuestion(question: Question, id: number): void {
+  question.id = id;
+  question.type = 0;
+  question.class = 0;
+  question.end = HEADER_BYTES;
+  question.labels = 0;
+  question.hashHigh = 0;
+  question.hashLow = 0;
+}
+
+/** Returns true if a parsed query consists of a DNS cookie, without a question. */
+export const isCookie = ({ hashHigh, hashLow }: Question): boolean => hashHigh === 0 && hashLow === 0;
 
 /** Checks the header of a query of `length` bytes. `packet` may contain only the header of the query. */
 export function readHeader(packet: Uint8Array, length: number): ReadResult {
@@ -100,10 +129,6 @@ export function readQuestionSection(packet: Uint8Array, key: HashKey, question: 
   hashLabels(packet, key, question);
   return ReadResult.ok;
 }
-
-/** Reads a big-endian 16-bit number. Bytes after the end of the packet count as zero. */
-export const readUint16 = (packet: Uint8Array, offset: number): number =>
-  ((packet[offset] ?? 0) << 8) | (packet[offset + 1] ?? 0);
 
 /** Stores each label's offset in `question`. Returns the offset after the root label, or 0 if the name is malformed. */
 function readLabels(packet: Uint8Array, question: Question): number {

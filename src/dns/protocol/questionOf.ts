@@ -1,6 +1,7 @@
 import { nameToWire } from './name.ts';
 import type { HashKey } from './nameHash.ts';
-import { HEADER_BYTES, Question, readQuestionSection } from './question.ts';
+import { Question, readQuestionSection } from './question.ts';
+import { HEADER_BYTES } from './wire.ts';
 
 const IN_CLASS = 1;
 

@@ -15,6 +15,8 @@ export interface FaultyServer extends Target {
   probed: number;
   /** Names that begin with this text are answered SERVFAIL, whatever `way` is. */
   servfailFor: string | undefined;
+  /** Names that begin with this text are not answered, over UDP and TCP. */
+  silentFor: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -31,7 +33,9 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     asked: 0,
     probed: 0,
     servfailFor: undefined,
+    silentFor: undefined,
     async stop() {
+      if (!tcp.listening) return;
       for (const timer of timers) clearTimeout(timer);
       for (const socket of open) socket.destroy();
       udp.close();
@@ -46,24 +50,33 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     }, LATE_MS);
     timers.add(timer);
   };
+  const modeFor = (query: Buffer): FaultMode => {
+    if (isFor(query, server.silentFor)) return 'silent';
+    return isFor(query, server.servfailFor) ? 'servfail' : server.mode;
+  };
   udp.on('message', (query, client) => {
     server.asked++;
     if (query.readUInt16BE(query.length - 4) === QueryType.SOA) server.probed++;
-    const { servfailFor } = server;
-    const isBad = servfailFor !== undefined && query.toString('latin1', 13).startsWith(servfailFor);
-    const answer = answerTo(query, isBad ? 'servfail' : server.mode);
+    const answer = answerTo(query, modeFor(query));
     if (answer !== undefined) later(() => udp.send(answer, client.port, client.address));
   });
   tcp.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.on('error', () => {}).on('close', () => open.delete(socket));
     socket.on('data', (chunk: Buffer) => {
-      const answer = answerTo(chunk.subarray(2), server.mode);
-      if (answer !== undefined) later(() => socket.write(framed(answer)));
+      // The queries of these tests are never split.
+      for (let at = 0; at < chunk.length; at += 2 + chunk.readUInt16BE(at)) {
+        const query = chunk.subarray(at + 2, at + 2 + chunk.readUInt16BE(at));
+        const answer = answerTo(query, isFor(query, server.silentFor) ? 'silent' : server.mode);
+        if (answer !== undefined) later(() => socket.write(framed(answer)));
+      }
     });
   });
   return server;
 }
+
+const isFor = (query: Buffer, name: string | undefined): boolean =>
+  name !== undefined && query.toString('latin1', 13).startsWith(name);
 
 function answerTo(query: Buffer, way: FaultMode): Buffer | undefined {
   if (way === 'silent') return undefined;

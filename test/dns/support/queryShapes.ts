@@ -1,6 +1,7 @@
 /** Random shapes of DNS queries, valid and malformed, as resolvers, tools and scanners send them. */
 import { HEADER_BYTES, nameToWire, QueryType } from '../../../src/dns/protocol/index.ts';
 import type { Random } from '../../support/random.ts';
+import { uint16 } from './edns.ts';
 import { ZONE_NAME } from './guardInFront.ts';
 
 const CLASSES = { IN: 1, CH: 3, HS: 4, NONE: 254, ANY: 255 } as const;
@@ -26,11 +27,6 @@ const OPT = 41;
 /** NSID, ECS, EXPIRE, COOKIE, KEEPALIVE, PADDING, CHAIN, KEY-TAG, extended error, reserved for local use. */
 const OPTIONS = [3, 8, 9, 10, 11, 12, 13, 14, 15, 65_001];
 
-const uint16 = (...numbers: number[]): Buffer => {
-  const bytes = Buffer.alloc(2 * numbers.length);
-  for (const [index, number] of numbers.entries()) bytes.writeUInt16BE(number, 2 * index);
-  return bytes;
-};
 const noise = (random: Random, longest: number): Buffer =>
   Buffer.from(Array.from({ length: random.below(longest + 1) }, () => random.below(256)));
 

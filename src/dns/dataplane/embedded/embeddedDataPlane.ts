@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
 import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
-import { type Question, readResultNames } from '../../protocol/index.ts';
+import { isCookie, type Question, readResultNames } from '../../protocol/index.ts';
 import {
   type DataPlane,
   type DataPlaneContext,
@@ -74,6 +74,7 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#tcp = new TcpRelay({
       servers: () => this.#tcpHealth.inOrder(this.#udp?.inOrder() ?? []),
       isInUse: (server) => this.#isInUse(server),
+      isAnyInUse: () => this.#tcpHealth.isAnyAnswering ?? this.servers.some(({ up }) => up),
       onAnswer: (head, question, client) => this.#learnOverTcp(head, question, client),
       mayTransfer: networkMatcher(options.transfersAllow ?? []),
       key: context.detector.key,
@@ -102,7 +103,7 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#tcpHealth.answering;
   }
 
-  get tcp(): Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'> {
+  get tcp(): Pick<TcpRelay, 'connections' | 'serverConnections' | 'servfails' | 'counts'> {
     return this.#tcp;
   }
 
@@ -119,6 +120,11 @@ export class EmbeddedDataPlane implements DataPlane {
   /** Returns the number of answers from which the detector did not learn because it was too busy. */
   unlearned(): number {
     return this.#udp?.unlearned() ?? 0;
+  }
+
+  /** Returns the number of SERVFAIL answers of the guard itself over UDP. Those over TCP are in {@link tcp}. */
+  servfails(): number {
+    return this.#udp?.servfails() ?? 0;
   }
 
   limited(): number {
@@ -223,10 +229,14 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   #decideOverTcp(question: Question, client: TcpClient): TcpDecision {
-    if (this.#options.guarded === false) return { verdict: verdictOf('passed', 'none'), userZone: 0 };
+    if (this.#options.guarded === false)
+      return { verdict: verdictOf('passed', 'none'), userZone: 0, isNameListed: false };
     const { detector } = this.#context;
-    const verdict = detector.decideOverTcp(question, client, Date.now());
-    return { verdict, userZone: detector.userZone };
+    const nowMs = Date.now();
+    const verdict = isCookie(question)
+      ? detector.decideCookieOverTcp(question, client, nowMs)
+      : detector.decideOverTcp(question, client, nowMs);
+    return { verdict, userZone: detector.userZone, isNameListed: detector.isNameListed };
   }
 
   /** Learns from an answer over TCP. Its client address is not forged, because a TCP connection verifies it. */

@@ -10,9 +10,10 @@ interface EmbeddedFigures {
   readonly servers: readonly ServerState[];
   readonly threads: readonly unknown[];
   readonly tcpServers: number;
-  readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
+  readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'servfails' | 'counts'>;
   packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
   limited(): number;
+  servfails(): number;
   unlearned(): number;
   faults(): number;
 }
@@ -52,6 +53,17 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
     collect() {
       this.reset();
       this.inc(plane.limited());
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_servfail_answers_total',
+    help: 'SERVFAIL answers of the guard itself, because no DNS server answered.',
+    labelNames: ['protocol'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ protocol: 'udp' }, plane.servfails());
+      this.inc({ protocol: 'tcp' }, plane.tcp.servfails);
     },
   });
   new Counter({

@@ -13,6 +13,7 @@ import {
   ReadResult,
   rcodeOf,
   readQuestionSection,
+  readUint16,
 } from '../../../protocol/index.ts';
 import type { DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
 import { RCODE_SERVFAIL } from '../localResponses.ts';
@@ -31,6 +32,9 @@ export type OnAnswer = (answer: Buffer, backend: Backend, ticket: number) => voi
  */
 export type RetryElsewhere = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
 
+/** Answers a pending query with SERVFAIL. Returns false if too many were sent; the query then stays pending. */
+export type OnNoServer = (query: Buffer, backend: Backend, ticket: number) => boolean;
+
 export interface BackendOptions {
   /** Time in which the DNS server must answer a query, in milliseconds. */
   readonly timeoutMs: number;
@@ -46,12 +50,16 @@ export interface BackendDependencies {
   /** Called for each query that no server answered, with its `userZone` (see `QueryPolicy.userZone`). */
   readonly onUnanswered: (userZone: number) => void;
   readonly responseTimes: ResponseTimes;
+  readonly onNoServer: OnNoServer;
   readonly faults: PacketFaults;
 }
 
 const ID_ATTEMPTS = 4;
 const RANDOM_BYTES = 16_384;
-/** Maximum size of a query that is kept for a retry; larger ones are rare. The kept queries need at most 32 MB. */
+/**
+ * Maximum size of a query that is kept for a retry, or for a SERVFAIL answer; larger ones are rare. The kept queries
+ * need at most 32 MB.
+ */
 const MAX_KEPT_BYTES = 512;
 /** Client port that marks a health probe among the pending queries. Queries of clients with port 0 are dropped. */
 const PROBE_PORT = 0;
@@ -140,7 +148,7 @@ export class Backend {
     const upstream = this.#freeSocket(query);
     if (upstream === undefined) return false;
     const ticket = this.inFlight.add(question, client, frontend, nowMs, userZone);
-    if (this.allowsRetries && query.length <= MAX_KEPT_BYTES) this.inFlight.keep(ticket, query);
+    if (query.length <= MAX_KEPT_BYTES) this.inFlight.keep(ticket, query);
     this.#send(query, upstream, ticket);
     return true;
   }
@@ -166,6 +174,17 @@ export class Backend {
   /** Retries late queries with another server: those with a ticket (sequence number) below `before`. */
   markLate(before: number): void {
     this.inFlight.markLate(before, (ticket) => this.#late(ticket));
+  }
+
+  /** Answers the queries with a ticket below `before`. Called if no server is in use. */
+  answerOlder(before: number): void {
+    this.inFlight.visitOlder(before, (ticket) => {
+      const query = this.inFlight.kept(ticket);
+      if (query === undefined || this.inFlight.clientPort(ticket) === PROBE_PORT) return;
+      if (!this.#dependencies.onNoServer(query, this, ticket)) return;
+      this.timedOut++;
+      this.inFlight.giveUp(ticket);
+    });
   }
 
   /** Counts the last health probe as failed if it is still unanswered, and sends the next one. */
@@ -312,13 +331,14 @@ export class Backend {
   }
 
   /**
-   * Returns true if the answer repeats the question of the query. An error answer may omit the question. It is then
-   * accepted, because server, port and transaction ID match.
+   * Returns true if the answer repeats the question of the query. An error answer may omit the question, and the
+   * answer to a DNS cookie must. It is then accepted, because server, port and transaction ID match.
    */
   #isAnswerTo(ticket: number, answer: Buffer): boolean {
     if (readQuestionSection(answer, this.#key, this.question) === ReadResult.ok)
       return this.inFlight.matches(ticket, this.question);
-    return isBareError(answer) && this.#forgetQuestion();
+    const isBare = this.inFlight.hasQuestion(ticket) ? isBareError(answer) : readUint16(answer, 4) === 0;
+    return isBare && this.#forgetQuestion();
   }
 
   #forgetQuestion(): true {

@@ -20,10 +20,16 @@ const SWEEPS_TO_BE_SLOW = 10;
  * arrive before the client itself retries, which is after 0.5 to 1 s.
  */
 const LATE_SHARE = 0.25;
+/**
+ * If no server is in use, a query is answered with SERVFAIL after this number of sweeps (450 ms), or earlier if the
+ * query is late. Resolvers then retry with another name server of the zone.
+ */
+const SWEEPS_TO_SERVFAIL = 8;
 
 export interface BackendsDependencies {
   readonly onAnswer: OnAnswer;
   readonly onUnanswered: BackendDependencies['onUnanswered'];
+  readonly onNoServer: BackendDependencies['onNoServer'];
   readonly listenAddresses: ListenAddresses;
   readonly responseTimes: ResponseTimes;
   readonly faults: PacketFaults;
@@ -47,12 +53,13 @@ export class Backends {
   constructor(
     addresses: readonly DnsServer[],
     options: BackendOptions,
-    { onAnswer, onUnanswered, listenAddresses, responseTimes, faults }: BackendsDependencies,
+    { onAnswer, onUnanswered, onNoServer, listenAddresses, responseTimes, faults }: BackendsDependencies,
   ) {
     if (addresses.length === 0) throw new Error('dns.servers is required: list at least one DNS server');
     const dependencies = {
       onAnswer,
       onUnanswered,
+      onNoServer,
       listenAddresses,
       responseTimes,
       faults,
@@ -99,6 +106,11 @@ export class Backends {
     return this.#pick().forward(query, question, client, frontend, nowMs, userZone);
   }
 
+  /** False if every server fails its probes, does not answer them, or is unreachable. */
+  get isAnyInUse(): boolean {
+    return (this.#inUse[0]?.status ?? HealthStatus.unreachable) <= HealthStatus.worse;
+  }
+
   inOrder(): DnsServer[] {
     const first = this.#pick();
     const others = this.all.filter((backend) => backend !== first);
@@ -108,6 +120,7 @@ export class Backends {
   /** Retries late queries. At most twice per second, also probes the servers and compares their health. */
   sweep(nowMs: number): void {
     this.#sweep++;
+    if (!this.isAnyInUse) this.#answerOlder();
     const before = this.#sentBefore[this.#sweep % this.#sweepsToBeLate];
     if (this.#sweepsToBeLate > SWEEPS_TO_BE_SLOW) this.#countSlow();
     for (const [index, backend] of this.all.entries()) backend.markLate(before?.[index] ?? 0);
@@ -131,6 +144,12 @@ export class Backends {
   #countSlow(): void {
     const before = this.#sentBefore[(this.#sweep - SWEEPS_TO_BE_SLOW) % this.#sweepsToBeLate];
     for (const [index, backend] of this.all.entries()) backend.countSlow(before?.[index] ?? 0);
+  }
+
+  #answerOlder(): void {
+    const sweeps = Math.min(SWEEPS_TO_SERVFAIL, this.#sweepsToBeLate);
+    const before = this.#sentBefore[(this.#sweep - sweeps) % this.#sweepsToBeLate];
+    for (const [index, backend] of this.all.entries()) backend.answerOlder(before?.[index] ?? 0);
   }
 
   #choose(): void {

@@ -29,6 +29,8 @@ export class InFlight {
   readonly #hashLow = new Uint32Array(RING_SIZE);
   readonly #type = new Uint16Array(RING_SIZE);
   readonly #class = new Uint16Array(RING_SIZE);
+  /** Value of `Question.edns` for each query. */
+  readonly #edns = new Uint8Array(RING_SIZE);
   readonly #sentMs = new Float64Array(RING_SIZE);
   /** Value that `QueryPolicy.userZone` had for each query. */
   readonly #userZone = new Uint16Array(RING_SIZE);
@@ -47,6 +49,8 @@ export class InFlight {
   #tail = 1;
   /** Lowest ticket of a query that is not late. A query with a lower ticket is late, unless it is settled. */
   #late = 1;
+  /** Lowest ticket that {@link visitOlder} has not visited. */
+  #visited = 1;
   #waiting = 0;
   readonly #onUnanswered: (userZone: number, ticket: number) => void;
 
@@ -79,6 +83,7 @@ export class InFlight {
     this.#hashLow[place] = question.hashLow;
     this.#type[place] = question.type;
     this.#class[place] = question.class;
+    this.#edns[place] = question.edns;
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = userZone;
     this.#isTimed[place] = question.class === CLASS_IN ? 0 : 1;
@@ -98,6 +103,7 @@ export class InFlight {
     this.#hashLow[place] = first.#hashLow[from] ?? 0;
     this.#type[place] = first.#type[from] ?? 0;
     this.#class[place] = first.#class[from] ?? 0;
+    this.#edns[place] = first.edns(firstTicket);
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = first.userZone(firstTicket);
     this.#isTimed[place] = first.#isTimed[from] ?? 0;
@@ -153,6 +159,16 @@ export class InFlight {
     return this.#frontend[ticket % RING_SIZE] ?? 0;
   }
 
+  edns(ticket: number): number {
+    return this.#edns[ticket % RING_SIZE] ?? 0;
+  }
+
+  /** Returns false if the query consists of a DNS cookie. */
+  hasQuestion(ticket: number): boolean {
+    const place = ticket % RING_SIZE;
+    return this.#hashHigh[place] !== 0 || this.#hashLow[place] !== 0;
+  }
+
   userZone(ticket: number): number {
     return this.#userZone[ticket % RING_SIZE] ?? 0;
   }
@@ -194,6 +210,15 @@ export class InFlight {
     }
   }
 
+  /** Calls `visit` once for each pending query with a ticket below `before`. */
+  visitOlder(before: number, visit: (ticket: number) => void): void {
+    this.#visited = Math.max(this.#visited, this.#tail, this.#head - RING_SIZE);
+    while (this.#visited < before) {
+      const ticket = this.#visited++;
+      if (this.isWaiting(ticket)) visit(ticket);
+    }
+  }
+
   /** Removes the queries that were sent before `beforeMs`, and returns their number. */
   expire(beforeMs: number): number {
     let expired = 0;
@@ -202,26 +227,27 @@ export class InFlight {
       const place = this.#tail % RING_SIZE;
       if (this.#ticket[place] !== this.#tail) continue;
       if ((this.#sentMs[place] ?? 0) >= beforeMs) break;
-      this.#giveUp(this.#tail);
+      this.giveUp(this.#tail);
       expired++;
     }
     return expired;
+  }
+
+  /** Removes a pending query that was not answered. */
+  giveUp(ticket: number): void {
+    const counterpart = this.counterpart(ticket);
+    const waitsElsewhere = counterpart?.inFlight.isWaiting(counterpart.ticket) ?? false;
+    this.settle(ticket);
+    if (!waitsElsewhere) this.#onUnanswered(this.userZone(ticket), ticket);
   }
 
   #take(): number {
     const ticket = this.#head++;
     const place = ticket % RING_SIZE;
     const before = this.#ticket[place] as number; // index below RING_SIZE
-    if (before !== 0) this.#giveUp(before);
+    if (before !== 0) this.giveUp(before);
     this.#ticket[place] = ticket;
     this.#waiting++;
     return ticket;
-  }
-
-  #giveUp(ticket: number): void {
-    const counterpart = this.counterpart(ticket);
-    const waitsElsewhere = counterpart?.inFlight.isWaiting(counterpart.ticket) ?? false;
-    this.settle(ticket);
-    if (!waitsElsewhere) this.#onUnanswered(this.userZone(ticket), ticket);
   }
 }

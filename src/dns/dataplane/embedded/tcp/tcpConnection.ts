@@ -1,17 +1,19 @@
 /**
- * DNS over TCP connection from one client (RFC 7766). The guard itself answers invalid messages, limited queries, and
- * zone transfers that are not allowed. It forwards other queries to a DNS server, and returns the answers unchanged.
+ * DNS over TCP connection from one client (RFC 7766). The guard itself answers invalid messages, limited queries, zone
+ * transfers that are not allowed, and queries that no DNS server answers. It returns the answers of a DNS server
+ * unchanged.
  */
 import type { Socket } from 'node:net';
 import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../../protocol/index.ts';
 import type { DnsServer } from '../../index.ts';
-import { answerFault, refuse } from '../localResponses.ts';
+import { framedResponse, type LocalResponse, responseTo } from '../localResponses.ts';
 import { proxyHeader } from '../servers/proxyHeader.ts';
 import { AnswerHeads } from './answerHeads.ts';
 import { QueryStream } from './queryStream.ts';
 import type { ServerSlots, ServerSlotUser } from './serverSlots.ts';
 import type { CloseReason, TcpCounts } from './tcpCounts.ts';
 import { TcpUpstream } from './tcpUpstream.ts';
+import { UnansweredQueries } from './unansweredQueries.ts';
 
 /** Time in which a client must send its first query after the connection is opened. */
 const FIRST_QUERY_MS = 2000;
@@ -21,14 +23,22 @@ const MESSAGE_MS = 2000;
 const IDLE_MS = 10_000;
 /** Maximum time without data from the DNS server while queries are unanswered. Clients wait about as long. */
 const ANSWER_MS = 5000;
+/** The same if no DNS server is in use. Resolvers then retry with another name server of the zone. */
+const NO_SERVER_MS = 500;
 /** Time to deliver all pending answers after another client needs the server slot. Most clients need far less. */
 const SLOT_RELEASE_MS = 1000;
 /** Maximum time without progress in sending answers to a client that does not read them. */
 const STALL_MS = 5000;
 /** Maximum pause of a zone transfer. It may pause while the DNS server loads the zone or a slow link is full. */
 const TRANSFER_QUIET_MS = 30_000;
-/** Time in which the client must close the connection after the guard. Unsent answers extend this time. */
-const LINGER_MS = 2000;
+/** Maximum pause of a zone transfer after the client has sent everything (FIN). */
+const TRANSFER_END_MS = 2000;
+/** Time in which the client must close the connection after the guard has sent all answers. */
+const LINGER_MS = 1000;
+/** Maximum number of bytes that are read and discarded after the guard has closed its side of the connection. */
+const LINGER_BYTES = 64 * 1024;
+/** Maximum time from the decision to close a connection until the last answer is sent, e.g. over a slow link. */
+const CLOSING_MS = 10_000;
 /** Number of unanswered queries on a connection at which the guard stops reading from the client. */
 export const MAX_PIPELINED = 100;
 /**
@@ -46,8 +56,14 @@ export interface TcpShared {
   readonly key: HashKey;
   /** Number of queries after which a client's connection is closed. Not enforced during a zone transfer. */
   readonly maxQueries: number;
-  /** Returns true if a query may be forwarded, and counts the verdict on it. */
-  passes(question: Question, connection: TcpConnection): boolean;
+  /** Returns undefined if a query may be forwarded, otherwise the answer to it. Counts the verdict. */
+  refusal(question: Question, connection: TcpConnection): LocalResponse | undefined;
+  /** Whether any DNS server is in use. */
+  isAnyInUse(): boolean;
+  /** Returns true, and counts the answers, if this number of SERVFAIL answers may be sent. */
+  maySendServfail(answers: number): boolean;
+  /** No DNS server has answered the pending queries of this connection. */
+  onNoAnswer(connection: TcpConnection): void;
   servers(): readonly DnsServer[];
   isInUse(server: DnsServer): boolean;
   onAnswer(head: Uint8Array, connection: TcpConnection): void;
@@ -79,13 +95,15 @@ export class TcpConnection implements ServerSlotUser {
   #queued: Buffer[] = [];
   /** Answers of the guard that wait because an answer of the DNS server has been sent only in part. */
   #localResponses: Buffer[] = [];
-  #unanswered = 0;
+  readonly #unanswered = new UnansweredQueries();
   #closing: CloseReason | undefined;
   #hasEnded = false;
   #hasAsked = false;
   #queriesLeft: number;
   /** True if the connection will be closed when its queries are answered. */
   #givesWay = false;
+  /** True if the client sent a message that is not a query. The connection closes when its queries are answered. */
+  #isEnding = false;
   /** True if the server slot will be released when the queries are answered. */
   #givesPlaceBack = false;
   #askedBackMs = 0;
@@ -96,6 +114,7 @@ export class TcpConnection implements ServerSlotUser {
   #serverMs = 0;
   #flushedMs = 0;
   #closingMs = 0;
+  #discardedBytes = 0;
   readonly #onFlushed = (): void => {
     this.#flushedMs = this.#shared.clockMs;
   };
@@ -124,7 +143,7 @@ export class TcpConnection implements ServerSlotUser {
   }
 
   get isBusy(): boolean {
-    return this.#closing === undefined && (this.#unanswered > 0 || this.isTransferring);
+    return this.#closing === undefined && (this.#unanswered.size > 0 || this.isTransferring);
   }
 
   /** Closes the connection in favour of another one: now if it is idle, otherwise when its queries are answered. */
@@ -163,23 +182,22 @@ export class TcpConnection implements ServerSlotUser {
     const server = this.#upstream?.server;
     if (server !== undefined && !this.#shared.isInUse(server)) this.requestRelease();
     if (this.#closing !== undefined) {
-      if (isStalled) this.#socket.resetAndDestroy();
-      else if (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS)
-        this.#socket.destroy();
+      if (isStalled || since(this.#closingMs) > this.#closingLimitMs) this.#socket.resetAndDestroy();
+      else if (this.#socket.writableLength === 0 && this.#hasLingered) this.#socket.destroy();
     } else if (isStalled) this.reset('not_reading');
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
     else if (this.#queries.isMidMessage && since(this.#messageMs) > MESSAGE_MS) this.reset('slow_query');
     else if (this.isTransferring) {
       // The guard does not detect the last message of a zone transfer. When the client has sent everything (FIN), a
       // short pause ends the transfer.
-      const quietMs = this.#hasEnded ? LINGER_MS : TRANSFER_QUIET_MS;
+      const quietMs = this.#hasEnded || this.#isEnding ? TRANSFER_END_MS : TRANSFER_QUIET_MS;
       if (since(Math.max(this.#activeMs, this.#serverMs, this.#flushedMs)) > quietMs)
-        this.finish(this.#hasEnded ? 'client' : 'idle');
-    } else if (this.#unanswered > 0) {
+        this.finish(this.#isEnding ? 'no_dns' : this.#hasEnded ? 'client' : 'idle');
+    } else if (this.#unanswered.size > 0) {
       const isHeld = this.#upstream?.isPaused === true;
       if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > SLOT_RELEASE_MS)
         this.reset(isHeld ? 'not_reading' : 'no_answer');
-      else if (!isHeld && since(this.#serverMs) > ANSWER_MS) this.finish('no_answer');
+      else if (!isHeld && since(this.#serverMs) >= this.#answerMs) this.#failUnanswered();
     } else if (since(this.#activeMs) > IDLE_MS) this.finish('idle');
   }
 
@@ -232,34 +250,61 @@ export class TcpConnection implements ServerSlotUser {
     return this.#queriesLeft <= 0 && !this.isTransferring;
   }
 
+  get #answerMs(): number {
+    return this.#shared.isAnyInUse() ? ANSWER_MS : NO_SERVER_MS;
+  }
+
+  /** True if the guard has closed its side, and has read further input for long enough. */
+  get #hasLingered(): boolean {
+    const lingeredMs = this.#shared.clockMs - Math.max(this.#closingMs, this.#flushedMs);
+    return lingeredMs >= LINGER_MS || this.#discardedBytes > LINGER_BYTES;
+  }
+
+  get #closingLimitMs(): number {
+    return this.isTransferring ? TRANSFER_QUIET_MS : CLOSING_MS;
+  }
+
   get #stallMs(): number {
     return this.isTransferring ? TRANSFER_QUIET_MS : STALL_MS;
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#closing !== undefined) return;
+    if (this.#closing !== undefined) return this.#discard(chunk);
     if (!this.#queries.isMidMessage) this.#messageMs = this.#shared.clockMs;
     this.#queries.push(chunk);
     this.#regulate();
   }
 
+  #discard(chunk: Buffer): void {
+    this.#discardedBytes += chunk.length;
+    if (this.#discardedBytes > LINGER_BYTES) this.#socket.pause();
+  }
+
   #read(framed: Buffer, length: number): void {
-    if (this.#closing !== undefined || this.#isQueryLimitReached) return;
+    if (this.#closing !== undefined || this.#isEnding || this.#isQueryLimitReached) return;
     const { counts, clockMs, key } = this.#shared;
     const packet = framed.subarray(LENGTH_BYTES);
-    // An oversized message was cut to its header.
-    const result = length > packet.length ? readHeader(packet, length) : readQuery(packet, key, question);
+    const result = readMessage(packet, length, key);
     counts.messages[result] = (counts.messages[result] ?? 0) + 1;
     this.#hasAsked = true;
     this.#queriesLeft--;
     this.#activeMs = clockMs;
     // If the next message has already begun, its timeout starts now.
     this.#messageMs = clockMs;
-    if (result === ReadResult.ok) this.#decide(framed);
+    if (result === ReadResult.ok || result === ReadResult.cookie) this.#decide(framed);
     else if (result === ReadResult.transfer && this.#mayTransfer()) this.#forward(framed);
-    else if (result === ReadResult.tooShort || result === ReadResult.response) this.reset('no_dns');
-    else this.#respondLocally(framed, answerFault(packet, result, question.end));
+    else if (result === ReadResult.tooShort || result === ReadResult.response) this.#endAfterAnswers();
+    else this.#respondLocally(framed, responseTo(result));
     if (this.#isQueryLimitReached && !this.isBusy) this.finish('many_queries');
+  }
+
+  /**
+   * Closes the connection when all pending queries are answered. The message that the client sent is not a query, and
+   * an answer to it could cause a loop.
+   */
+  #endAfterAnswers(): void {
+    this.#isEnding = true;
+    if (!this.isBusy) this.finish('no_dns');
   }
 
   /**
@@ -267,8 +312,9 @@ export class TcpConnection implements ServerSlotUser {
    * cannot hit a third party. Without an answer, the client would retry, which costs more than the answer.
    */
   #decide(framed: Buffer): void {
-    if (this.#shared.passes(question, this)) this.#forward(framed);
-    else this.#respondLocally(framed, refuse(framed.subarray(LENGTH_BYTES), question.end));
+    const refusal = this.#shared.refusal(question, this);
+    if (refusal === undefined) this.#forward(framed);
+    else this.#respondLocally(framed, refusal);
   }
 
   #mayTransfer(): boolean {
@@ -277,7 +323,8 @@ export class TcpConnection implements ServerSlotUser {
   }
 
   #forward(framed: Buffer): void {
-    if (this.#unanswered++ === 0) {
+    this.#unanswered.add(framed.subarray(LENGTH_BYTES), question);
+    if (this.#unanswered.size === 1) {
       this.#serverMs = this.#shared.clockMs;
       this.#shared.note(this, true);
       this.#shared.serverSlots.touch(this, true);
@@ -286,11 +333,28 @@ export class TcpConnection implements ServerSlotUser {
     if (this.#queued.push(framed) === 1) this.#shared.serverSlots.request(this);
   }
 
-  #respondLocally(framed: Buffer, size: number): void {
-    framed.writeUInt16BE(size, 0);
-    const response = framed.subarray(0, LENGTH_BYTES + size);
+  #respondLocally(framed: Buffer, content: LocalResponse): void {
+    const response = framedResponse(framed.subarray(LENGTH_BYTES), question, content);
     if (this.#answers?.isMidMessage) this.#localResponses.push(response);
     else this.#send(response);
+  }
+
+  /**
+   * Answers all pending queries with SERVFAIL, because no server has answered them. The connection stays open, unless
+   * the client has already received a part of an answer, or too many SERVFAIL answers were sent.
+   */
+  #failUnanswered(): void {
+    const responses = this.#answers?.isMidMessage
+      ? undefined
+      : this.#unanswered.fail((answers) => this.#shared.maySendServfail(answers));
+    if (responses === undefined) return this.finish('no_answer');
+    this.#shared.onNoAnswer(this);
+    this.#queued = [];
+    // An answer that arrives later on this connection to the server would be sent to the client.
+    this.#dropServer();
+    for (const response of responses) this.#send(response);
+    this.#becomeIdle();
+    this.#regulate();
   }
 
   #fromServer(chunk: Buffer): void {
@@ -304,13 +368,13 @@ export class TcpConnection implements ServerSlotUser {
       this.#localResponses = [];
     } else this.#send(chunk);
     // The server has sent more answers than it got queries, so answers can no longer be assigned to queries.
-    if (this.#unanswered < 0) return this.finish('no_answer');
+    if (this.#unanswered.size < 0) return this.finish('no_answer');
     if (!this.isBusy && !this.#answers?.isMidMessage) this.#becomeIdle();
     this.#regulate();
   }
 
   #answered(head: Uint8Array): void {
-    if (!this.isTransferring) this.#unanswered--;
+    if (!this.isTransferring) this.#unanswered.answered(head);
     this.#shared.onAnswer(head, this);
   }
 
@@ -318,6 +382,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#activeMs = this.#shared.clockMs;
     if (this.#hasEnded) return this.finish('client');
     if (this.#givesWay) return this.finish('gave_way');
+    if (this.#isEnding) return this.finish('no_dns');
     if (this.#isQueryLimitReached) return this.finish('many_queries');
     this.#shared.note(this, false);
     if (this.#givesPlaceBack) this.#dropServer();
@@ -326,6 +391,9 @@ export class TcpConnection implements ServerSlotUser {
 
   #serverEnded(): void {
     const wasBusy = this.isBusy;
+    // No server could be reached.
+    if (wasBusy && !this.isTransferring && this.#upstream?.isConnected === false)
+      return this.#failUnanswered();
     this.#dropServer();
     if (wasBusy) this.finish('no_answer');
   }
@@ -351,12 +419,20 @@ export class TcpConnection implements ServerSlotUser {
     this.#isPaused =
       isFull ||
       this.#givesWay ||
+      this.#isEnding ||
       this.#givesPlaceBack ||
       this.#localResponses.length > 0 ||
       this.#queued.length > 0 ||
-      this.#unanswered >= MAX_PIPELINED ||
+      this.#unanswered.size >= MAX_PIPELINED ||
       this.#upstream?.isWritable === false;
     if (this.#isPaused) this.#socket.pause();
     else this.#socket.resume();
   }
+}
+
+/** Parses a message of `length` bytes. `packet` contains only the header of an oversized message. */
+function readMessage(packet: Buffer, length: number, key: HashKey): ReadResult {
+  if (length === packet.length) return readQuery(packet, key, question);
+  question.edns = 0;
+  return readHeader(packet, length);
 }

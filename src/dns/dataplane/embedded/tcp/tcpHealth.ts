@@ -41,6 +41,11 @@ export class TcpHealth {
     return this.#servers.filter(({ health }) => health.status === HealthStatus.inUse).length;
   }
 
+  /** Whether any server answers over TCP. Undefined for a single server, which is not probed. */
+  get isAnyAnswering(): boolean | undefined {
+    return this.#servers.length < 2 ? undefined : this.answering > 0;
+  }
+
   close(): void {
     clearInterval(this.#timer);
     for (const socket of this.#open) socket.destroy();

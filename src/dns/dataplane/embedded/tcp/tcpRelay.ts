@@ -1,9 +1,11 @@
 /** Serves DNS over TCP. All listen addresses share the limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
-import { FIRST_NOT_FORWARDED, UserEnd, type Verdict } from '../../../detector/index.ts';
+import { FIRST_NOT_FORWARDED, reasonOf, UserEnd, type Verdict } from '../../../detector/index.ts';
 import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
 import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
+import { LocalResponse } from '../localResponses.ts';
+import { ServfailLimit } from '../servfailLimit.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerSlots } from './serverSlots.ts';
 import { admit } from './tcpAdmission.ts';
@@ -17,6 +19,8 @@ export interface TcpDecision {
   readonly verdict: Verdict;
   /** Value of `QueryPolicy.userZone` for this query. */
   readonly userZone: number;
+  /** Whether an access list decided by the name, and not by the client's network. */
+  readonly isNameListed: boolean;
 }
 
 const SWEEP_MS = 250;
@@ -34,6 +38,7 @@ const LEAST_WAIT_MS = 2000;
 export interface TcpRelayOptions {
   readonly servers: () => readonly DnsServer[];
   readonly isInUse: (server: DnsServer) => boolean;
+  readonly isAnyInUse: () => boolean;
   readonly onAnswer: OnTcpAnswer;
   readonly mayTransfer: (address: string) => boolean;
   readonly key: HashKey;
@@ -49,6 +54,7 @@ export class TcpRelay {
   readonly counts = new TcpCounts();
   readonly #options: TcpRelayOptions;
   readonly #table = new ConnectionTable<TcpConnection>();
+  readonly #servfails = new ServfailLimit();
   readonly #places = new ServerSlots<TcpConnection>();
   readonly #transfers = new Set<TcpConnection>();
   readonly #users = new Map<TcpConnection, PendingUserQueries>();
@@ -78,6 +84,11 @@ export class TcpRelay {
 
   get connections(): number {
     return this.#table.size;
+  }
+
+  /** Number of SERVFAIL answers of the guard itself. */
+  get servfails(): number {
+    return this.#servfails.sent;
   }
 
   get serverConnections(): number {
@@ -115,7 +126,7 @@ export class TcpRelay {
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, isInUse, faults, key, maxQueries } = this.#options;
+    const { servers, isInUse, isAnyInUse, faults, key, maxQueries } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
@@ -126,8 +137,11 @@ export class TcpRelay {
       maxQueries,
       servers,
       isInUse,
+      isAnyInUse,
+      maySendServfail: (answers) => this.#servfails.take(Date.now(), answers),
+      onNoAnswer: (connection) => this.#users.get(connection)?.expire(this.#clockMs),
       onAnswer: (head, connection) => this.#answered(head, connection),
-      passes: (question, connection) => this.#passes(question, connection),
+      refusal: (question, connection) => this.#refusal(question, connection),
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.touch(connection, isBusy),
       closed: (connection, reason) => this.#gone(connection, reason),
@@ -135,12 +149,14 @@ export class TcpRelay {
     };
   }
 
-  #passes(question: Question, connection: TcpConnection): boolean {
-    const { verdict, userZone } = this.#options.decide(question, connection);
+  #refusal(question: Question, connection: TcpConnection): LocalResponse | undefined {
+    const { verdict, userZone, isNameListed } = this.#options.decide(question, connection);
     this.counts.queries[verdict] = (this.counts.queries[verdict] ?? 0) + 1;
     const passes = verdict < FIRST_NOT_FORWARDED;
     if (userZone !== 0) this.#noteUser(question, connection, { userZone, passes });
-    return passes;
+    if (passes) return undefined;
+    if (reasonOf(verdict) !== 'accessList') return LocalResponse.limited;
+    return isNameListed ? LocalResponse.nameDenied : LocalResponse.networkDenied;
   }
 
   #noteUser(

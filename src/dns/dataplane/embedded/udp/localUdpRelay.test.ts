@@ -45,6 +45,7 @@ it('an exception while a packet is handled drops that packet only and is reporte
         samplesLimited: false,
         userZone: 0,
         countUser: () => undefined,
+        decideCookie: () => verdictOf('passed', 'none'),
         decide: (question) => {
           if (question.type === QueryType.TXT) orThrow(undefined);
           return verdictOf('passed', 'none');
@@ -101,6 +102,7 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
       policy: {
         ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
         decide: ({ type }) => verdictOf(type === QueryType.ANY ? 'dropped' : 'passed', 'none'),
+        decideCookie: () => verdictOf('passed', 'none'),
         countUser: (zone, end) => ended.push([zone, end]),
       },
       ...{ responseTimes, onAnswer: () => undefined, onFault: () => undefined },
@@ -151,6 +153,7 @@ async function inFrontOfSilent(timeoutMs: number) {
       policy: {
         ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
         ...{ decide: () => verdictOf('passed', 'none'), countUser: () => undefined },
+        decideCookie: () => verdictOf('passed', 'none'),
       },
       ...{ responseTimes: memory, onAnswer: () => undefined, onFault: () => undefined },
     },

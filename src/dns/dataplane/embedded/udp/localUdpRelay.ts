@@ -2,14 +2,16 @@
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import { LimitedSamples, type SampleBatch, UserEnd, userEndOf } from '../../../detector/index.ts';
-import { HEADER_BYTES, type Question, readResultNames } from '../../../protocol/index.ts';
+import { HEADER_BYTES, type Question, questionsEnd, readResultNames } from '../../../protocol/index.ts';
 import { type DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
-import { truncate } from '../localResponses.ts';
+import { LocalResponse, respondInPlace } from '../localResponses.ts';
 import { ResponseRateLimit, type ResponseRateLimitOptions } from '../responseRateLimit.ts';
 import type { Backend } from '../servers/backend.ts';
 import { Backends } from '../servers/backends.ts';
+import type { InFlight } from '../servers/inFlight.ts';
 import { probeOf } from '../servers/probe.ts';
 import { ListenAddresses } from '../servers/proxyHeader.ts';
+import { ServfailLimit } from '../servfailLimit.ts';
 import { UdpFrontend, type UdpPolicy } from './udpFrontend.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
@@ -59,6 +61,7 @@ export class LocalUdpRelay implements UdpRelay {
   /** Number of packets received on sockets that are now closed, indexed by parse result. */
   readonly #readBefore = new Float64Array(readResultNames.length);
   readonly #limit: ResponseRateLimit | undefined;
+  readonly #servfails = new ServfailLimit();
   /** Listening sockets by frontend number. Any of the sockets can send an answer to a client of that frontend. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
   #utilization = performance.eventLoopUtilization();
@@ -87,11 +90,16 @@ export class LocalUdpRelay implements UdpRelay {
           if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
           const isLimited = this.#limit?.note(answer, question, address, Date.now()) ?? false;
           policy.countUser(inFlight.userZone(ticket), isLimited ? UserEnd.limited : userEndOf(answer));
-          const allowed = isLimited ? answer.subarray(0, truncate(answer, question.end)) : answer;
-          allowed.writeUInt16BE(inFlight.clientId(ticket), 0);
-          this.#frontends
-            .get(inFlight.frontend(ticket))?.[0]
-            ?.answer(allowed, address, inFlight.clientPort(ticket));
+          const query = { end: question.end, edns: inFlight.edns(ticket) };
+          const length = isLimited ? respondInPlace(answer, query, LocalResponse.truncated) : answer.length;
+          this.#sendToClient(answer.subarray(0, length), inFlight, ticket);
+        },
+        onNoServer: (query, { inFlight }, ticket) => {
+          if (!this.#servfails.take(Date.now())) return false;
+          const asked = { end: questionsEnd(query), edns: inFlight.edns(ticket) };
+          const length = respondInPlace(query, asked, LocalResponse.noServer);
+          this.#sendToClient(query.subarray(0, length), inFlight, ticket);
+          return true;
         },
       },
     );
@@ -110,6 +118,7 @@ export class LocalUdpRelay implements UdpRelay {
       backends: this.#backends,
       samples: this.#samples,
       faults: this.#faults,
+      servfails: this.#servfails,
     };
     const frontends = Array.from(
       { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
@@ -156,6 +165,10 @@ export class LocalUdpRelay implements UdpRelay {
     return this.#limit?.limited ?? 0;
   }
 
+  servfails(): number {
+    return this.#servfails.sent;
+  }
+
   /** Always 0, because in the thread of the detector every answer is learned immediately. */
   unlearned(): number {
     return 0;
@@ -178,6 +191,13 @@ export class LocalUdpRelay implements UdpRelay {
     this.#saturatedTicks = utilization > SATURATED ? this.#saturatedTicks + 1 : 0;
     const isSaturated = this.#saturatedTicks >= STANDING_TICKS;
     for (const frontend of [...this.#frontends.values()].flat()) frontend.adjustReceiveBuffer(isSaturated);
+  }
+
+  #sendToClient(answer: Buffer, inFlight: InFlight, ticket: number): void {
+    answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+    this.#frontends
+      .get(inFlight.frontend(ticket))?.[0]
+      ?.answer(answer, inFlight.clientAddress(ticket), inFlight.clientPort(ticket));
   }
 
   async close(): Promise<void> {

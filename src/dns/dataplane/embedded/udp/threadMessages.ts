@@ -30,6 +30,7 @@ export interface ThreadCounts {
   /** Number of answers that were discarded because the detector was too busy to learn from them. */
   readonly lost: number;
   readonly limited: number;
+  readonly servfails: number;
   readonly faults: number;
 }
 

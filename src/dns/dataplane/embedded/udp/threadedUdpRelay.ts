@@ -26,6 +26,7 @@ const NO_COUNTS: ThreadCounts = {
   servers: [],
   lost: 0,
   limited: 0,
+  servfails: 0,
   faults: 0,
 };
 
@@ -140,6 +141,10 @@ export class ThreadedUdpRelay implements UdpRelay {
 
   limited(): number {
     return sumOf([...this.#counts(), ...this.#past]).limited;
+  }
+
+  servfails(): number {
+    return sumOf([...this.#counts(), ...this.#past]).servfails;
   }
 
   takeSamples(): readonly SampleBatch[] {
@@ -286,6 +291,7 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
     servers,
     lost: all.reduce((total, { lost }) => total + lost, 0),
     limited: all.reduce((total, { limited }) => total + limited, 0),
+    servfails: all.reduce((total, { servfails }) => total + servfails, 0),
     faults: all.reduce((total, { faults }) => total + faults, 0),
   };
 }

@@ -5,6 +5,7 @@ import { PacketFaults, ResponseTimes } from '../../index.ts';
 import { Backends } from '../servers/backends.ts';
 import { probeOf } from '../servers/probe.ts';
 import { ListenAddresses } from '../servers/proxyHeader.ts';
+import { ServfailLimit } from '../servfailLimit.ts';
 import { UdpFrontend } from './udpFrontend.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -18,15 +19,16 @@ it('the receive buffer is limited to a quarter of a second while the thread is s
     {
       ...{ faults, listenAddresses: new ListenAddresses(), responseTimes: new ResponseTimes() },
       ...{ onAnswer: () => {}, onUnanswered: () => {} },
+      onNoServer: () => false,
     },
   );
   const policy = {
     ...{ key: KEY, samplesLimited: false, userZone: 0 },
-    ...{ decide: () => 0 as never, countUser: () => undefined },
+    ...{ decide: () => 0 as never, decideCookie: () => 0 as never, countUser: () => undefined },
   };
   const frontend = new UdpFrontend(
     { host: LOOPBACK, frontend: 0, guarded: true, sharesPorts: false },
-    { policy, backends, samples: new LimitedSamples(), faults },
+    { policy, backends, samples: new LimitedSamples(), faults, servfails: new ServfailLimit() },
   );
   await frontend.listen(LOOPBACK, 0);
   try {

@@ -11,8 +11,9 @@ import {
 } from '../../../detector/index.ts';
 import { type HashKey, Question, ReadResult, readQuery, readResultNames } from '../../../protocol/index.ts';
 import type { PacketFaults } from '../../index.ts';
-import { answerFault, truncate } from '../localResponses.ts';
+import { LocalResponse, respondInPlace, responseTo } from '../localResponses.ts';
 import type { Backends } from '../servers/backends.ts';
+import type { ServfailLimit } from '../servfailLimit.ts';
 import { noLookup } from './noLookup.ts';
 
 /** Size of the socket buffers, enough for about 0.1 s of a full flood. The kernel drops packets that do not fit. */
@@ -34,7 +35,7 @@ export interface UdpFrontendOptions {
 }
 
 /** Gives verdicts in one thread. A receiver thread has its own `QueryPolicy`, the main thread uses the detector. */
-export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'samplesLimited' | 'countUser'> &
+export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'decideCookie' | 'samplesLimited' | 'countUser'> &
   Readonly<Pick<QueryPolicy, 'userZone'>> & { readonly key: HashKey };
 
 export interface UdpFrontendDependencies {
@@ -42,6 +43,8 @@ export interface UdpFrontendDependencies {
   readonly backends: Backends;
   readonly samples: LimitedSamples;
   readonly faults: PacketFaults;
+  /** Limits the SERVFAIL answers of the thread. */
+  readonly servfails: ServfailLimit;
 }
 
 export class UdpFrontend {
@@ -51,6 +54,7 @@ export class UdpFrontend {
   readonly #backends: Backends;
   readonly #samples: LimitedSamples;
   readonly #faults: PacketFaults;
+  readonly #servfails: ServfailLimit;
   readonly #frontend: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
@@ -58,12 +62,13 @@ export class UdpFrontend {
 
   constructor(
     { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
-    { policy, backends, samples, faults }: UdpFrontendDependencies,
+    { policy, backends, samples, faults, servfails }: UdpFrontendDependencies,
   ) {
     this.#policy = policy;
     this.#backends = backends;
     this.#samples = samples;
     this.#faults = faults;
+    this.#servfails = servfails;
     this.#frontend = frontend;
     this.#guarded = guarded;
     const options: SocketOptions & { reusePort?: boolean } = {
@@ -121,8 +126,10 @@ export class UdpFrontend {
     const result =
       client.port === 0 ? ReadResult.portZero : readQuery(packet, this.#policy.key, this.#question);
     this.read[result] = (this.read[result] ?? 0) + 1;
-    if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
-    else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
+    if (result === ReadResult.ok) {
+      if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
+    } else if (result === ReadResult.cookie) this.#receiveCookie(packet, client, nowMs);
+    else this.#answerFault(packet, result, client);
   }
 
   /** Returns true if a parsed query may be forwarded. If not, answers with TC=1 or drops the query. */
@@ -133,24 +140,34 @@ export class UdpFrontend {
     if (this.#policy.samplesLimited) this.#samples.note(packet, this.#question.end, client.address);
     if (verdict < FIRST_NOT_FORWARDED) return true;
     this.#policy.countUser(this.#policy.userZone, UserEnd.limited);
-    if (verdict >= FIRST_TRUNCATION)
-      this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);
+    if (verdict >= FIRST_TRUNCATION) this.#respond(packet, LocalResponse.truncated, client);
     return false;
+  }
+
+  /** Forwards a query that consists of a DNS cookie, or limits it. */
+  #receiveCookie(packet: Buffer, client: RemoteInfo, nowMs: number): void {
+    if (!this.#guarded) return this.#forward(packet, client, nowMs);
+    const verdict = this.#policy.decideCookie(this.#question, nowMs, client.address);
+    if (verdict < FIRST_NOT_FORWARDED) this.#forward(packet, client, nowMs);
+    else if (verdict >= FIRST_TRUNCATION) this.#respond(packet, LocalResponse.truncated, client);
   }
 
   #forward(packet: Buffer, client: RemoteInfo, nowMs: number): void {
     const { userZone } = this.#policy;
     if (this.#backends.forward(packet, this.#question, client, this.#frontend, nowMs, userZone)) return;
     this.#policy.countUser(userZone, UserEnd.unanswered);
+    if (!this.#backends.isAnyInUse && this.#servfails.take(nowMs))
+      this.#respond(packet, LocalResponse.noServer, client);
   }
 
   #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {
     if (result === ReadResult.tooShort || result === ReadResult.response || result === ReadResult.portZero)
       return;
-    this.answer(
-      packet.subarray(0, answerFault(packet, result, this.#question.end)),
-      client.address,
-      client.port,
-    );
+    this.#respond(packet, responseTo(result), client);
+  }
+
+  #respond(packet: Buffer, response: LocalResponse, client: RemoteInfo): void {
+    const length = respondInPlace(packet, this.#question, response);
+    this.answer(packet.subarray(0, length), client.address, client.port);
   }
 }

@@ -24,6 +24,8 @@ export interface UdpRelay {
   /** Returns the number of answers from which the detector did not learn because it was too busy. */
   unlearned(): number;
   limited(): number;
+  /** Returns the number of SERVFAIL answers of the guard itself. */
+  servfails(): number;
   takeSamples(): readonly SampleBatch[];
   faults(): number;
   /** Called every second. */

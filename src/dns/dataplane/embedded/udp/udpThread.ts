@@ -62,6 +62,7 @@ port.once('message', (task: ThreadTask) => {
         })),
         lost: learnedAnswers.lost,
         limited: relay.limited(),
+        servfails: relay.servfails(),
         faults: relay.faults(),
       },
     });
