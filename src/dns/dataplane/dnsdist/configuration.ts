@@ -1,8 +1,8 @@
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import type { DnsServer } from '../index.ts';
 import { luaText } from './luaText.ts';
-import { refusalRule, refusalsOf } from './refusals.ts';
-import { RULES_LOADER } from './rulesLoader.ts';
+import { type Refusal, refusalRule, refusalsOf } from './refusals.ts';
+import { NO_SERVER, RULES_LOADER, SERVFAIL_BUCKET } from './rulesLoader.ts';
 
 export interface DnsdistConfiguration {
   readonly listen: ServerAddress;
@@ -20,6 +20,8 @@ export interface DnsdistConfiguration {
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Maximum number of queries per TCP connection. Without a limit, old versions of dnsdist have CVE-2025-30193. */
 const MAX_TCP_QUERIES = 50;
+/** Maximum size of a UDP answer that dnsdist's own answers offer, as in the embedded data plane. */
+const UDP_BYTES = 1232;
 /** Options of dnsdist's dnstap logger: the largest queues that it accepts, so that no frames of a burst are lost. */
 const TAP_OPTIONS =
   '{inputQueueSize=16384,outputQueueSize=1024,queueNotifyThreshold=64,bufferHint=65536,flushTimeout=1}';
@@ -43,12 +45,16 @@ export function dnsdistConfiguration({
     `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
     `setMaxTCPConnectionsPerClient(${MAX_TCP_CONNECTIONS_PER_CLIENT})`,
     'setACL({"0.0.0.0/0","::/0"})',
+    `setPayloadSizeOnSelfGeneratedAnswers(${UDP_BYTES})`,
+    'setServFailWhenNoServer(true)',
+    SERVFAIL_BUCKET,
     ...servers.map(newServer),
     `setKey(${luaText(key)})`,
     `controlSocket(${luaText(textOf(console))})`,
     `floodgateTap=newFrameStreamTcpLogger(${luaText(textOf(dnstap))},${TAP_OPTIONS})`,
-    ...refusals.map(({ selector, action, name }) => `addAction(${selector},${action},{name="${name}"})`),
+    ...refusals.map(addAction),
     'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
+    addAction(NO_SERVER),
     'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
     ...(folder === undefined
       ? []
@@ -59,6 +65,9 @@ export function dnsdistConfiguration({
     '',
   ].join('\n');
 }
+
+const addAction = ({ selector, action, name }: Refusal): string =>
+  `addAction(${selector},${action},{name="${name}"})`;
 
 const newServer = (server: DnsServer): string =>
   `newServer({address=${luaText(textOf(server))}${server.proxyProtocol === 'udp and tcp' ? ',useProxyProtocol=true' : ''}})`;

@@ -291,7 +291,9 @@ export class DnsdistDataPlane implements DataPlane {
         this.#known.add(message.subarray(HEADER_BYTES, question.end - 4));
       return;
     }
-    if (readQuery(message, detector.key, question) !== ReadResult.ok) return;
+    const result = readQuery(message, detector.key, question);
+    // dnsdist forwards queries with a malformed option, so they count.
+    if (result !== ReadResult.ok && result !== ReadResult.badOpt) return;
     if (!overUdp) return this.#noteUser(frame, this.#userZoneOverTcp());
     const address = addressText(client);
     const verdict = detector.decide(question, nowMs, address);

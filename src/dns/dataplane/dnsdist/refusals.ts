@@ -1,9 +1,9 @@
 /**
  * dnsdist rules that do not depend on the rule in force. Like the embedded data plane, they reject opcodes other than
- * QUERY, messages without exactly one question, and zone transfers that are not allowed.
+ * QUERY, messages without exactly one question or with several OPT records, and zone transfers that are not allowed.
  */
 import { type Network, networkText } from '../../../platform/addresses/index.ts';
-import { QueryType } from '../../protocol/index.ts';
+import { OPT_TYPE, QueryType } from '../../protocol/index.ts';
 
 /** A dnsdist rule, written in Lua. */
 export interface Refusal {
@@ -29,11 +29,21 @@ export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal
     action: 'RCodeAction(DNSRCode.FORMERR)',
   },
   {
+    // The first selector is cheap, so that dnsdist parses the records of few queries.
+    name: 'floodgate-opt',
+    selector: `AndRule({${additional('RecordsCountRule')},${additional('RecordsTypeCountRule', OPT_TYPE)}})`,
+    action: 'RCodeAction(DNSRCode.FORMERR)',
+  },
+  {
     name: 'floodgate-transfer',
     selector: `AndRule({${TRANSFER}${transfersAllow.length === 0 ? '' : `,${notFrom(transfersAllow)}`}})`,
     action: 'RCodeAction(DNSRCode.REFUSED)',
   },
 ];
+
+/** Selector of queries with at least two additional records, of any type or of one type. */
+const additional = (selector: string, ...type: readonly number[]): string =>
+  `${selector}(${['DNSSection.Additional', ...type, 2, 0xffff].join(',')})`;
 
 const TRANSFER = `OrRule({QTypeRule(${QueryType.AXFR}),QTypeRule(${QueryType.IXFR})})`;
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
+import { type Refusal, refusalRule } from './refusals.ts';
 
 /** First line of the rule data. It contains the version of the format. The loader rejects other versions. */
 export const RULES_HEAD = 'floodgate rules 2';
@@ -60,6 +61,27 @@ const VERDICT_ROWS = [
       ),
     ),
 ].join(',\n');
+
+/**
+ * Tokens per second and burst of the SERVFAIL answers that dnsdist sends if no server is available. Together they are
+ * at most 1,000 in any second, as in the embedded data plane.
+ */
+const SERVFAILS = 500;
+
+/** Lua code that creates the token bucket of {@link NO_SERVER}, unless it exists. */
+export const SERVFAIL_BUCKET = `floodgateServfails=floodgateServfails or MaxQPSRule(${SERVFAILS},${SERVFAILS})`;
+
+/**
+ * Drops UDP queries if no server is available and the SERVFAIL answers are used up. Queries that earlier rules limit
+ * use none. This rule follows the rule that logs queries, so that Floodgate sees an attack that stops all servers.
+ */
+export const NO_SERVER: Refusal = {
+  name: 'floodgate-no-server',
+  selector: `AndRule({NotRule(PoolAvailableRule("")),NotRule(TCPRule(true)),${['dropped', 'truncated']
+    .map((outcome) => `NotRule(TagRule("${TAG.refused}","${outcome}"))`)
+    .join(',')},NotRule(floodgateServfails)})`,
+  action: 'DropAction()',
+};
 
 const BODY = `
 local counters,buckets=floodgateCounters or {},{}
@@ -173,6 +195,8 @@ function floodgateApply(refusals,data,names)
     elseif floodgateKnown or not past then add(ruleOf(line)) end
   end
   if not past then endOfAlways() end
+  ${SERVFAIL_BUCKET}
+  add(${refusalRule(NO_SERVER)})
   for _,row in ipairs(verdicts) do
     counters[row[1]]=counters[row[1]] or row[2]()
     add(newRuleAction(counters[row[1]],row[3](),{name=row[1]}))
