@@ -379,7 +379,7 @@ export class AttackDetector implements AnswerSink {
   /** In a zone that denies nearly all unknown names, the names of a flood are not answered with records. */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   #learnUnderAttack(zone: Zone, asked: AskedName, kind: number, network: number, nowMs: number): void {
-    if (kind === AnswerKind.records && zone.denials.deniesUnknown)
+    if (kind === AnswerKind.records && zone.denials.deniesUnknown(zone.seeded))
       this.profile.learnApart(asked, network, nowMs, zone.number);
     else this.profile.learnUnderAttack(asked, nowMs, zone.number);
   }

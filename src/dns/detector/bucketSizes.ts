@@ -89,11 +89,14 @@ export function zoneBuckets(
 /** Rate to which limits may be raised in any case: the servers of most operators answer more than that. */
 const LEAST_CEILING_PER_SECOND = 1000;
 
-/** Returns the size of a bucket after its allowance has raised the rate by `factor`. */
-export function raised(size: Threshold, factor: number, servedPerSecond: number): Threshold {
-  const most = Math.max(size.ratePerSecond, mostHealed(servedPerSecond));
-  const ratePerSecond = Math.min(size.ratePerSecond * factor, most);
-  return { ratePerSecond, burst: (size.burst * ratePerSecond) / size.ratePerSecond };
+/** Returns the size of a bucket after its allowance has raised the rate by `factor`. The burst stays. */
+export function raised(
+  { ratePerSecond, burst }: Threshold,
+  factor: number,
+  servedPerSecond: number,
+): Threshold {
+  const most = Math.max(ratePerSecond, mostHealed(servedPerSecond));
+  return { ratePerSecond: Math.min(ratePerSecond * factor, most), burst };
 }
 
 /** Returns the maximum factor by which an allowance may raise a rate. */

@@ -44,7 +44,7 @@ export function dnsdistStateOf(
  */
 function steadyLimit({ bucket: { ratePerSecond, burst }, allowance: { factor } }: Zone) {
   const raised = 2 ** Math.floor(Math.log2(factor));
-  return { ratePerSecond: (ratePerSecond / factor) * raised, burst: (burst / factor) * raised };
+  return { ratePerSecond: (ratePerSecond / factor) * raised, burst };
 }
 
 /** Groups of zones with the same settings. Queries outside of zones with a policy are a group, too. */

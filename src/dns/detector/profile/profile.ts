@@ -27,7 +27,7 @@ import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
 import { RecurringNames } from './recurringNames.ts';
 import { SlowCandidates } from './slowCandidates.ts';
-import { RATE_WINDOW_MS } from './usualRate.ts';
+import { MAX_FIRST_STEP, RATE_WINDOW_MS } from './usualRate.ts';
 import { calendarDay, ZoneDays } from './zoneDays.ts';
 
 export interface ProfileOptions {
@@ -182,7 +182,8 @@ export class Profile {
 
   /**
    * Like {@link learn}, for a zone under attack in which existing names can be told from random ones: a name becomes
-   * known after answers to two networks at least ten seconds apart.
+   * known after answers to two networks at least ten seconds apart. Its usual rate cannot be measured, so it is the
+   * highest that a first measurement yields.
    */
   // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is allocated
   learnApart(asked: AskedName, network: number, nowMs: number, zone: number): Learning {
@@ -196,7 +197,12 @@ export class Profile {
       true,
     );
     if (seen !== 'again') return seen;
-    return this.#add(asked, bit, { zone, tenure: 0 }) ? 'learned' : 'repeated';
+    if (!this.#add(asked, bit, { zone, tenure: 0 })) return 'repeated';
+    const place = this.#table.find(asked.hashHigh, asked.hashLow);
+    const note = this.#table.secondNote(place);
+    if ((note & USUAL_RATE) === 0)
+      this.#table.replaceSecondNote(place, note, (note | (MAX_FIRST_STEP << 8)) >>> 0);
+    return 'learned';
   }
 
   /** Like {@link learn}, for a zone in which any name may exist: a name becomes known after answers in two hours. */

@@ -28,7 +28,7 @@ const stepOf = (count: number): number =>
  * Maximum of the usual rate after a name's first window: 100 queries per second. Without it, ten seconds of a flood
  * would set the usual rate of an unused name.
  */
-const MAX_FIRST_STEP = stepOf(1000);
+export const MAX_FIRST_STEP = stepOf(1000);
 /** Number of windows in which the usual rate grows by at most one step. Doubling takes at least 85 minutes. */
 const WINDOWS_PER_STEP = 64;
 

@@ -52,10 +52,13 @@ export class Denials {
     this.positives = positives;
   }
 
-  /** Whether the zone denies nearly all unknown names, so that an answer with records proves a name. */
-  get deniesUnknown(): boolean {
+  /**
+   * Whether the zone denies nearly all unknown names, so that an answer with records proves a name. A zone that was
+   * seeded has no names but those that it lists, until new names show otherwise.
+   */
+  deniesUnknown(isSeeded: boolean): boolean {
     const answers = this.nxdomains + this.noDatas + this.positives;
-    return this.nxdomains >= MIN_NXDOMAINS && this.nxdomains >= MIN_DENIED_SHARE * answers;
+    return answers < MIN_NXDOMAINS ? isSeeded : this.nxdomains >= MIN_DENIED_SHARE * answers;
   }
 
   /** Whether a NODATA answer from this zone proves that the name exists. */
