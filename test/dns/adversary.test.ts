@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
-import { broken, movesOf } from './adversary/search.ts';
+import { floodOfManyZones } from './adversary/manyZones.ts';
+import { attacksOf, broken } from './adversary/search.ts';
 import { DAY_MINUTES, World } from './adversary/world.ts';
 
 const RUNS = 20;
@@ -11,10 +12,10 @@ const RUNS = 20;
  */
 const RUNS_END_AFTER_MS = 4000;
 
-it('weeks of any attack neither evict names of users from the profile nor let a later flood pass', {
+it('weeks of any attack neither evict names of users, nor raise a rate faster than twofold a day, nor let a flood pass', {
   timeout: (SEARCH_MINUTES + 10) * 60_000,
 }, () => {
-  const attacks = SEARCH_MINUTES > 0 ? movesOf(8, 9) : movesOf(2, 1);
+  const attacks = SEARCH_MINUTES > 0 ? attacksOf(8, 9) : attacksOf(2, 1);
   const untilMs = Date.now() + SEARCH_MINUTES * 60_000;
   do
     fc.assert(
@@ -48,3 +49,14 @@ it('a continuous flood doubles the baseline at most once a day, from 100/s, and 
   expect(attackMinutes(900)).toBeGreaterThan(3 * DAY_MINUTES);
   expect(attackMinutes(1000)).toBe(8 * DAY_MINUTES);
 });
+
+/** Zones judged by rate that a flood is spread over. */
+const RATE_ZONES = 100;
+
+it.each([1000, 20_000])(
+  'a flood over 100 zones judged by rate passes at most at the ceiling, if servers answer %i/s',
+  (capacityPerSecond) => {
+    const { passedPerSecond, ceilingPerSecond } = floodOfManyZones(RATE_ZONES, capacityPerSecond);
+    expect(passedPerSecond).toBeLessThanOrEqual(1.1 * ceilingPerSecond);
+  },
+);

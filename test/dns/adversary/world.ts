@@ -24,7 +24,7 @@ const USERS_PER_SECOND = 40;
 const TYPOS_PER_SECOND = 4;
 const MAX_NAMES = 1200;
 
-const RULE: Rule = {
+export const RULE: Rule = {
   id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
   scope: 'global',
   name: 'global',
@@ -36,6 +36,18 @@ const RULE: Rule = {
   modified_on: '2026-11-01T10:00:00.000000+00:00',
 };
 
+/** Sensitivities of the rule. */
+export type Sensitivities = Pick<Rule, 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
+const LOW: Sensitivities = {
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+};
+/** Servers that answer a smaller share of the queries are unhealthy. */
+const HEALTHY_SHARE = 0.98;
+/** Fraction of 1 by which the choice of answered queries moves, so that no name is left out for long. */
+const GOLDEN = 0.618_033_988_749;
+
 /** Kind of answer that each zone returns for a name that does not exist. */
 export const zones = {
   /** Seeded from a file at the start. */
@@ -45,9 +57,13 @@ export const zones = {
   'any.test': AnswerKind.records,
   /** Returns NODATA for names that do not exist (RFC 9824), as to clients that do not request DNSSEC. */
   'lies.test': AnswerKind.noData,
+  /** The subtree of a wildcard in the seeded zone `app.test`, which is judged by rate from the start. */
+  'wild.app.test': AnswerKind.records,
 } as const;
 export type ZoneName = keyof typeof zones;
 export const zoneNames = Object.keys(zones) as ZoneName[];
+/** Zones whose names the guard learns. */
+export const zonesWithProfile: readonly ZoneName[] = zoneNames.filter((name) => name !== 'wild.app.test');
 
 /** Rates of the attacker's queries in one zone, by class of name. */
 export interface Flow {
@@ -58,6 +74,12 @@ export interface Flow {
   readonly knownPerSecond: number;
   /** Number of names that are queried twice each, from two networks; identical in each step. */
   readonly taughtNames: number;
+}
+
+export interface WorldOptions {
+  readonly sensitivities?: Sensitivities;
+  /** Queries per second that the servers answer. Beyond that, answers are missing. Default: all. */
+  readonly capacityPerSecond?: number;
 }
 
 export class World {
@@ -72,15 +94,29 @@ export class World {
    * attack.
    */
   highestRate = 0;
+  readonly #rule: Rule;
+  readonly #capacityPerSecond: number;
+  #mode: Rule['mode'] = 'enabled';
+  /** Share of the queries that the servers answer in the current step. */
+  #answeredShare = 1;
+  #lot = 0;
 
-  constructor(sensitivity: Rule['profile_sensitivity'] = 'low') {
+  constructor({ sensitivities = LOW, capacityPerSecond = Number.POSITIVE_INFINITY }: WorldOptions = {}) {
     this.detector = new AttackDetector(KEY, { profile: { maxNames: MAX_NAMES } }, START);
     this.#words = new Int32Array(this.detector.sharedState.zones);
-    const seed = new ZoneSeed({ zone: 'seeded.test' }, { detector: this.detector });
-    for (let n = 0; n < USERS_NAMES; n++) seed.add(nameToWire(`h${n}.seeded.test`), 'A');
-    seed.finish();
+    this.#rule = { ...RULE, ...sensitivities };
+    this.#capacityPerSecond = capacityPerSecond;
+    const users = Array.from({ length: USERS_NAMES }, (_, n) => `h${n}.seeded.test`);
+    this.#seed('seeded.test', users);
+    this.#seed('app.test', ['app.test', '*.wild.app.test']);
     for (const name of zoneNames) this.detector.zones.add(name);
-    this.detector.setRule({ ...RULE, profile_sensitivity: sensitivity }, START);
+    this.setMode('enabled');
+  }
+
+  /** Sets the mode of the rule. The other settings stay as they are. */
+  setMode(mode: Rule['mode']): void {
+    this.#mode = mode;
+    this.detector.setRule({ ...this.#rule, mode }, this.nowMs);
   }
 
   /** Simulates days in which only users send queries. */
@@ -95,17 +131,18 @@ export class World {
   minutes(minutes: number, flows: readonly Flow[]): void {
     const seconds = minutes * SECONDS;
     this.nowMs += minutes * MINUTE_MS;
+    const users = zoneNames.length * (USERS_PER_SECOND + TYPOS_PER_SECOND);
+    const carried = flows.reduce(
+      (sum, { zone, randomPerSecond, knownPerSecond }) =>
+        sum + (this.#limits(zone) ? knownPerSecond : knownPerSecond + randomPerSecond),
+      users,
+    );
+    this.#answeredShare = Math.min(1, this.#capacityPerSecond / carried);
     for (const zone of zoneNames) this.#users(zone, seconds);
     for (const flow of flows) this.#attack(flow, seconds);
+    this.detector.setUpstreamsHealthy(this.#answeredShare >= HEALTHY_SHARE, this.nowMs);
     this.detector.tick(this.nowMs);
-    const users = zoneNames.length * (USERS_PER_SECOND + TYPOS_PER_SECOND);
-    const carried = flows.map(({ zone, randomPerSecond, knownPerSecond }) =>
-      this.#isAttacked(zone) ? knownPerSecond : knownPerSecond + randomPerSecond,
-    );
-    this.highestRate = Math.max(
-      this.highestRate,
-      carried.reduce((sum, rate) => sum + rate, users),
-    );
+    this.highestRate = Math.max(this.highestRate, Math.min(this.#capacityPerSecond, carried));
   }
 
   /** Returns how many names of users in this zone are not known. */
@@ -124,6 +161,7 @@ export class World {
     let passed = { random: 0, users: 0 };
     for (let second = 0; second < seconds; second++) {
       passed = { random: 0, users: 0 };
+      let answered = 0;
       for (let i = 0; i < perSecond + USERS_PER_SECOND; i++) {
         const isUser = i % Math.ceil((perSecond + USERS_PER_SECOND) / USERS_PER_SECOND) === 0;
         const name = isUser ? `h${(second * 41 + i) % USERS_NAMES}.${zone}` : `r${this.#names++}.${zone}`;
@@ -131,9 +169,11 @@ export class World {
         const atMs = this.nowMs + (i * SECOND_MS) / (perSecond + USERS_PER_SECOND);
         if (outcomeOf(detector.decide(asked, atMs)) === 'dropped') continue;
         passed[isUser ? 'users' : 'random']++;
-        detector.learn(asked, { kind: isUser ? AnswerKind.records : zones[zone], network: i }, atMs);
+        const kind = isUser ? AnswerKind.records : zones[zone];
+        if (answered++ < this.#capacityPerSecond) detector.learn(asked, { kind, network: i }, atMs);
       }
       this.nowMs += SECOND_MS;
+      detector.setUpstreamsHealthy(answered * HEALTHY_SHARE <= this.#capacityPerSecond, this.nowMs);
       detector.tick(this.nowMs);
     }
     return passed;
@@ -150,7 +190,12 @@ export class World {
     for (let n = 0; n < USERS_NAMES; n++)
       if ((n + Math.floor(this.nowMs / MINUTE_MS)) % 60 < Math.max(1, seconds / SECONDS))
         for (const network of [n, n + 1])
-          detector.learn(this.#question(`h${n}.${zone}`), { kind: AnswerKind.records, network }, this.nowMs);
+          if (this.#isAnswered())
+            detector.learn(
+              this.#question(`h${n}.${zone}`),
+              { kind: AnswerKind.records, network },
+              this.nowMs,
+            );
   }
 
   #attack({ zone, randomPerSecond, knownPerSecond, taughtNames }: Flow, seconds: number): void {
@@ -158,13 +203,14 @@ export class World {
     const random = randomPerSecond * seconds;
     this.#count(zone, random + knownPerSecond * seconds, random);
     // While a zone is under attack, only as many unknown names as the bucket has tokens are answered.
-    const rate = this.#isAttacked(zone)
+    const rate = this.#limits(zone)
       ? Math.min(randomPerSecond, detector.bucketSize().ratePerSecond)
       : randomPerSecond;
     this.#answer(zone, zones[zone], rate * seconds);
     for (let n = 0; n < taughtNames; n++)
       for (const network of [1, 2])
-        detector.learn(this.#question(`p${n}.${zone}`), { kind: zones[zone], network }, this.nowMs);
+        if (this.#isAnswered())
+          detector.learn(this.#question(`p${n}.${zone}`), { kind: zones[zone], network }, this.nowMs);
   }
 
   #count(zone: ZoneName, queries: number, unknown: number): void {
@@ -174,9 +220,10 @@ export class World {
   }
 
   /** Counts answers for unknown names that are queried only once. */
-  #answer(name: ZoneName, kind: number, answers: number): void {
+  #answer(name: ZoneName, kind: number, sent: number): void {
     const zone = this.detector.zones.get(name);
     if (zone === undefined) return;
+    const answers = sent * this.#answeredShare;
     // The first answers teach the zone how it denies names; the others only count.
     const each = Math.min(20, Math.ceil(answers));
     for (let n = 0; n < each; n++) {
@@ -190,8 +237,21 @@ export class World {
     if (kind === AnswerKind.records) zone.unknownPositives += rest;
   }
 
-  #isAttacked(zone: ZoneName): boolean {
-    return this.detector.zones.get(zone)?.attacked(this.nowMs) === true;
+  /** Whether the guard drops random names in this zone. */
+  #limits(zone: ZoneName): boolean {
+    return this.#mode === 'enabled' && this.detector.zones.get(zone)?.attacked(this.nowMs) === true;
+  }
+
+  /** Whether the servers answer the next query. */
+  #isAnswered(): boolean {
+    this.#lot = (this.#lot + GOLDEN) % 1;
+    return this.#lot < this.#answeredShare;
+  }
+
+  #seed(zone: string, owners: readonly string[]): void {
+    const seed = new ZoneSeed({ zone }, { detector: this.detector });
+    for (const owner of owners) seed.add(nameToWire(owner), 'A');
+    seed.finish();
   }
 
   #isKnown(name: string): boolean {
