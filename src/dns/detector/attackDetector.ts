@@ -5,6 +5,8 @@
 import type { Rule, ZonePolicy } from '../../rules/index.ts';
 import { AnswerKind, type HashKey, type Question } from '../protocol/index.ts';
 import { DEFAULT_THRESHOLDS, type Thresholds } from './accountThresholds.ts';
+import type { ZoneSecond } from './assessment/assessedZone.ts';
+import { type ZoneAssessment, ZoneAssessments } from './assessment/zoneAssessments.ts';
 import {
   type AccountBuckets,
   accountBuckets,
@@ -75,6 +77,8 @@ const MAX_SEED_AGE_MS = 24 * 3_600_000;
  * otherwise overload the servers again as soon as they have recovered.
  */
 const RELAXED_AFTER_MS = 600_000;
+/** After a query was limited, samples of limited queries are collected for this time. */
+const SAMPLED_AFTER_MS = 60_000;
 /** Maximum time between two ticks that counts as observed. In a longer interval, the machine may have slept. */
 const MAX_TICK_SECONDS = 600;
 
@@ -110,6 +114,10 @@ export class AttackDetector implements AnswerSink {
   /** Raises the account's limit for zones without an attack. */
   readonly #allowance = new Allowance();
   #isCalmLimited = false;
+  #limitedMs = Number.NEGATIVE_INFINITY;
+  /** Sum of the learned rates of the zones that are judged by query rate. */
+  #learnedPerSecond = 0;
+  readonly #assessments = new ZoneAssessments();
   readonly #policies = new ZonePolicies();
   /** Queries per second that the servers answered in time. */
   readonly #served = new PeakRate();
@@ -294,7 +302,9 @@ export class AttackDetector implements AnswerSink {
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.evaluateEarly(nowMs);
-    if (zone.attacked(nowMs)) this.#setAttack(true);
+    if (!zone.attacked(nowMs)) return;
+    this.#attack = true;
+    this.#policy.flags.samplesLimited = true;
   }
 
   /**
@@ -392,9 +402,12 @@ export class AttackDetector implements AnswerSink {
     let passed = 0;
     let refusedCalm = 0;
     const unknownOf = new Map<Zone, number>();
+    const counted: ZoneSecond[] = [];
     for (const zone of zones) {
       const ticked = zone.tick(nowMs, { isRelaxed: this.#isRelaxed });
       unknownOf.set(zone, ticked.unknown);
+      if (ticked.counted.queries > 0) counted.push({ zone, ...ticked.counted });
+      if (ticked.isLimited) this.#limitedMs = nowMs;
       queries += ticked.usual;
       unknown += ticked.unknown;
       passed += ticked.passed;
@@ -405,7 +418,9 @@ export class AttackDetector implements AnswerSink {
     this.#tickedMs = nowMs;
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
       for (const [zone, perSecond] of unknownOf) zone.markAttackedWithAccount(perSecond, nowMs);
-    this.#setAttack(zones.some((zone) => zone.isReported(nowMs)));
+    this.#attack = zones.some((zone) => zone.isReported(nowMs));
+    this.#policy.flags.samplesLimited = this.#attack || Math.abs(nowMs - this.#limitedMs) <= SAMPLED_AFTER_MS;
+    this.#assess(counted, nowMs);
     const attacked = zones.some((zone) => zone.attacked(nowMs));
     this.history.add(queries, attacked, nowMs);
     this.#ready ||=
@@ -484,6 +499,26 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
   }
 
+  /** Returns how each zone would fare under other sensitivities, the busiest zones first. */
+  assessments(nowMs: number): ZoneAssessment[] {
+    return this.#assessments.list(this.#rule, nowMs);
+  }
+
+  /**
+   * Discards what was learned about a zone and the zones below it that the same policy covers: rates, shares,
+   * assessments, and names that no zone lists. `name`: with or without a final dot.
+   */
+  forget(name: string, nowMs: number): void {
+    const zones = this.zones.all().filter((zone) => this.#policies.covers(name, zone.name));
+    for (const zone of zones) {
+      zone.forget();
+      this.#assessments.forget(zone);
+    }
+    this.profile.deleteLearned(new Set(zones.map(({ number }) => number)));
+    this.#updateFlags();
+    this.#resize(nowMs);
+  }
+
   restoreNames(entries: Iterable<ProfileEntry>): void {
     for (const entry of entries) this.profile.restore(entry);
   }
@@ -511,9 +546,15 @@ export class AttackDetector implements AnswerSink {
     return seconds > 0 && seconds <= MAX_TICK_SECONDS ? seconds : 1;
   }
 
-  #setAttack(attack: boolean): void {
-    this.#attack = attack;
-    this.#policy.flags.attack = attack;
+  #assess(counted: readonly ZoneSecond[], nowMs: number): void {
+    this.#assessments.add(counted, {
+      ...{ nowMs, upstreamsHealthy: this.upstreamsHealthy, rule: this.#rule },
+      attackedSize: (sensitivities) => this.bucketSize(sensitivities),
+      calmSize: (sensitivities) => this.calmBucketSize(sensitivities),
+      ceilingSize: (sensitivities) => this.#ceilingSize(sensitivities),
+      zoneSizes: (zone, sensitivities) => this.zoneBucketSizes(zone, sensitivities),
+      zoneOf: (number) => this.zones.byNumber(number),
+    });
   }
 
   #updateFlags(): void {
@@ -548,7 +589,7 @@ export class AttackDetector implements AnswerSink {
     flags.calmBucket.resize(calm.ratePerSecond, calm.burst, nowMs);
     this.clients.resize({ ratePerSecond, burst }, this.bucketSize(LOW_SENSITIVITY), nowMs);
     flags.clientLimit = this.#limitsClients() ? clientLimit(ratePerSecond) : 0;
-    let learnedPerSecond = 0;
+    this.#learnedPerSecond = 0;
     for (const zone of this.zones.all()) {
       const { unknown, learned, mostFactor } = this.zoneBucketSizes(zone);
       zone.shared.bucket.resize(unknown.ratePerSecond, unknown.burst, nowMs);
@@ -556,10 +597,15 @@ export class AttackDetector implements AnswerSink {
       const isLimited = zone.isLimitedByRate;
       zone.allowance.update({ isLimited, isRelaxed: this.#isRelaxed, mostFactor }, nowMs);
       const { busiest } = zone.usual;
-      if (zone.byRate) learnedPerSecond += busiest.unknown.perSecond + busiest.learned.perSecond;
+      if (zone.byRate) this.#learnedPerSecond += busiest.unknown.perSecond + busiest.learned.perSecond;
     }
-    const servedPerSecond = this.#served.perSecond;
-    const ceiling = ceilingOf({ servedPerSecond, learnedPerSecond }, this.#rule);
+    const ceiling = this.#ceilingSize(this.#rule);
     flags.ceiling.resize(ceiling.ratePerSecond, ceiling.burst, nowMs);
+  }
+
+  #ceilingSize(rule: RuleSensitivities | undefined): Threshold {
+    const servedPerSecond = this.#served.perSecond;
+    const learnedPerSecond = this.#learnedPerSecond;
+    return ceilingOf({ servedPerSecond, learnedPerSecond }, rule);
   }
 }

@@ -4,6 +4,9 @@
  */
 
 export type { Thresholds } from './accountThresholds.ts';
+export { type Assessment, assessments } from './assessment/assessment.ts';
+export { levelOf } from './assessment/levels.ts';
+export { MAX_ASSESSED_ZONES, type ZoneAssessment } from './assessment/zoneAssessments.ts';
 // `AttackDetector` learns names and checks zones in one thread. `QueryPolicy` decides single queries in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';

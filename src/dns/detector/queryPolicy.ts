@@ -167,8 +167,8 @@ export class QueryPolicy {
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
     this.userZone = place < 0 ? 0 : number + 1;
-    if (this.isLearned(place)) zone.countLearned();
     const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !zone.attacked(nowMs));
+    if (place >= 0) this.countKnown(question.type, zone, place, beyondUsual);
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
@@ -211,9 +211,9 @@ export class QueryPolicy {
     if (userZone !== 0) this.zone(userZone - 1).countUser(end);
   }
 
-  /** Whether samples of limited queries are collected. They are collected only while an attack is reported. */
+  /** Whether samples of limited queries are collected: while an attack is reported, or queries are limited. */
   get samplesLimited(): boolean {
-    return this.flags.attack;
+    return this.flags.samplesLimited;
   }
 
   // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
@@ -294,6 +294,17 @@ export class QueryPolicy {
     const { mayDrop } = this.flags;
     if (zone.mode !== 'enabled' || mayDrop === 'never' || this.#isSpared(zone)) return false;
     return mayDrop === 'always' || reason === 'zoneRate' || zone.attacked(nowMs);
+  }
+
+  /** Counts a query for a known name by what it has to pay, now or at a higher profile sensitivity. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
+  countKnown(type: number, zone: SharedZone, place: number, beyondUsual: boolean): void {
+    if (!isSeeded(this.names, place)) {
+      zone.countLearned();
+      if (zone.byRate) return;
+    }
+    if (!hasType(this.names, place, type)) zone.countUnknownType();
+    else if (beyondUsual) zone.countAboveUsual();
   }
 
   zone(number: number): SharedZone {

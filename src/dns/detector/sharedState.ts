@@ -50,7 +50,7 @@ const FLAGS = 5;
 const MAY_DROP = 0;
 const TRUNCATE = 1;
 const CLIENT_LIMIT = 2;
-const ATTACK = 3;
+const SAMPLES = 3;
 const UNHEALTHY = 4;
 /** Largest value of a signed 32-bit word. */
 const MAX_CLIENT_LIMIT = 0x7fffffff;
@@ -95,13 +95,13 @@ export class PolicyFlags {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
   }
 
-  /** Whether an attack on any zone is reported. */
-  get attack(): boolean {
-    return Atomics.load(this.#words, ATTACK) !== 0;
+  /** Whether samples of limited queries are collected. */
+  get samplesLimited(): boolean {
+    return Atomics.load(this.#words, SAMPLES) !== 0;
   }
 
-  set attack(attack: boolean) {
-    Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
+  set samplesLimited(samples: boolean) {
+    Atomics.store(this.#words, SAMPLES, samples ? 1 : 0);
   }
 
   /** Whether the DNS servers behind the guard answer in time. */

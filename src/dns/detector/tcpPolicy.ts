@@ -50,7 +50,7 @@ export class TcpPolicy {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
-    if (policy.isLearned(place)) zone.countLearned();
+    if (place >= 0) policy.countKnown(question.type, zone, place, false);
     const reason = policy.reasonToPay(question, zone, place, false, nowMs);
     if (reason === 'none') return verdictOf('passed', reason);
     const passesAll = reason === 'zoneRate' && zone.awaitsRate;

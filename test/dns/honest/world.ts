@@ -141,8 +141,12 @@ const CLIENTS = Array.from({ length: 20 }, (_, n) => `192.0.${n}.9`);
 const clientOf = (n: number): string => CLIENTS[n % CLIENTS.length] ?? '';
 
 /** Returns queries for a fixed set of names, hashed once. */
-export function namesOf(names: readonly string[], kind: number): (n: number) => Asked {
-  const asked = names.map((name) => ({ question: questionOf(name, QueryType.A, KEY), kind }));
+export function namesOf(
+  names: readonly string[],
+  kind: number,
+  type: number = QueryType.A,
+): (n: number) => Asked {
+  const asked = names.map((name) => ({ question: questionOf(name, type, KEY), kind }));
   // A stride without a common factor with usual list lengths, so that names and clients are mixed.
   return (n) => asked[(n * 7919) % asked.length] as Asked; // the list is not empty
 }

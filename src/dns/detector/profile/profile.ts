@@ -265,6 +265,15 @@ export class Profile {
     this.#swept = end >= table.slots ? 0 : end;
   }
 
+  /** Deletes the learned names of these zones. Names that their zone lists remain. */
+  deleteLearned(zones: ReadonlySet<number>): void {
+    const table = this.#table;
+    // A deletion may move another name into the slot.
+    for (let slot = 0; slot < table.slots; slot++)
+      while (table.isUsed(slot) && !isSeeded(table, slot) && zones.has(zoneAt(table, slot)))
+        this.#delete(slot);
+  }
+
   /** Yields every known name. Names learned or deleted during the iteration may or may not be included. */
   *entries(): Generator<ProfileEntry> {
     const table = this.#table;

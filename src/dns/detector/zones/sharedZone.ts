@@ -41,8 +41,14 @@ const LEARNED_BUCKET_OFFSET = 96;
 const PAYER = 30;
 /** Index of the counter of queries for which the account's bucket for zones without an attack had no token. */
 const REFUSED_CALM = 31;
-/** Bytes per zone: two whole cache lines, so that threads that count queries of different zones do not contend. */
-export const ZONE_BYTES = 128;
+/**
+ * Indexes of the counters, in the third cache line, of queries for known names that need a token at a higher profile
+ * sensitivity: because of the query type, and because the name exceeds its usual rate.
+ */
+const UNKNOWN_TYPE = 32;
+const ABOVE_USUAL = 33;
+/** Bytes per zone: whole cache lines, so that threads that count queries of different zones do not contend. */
+export const ZONE_BYTES = 192;
 
 const modes = ['none', 'monitoring', 'enabled'] as const;
 /** Mode in which a zone is protected. `none`: no rule is in force, or the rule or the zone's policy is disabled. */
@@ -56,6 +62,18 @@ export interface ZoneSettings {
   readonly onlyWhenUnhealthy: boolean;
   /** See {@link SharedZone.payer}. */
   readonly payer: number | undefined;
+}
+
+/** Numbers of queries. */
+export interface CountedQueries {
+  readonly queries: number;
+  readonly unknown: number;
+  /** Queries for known names that the zone does not list. */
+  readonly learned: number;
+  /** Queries for known names with an unknown type. If the zone is judged by query rate, only names that it lists. */
+  readonly unknownType: number;
+  /** Like `unknownType`, for names with a known type that exceed their usual rate. */
+  readonly aboveUsual: number;
 }
 
 /** Numbers of limited queries. */
@@ -147,6 +165,14 @@ export class SharedZone {
     Atomics.add(this.#words, LEARNED, 1);
   }
 
+  countUnknownType(): void {
+    Atomics.add(this.#words, UNKNOWN_TYPE, 1);
+  }
+
+  countAboveUsual(): void {
+    Atomics.add(this.#words, ABOVE_USUAL, 1);
+  }
+
   countRefusedByRate(): void {
     Atomics.add(this.#words, REFUSED_BY_RATE, 1);
   }
@@ -167,16 +193,12 @@ export class SharedZone {
     return Atomics.load(this.#words, UNKNOWN);
   }
 
-  takeCounts(): {
-    queries: number;
-    unknown: number;
-    learned: number;
-    refusedByRate: number;
-    refusedCalm: number;
-  } {
+  takeCounts(): CountedQueries & { readonly refusedByRate: number; readonly refusedCalm: number } {
     return {
       refusedCalm: Atomics.exchange(this.#words, REFUSED_CALM, 0),
       learned: Atomics.exchange(this.#words, LEARNED, 0),
+      unknownType: Atomics.exchange(this.#words, UNKNOWN_TYPE, 0),
+      aboveUsual: Atomics.exchange(this.#words, ABOVE_USUAL, 0),
       queries: Atomics.exchange(this.#words, QUERIES, 0),
       unknown: Atomics.exchange(this.#words, UNKNOWN, 0),
       refusedByRate: Atomics.exchange(this.#words, REFUSED_BY_RATE, 0),

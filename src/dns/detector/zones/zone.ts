@@ -25,7 +25,7 @@ import { Baselines, type UsualUnknown, type ZoneCounts } from './baselines.ts';
 import { Denials } from './denials.ts';
 import { OneTimeNames } from './oneTimeNames.ts';
 import { SeedState } from './seedState.ts';
-import type { SharedZone } from './sharedZone.ts';
+import type { CountedQueries, SharedZone } from './sharedZone.ts';
 import { UnknownHours } from './unknownHours.ts';
 
 /** An attack ends after this time without a sign of an attack. The time is long because floods pause and resume. */
@@ -68,6 +68,9 @@ export interface TickedZone {
   readonly passed: number;
   /** Number of queries for which the account's bucket for zones without an attack had no token. */
   readonly refusedCalm: number;
+  /** Whether queries were limited, or would have been under an enabled rule. */
+  readonly isLimited: boolean;
+  readonly counted: CountedQueries;
 }
 
 export class Zone {
@@ -76,10 +79,10 @@ export class Zone {
   readonly number: number;
   readonly limits: ZoneLimits;
   readonly shared: SharedZone;
-  readonly usual: Baselines;
-  readonly denials = new Denials();
+  usual: Baselines;
+  denials = new Denials();
   readonly seed = new SeedState();
-  readonly allowance = new Allowance();
+  allowance = new Allowance();
   /** Whether queries were limited by the zone's rate in the last second. */
   isLimitedByRate = false;
   /** Counts that are collected while an attack on the zone is reported. */
@@ -92,8 +95,8 @@ export class Zone {
   nxdomains = 0;
   unknownAnswers = 0;
   unknownPositives = 0;
-  readonly #onceOnly = new OneTimeNames();
-  readonly #unknownHours = new UnknownHours();
+  #onceOnly = new OneTimeNames();
+  #unknownHours = new UnknownHours();
   readonly #isReverse: boolean;
   #policy: ZonePolicy | undefined;
   #isRelaxed = true;
@@ -312,7 +315,8 @@ export class Zone {
    */
   tick(nowMs: number, { isRelaxed }: GuardState): TickedZone {
     this.#isRelaxed = isRelaxed;
-    const { queries, unknown, learned, refusedByRate, refusedCalm } = this.shared.takeCounts();
+    const taken = this.shared.takeCounts();
+    const { queries, unknown, learned, refusedByRate, refusedCalm } = taken;
     const refusals = this.shared.takeRefusals();
     const users = this.shared.takeUsers();
     const counts = { ...this.#counts(queries, unknown, nowMs), learned };
@@ -338,6 +342,8 @@ export class Zone {
     return {
       passed: queries - refusals.limited,
       refusedCalm,
+      isLimited: refusals.limited + refusals.wouldDrop > 0,
+      counted: taken,
       usual: Math.min(
         attacked ? queries - unknown : queries,
         this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,
@@ -365,6 +371,17 @@ export class Zone {
     if (this.byRate || !attacked || !isEnforced) this.usual.learnRates(counts, isFree);
     const isFlood = counts.unknown >= floodPerSecond(this.#effectiveLimits()) * counts.seconds;
     if (!attacked || !isFlood) this.usual.learnUnknown(counts, attacked);
+  }
+
+  /** Discards all that was learned from traffic. What is known from the zone's data and its policy remains. */
+  forget(): void {
+    this.usual = new Baselines(this.limits.learnForSeconds);
+    this.#usualUnknown = this.usual.unknownNames();
+    this.denials = new Denials();
+    this.allowance = new Allowance();
+    this.#onceOnly = new OneTimeNames();
+    this.#unknownHours = new UnknownHours();
+    this.#update();
   }
 
   learned(): LearnedZone {

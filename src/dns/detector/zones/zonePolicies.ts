@@ -33,6 +33,13 @@ export class ZonePolicies {
     return this.#find(name)?.number;
   }
 
+  /** Whether a zone is this one or below it, without a deeper policy in between. */
+  covers(zone: string, other: string): boolean {
+    if (this.of(zone) !== this.of(other)) return false;
+    const name = nameToText(nameToWire(zone));
+    return [...suffixesOf(other)].includes(name);
+  }
+
   /** Returns what applies in a zone. Without a rule, or under a disabled one, nothing is limited. */
   settingsOf(zone: Zone, rule: Rule | undefined): ZoneSettings {
     const { policy } = zone;
@@ -57,9 +64,18 @@ export class ZonePolicies {
 
   #find(name: string): PlacedPolicy | undefined {
     if (this.#byZone.size === 0) return undefined;
-    for (let wire = nameToWire(name); ; wire = wire.subarray((wire[0] ?? 0) + 1)) {
-      const found = this.#byZone.get(nameToText(wire));
-      if (found !== undefined || wire.length <= 1) return found;
+    for (const suffix of suffixesOf(name)) {
+      const found = this.#byZone.get(suffix);
+      if (found !== undefined) return found;
     }
+    return undefined;
+  }
+}
+
+/** Yields a name and the names above it, up to the root, without final dots. */
+function* suffixesOf(name: string): Generator<string> {
+  for (let wire = nameToWire(name); ; wire = wire.subarray((wire[0] ?? 0) + 1)) {
+    yield nameToText(wire);
+    if (wire.length <= 1) return;
   }
 }
