@@ -38,6 +38,15 @@ export interface ListChange extends Change<'list.create' | 'list.update' | 'list
   readonly entry: string;
 }
 
+/** Request that all guards of an account forget what they learned about the zone of a policy. It changes no record. */
+export interface ZoneForgotten extends Change<'zone.forget', never> {
+  readonly account: string;
+  /** Name of the zone. */
+  readonly zone: string;
+  /** Id of the policy. */
+  readonly policy: string;
+}
+
 export interface ZoneChange extends Change<'zone.create' | 'zone.update' | 'zone.delete', ZonePolicy> {
   readonly account: string;
   /** Name of the zone. */
@@ -47,10 +56,10 @@ export interface ZoneChange extends Change<'zone.create' | 'zone.update' | 'zone
 }
 
 /**
- * Audit entry: a change of a rule, list entry, zone policy or token. It is written in the transaction of the change. No two audit
- * entries have the same time.
+ * Audit entry: a change of a rule, list entry, zone policy or token, or a request to forget a zone. A change's entry is
+ * written in its transaction. No two audit entries have the same time.
  */
-export type AuditEntry = RuleChange | ListChange | ZoneChange | TokenChange;
+export type AuditEntry = RuleChange | ListChange | ZoneChange | ZoneForgotten | TokenChange;
 
 export interface AuditFilter {
   /** If set, only changes of this account's rules, lists and zone policies match. */
@@ -83,7 +92,16 @@ export interface AuditLog {
    * entries, or none.
    */
   page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
+
+  /** Records that guards must forget a zone. Guards read such entries from the audit log. */
+  addForgotten(zone: Pick<ZoneForgotten, 'account' | 'zone' | 'policy'>, actor: Actor): Promise<void>;
 }
+
+/** Returns the audit entry that {@link AuditLog.addForgotten} writes. */
+export const forgottenEntry = (
+  zone: Pick<ZoneForgotten, 'account' | 'zone' | 'policy'>,
+  stamped: Actor & { at: string },
+): ZoneForgotten => ({ ...stamped, action: 'zone.forget', ...zone, before: null, after: null });
 
 /** Returns the members that all audit entries have: time, author and address. */
 export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {

@@ -22,12 +22,14 @@ export {
   type AuditLog,
   type AuditPage,
   type AuditPageRequest,
+  forgottenEntry,
   type ListChange,
   type RuleChange,
   stamp,
   type TokenChange,
   withoutHash,
   type ZoneChange,
+  type ZoneForgotten,
 } from './audit.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';

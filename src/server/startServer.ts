@@ -117,8 +117,9 @@ async function startParts(
   teardown.add(() => tracing?.stop());
   const tracer = tracing?.tracer;
   const { ethereum, workers } = await startGateway(base, { storage, tracer, parts });
-  teardown.add(await logChanges({ audit: storage?.audit, keys: ethereum?.keys, log: logger }));
   const dns = await starting;
+  const changes = { audit: storage?.audit, keys: ethereum?.keys, log: logger };
+  teardown.add(await logChanges({ ...changes, forget: (account, zone) => dns?.forget(account, zone) }));
   const stores = watchStores(base, storage);
   const stopLooking = alerting?.watch({
     state: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),

@@ -263,6 +263,20 @@ export function ruleStoreContract(engine: Engine): void {
   });
 
   describe(`audit log on ${engine.name}`, () => {
+    it('contains zones to forget, between the changes before and after', () =>
+      withStores(async ({ rules, audit }) => {
+        const { rule } = await rules.create('a', fields, { actor });
+        const zone = { account: 'a', zone: 'example.com', policy: 'p' };
+        await audit.addForgotten(zone, actor);
+        await rules.delete('a', rule.id, { check: allow, actor });
+        const all = await entries(audit, { account: 'a' });
+        expect(all.map(({ action }) => action)).toEqual(['rule.create', 'zone.forget', 'rule.delete']);
+        const forgotten = { ...actor, action: 'zone.forget', ...zone, before: null, after: null };
+        expect(all[1]).toEqual({ ...forgotten, at: expect.any(String) });
+        expect(new Set(all.map(({ at }) => at)).size).toBe(3);
+        expect(await entries(audit, { account: 'b' })).toEqual([]);
+      }));
+
     it('contains actor, time, address, before and after of every change, in order', () =>
       withStores(async ({ rules, audit }) => {
         const { rule } = await rules.create('a', fields, { actor });

@@ -31,7 +31,7 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description(
-      'show changes of rules, access lists, zone policies and tokens: time, actor, source address, old and new values',
+      'show changes of rules, access lists, zone policies and tokens, and forgotten zones: time, actor, source address, old and new values',
     )
     .option('--account <id>', 'only rules, lists and zone policies of this account', readAccountId)
     .option('--rule <id>', 'only this rule', readRuleId)
@@ -82,6 +82,7 @@ function rowOf(entry: AuditEntry): string[] {
   const start = [when, who, entry.from, entry.action];
   if ('list' in entry)
     return [...start, entry.account, entry.entry, entryChangeOf(entry.list, entry.before, entry.after)];
+  if (entry.action === 'zone.forget') return [...start, entry.account, entry.policy, entry.zone];
   if ('zone' in entry)
     return [...start, entry.account, entry.policy, policyChangeOf(entry.zone, entry.before, entry.after)];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];

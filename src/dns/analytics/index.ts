@@ -16,7 +16,9 @@ export {
   type MinutesQuery,
   matchesLocation,
 } from './guardMinute.ts';
+export { LimitedExamples } from './limitedExamples.ts';
 export { type MinuteRecord, mergeMinutes, QueryStats } from './queryStats.ts';
 export { type QueryStatsStore, RETENTION_MINUTES } from './queryStatsStore.ts';
 export { RecentRates } from './recentRates.ts';
 export { whatIf } from './whatIf.ts';
+export { type ReportedAssessment, zoneAssessments } from './zoneAssessments.ts';

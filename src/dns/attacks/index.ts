@@ -10,3 +10,4 @@ export {
 } from './attack.ts';
 export { type AttackEvent, AttackLog } from './attackLog.ts';
 export { type AttackQuery, type AttackStore, RETENTION_DAYS } from './attackStore.ts';
+export { networkOf } from './limitedTop.ts';

@@ -75,7 +75,8 @@ const rounded = (counters: SpaceSaving, most: number) =>
     .top(most)
     .map(({ value, count, error }) => ({ value, count: Math.round(count), error: Math.round(error) }));
 
-function networkOf(client: string): string {
+/** Returns the network of a client address: /24 for IPv4, /56 for IPv6. */
+export function networkOf(client: string): string {
   const address = plainAddress(client);
   if (!address.includes(':')) return `${address.split('.').slice(0, IPV4_OCTETS).join('.')}.0/24`;
   const groups = groupsOf(address);

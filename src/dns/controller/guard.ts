@@ -6,7 +6,14 @@
 import { inBackground } from '../../platform/background/index.ts';
 import { type Log, QUIET } from '../../platform/logging/index.ts';
 import type { GuardLocation } from '../../rules/index.ts';
-import { QueryStats, type QueryStatsStore, RecentRates } from '../analytics/index.ts';
+import {
+  LimitedExamples,
+  QueryStats,
+  type QueryStatsStore,
+  RecentRates,
+  type ReportedAssessment,
+  zoneAssessments,
+} from '../analytics/index.ts';
 import type { AttackEvent, AttackStore } from '../attacks/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
@@ -46,6 +53,10 @@ export interface Guard<P extends DataPlane = DataPlane> {
   readonly attacks: AttackTracker;
   readonly seeding: ZoneSeeding;
   readonly dataPlane: P;
+  /** Returns the assessments of zones, those with the most queries first. */
+  assessments(): ReportedAssessment[];
+  /** Discards what was learned about a zone and the zones below it that the same policy covers. */
+  forget(zone: string): void;
   /** Stops serving DNS, and stores learned state, attacks and counts. */
   stop(): Promise<void>;
 }
@@ -75,6 +86,7 @@ export async function startGuard<P extends DataPlane>(
   const verdicts = () => dataPlane.verdicts?.() ?? detector.verdicts;
   const stats = new QueryStats(detector, Date.now(), verdicts);
   const rates = new RecentRates(detector, Date.now(), verdicts);
+  const examples = new LimitedExamples(detector);
   const attacks = trackAttacks({ detector, attackStore, log, onAttack });
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
@@ -108,7 +120,9 @@ export async function startGuard<P extends DataPlane>(
     detector.tick(nowMs);
     dataPlane.tick(nowMs);
     rates.sample(nowMs);
-    attacks.tick(nowMs, dataPlane.takeSamples());
+    const samples = dataPlane.takeSamples();
+    attacks.tick(nowMs, samples);
+    examples.add(samples);
     inBackground('DNS analytics', () => storeMinutes(stats.tick(nowMs), { queryStatsStore, log }));
   }, TICK_MS);
   return {
@@ -118,6 +132,13 @@ export async function startGuard<P extends DataPlane>(
     attacks,
     seeding,
     dataPlane,
+    assessments: () => zoneAssessments(detector, examples, Date.now()),
+    forget(zone) {
+      detector.forget(zone, Date.now());
+      examples.prune();
+      profile.save();
+      policyChanged();
+    },
     async stop() {
       clearInterval(timer);
       stopWatches();

@@ -33,16 +33,16 @@ export function restoreDetector(
   return detector;
 }
 
-/** Stores the learned state of a detector periodically, and a last time on `stop`. */
+/** Stores the learned state of a detector periodically, on `save`, and a last time on `stop`. */
 export function persistProfile(
   detector: AttackDetector,
   { profileStore, log }: ProfileDependencies,
-): { stop(): Promise<void> } {
-  if (profileStore === undefined) return { async stop() {} };
+): { save(): void; stop(): Promise<void> } {
+  if (profileStore === undefined) return { save() {}, async stop() {} };
   const saves = new SerialQueue();
   const stored = (save: () => Promise<void>): Promise<void> =>
     saves.run(save).catch((error: unknown) => log.warn({ error: String(error) }, 'cannot store the profile'));
-  const save = () =>
+  const save = (): Promise<void> =>
     stored(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()));
   // When an attack begins, it is stored at once with its thresholds, in case the process is killed during the attack.
   let attack = detector.attack;
@@ -57,6 +57,7 @@ export function persistProfile(
   ];
   for (const timer of timers) timer.unref();
   return {
+    save: () => inBackground('DNS profile', save),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await save();

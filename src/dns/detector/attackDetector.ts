@@ -504,6 +504,10 @@ export class AttackDetector implements AnswerSink {
     return this.#assessments.list(this.#rule, nowMs);
   }
 
+  isAssessed(zone: Zone): boolean {
+    return this.#assessments.isAssessed(zone);
+  }
+
   /**
    * Discards what was learned about a zone and the zones below it that the same policy covers: rates, shares,
    * assessments, and names that no zone lists. `name`: with or without a final dot.

@@ -103,7 +103,12 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     live: liveHandler(live, authenticator),
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
-    guard: guard && guardHandlers(guard),
+    guard:
+      guard &&
+      guardHandlers(guard, {
+        audit,
+        zoneOf: async (account, id) => (await options.zonePolicies.get(account, id))?.zone,
+      }),
     guardedAccount: guard?.accountId,
     health: health && (async () => ({ body: successEnvelope(await health()) })),
     healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),

@@ -24,6 +24,8 @@ export interface Dns {
   /** Reports this guard's counters to the database that guards share; undefined if there is no such database. */
   readonly reporter: FleetReporter | undefined;
   attacks(): readonly Attack[];
+  /** Discards what the guard learned about a zone, if it protects this account. */
+  forget(account: string, zone: string): void;
   /**
    * Returns a text that names the parts of the guard that are not yet in their configured state; undefined if there
    * are none. DNS is served in either case.
@@ -95,6 +97,9 @@ export async function startDns(
       },
       reporter,
       attacks: () => guard.attacks.open(),
+      forget(forAccount, zone) {
+        if (forAccount === account) guard.forget(zone);
+      },
       missing: () => notReady(guard),
       async stop() {
         await guard.stop();

@@ -49,6 +49,8 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
     status: () => own && statusOf(own),
     rates: () => own && ratesOf(own),
     whatIf: () => own && whatIfs(own),
+    assessments: () => own?.guard.assessments(),
+    mayForget: (account) => fleet !== undefined || account === ownAccount,
 
     async attacks(account, request) {
       if (fleet !== undefined)

@@ -21,10 +21,17 @@ export interface ChangesDependencies {
   /** API keys; undefined if this server has no gateway. */
   readonly keys: Pick<KeyStore, 'list'> | undefined;
   readonly log: Log;
+  /** Called when the guards of an account must forget a zone. */
+  readonly forget: (account: string, zone: string) => void;
 }
 
-/** Logs changes from now on. Returns a function that reads and logs the last changes, and stops the logging. */
-export async function logChanges({ audit, keys, log }: ChangesDependencies): Promise<() => Promise<void>> {
+/** Logs changes from now on, and passes on zones to forget. Returns a function that reads and logs the last changes, and stops the logging. */
+export async function logChanges({
+  audit,
+  keys,
+  log,
+  forget,
+}: ChangesDependencies): Promise<() => Promise<void>> {
   const newest = await audit?.page({}, { limit: 1 });
   let since = newest?.entries[0]?.at;
   let known = keysById(keys);
@@ -32,6 +39,7 @@ export async function logChanges({ audit, keys, log }: ChangesDependencies): Pro
     let lines = 0;
     for await (const entry of audit?.read({ since: since && after(since) }) ?? []) {
       logEntry(entry, log);
+      if (entry.action === 'zone.forget') forget(entry.account, entry.zone);
       since = entry.at;
       if (++lines === MAX_LINES) break;
     }
@@ -78,6 +86,9 @@ function logEntry(entry: AuditEntry, log: Log): void {
     const subject = now ?? before;
     const what = subject && ('prefix' in subject ? subject.prefix : subject.name);
     log.info({ ...who, account, list, entry: id, subject: plain(what ?? '') }, 'access list changed');
+  } else if (entry.action === 'zone.forget') {
+    const { account, zone, policy } = entry;
+    log.info({ ...who, account, zone, policy }, 'zone forgotten');
   } else if ('zone' in entry) {
     const { account, zone, policy, before, after: now } = entry;
     const changed = before && now ? Object.entries(zonePolicyChanges(before, now)) : [];

@@ -3,7 +3,7 @@
  * rule in force. Fluid buckets need only the counts of a second, not each query. Memory is bounded: only the busiest
  * zones are assessed.
  */
-import type { Rule } from '../../../rules/index.ts';
+import type { ProfileSensitivity, Rule, Sensitivity } from '../../../rules/index.ts';
 import type { Zone } from '../zones/zone.ts';
 import { MAX_ZONES } from '../zones/zoneIndex.ts';
 import { AssessedZone, type ZoneSecond } from './assessedZone.ts';
@@ -25,6 +25,9 @@ const KEPT_BY_MINUTE = 0.5 ** (1 / 1440);
 export interface ZoneAssessment extends AssessedSpans {
   readonly zone: Zone;
   readonly assessment: Assessment;
+  /** Sensitivities in force in the zone, for which it is assessed. Without a rule: `medium`. */
+  readonly profileSensitivity: ProfileSensitivity;
+  readonly rateSensitivity: Sensitivity;
   /** Rate for a policy of the zone. Only if the assessment is `needs_rate`. */
   readonly proposed: ProposedRate | undefined;
 }
@@ -56,11 +59,14 @@ export class ZoneAssessments {
       .sort(([one], [other]) => recent(other) - recent(one))
       .map(([zone, { history }]) => {
         const spans = history.spans(nowMs);
-        const profile = zone.policy?.profile_sensitivity ?? rule?.profile_sensitivity ?? 'medium';
-        const rate = zone.policy?.rate_sensitivity ?? rule?.rate_sensitivity ?? 'medium';
-        const assessment = assess(spans, { level: levelOf(profile, rate), awaitsNames: zone.awaitsNames });
+        const profileSensitivity = zone.policy?.profile_sensitivity ?? rule?.profile_sensitivity ?? 'medium';
+        const rateSensitivity = zone.policy?.rate_sensitivity ?? rule?.rate_sensitivity ?? 'medium';
+        const assessment = assess(spans, {
+          level: levelOf(profileSensitivity, rateSensitivity),
+          awaitsNames: zone.awaitsNames,
+        });
         const proposed = assessment === 'needs_rate' ? proposedRate(spans.week) : undefined;
-        return { zone, assessment, proposed, ...spans };
+        return { zone, assessment, profileSensitivity, rateSensitivity, proposed, ...spans };
       });
   }
 

@@ -108,6 +108,16 @@ const listChangeSchema = Type.Object(
   closed,
 );
 
+const zoneForgottenSchema = Type.Object(
+  {
+    ...changeMembers,
+    zone: Type.String({ description: 'Name of the zone.' }),
+    policy: Type.String({ description: 'Id of its policy.' }),
+    action: Type.Enum(['zone.forget'], { type: 'string' }),
+  },
+  closed,
+);
+
 const zoneChangeSchema = Type.Object(
   {
     ...changeMembers,
@@ -189,15 +199,22 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   CurrentTokenAnswer: success({ result: ref('CurrentToken') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
   AttackAnswer: success({ result: ref('Attack') }),
+  ZoneAssessmentListAnswer: success({
+    result: Type.Array(ref('ZoneAssessment')),
+    result_info: ref('ResultInfo'),
+  }),
   FleetAnswer: success({ result: Type.Array(ref('FleetInstance'), { maxItems: 1000 }) }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   RuleChange: ruleChangeSchema,
   ListChange: listChangeSchema,
   ZoneChange: zoneChangeSchema,
+  ZoneForgotten: zoneForgottenSchema,
   CursorInfo: cursorInfoSchema,
   AuditAnswer: success({
-    result: Type.Array(Type.Union([ref('RuleChange'), ref('ListChange'), ref('ZoneChange')])),
+    result: Type.Array(
+      Type.Union([ref('RuleChange'), ref('ListChange'), ref('ZoneChange'), ref('ZoneForgotten')]),
+    ),
     result_info: ref('CursorInfo'),
   }),
   AccessEntryAnswer: success({ result: ref('AccessEntry') }),

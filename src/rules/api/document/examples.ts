@@ -100,6 +100,18 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
       ...[profileLevel('high', 20_010, 10), profileLevel('very_high', 20_012, 12)],
     ],
   };
+  const shares = { low: 0, medium: 0, high: 0.021 };
+  const span = {
+    queries: 360_000,
+    limited_share: { low: shares, medium: shares, high: shares, very_high: shares },
+  };
+  const assessment = {
+    ...{ zone: 'example.com', assessment: 'needs_rate', judged_by: 'names' },
+    ...{ profile_sensitivity: 'medium', rate_sensitivity: 'high' },
+    proposed: { judge_by: 'rate', rate: 400, burst: 2000 },
+    ...{ hour: span, day: span, week: span },
+    ...{ names: ['n81.example.com'], networks: ['198.51.100.0/24'] },
+  };
   const currentToken = {
     ...{ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', label: 'dashboard', permissions: ['dns_protection:read'] },
     ...{ all_accounts: false, accounts: ['0123abcd'], guarded_account: '0123abcd' },
@@ -123,6 +135,7 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     GuardStatusAnswer: answer(status),
     GuardRatesAnswer: answer(rates),
     WhatIfAnswer: answer(whatIf),
+    ZoneAssessmentListAnswer: answer([assessment], { result_info: page }),
     CurrentTokenAnswer: answer(currentToken),
     AttackListAnswer: answer([attack], { result_info: { ...page, per_page: 25 } }),
     AttackAnswer: answer(attackWhole),

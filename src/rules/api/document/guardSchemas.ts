@@ -10,6 +10,10 @@ const countsBy = (description: string): TSchema =>
   Type.Object({}, { additionalProperties: Type.Number(), description });
 const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { maxItems: 20, description });
 
+/** Returns a member of an object schema for each level. */
+const byLevel = (levels: readonly string[], schemaOf: () => TSchema): Record<string, TSchema> =>
+  Object.fromEntries(levels.map((level) => [level, schemaOf()]));
+
 const summary = {
   id: Type.String({ format: 'uuid' }),
   instance: Type.Optional(
@@ -211,6 +215,53 @@ export const guardSchemas = {
       description:
         'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one with medium sensitivities.',
     },
+  ),
+  ZoneSpan: Type.Object(
+    {
+      queries: count(),
+      limited_share: Type.Object(
+        byLevel(['low', 'medium', 'high', 'very_high'], () =>
+          Type.Object(
+            byLevel(['low', 'medium', 'high'], () => Type.Number({ minimum: 0, maximum: 1 })),
+            closed,
+          ),
+        ),
+        { ...closed, description: 'Shares of the queries by profile sensitivity, then by rate sensitivity.' },
+      ),
+    },
+    { ...closed, description: 'Queries of a zone, and the shares of them that an enabled rule would limit.' },
+  ),
+  ZoneAssessment: Type.Object(
+    {
+      zone: Type.String({ description: '`.` for all names outside of every known zone.' }),
+      assessment: Type.Enum(['safe_to_enable', 'needs_rate', 'still_learning', 'under_attack'], {
+        type: 'string',
+      }),
+      judged_by: Type.Enum(['names', 'rate'], { type: 'string' }),
+      profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], { type: 'string' }),
+      rate_sensitivity: Type.Enum(['low', 'medium', 'high'], {
+        type: 'string',
+        description: 'Sensitivities in force, for which the zone is assessed. Without a rule: `medium`.',
+      }),
+      policy: Type.Optional(Type.String({ description: 'Id of the policy that covers the zone.' })),
+      proposed: Type.Optional(
+        Type.Object(
+          {
+            judge_by: Type.Enum(['rate'], { type: 'string' }),
+            rate: Type.Integer({ minimum: 1, maximum: 400_000 }),
+            burst: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
+          },
+          { ...closed, description: 'Settings for a policy of the zone, if it needs a rate.' },
+        ),
+      ),
+      ...{ hour: ref('ZoneSpan'), day: ref('ZoneSpan'), week: ref('ZoneSpan') },
+      names: Type.Array(Type.String(), { maxItems: 20, description: 'Names of limited queries.' }),
+      networks: Type.Array(Type.String(), {
+        maxItems: 20,
+        description: 'Networks of limited queries, /24 or /56. Source addresses may be spoofed.',
+      }),
+    },
+    closed,
   ),
   GuardStatus: Type.Object(
     {

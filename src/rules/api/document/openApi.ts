@@ -123,7 +123,8 @@ function tagOf({ path }: Route): string {
   if (path.startsWith('/health')) return 'server';
   if (path.startsWith('/gateway')) return 'keys';
   if (!path.startsWith('/accounts')) return 'tokens';
-  if (/dns_protection\/(?:attacks|status|rates|what-if)/.test(path)) return 'guard';
+  if (/dns_protection\/(?:attacks|status|rates|what-if|zone_assessments)|\/forget$/.test(path))
+    return 'guard';
   if (/dns_protection\/zones/.test(path)) return 'zones';
   return /list\b/.test(path) ? 'lists' : 'rules';
 }

@@ -1,7 +1,11 @@
 import Type from 'typebox';
 import { accountIdPattern } from '../../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
-import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
+import {
+  DEFAULT_ATTACKS_PER_PAGE,
+  MAX_ATTACKS_PER_PAGE,
+  MAX_ZONE_CHARACTERS,
+} from '../handlers/guardHandlers.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
 import { MAX_PER_PAGE, ruleOrders, zoneOrders } from '../http/paging.ts';
 import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID, EXAMPLE_ZONE_ID } from './examples.ts';
@@ -109,6 +113,12 @@ export const parameters = {
     description: 'Domain name for which the response explains the verdict of the guard.',
     example: 'www.example.com',
     schema: Type.String({ maxLength: 1024 }),
+  },
+  zone: {
+    in: 'query',
+    description: 'Only this zone; `.` for all names outside of every known zone.',
+    example: 'example.com',
+    schema: Type.String({ minLength: 1, maxLength: MAX_ZONE_CHARACTERS }),
   },
   type: {
     in: 'query',

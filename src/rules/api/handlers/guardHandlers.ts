@@ -1,6 +1,15 @@
-import { type Fault, InvalidRule, parseMoment, parseTimestamp, pointerTo, quoteText } from '../../index.ts';
+import {
+  type AuditLog,
+  type Fault,
+  InvalidRule,
+  isRuleId,
+  parseMoment,
+  parseTimestamp,
+  pointerTo,
+  quoteText,
+} from '../../index.ts';
 import { successEnvelope } from '../http/envelope.ts';
-import { readInteger } from '../http/paging.ts';
+import { readInteger, readPageRequest, slicePage } from '../http/paging.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import { notFound } from './collectionHandlers.ts';
 
@@ -10,6 +19,8 @@ type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 export const MAX_ATTACKS_PER_PAGE = 100;
 export const DEFAULT_ATTACKS_PER_PAGE = 25;
 const MICROS_PER_MILLI = 1000;
+/** Maximum length of a name in presentation format, in which each of 255 octets may be an escape of four characters. */
+export const MAX_ZONE_CHARACTERS = 1024;
 
 export interface AttackPageRequest {
   readonly page: number;
@@ -35,6 +46,10 @@ export interface GuardReports {
     request: AttackPageRequest,
   ): Promise<{ readonly result: readonly object[]; readonly total: number }>;
   attack(accountId: string, id: string): Promise<object | undefined>;
+  /** Returns the assessments of zones, those with the most queries first; undefined if no guard runs. */
+  assessments(): readonly { readonly zone: string }[] | undefined;
+  /** Whether guards of this account read the audit log of this server, and so forget zones. */
+  mayForget(accountId: string): boolean;
   /** Returns recent attacks, detected by this guard, that ended after a time in milliseconds since 1970. */
   endedSince(ms: number): readonly object[];
   /** Returns the guards that protect an account, in the form of the schema `FleetInstance`. */
@@ -48,9 +63,22 @@ export interface GuardHandlers {
   readonly attacks: Handler;
   readonly attack: Handler;
   readonly fleet: Handler;
+  readonly assessments: Handler;
+  readonly forget: Handler;
 }
 
-export function guardHandlers(guard: GuardReports): GuardHandlers {
+/** Returns the zone of a policy; undefined if the account has no policy with this id. */
+export type ZoneOf = (accountId: string, policyId: string) => Promise<string | undefined>;
+
+export interface GuardHandlersDependencies {
+  readonly audit: Pick<AuditLog, 'addForgotten'>;
+  readonly zoneOf: ZoneOf;
+}
+
+export function guardHandlers(
+  guard: GuardReports,
+  { audit, zoneOf }: GuardHandlersDependencies,
+): GuardHandlers {
   return {
     async status(request) {
       const status = request.accountId === guard.accountId ? guard.status() : undefined;
@@ -90,6 +118,25 @@ export function guardHandlers(guard: GuardReports): GuardHandlers {
     async fleet({ accountId }) {
       return { body: successEnvelope(await guard.fleet(accountId)) };
     },
+
+    async assessments(request) {
+      const all = request.accountId === guard.accountId ? guard.assessments() : undefined;
+      if (all === undefined) throw notFound(request);
+      const name = readZone(request.query);
+      const matching = name === undefined ? all : all.filter(({ zone }) => zone === name);
+      const { result, resultInfo } = slicePage(matching, readPageRequest(request.query));
+      return { body: successEnvelope(result, { resultInfo }) };
+    },
+
+    async forget(request) {
+      const { accountId: account, zoneId, actor } = request;
+      const policy = zoneId.toLowerCase();
+      const mayExist = isRuleId(zoneId) && guard.mayForget(account);
+      const zone = mayExist ? await zoneOf(account, policy) : undefined;
+      if (zone === undefined) throw notFound(request);
+      await audit.addForgotten({ account, zone, policy }, actor);
+      return { body: successEnvelope() };
+    },
   };
 }
 
@@ -99,6 +146,18 @@ interface Bounds {
 }
 const PAGES: Bounds = { standard: 1, highest: Number.MAX_SAFE_INTEGER };
 const PER_PAGE: Bounds = { standard: DEFAULT_ATTACKS_PER_PAGE, highest: MAX_ATTACKS_PER_PAGE };
+
+/** Returns the zone in the query, in lower case and without a final dot. Throws `InvalidRule` if there are several. */
+function readZone({ zone }: ApiRequest['query']): string | undefined {
+  if (zone === undefined) return undefined;
+  if (typeof zone !== 'string' || zone === '' || zone.length > MAX_ZONE_CHARACTERS) {
+    const got = typeof zone === 'string' ? quoteText(zone) : 'more than one value';
+    const message = `zone must be the name of a zone, of at most ${MAX_ZONE_CHARACTERS} characters; got ${got}`;
+    throw new InvalidRule([{ pointer: pointerTo('zone'), message }]);
+  }
+  const name = zone.toLowerCase();
+  return name === '.' || !name.endsWith('.') ? name : name.slice(0, -1);
+}
 
 /** Parses the query parameters of a list of attacks. Ignores unknown ones. Throws `InvalidRule` with all faults. */
 function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {

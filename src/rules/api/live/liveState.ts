@@ -8,7 +8,7 @@ import { formatPosition } from './position.ts';
 const MAX_CHANGES = 100;
 
 export interface LiveStateDependencies {
-  readonly audit: AuditLog;
+  readonly audit: Pick<AuditLog, 'page'>;
   readonly format: RuleFormat;
   readonly guard: GuardReports | undefined;
   /** Returns the ETag of an account's list of rules, as the response to `GET …/rules` has it. */

@@ -1,9 +1,11 @@
 import type { GuardHandlers } from '../handlers/guardHandlers.ts';
 import type { Route } from './route.ts';
 
+const EXTENSION = 'An extension of Floodgate: Cloudflare’s API has no such operation.';
+
 export function guardRoutes(
   family: 'network' | 'magic',
-  { status, rates, whatIf, attacks, attack, fleet }: GuardHandlers,
+  { status, rates, whatIf, attacks, attack, fleet, assessments, forget }: GuardHandlers,
 ): Route[] {
   const base = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection`;
   const suffix = family === 'network' ? '' : 'Magic';
@@ -68,6 +70,29 @@ export function guardRoutes(
       answer: 'FleetAnswer',
       errors: ['notFound'],
       handle: fleet,
+    },
+    {
+      method: 'GET',
+      path: `${base}/zone_assessments`,
+      operationId: `listZoneAssessments${suffix}`,
+      summary: 'List the zones with the most queries, and whether a rule can be enabled for them',
+      description: `From the guard in this server. ${EXTENSION}`,
+      permission: 'dns_protection:read',
+      parameters: ['page', 'per_page', 'zone'],
+      answer: 'ZoneAssessmentListAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: assessments,
+    },
+    {
+      method: 'POST',
+      path: `${base}/zones/{zone_id}/forget`,
+      operationId: `forgetZone${suffix}`,
+      summary: 'Discard what guards learned about the zone of a policy',
+      description: `All guards of the account do so within two seconds. ${EXTENSION}`,
+      permission: 'dns_protection:write',
+      answer: 'DoneAnswer',
+      errors: ['notFound', 'bodyTooLarge'],
+      handle: forget,
     },
   ];
 }

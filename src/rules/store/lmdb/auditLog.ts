@@ -1,13 +1,17 @@
 import {
+  type Actor,
   type AuditEntry,
   type AuditFilter,
   type AuditLog,
   type AuditPage,
   type AuditPageRequest,
+  forgottenEntry,
   type Micros,
   parseTimestamp,
+  stamp,
+  type ZoneForgotten,
 } from '../../index.ts';
-import type { RulesEnvironment } from './environment.ts';
+import { auditWrite, type RulesEnvironment } from './environment.ts';
 
 /** Number of entries that are read before the event loop can run other tasks. */
 const ENTRIES_PER_TURN = 1000;
@@ -62,6 +66,16 @@ export class LmdbAuditLog implements AuditLog {
       await new Promise(setImmediate);
     }
     return { entries: found, next: highest };
+  }
+
+  async addForgotten(zone: Pick<ZoneForgotten, 'account' | 'zone' | 'policy'>, actor: Actor): Promise<void> {
+    const environment = this.#environment;
+    await environment.commits.run(() => {
+      const moment = environment.nextMoment();
+      const entry = forgottenEntry(zone, stamp(moment, actor));
+      const writes = [auditWrite(environment, moment, entry), environment.clockAt(moment)];
+      return { result: undefined, writes };
+    });
   }
 
   #below(highest: Micros, lowest: Micros): { key: Micros; value: AuditEntry }[] {

@@ -117,8 +117,9 @@ class Replay {
       });
     else if ('list' in entry)
       this.#step(this.listEntries, `${entry.account}/${entry.list}/${entry.entry}`, entry);
-    else if ('zone' in entry) this.#step(this.zonePolicies, `${entry.account}/${entry.policy}`, entry);
-    else this.#step(this.tokens, entry.token, entry);
+    else if ('token' in entry) this.#step(this.tokens, entry.token, entry);
+    else if (entry.action !== 'zone.forget')
+      this.#step(this.zonePolicies, `${entry.account}/${entry.policy}`, entry);
   }
 
   #step(

@@ -1,13 +1,17 @@
 import {
+  type Actor,
   type AuditEntry,
   type AuditFilter,
   type AuditLog,
   type AuditPage,
   type AuditPageRequest,
+  forgottenEntry,
   type Micros,
   parseTimestamp,
+  stamp,
+  type ZoneForgotten,
 } from '../../index.ts';
-import type { Connections } from './connection/connections.ts';
+import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 
 /** Number of audit entries that one query reads; about 1 MB. */
@@ -15,10 +19,10 @@ const ENTRIES_PER_READ = 1000;
 
 /** Audit log in PostgreSQL. The entries are keyed by the time of the change. */
 export class PostgresAuditLog implements AuditLog {
-  readonly #connections: Connections;
+  readonly #parts: Pick<StoreParts, 'connections' | 'commits'>;
 
-  constructor(connections: Connections) {
-    this.#connections = connections;
+  constructor(parts: Pick<StoreParts, 'connections' | 'commits'>) {
+    this.#parts = parts;
   }
 
   async *read(filter: AuditFilter, { newestFirst = false } = {}): AsyncIterable<AuditEntry> {
@@ -39,6 +43,12 @@ export class PostgresAuditLog implements AuditLog {
     return { entries: rows.slice(0, limit).map(({ entry }) => entry), next: rows[limit]?.at };
   }
 
+  async addForgotten(zone: Pick<ZoneForgotten, 'account' | 'zone' | 'policy'>, actor: Actor): Promise<void> {
+    await this.#parts.commits.run(async (transaction) => {
+      transaction.addAudit([forgottenEntry(zone, stamp(transaction.nextMoment(), actor))]);
+    });
+  }
+
   /** Returns audit entries of a range of times. Each filter has an index, so other entries need not be read. */
   #entries({ account, rule }: AuditFilter, { lowest, highest, newestFirst, limit }: Range): Promise<Row[]> {
     let query = queries
@@ -50,7 +60,7 @@ export class PostgresAuditLog implements AuditLog {
       .limit(limit);
     if (account !== undefined) query = query.where('account', '=', account);
     if (rule !== undefined) query = query.where('rule', '=', rule);
-    return this.#connections.read(query.compile());
+    return this.#parts.connections.read(query.compile());
   }
 }
 

@@ -70,7 +70,7 @@ export async function openPostgresRules(
     lists: new PostgresAccessListStore(parts),
     zonePolicies: new PostgresZonePolicyStore(parts),
     tokens: new PostgresTokenStore(parts),
-    audit: new PostgresAuditLog(connections),
+    audit: new PostgresAuditLog(parts),
   };
   try {
     await prepareSchema(connections);

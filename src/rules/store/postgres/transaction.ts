@@ -102,6 +102,11 @@ export class Transaction {
   /** Writes a change. Its audit entries and the change times of its accounts are written later, by `finish`. */
   async write(query: Compilable, entries: readonly AuditEntry[]): Promise<void> {
     await this.#connection.query(query.compile());
+    this.addAudit(entries);
+  }
+
+  /** Adds audit entries and the change times of their accounts, which `finish` writes. */
+  addAudit(entries: readonly AuditEntry[]): void {
     for (const entry of entries) {
       const at = parseTimestamp(entry.at);
       this.#audit.push({ at, entry });
