@@ -1,4 +1,4 @@
-import type { Counts, DetectorStatus } from '../../dns/analytics/index.ts';
+import type { Counts, DetectorStatus, ReportedAssessment } from '../../dns/analytics/index.ts';
 import type { Attack, AttackRule, AttackSummary } from '../../dns/attacks/index.ts';
 import { ApiFailure, type RulesClient } from '../../rules/client/index.ts';
 import { OperatorError } from '../operatorError.ts';
@@ -39,6 +39,20 @@ export async function readAttack(client: RulesClient, id: string): Promise<Attac
     );
   }
 }
+
+/** Returns the assessments of zones, or of one zone. Throws `OperatorError` if the server runs no guard. */
+export async function readZoneAssessments(
+  client: RulesClient,
+  zone: string | undefined,
+): Promise<ReportedAssessment[]> {
+  const result = await withGuard(client, () => client.zoneAssessments(zone === undefined ? {} : { zone }));
+  if (Array.isArray(result)) return result; // the format of this server's version
+  throw new OperatorError('The response is not from a Floodgate server; check the URL');
+}
+
+/** Lets all guards of the account forget the zone of a policy. Throws `OperatorError` if none runs. */
+export const forgetZone = (client: RulesClient, policyId: string): Promise<void> =>
+  withGuard(client, () => client.forgetZone(policyId));
 
 async function withGuard<T>({ accountId }: RulesClient, ask: () => Promise<T>): Promise<T> {
   try {

@@ -112,7 +112,8 @@ async function deletePolicies(
   }
 }
 
-async function policyOf(client: RulesClient, zone: string): Promise<ZonePolicy> {
+/** Returns the policy of a zone. Throws `OperatorError` if it does not exist. */
+export async function policyOf(client: RulesClient, zone: string): Promise<ZonePolicy> {
   const policy = (await client.zones.list()).find((one) => one.zone === zone);
   if (policy === undefined)
     throw new OperatorError(
@@ -121,7 +122,7 @@ async function policyOf(client: RulesClient, zone: string): Promise<ZonePolicy> 
   return policy;
 }
 
-function readZone(value: string): string {
+export function readZone(value: string): string {
   try {
     return canonicalZone(value);
   } catch (error) {

@@ -11,7 +11,7 @@ import {
   zonePolicyChanges,
 } from '../index.ts';
 import { Collection, member, totalOf } from './collection.ts';
-import { checkedAccountId, checkedAttackId } from './invalidId.ts';
+import { checkedAccountId, checkedAttackId, checkedItemId } from './invalidId.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export interface RulesClientOptions extends TransportOptions {
@@ -82,6 +82,20 @@ export class RulesClient {
     return member(
       await this.#transport.send('GET', `${this.#guard}/attacks/${checkedAttackId(attackId)}`),
       'result',
+    );
+  }
+
+  /** Returns the assessments of zones, as the server sends them. Fails with status 404 without a guard. */
+  async zoneAssessments(query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const path = `${this.#guard}/zone_assessments?${new URLSearchParams(query)}`;
+    return member(await this.#transport.send('GET', path), 'result');
+  }
+
+  /** Lets all guards of the account forget what they learned about the zone of a policy. */
+  async forgetZone(policyId: string): Promise<void> {
+    await this.#transport.send(
+      'POST',
+      `${this.#guard}/zones/${checkedItemId('zonePolicyId', policyId)}/forget`,
     );
   }
 

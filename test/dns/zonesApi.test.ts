@@ -1,0 +1,100 @@
+/** Assessments of zones from the API and the commands of a running server, and guards that forget a zone. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { Conformance } from '../rules/support/conformance.ts';
+import { PROGRAM } from '../support/program.ts';
+import { until } from '../support/until.ts';
+import { query, UdpClient } from './support/dnsClient.ts';
+import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { ACCOUNT, type Program, startProgram, TOKEN } from './support/program.ts';
+
+const run = promisify(execFile);
+const POLICY = '5f0c9a0e-3f0e-4c56-9a53-6a4d5a5f7f11';
+const QUERIES = 20;
+
+let folder: string;
+let server: AuthorityServer;
+let program: Program;
+let client: UdpClient;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  await writeFile(join(folder, 'zone'), ZONE_TEXT);
+  server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
+  client = await new UdpClient().open();
+  program = await startProgram(folder, server, '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`);
+});
+afterAll(async () => {
+  client?.close();
+  await program?.stop();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const assessments = async (parameters = '') => program.api('GET', `/../zone_assessments${parameters}`);
+const queries = async (): Promise<number> =>
+  (await assessments(`?zone=${ZONE_NAME}`)).json.result[0]?.day.queries ?? 0;
+async function ask(): Promise<void> {
+  for (let i = 0; i < QUERIES; i++) await client.ask(query(`www.${ZONE_NAME}`, 1, 1 + i), program.dns);
+}
+const floodgate = async (words: readonly string[], account = ACCOUNT): Promise<string> => {
+  const env = {
+    ...process.env,
+    FLOODGATE_URL: program.url,
+    FLOODGATE_ACCOUNT: account,
+    FLOODGATE_TOKEN: TOKEN,
+  };
+  return (await run(process.execPath, [PROGRAM, ...words], { env })).stdout;
+};
+
+it('a zone with queries is assessed, as the OpenAPI document describes and the command prints', async () => {
+  await ask();
+  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  const answer = await assessments();
+  expect(answer.json.result).toMatchObject([
+    { zone: ZONE_NAME, assessment: 'still_learning', judged_by: 'names', names: [], networks: [] },
+  ]);
+  const base = `/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection`;
+  const document = (await (await fetch(`${program.url}/client/v4/openapi.json`)).json()) as never;
+  expect(new Conformance(document).faultsOf('GET', `${base}/zone_assessments`, answer)).toEqual([]);
+  expect(await floodgate(['dns', 'zones'])).toMatch(
+    /ZONE +ASSESSMENT.*\nexample\.test +still learning +names +medium +medium +\d+ +0\.00 % +0\.00 % +0\.00 % +- +-/,
+  );
+  expect(JSON.parse(await floodgate(['dns', 'zones', ZONE_NAME, '--json']))).toEqual(
+    expect.objectContaining({ zone: ZONE_NAME, assessment: 'still_learning' }),
+  );
+  expect(await floodgate(['dns', 'zones', 'example.org'])).toContain('no query for such a zone');
+});
+
+it('an account without a guard gets 404 and a hint', async () => {
+  await expect(floodgate(['dns', 'zones'], 'other')).rejects.toMatchObject({
+    stderr: expect.stringContaining('no DNS guard for account other'),
+  });
+});
+
+it('a zone that is not known, or has no policy, is not forgotten', async () => {
+  const { status } = await program.api('POST', `/../zones/${POLICY}/forget`);
+  expect(status).toBe(404);
+});
+
+it('the guard forgets a zone within seconds after the audit log contains it, also from another process', async () => {
+  await ask();
+  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  const storage = openRulesStorage(program.dataDir);
+  const forgotten = { account: ACCOUNT, zone: ZONE_NAME, policy: POLICY };
+  await storage.audit.addForgotten({ ...forgotten, account: 'other' }, { by: 'cli:tester', from: 'local' });
+  await storage.audit.addForgotten(forgotten, { by: 'cli:tester', from: 'local' });
+  await storage.close();
+  await until('the zone to be forgotten', async () => (await queries()) === 0);
+  expect(program.output()).toMatch(/"zone":"example\.test".*"zone forgotten"/);
+  const { json } = await program.api('GET', '/../audit');
+  expect(json.result[0]).toMatchObject({ action: 'zone.forget', by: 'cli:tester', ...forgotten });
+  const env = { ...process.env, FLOODGATE_DATA_DIR: program.dataDir };
+  const { stdout } = await run(process.execPath, [PROGRAM, 'audit', '--account', ACCOUNT], { env });
+  expect(stdout).toMatch(new RegExp(`cli:tester +local +zone\\.forget +${ACCOUNT} +${POLICY} +${ZONE_NAME}`));
+});
