@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { shellBlocksOf } from '../docs/support/commands.ts';
 import { Conformance } from '../rules/support/conformance.ts';
 import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -71,15 +72,34 @@ it('a zone with queries is assessed, as the OpenAPI document describes and the c
   expect(await floodgate(['dns', 'zones', 'example.org'])).toContain('no query for such a zone');
 });
 
+it('the commands in the page on assessments run', async () => {
+  await program.api('POST', '/../zones', { zone: ZONE_NAME });
+  const blocks = shellBlocksOf('docs/reference/zone-assessments.md');
+  const scripts = blocks.filter(({ mark }) => mark?.kind === 'run by').map(({ script }) => script);
+  const commands = scripts.join('\n').replaceAll('example.com', ZONE_NAME).split('\n');
+  expect(commands).toHaveLength(3);
+  for (const command of commands) {
+    const [program = '', ...words] = command.split(' ');
+    expect(program).toBe('floodgate');
+    expect(await floodgate(words)).toContain(ZONE_NAME);
+  }
+});
+
 it('an account without a guard gets 404 and a hint', async () => {
   await expect(floodgate(['dns', 'zones'], 'other')).rejects.toMatchObject({
     stderr: expect.stringContaining('no DNS guard for account other'),
   });
 });
 
-it('a zone that is not known, or has no policy, is not forgotten', async () => {
-  const { status } = await program.api('POST', `/../zones/${POLICY}/forget`);
-  expect(status).toBe(404);
+it('dns forget lets the guard forget a zone with a policy, and fails for another zone', async () => {
+  await ask();
+  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  expect(await floodgate(['dns', 'forget', ZONE_NAME])).toContain('All guards forget example.test');
+  await until('the zone to be forgotten', async () => (await queries()) === 0);
+  await expect(floodgate(['dns', 'forget', 'example.org'])).rejects.toMatchObject({
+    stderr: expect.stringContaining('no policy for the zone example.org'),
+  });
+  expect((await program.api('POST', `/../zones/${POLICY}/forget`)).status).toBe(404);
 });
 
 it('the guard forgets a zone within seconds after the audit log contains it, also from another process', async () => {

@@ -614,6 +614,64 @@ export interface components {
                 client_limited: number;
             }[];
         };
+        /** @description Queries of a zone, and the shares of them that an enabled rule would limit. */
+        ZoneSpan: {
+            queries: number;
+            /** @description Shares of the queries by profile sensitivity, then by rate sensitivity. */
+            limited_share: {
+                low: {
+                    low: number;
+                    medium: number;
+                    high: number;
+                };
+                medium: {
+                    low: number;
+                    medium: number;
+                    high: number;
+                };
+                high: {
+                    low: number;
+                    medium: number;
+                    high: number;
+                };
+                very_high: {
+                    low: number;
+                    medium: number;
+                    high: number;
+                };
+            };
+        };
+        ZoneAssessment: {
+            /** @description `.` for all names outside of every known zone. */
+            zone: string;
+            /** @enum {string} */
+            assessment: "safe_to_enable" | "needs_rate" | "still_learning" | "under_attack";
+            /** @enum {string} */
+            judged_by: "names" | "rate";
+            /** @enum {string} */
+            profile_sensitivity: "low" | "medium" | "high" | "very_high";
+            /**
+             * @description Sensitivities in force, for which the zone is assessed. Without a rule: `medium`.
+             * @enum {string}
+             */
+            rate_sensitivity: "low" | "medium" | "high";
+            /** @description Id of the policy that covers the zone. */
+            policy?: string;
+            /** @description Settings for a policy of the zone, if it needs a rate. */
+            proposed?: {
+                /** @enum {string} */
+                judge_by: "rate";
+                rate: number;
+                burst: number;
+            };
+            hour: components["schemas"]["ZoneSpan"];
+            day: components["schemas"]["ZoneSpan"];
+            week: components["schemas"]["ZoneSpan"];
+            /** @description Names of limited queries. */
+            names: string[];
+            /** @description Networks of limited queries, /24 or /56. Source addresses may be spoofed. */
+            networks: string[];
+        };
         GuardStatus: {
             /**
              * Format: uuid
@@ -850,6 +908,15 @@ export interface components {
             /** @description Additional information about the result. */
             messages: components["schemas"]["Entry"][];
         };
+        ZoneAssessmentListAnswer: {
+            result: components["schemas"]["ZoneAssessment"][];
+            result_info: components["schemas"]["ResultInfo"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
         FleetAnswer: {
             result: components["schemas"]["FleetInstance"][];
             /** @description Always true. */
@@ -939,6 +1006,26 @@ export interface components {
             before?: components["schemas"]["ZonePolicy"];
             after?: components["schemas"]["ZonePolicy"];
         };
+        ZoneForgotten: {
+            /**
+             * Format: date-time
+             * @description Time of the change, unique among all changes.
+             */
+            at: string;
+            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            by: string;
+            /** @description Label of the token. */
+            label?: string;
+            /** @description Address of the client; `local` for a command on the same machine. */
+            from: string;
+            account: string;
+            /** @description Name of the zone. */
+            zone: string;
+            /** @description Id of its policy. */
+            policy: string;
+            /** @enum {string} */
+            action: "zone.forget";
+        };
         CursorInfo: {
             per_page: number;
             /** @description Changes on this page. */
@@ -947,7 +1034,7 @@ export interface components {
             cursor?: string;
         };
         AuditAnswer: {
-            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"] | components["schemas"]["ZoneChange"])[];
+            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"] | components["schemas"]["ZoneChange"] | components["schemas"]["ZoneForgotten"])[];
             result_info: components["schemas"]["CursorInfo"];
             /** @description Always true. */
             success: boolean;
