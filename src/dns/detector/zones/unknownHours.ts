@@ -3,8 +3,6 @@
  * judged by query rate, because unknown names in it are no evidence of an attack.
  */
 
-import type { ZoneCounts } from './baselines.ts';
-
 const HOUR_MS = 3_600_000;
 /** Number of consecutive hours after which a zone gets or loses this status. */
 const HOURS = 24;
@@ -29,7 +27,7 @@ export class UnknownHours {
 
   /** Adds counts. `isExcluded`: the current hour shows nothing, because of an attack or overloaded servers. */
   add(
-    { queries, unknown }: Pick<ZoneCounts, 'queries' | 'unknown'>,
+    { queries, unknown }: { readonly queries: number; readonly unknown: number },
     isExcluded: boolean,
     nowMs: number,
   ): void {
