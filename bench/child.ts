@@ -33,7 +33,11 @@ export function buildBundle(): void {
 
 /** Flags for Node in the first line of a program: an installed `floodgate` runs with them. */
 const nodeFlagsOf = (program: string): string[] =>
-  readFileSync(program, 'utf8').split('\n', 1).join('').split(' ').filter((word) => word.startsWith('--'));
+  readFileSync(program, 'utf8')
+    .split('\n', 1)
+    .join('')
+    .split(' ')
+    .filter((word) => word.startsWith('--'));
 
 const READY_TIMEOUT_MS = 60_000;
 
