@@ -26,6 +26,7 @@ export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
 export type { TcpClient } from './tcpPolicy.ts';
 export type { RateSample } from './thresholds.ts';
+export type { TokenBucket } from './tokenBucket.ts';
 export { UserEnd, userEndOf } from './userEnd.ts';
 export {
   FIRST_LIMITED,

@@ -12,10 +12,10 @@ import {
   type Reason,
   reasonOf,
   reasons,
+  type TokenBucket,
   type Verdict,
   ZONE_BYTES,
 } from '../../../src/dns/detector/index.ts';
-import type { TokenBucket } from '../../../src/dns/detector/tokenBucket.ts';
 import { AnswerKind, networkHash, type Question } from '../../../src/dns/protocol/index.ts';
 import type { Random } from '../../support/random.ts';
 import { KEY } from './names.ts';
