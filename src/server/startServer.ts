@@ -142,7 +142,7 @@ async function startParts(
     await listeners.stop(config.stopTimeoutMs);
   });
   const { url, opsUrl } = listeners;
-  const networks = [...(ethereum?.methods.keys() ?? [])];
+  const networks = [...(ethereum?.networks.keys() ?? [])];
   logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
   return {
     ...{ url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness },

@@ -7,14 +7,11 @@ import {
   FilterMemory,
   GatewayMetrics,
   type KeyStore,
-  type Live,
   METHODS,
-  type Method,
   type MethodRow,
   type SharedKeys,
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
-import type { NodePool } from '../../ethereum/nodes/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { MaybePromise, TraceStore } from '../../ethereum/traces/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
@@ -29,9 +26,6 @@ import { type EthereumNetwork, type Replicas, startEthereumNetwork } from './eth
 
 /** Ethereum part of the server: all networks with their methods, indexes and nodes. */
 export interface Ethereum {
-  readonly methods: ReadonlyMap<string, readonly Method[]>;
-  readonly live: ReadonlyMap<string, Live>;
-  readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
   readonly keyUses: LastUsedTracker;
   readonly metrics: GatewayMetrics;
@@ -136,9 +130,6 @@ export async function startEthereum(
   };
   metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
   return {
-    methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
-    live: new Map([...networks].map(([name, { live }]) => [name, live])),
-    pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     networks,
     keys: sharedKeys ?? storage.keys,
     keyUses,

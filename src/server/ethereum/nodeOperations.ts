@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
-import type { NodePool, UpstreamNode } from '../../ethereum/nodes/index.ts';
+import type { UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import type { OperatorRoute } from '../../rules/api/index.ts';
+import type { Ethereum } from './ethereum.ts';
 
-/** Returns the routes by which operators list, drain and resume nodes. The keys of `pools` are network names. */
-export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Logger): OperatorRoute[] {
+/** Returns the routes by which operators list, drain and resume nodes. */
+export function nodeOperations(networks: Ethereum['networks'], logger: Logger): OperatorRoute[] {
   const find = ({ network = '', node = '' }: Readonly<Record<string, string>>) => {
-    const pool = pools.get(network);
+    const pool = networks.get(network)?.pool;
     const found = pool?.nodes.find(({ name }) => name === node);
     return pool && found && { pool, node: found, network };
   };
@@ -21,7 +22,7 @@ export function nodeOperations(pools: ReadonlyMap<string, NodePool>, logger: Log
       path: '/nodes',
       permission: 'nodes:read',
       handle: () => ({
-        result: [...pools].flatMap(([network, { nodes }]) => nodes.map((node) => view(network, node))),
+        result: [...networks].flatMap(([network, { pool }]) => pool.nodes.map((node) => view(network, node))),
       }),
     },
     {

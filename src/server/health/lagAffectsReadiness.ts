@@ -7,9 +7,6 @@ import type { OpenedParts } from '../roles.ts';
  */
 export const lagAffectsReadiness = (
   opened: OpenedParts,
-  ethereum: Pick<Ethereum, 'pools'> | undefined,
+  ethereum: Pick<Ethereum, 'networks'> | undefined,
 ): boolean =>
-  opened.has('indexing') ||
-  [...(ethereum?.pools.values() ?? [])].some(
-    ({ nodes }) => !nodes.some(({ health }) => health === 'healthy'),
-  );
+  opened.has('indexing') || [...(ethereum?.networks.values() ?? [])].some(({ pool }) => !pool.isAnyHealthy);

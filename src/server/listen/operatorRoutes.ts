@@ -62,7 +62,7 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
       await listener.register(operatorApi, {
         ...{ tokens, uses, configuredTokens },
         prefix: '/operations',
-        routes: nodeOperations(ethereum.pools, logger),
+        routes: nodeOperations(ethereum.networks, logger),
       });
   };
 }
@@ -94,10 +94,17 @@ function apiOptions(
       {
         methods: [...SERVED_METHODS, SUBSCRIBE, ...config.gateway.extraMethods],
         networks: () =>
-          [...ethereum.pools].map(([network, { chainId }]) => ({
-            network,
-            ...(chainId !== undefined && { chain_id: chainId }),
-          })),
+          [...ethereum.networks].map(
+            ([
+              network,
+              {
+                pool: { chainId },
+              },
+            ]) => ({
+              network,
+              ...(chainId !== undefined && { chain_id: chainId }),
+            }),
+          ),
       },
       { keys: ethereum.keys, lastUses: ethereum.keyUses, metrics, settled: options.keysSettled },
     );
