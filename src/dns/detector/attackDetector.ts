@@ -139,6 +139,7 @@ export class AttackDetector implements AnswerSink {
         learnForSeconds: this.options.learnForMinutes * SECONDS_PER_MINUTE,
       },
       policyOf: (name) => this.#policies.of(name),
+      prepare: (zone) => this.#applyRule(zone),
     });
     this.history = new RateHistory(this.profile.options.windowMs);
     this.tick(nowMs);
@@ -565,7 +566,11 @@ export class AttackDetector implements AnswerSink {
     const { flags } = this.#policy;
     const isFounded = this.history.isLearned || this.options.thresholds.ratePerSecond !== undefined;
     flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
-    for (const zone of this.zones.all()) zone.shared.setPolicy(this.#policies.settingsOf(zone, this.#rule));
+    for (const zone of this.zones.all()) this.#applyRule(zone);
+  }
+
+  #applyRule(zone: Zone): void {
+    zone.shared.setPolicy(this.#policies.settingsOf(zone, this.#rule));
   }
 
   /** Whether the number of queries per client is limited. At profile sensitivity `low`, only names are checked. */

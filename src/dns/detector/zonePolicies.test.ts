@@ -84,6 +84,14 @@ it('a policy covers the names below its zone, down to the next zone with a polic
   expect(flood(deeper, CHILD)['dropped unknownName']).toBeGreaterThan(100);
 });
 
+it('a zone that becomes known is protected at once, with the policy that covers it', () => {
+  const detector = guard([{ zone: `off.${OTHER}`, mode: 'disabled' }]);
+  detector.zones.add('new.test');
+  detector.zones.add(`deep.off.${OTHER}`);
+  expect(flood(detector, 'new.test')).not.toHaveProperty('passed');
+  expect(flood(detector, `deep.off.${OTHER}`)).toEqual({ passed: 1000 });
+});
+
 it('a policy of the root covers every name, also outside of known zones', () => {
   const detector = guard([{ zone: '.', mode: 'disabled' }]);
   for (const zone of [ZONE, 'nowhere.test']) expect(flood(detector, zone)).toEqual({ passed: 1000 });

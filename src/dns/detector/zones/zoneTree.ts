@@ -19,6 +19,8 @@ export interface ZoneTreeDependencies {
   readonly sharedOf: (number: number) => SharedZone;
   readonly limits: ZoneLimits;
   readonly policyOf: (name: string) => ZonePolicy | undefined;
+  /** Applies the rule in force to a new zone. */
+  readonly prepare: (zone: Zone) => void;
 }
 
 /** Zones that are not reserved for policies. */
@@ -97,7 +99,9 @@ export class ZoneTree {
   }
 
   #make(name: string, number: number): Zone {
-    const { sharedOf, limits, policyOf } = this.#parts;
-    return new Zone(name, { number, shared: sharedOf(number), limits, policy: policyOf(name) });
+    const { sharedOf, limits, policyOf, prepare } = this.#parts;
+    const zone = new Zone(name, { number, shared: sharedOf(number), limits, policy: policyOf(name) });
+    prepare(zone);
+    return zone;
   }
 }
