@@ -240,6 +240,11 @@ export class AttackDetector implements AnswerSink {
     return raised(this.#accountBuckets(rule).calm, this.#allowance.factor, this.#served.perSecond);
   }
 
+  /** Factor by which the rate of {@link calmBucketSize} is raised at present; at least 1. */
+  get calmFactor(): number {
+    return this.#allowance.factor;
+  }
+
   #accountBuckets(rule: RuleSensitivities | undefined): AccountBuckets {
     const { thresholds: configured } = this.options;
     return accountBuckets({ learned: this.history.threshold, configured }, rule);

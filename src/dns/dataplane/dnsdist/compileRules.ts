@@ -25,7 +25,7 @@ import {
 } from './ruleData.ts';
 import { RULES_LOADER, TAG } from './rulesLoader.ts';
 
-interface BucketSize {
+export interface BucketSize {
   readonly ratePerSecond: number;
   readonly burst: number;
 }

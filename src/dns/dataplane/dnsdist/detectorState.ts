@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AttackDetector, Zone } from '../../detector/index.ts';
-import type { DnsdistState, ZoneGroup } from './compileRules.ts';
+import type { BucketSize, DnsdistState, ZoneGroup } from './compileRules.ts';
 
 /** Returns the state of the attack detector from which the dnsdist rules are compiled. */
 export function dnsdistStateOf(
@@ -22,7 +22,7 @@ export function dnsdistStateOf(
     ...groups.all(),
     limitAction: detector.options.limitAction,
     bucket: detector.bucketSize(),
-    calmBucket: detector.calmBucketSize(),
+    calmBucket: inSteps(detector.calmBucketSize(), detector.calmFactor),
     attackedZones: judgedByNames.filter((zone) => zone.attacked(nowMs)).map(({ name }) => name),
     alarm: {
       zones: alarming.map(({ name }) => name),
@@ -33,18 +33,17 @@ export function dnsdistStateOf(
       .map((zone) => ({
         name: zone.name,
         group: groups.keyOf(zone),
-        limit: zone.awaitsRate ? undefined : steadyLimit(zone),
+        limit: zone.awaitsRate ? undefined : inSteps(zone.bucket, zone.allowance.factor),
       })),
   };
 }
 
 /**
- * Returns the limit of a zone. It is raised in steps of two: dnsdist begins with a full bucket whenever a limit changes,
- * so frequent small changes would let a flood pass.
+ * Returns the size of a bucket whose rate is raised by `factor`, in steps of two: dnsdist begins with a full bucket
+ * whenever a limit changes, so frequent small changes would let a flood pass.
  */
-function steadyLimit({ bucket: { ratePerSecond, burst }, allowance: { factor } }: Zone) {
-  const raised = 2 ** Math.floor(Math.log2(factor));
-  return { ratePerSecond: (ratePerSecond / factor) * raised, burst };
+function inSteps({ ratePerSecond, burst }: BucketSize, factor: number): BucketSize {
+  return { ratePerSecond: (ratePerSecond / factor) * 2 ** Math.floor(Math.log2(factor)), burst };
 }
 
 /** Groups of zones with the same settings. Queries outside of zones with a policy are a group, too. */
