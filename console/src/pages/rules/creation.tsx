@@ -64,7 +64,7 @@ export function RuleCreationForm() {
         <Link to="/rules">← All rules</Link>
       </p>
       <h1>New rule</h1>
-      <form onSubmit={submit} class="rule-form">
+      <form onSubmit={submit} class="edit-form">
         <fieldset>
           <legend>Scope</legend>
           <div class="choices">

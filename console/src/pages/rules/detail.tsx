@@ -1,20 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { curlOf } from '../../api/client.ts';
-import { readRule, ruleCall } from '../../api/rules.ts';
+import { readRule, ruleCall, updateRule } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { ruleInForceId, rulesVersion } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
+import { EditForm } from '../../ui/editForm.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { confirmAndDelete } from './confirmAndDelete.ts';
-import { Editor } from './editor.tsx';
 import { History } from './history.tsx';
 import { MonitoringAdvice } from './monitoringAdvice.tsx';
-import { settingNames, settingTitles } from './settings.tsx';
+import { SettingsFields, settingNames, settingsOf, settingTitles } from './settings.tsx';
 import { scopeText } from './texts.ts';
 
 export function RuleDetail({ id }: { readonly id: string }) {
@@ -62,7 +62,16 @@ export function RuleDetail({ id }: { readonly id: string }) {
             <section>
               <h2>Settings</h2>
               {may('dns_protection:write') && !isGone ? (
-                <Editor tagged={tagged} reload={again} />
+                <EditForm
+                  kind="rule"
+                  name={scopeText(tagged.rule)}
+                  tagged={tagged}
+                  settingsOf={({ rule }) => settingsOf(rule)}
+                  titles={settingTitles}
+                  update={updateRule}
+                  reload={again}
+                  fields={SettingsFields}
+                />
               ) : (
                 <ReadOnly rule={tagged.rule} />
               )}

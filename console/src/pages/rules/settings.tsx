@@ -26,18 +26,11 @@ const NOTES: Readonly<Record<Exclude<keyof Settings, 'mode'>, string>> = {
   burst_sensitivity: 'Sensitivity to bursts: high drops packets at a smaller burst than low.',
 };
 
-const LEVELS = {
+export const levels = {
   profile_sensitivity: ['low', 'medium', 'high', 'very_high'],
   rate_sensitivity: ['low', 'medium', 'high'],
   burst_sensitivity: ['low', 'medium', 'high'],
 } as const;
-
-/** Returns the settings that differ, as the body of a PATCH request. */
-export function changesFrom(before: Settings, after: Settings): Partial<Settings> {
-  return Object.fromEntries(
-    settingNames.filter((name) => before[name] !== after[name]).map((name) => [name, after[name]]),
-  );
-}
 
 export interface SettingsFieldsProps {
   readonly value: Settings;
@@ -74,7 +67,7 @@ export function SettingsFields({ value, change }: SettingsFieldsProps) {
               // The cast is safe, because the value is one of the options below.
               onChange={({ currentTarget }) => change({ ...value, [name]: currentTarget.value } as Settings)}
             >
-              {LEVELS[name].map((level) => (
+              {levels[name].map((level) => (
                 <option key={level} value={level}>
                   {level.replace('_', ' ')}
                 </option>

@@ -1,0 +1,149 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Failure, Outcome } from '../api/failure.ts';
+import { Conflict } from './conflict.tsx';
+import { ErrorBox } from './errorBox.tsx';
+import { showToast } from './toast.tsx';
+
+/** An object as it was read last, with its ETag. */
+interface Tagged {
+  readonly etag: string;
+}
+
+export interface FieldsProps<Settings> {
+  readonly value: Settings;
+  readonly change: (settings: Settings) => void;
+  readonly failure: Failure | undefined;
+}
+
+export interface EditFormProps<Read extends Tagged, Settings extends Readonly<Record<string, string>>> {
+  /** Kind of the object: `rule`. */
+  readonly kind: string;
+  /** Name of the object: `region WEUR`. */
+  readonly name: string;
+  readonly tagged: Read;
+  readonly settingsOf: (of: Read) => Settings;
+  readonly titles: Readonly<Record<keyof Settings & string, string>>;
+  /** Settings with which the form opens. Default: the current ones. */
+  readonly initial?: Settings | undefined;
+  /** Sends changes. Fails with status 412 if the object was changed after it was read. */
+  readonly update: (of: Read, patch: Partial<Settings>) => Promise<Outcome<Read>>;
+  readonly reload: () => void;
+  readonly fields: (props: FieldsProps<Settings>) => ComponentChildren;
+}
+
+/**
+ * Form that edits an object. If another client changes the object, the form keeps the user's input and shows all
+ * values.
+ */
+export function EditForm<Read extends Tagged, Settings extends Readonly<Record<string, string>>>({
+  tagged,
+  settingsOf,
+  titles,
+  initial,
+  reload,
+  fields,
+  ...props
+}: EditFormProps<Read, Settings>) {
+  const base = useSignal(tagged);
+  const draft = useSignal(initial ?? settingsOf(tagged));
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const names = Object.keys(titles) as (keyof Settings & string)[];
+  const before = settingsOf(base.value);
+  const mine = changesFrom(names, before, draft.value);
+  const isChanged = Object.keys(mine).length > 0;
+  const isOld = base.value.etag !== tagged.etag;
+  const wasRejected = failure.value?.status === 412;
+
+  const begin = (from: Read) => {
+    base.value = from;
+    draft.value = settingsOf(from);
+    failure.value = undefined;
+  };
+  // If the user has changed nothing, the form shows the newest version of the object.
+  useEffect(() => {
+    if (!isChanged) begin(tagged);
+  }, [tagged.etag]);
+
+  const save = async (from: Read, patch: Partial<Settings>) => {
+    isBusy.value = true;
+    const outcome = await props.update(from, patch);
+    isBusy.value = false;
+    if ('failure' in outcome) {
+      failure.value = outcome.failure;
+      if (outcome.failure.status === 412) reload();
+      return;
+    }
+    begin(outcome.value);
+    const old = settingsOf(from);
+    const changed = names.filter((name) => patch[name] !== undefined);
+    const changes = changed.map(
+      (name) => `${titles[name].toLowerCase()} ${textOf(old[name])} → ${textOf(patch[name])}`,
+    );
+    showToast(`Saved for ${props.name}: ${changes.join(', ')}.`, async () => {
+      const undone = Object.fromEntries(changed.map((name) => [name, old[name]])) as Partial<Settings>;
+      const back = await props.update(outcome.value, undone);
+      showToast(
+        'failure' in back
+          ? `Not undone. ${back.failure.what}`
+          : `Undone: the ${props.kind} for ${props.name} has its previous settings.`,
+      );
+    });
+  };
+
+  return (
+    <form
+      class="edit-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged) void save(base.value, mine);
+      }}
+    >
+      {fields({
+        value: draft.value,
+        change: (settings) => {
+          draft.value = settings;
+        },
+        failure: failure.value,
+      })}
+      {isOld && isChanged ? (
+        <Conflict
+          kind={props.kind}
+          rows={names.map((name) => ({
+            title: titles[name],
+            before: textOf(before[name]),
+            theirs: textOf(settingsOf(tagged)[name]),
+            mine: textOf(draft.value[name]),
+          }))}
+          wasRejected={wasRejected}
+          sendMine={() => void save(tagged, mine)}
+          discardMine={() => begin(tagged)}
+        />
+      ) : (
+        failure.value && <ErrorBox failure={failure.value} />
+      )}
+      <div class="actions">
+        <button type="button" disabled={!isChanged} onClick={() => begin(tagged)}>
+          Discard changes
+        </button>
+        <button type="submit" class="primary" disabled={!isChanged || isBusy.value || (isOld && wasRejected)}>
+          Save
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Text of a value; an empty value means that the setting is not set. */
+const textOf = (value: string | undefined): string => value || 'not set';
+
+function changesFrom<Settings extends Readonly<Record<string, string>>>(
+  names: readonly (keyof Settings & string)[],
+  before: Settings,
+  after: Settings,
+): Partial<Settings> {
+  const changed = names.filter((name) => before[name] !== after[name]);
+  return Object.fromEntries(changed.map((name) => [name, after[name]])) as Partial<Settings>;
+}
