@@ -50,11 +50,14 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
   const draft = useSignal(initial ?? settingsOf(tagged));
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
+  /** ETag of the version that the last save replaced. `tagged` has this version until it is read again. */
+  const replaced = useSignal<string | undefined>(undefined);
+  const newest = tagged.etag === replaced.value ? base.value : tagged;
   const names = Object.keys(titles) as (keyof Settings & string)[];
   const before = settingsOf(base.value);
   const mine = changesFrom(names, before, draft.value);
   const isChanged = Object.keys(mine).length > 0;
-  const isOld = base.value.etag !== tagged.etag;
+  const isOld = base.value.etag !== newest.etag;
   const wasRejected = failure.value?.status === 412;
 
   const begin = (from: Read) => {
@@ -64,7 +67,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
   };
   // If the user has changed nothing, the form shows the newest version of the object.
   useEffect(() => {
-    if (!isChanged) begin(tagged);
+    if (!isChanged) begin(newest);
   }, [tagged.etag]);
 
   const save = async (from: Read, patch: Partial<Settings>) => {
@@ -76,6 +79,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
       if (outcome.failure.status === 412) reload();
       return;
     }
+    replaced.value = from.etag;
     begin(outcome.value);
     const old = settingsOf(from);
     const changed = names.filter((name) => patch[name] !== undefined);
@@ -114,18 +118,18 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
           rows={names.map((name) => ({
             title: titles[name],
             before: textOf(before[name]),
-            theirs: textOf(settingsOf(tagged)[name]),
+            theirs: textOf(settingsOf(newest)[name]),
             mine: textOf(draft.value[name]),
           }))}
           wasRejected={wasRejected}
-          sendMine={() => void save(tagged, mine)}
-          discardMine={() => begin(tagged)}
+          sendMine={() => void save(newest, mine)}
+          discardMine={() => begin(newest)}
         />
       ) : (
         failure.value && <ErrorBox failure={failure.value} />
       )}
       <div class="actions">
-        <button type="button" disabled={!isChanged} onClick={() => begin(tagged)}>
+        <button type="button" disabled={!isChanged} onClick={() => begin(newest)}>
           Discard changes
         </button>
         <button type="submit" class="primary" disabled={!isChanged || isBusy.value || (isOld && wasRejected)}>
