@@ -16,7 +16,7 @@ import { LiveDot } from './ui/liveDot.tsx';
 import { ToastHost } from './ui/toast.tsx';
 
 /** Number of pages in the navigation bar of a narrow window. The account menu lists the others. */
-const STRIP_PAGES = 4;
+const STRIP_PAGES = 5;
 
 export function Frame() {
   useEffect(() => {

@@ -3,7 +3,7 @@ import { API, pathOf } from './api/client.ts';
 import { tokenRejection } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
 import { failureOf } from './api/failure.ts';
-import type { AttackSummary, GuardStatus, RuleChange, Schemas } from './api/types.ts';
+import type { AttackSummary, GuardStatus, Schemas } from './api/types.ts';
 import { CONTACT_MS, type Contact, watchContact } from './contact.ts';
 import { account, may, session } from './session.ts';
 
@@ -11,10 +11,11 @@ import { account, may, session } from './session.ts';
 export interface LiveMessage {
   readonly at: string;
   readonly rules_etag: string;
+  readonly zones_etag: string;
   /** Status of the guard; undefined if no guard runs for this account. */
   readonly guard?: GuardStatus;
   readonly ended_attacks?: readonly AttackSummary[];
-  readonly changes?: readonly (RuleChange | Schemas['ListChange'])[];
+  readonly changes?: Schemas['AuditAnswer']['result'];
 }
 
 /** State of the live stream. `off`: the user is signed out, or the token may not read the stream. */
@@ -43,6 +44,8 @@ export const lastMessageMs = signal(0);
  * ETag too: otherwise a rule that was created and deleted between two live messages would stay on the page.
  */
 export const rulesVersion = signal('');
+/** ETag of the list of zone policies, set like `rulesVersion`. */
+export const zonesVersion = signal('');
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
@@ -104,6 +107,7 @@ function onMessage(message: LiveMessage): void {
   live.value = message;
   streamRejection.value = undefined;
   rulesVersion.value = message.rules_etag;
+  zonesVersion.value = message.zones_etag;
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 

@@ -151,6 +151,7 @@ describe.skipIf(CHROMIUM === undefined)(
       for (const [key, path, text] of [
         ['t', 'traces', 'No gateway runs here'],
         ['o', 'nodes', 'No nodes are configured'],
+        ['z', 'zones', 'No policies: the rule in force applies to all zones'],
         ['c', 'access', 'No tokens besides the server’s own'],
         ['y', 'try', 'Choose an operation'],
         ['a', 'attacks', 'No attacks in this period'],

@@ -41,9 +41,9 @@ const BY_STATUS: Readonly<Record<number, Words>> = {
     todo: 'Go back to the list: it may have been deleted.',
   },
   409: {
-    what: 'The maximum number of entries is reached.',
+    what: 'The server cannot create another entry.',
     still: UNCHANGED,
-    todo: 'Delete entries that you do not need, then try again.',
+    todo: 'Change the existing entry, or delete entries that you do not need.',
   },
   412: {
     what: 'Another client changed it in the meantime.',

@@ -9,6 +9,7 @@ import { Now } from './now.tsx';
 import { Rules } from './rules.tsx';
 import { Traces } from './traces/index.tsx';
 import { TryItPage } from './tryIt.tsx';
+import { Zones } from './zones.tsx';
 
 export interface Page {
   /** Path of the page below /console. The rest of the URL selects its content, such as an attack in `/attacks/ID`. */
@@ -26,6 +27,7 @@ export const pages: readonly Page[] = [
   { path: '/', title: 'Now', key: 'n', permission: 'dns_protection:read', component: Now },
   { path: '/attacks', title: 'Attacks', key: 'a', permission: 'dns_protection:read', component: Attacks },
   { path: '/rules', title: 'Rules', key: 'r', permission: 'dns_protection:read', component: Rules },
+  { path: '/zones', title: 'Zones', key: 'z', permission: 'dns_protection:read', component: Zones },
   { path: '/traces', title: 'Traces', key: 't', permission: undefined, component: Traces },
   { path: '/nodes', title: 'Nodes', key: 'o', permission: 'health:read', component: Nodes },
   {

@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import { useSearch } from 'wouter-preact';
+import { curlOf } from '../../api/client.ts';
+import { policyCall, readPolicy, updatePolicy } from '../../api/zones.ts';
+import { zonesVersion } from '../../live.ts';
+import { may } from '../../session.ts';
+import { Copy } from '../../ui/copy.tsx';
+import { EditForm } from '../../ui/editForm.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { confirmAndDelete, confirmAndForget } from './actions.ts';
+import { PolicyFields } from './policyFields.tsx';
+import { membersOf, type PolicySettings, policySettingsOf, policyTitles, proposedIn } from './settings.ts';
+
+export function PolicyDetail({ id }: { readonly id: string }) {
+  const proposed = proposedIn(useSearch());
+  // While a policy is being deleted, it is not read again: the live stream may report the deletion first.
+  const isDeleting = useSignal(false);
+  const { loaded, again } = useLoaded(() => readPolicy(id), [id, zonesVersion.value], isDeleting.value);
+  const { value: tagged, failure } = loaded.value;
+  const isGone = failure?.status === 404;
+  const isEditable = may('dns_protection:write') && !isGone;
+  return (
+    <div class="page">
+      <p class="way-back">
+        <Link to="/zones">← All zones</Link>
+      </p>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {tagged === undefined ? (
+        failure === undefined && <h1 class="quiet">Reading the policy …</h1>
+      ) : (
+        <>
+          <div class="head">
+            <section>
+              <h1>
+                Policy for <UntrustedText text={tagged.policy.zone} />
+                {isGone && ': deleted'}
+              </h1>
+              <p class="quiet">
+                Created <Time at={tagged.policy.created_on} />, changed{' '}
+                <Time at={tagged.policy.modified_on} />
+              </p>
+            </section>
+            <div class="actions">
+              <Copy text={id} label="Copy id" />
+              <Copy text={() => curlOf(policyCall(id))} label="Copy as curl" />
+              {isEditable && (
+                <>
+                  <button type="button" onClick={() => void confirmAndForget(tagged.policy)}>
+                    Forget what was learned …
+                  </button>
+                  <button
+                    type="button"
+                    class="harm-outline"
+                    onClick={() => void confirmAndDelete(tagged, isDeleting)}
+                  >
+                    Delete …
+                  </button>
+                </>
+              )}
+            </div>
+          </div>
+          <section>
+            {isEditable ? (
+              <EditForm
+                kind="policy"
+                name={tagged.policy.zone}
+                tagged={tagged}
+                settingsOf={({ policy }) => policySettingsOf(policy)}
+                titles={policyTitles}
+                initial={proposed && { ...policySettingsOf(tagged.policy), ...proposed }}
+                update={(from, patch) => updatePolicy(from, membersOf(patch))}
+                reload={again}
+                fields={PolicyFields}
+              />
+            ) : (
+              <ReadOnly settings={policySettingsOf(tagged.policy)} />
+            )}
+          </section>
+        </>
+      )}
+    </div>
+  );
+}
+
+function ReadOnly({ settings }: { readonly settings: PolicySettings }) {
+  return (
+    <dl class="facts">
+      {Object.entries(policyTitles).map(([name, title]) => (
+        <div key={name}>
+          <dt>{title}</dt>
+          <dd>
+            <UntrustedText text={settings[name as keyof PolicySettings] || 'not set'} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

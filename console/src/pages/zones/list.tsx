@@ -1,0 +1,238 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { listAssessments, listPolicies, type ZoneAssessment, type ZonePolicy } from '../../api/zones.ts';
+import { refreshPeriod, zonesVersion } from '../../live.ts';
+import { account, isGuarded, may } from '../../session.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { formatNumber } from '../../ui/quantity.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TextInput } from '../../ui/textInput.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { type Loaded, useLoaded } from '../../ui/useLoaded.ts';
+import { queryOf } from './settings.ts';
+import { assessmentTexts, limitedShare, rateText, sensitivitiesText, zonesHeadline } from './texts.ts';
+
+/** Period after which assessments are read again. */
+const REFRESH_MS = 10_000;
+
+async function readPolicies(): ReturnType<typeof listPolicies> {
+  const outcome = await listPolicies();
+  if ('value' in outcome) zonesVersion.value = outcome.value.etag ?? '';
+  return outcome;
+}
+
+const hasArrived = ({ value, failure }: Loaded<unknown>): boolean =>
+  value !== undefined || failure !== undefined;
+
+export function ZoneList() {
+  const policies = useLoaded(readPolicies, [account.value, zonesVersion.value]);
+  const assessments = useLoaded(listAssessments, [
+    ...[account.value, zonesVersion.value, refreshPeriod(REFRESH_MS)],
+  ]);
+  const sought = useSignal('');
+  const text = sought.value.trim().toLowerCase();
+  const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
+  const { value } = policies.loaded.value;
+  const listed = useMemo(
+    () => value?.result.toSorted((one, other) => one.zone.localeCompare(other.zone)),
+    [value],
+  );
+  const assessed = assessments.loaded.value.value;
+  // Both tables appear together, so that the second one does not move.
+  const isReady = hasArrived(policies.loaded.value) && hasArrived(assessments.loaded.value);
+  return (
+    <div class="page zone-list">
+      <div class="head">
+        <h1>{listed && assessed ? zonesHeadline(assessed, listed) : 'Zones'}</h1>
+        <div class="actions">
+          <label>
+            <span class="unseen">Search by zone</span>
+            <TextInput type="search" data-search placeholder="Zone  ( / )" text={sought} />
+          </label>
+          {may('dns_protection:write') && (
+            <Link to="/zones/new" class="button primary">
+              New policy
+            </Link>
+          )}
+        </div>
+      </div>
+      {policies.loaded.value.failure && (
+        <ErrorBox failure={policies.loaded.value.failure} retry={policies.again} />
+      )}
+      {assessments.loaded.value.failure && (
+        <ErrorBox failure={assessments.loaded.value.failure} retry={assessments.again} />
+      )}
+      {isReady && listed && <Policies policies={listed} isMatch={isMatch} />}
+      {isReady && assessed && (
+        <Assessments assessments={assessed} policies={listed ?? []} isMatch={isMatch} />
+      )}
+    </div>
+  );
+}
+
+interface PoliciesProps {
+  readonly policies: readonly ZonePolicy[];
+  readonly isMatch: (of: { readonly zone: string }) => boolean;
+}
+
+function Policies({ policies, isMatch }: PoliciesProps) {
+  if (policies.length === 0) return <NoPolicy />;
+  return (
+    <section>
+      <h2>Policies</h2>
+      {policies.some(isMatch) || <NoMatch />}
+      <div hidden={!policies.some(isMatch)}>
+        <Table
+          caption="Policies by zone"
+          columns={policyColumns}
+          rows={policies}
+          keyOf={({ id }) => id}
+          isMatch={isMatch}
+        />
+      </div>
+    </section>
+  );
+}
+
+interface AssessmentsProps extends PoliciesProps {
+  readonly assessments: readonly ZoneAssessment[];
+}
+
+function Assessments({ assessments, policies, isMatch }: AssessmentsProps) {
+  const columns = useMemo(() => assessmentColumns(policies), [policies]);
+  const hasMatch = assessments.some(isMatch);
+  return (
+    <section>
+      <h2>Assessments</h2>
+      <p class="quiet">
+        {isGuarded.value
+          ? 'Shares of the queries that an enabled rule would limit, at the sensitivities in force. Without a rule, these are medium.'
+          : 'The guard of this server protects another account. The console of the server with the guard shows the assessments.'}
+      </p>
+      {isGuarded.value && assessments.length === 0 && <p>The guard has received no queries yet.</p>}
+      {assessments.length > 0 && !hasMatch && <NoMatch />}
+      {assessments.length > 0 && (
+        <div hidden={!hasMatch}>
+          <Table
+            caption="Assessments by number of queries, the highest first"
+            columns={columns}
+            rows={assessments}
+            keyOf={({ zone }) => zone}
+            isMatch={isMatch}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+const NoMatch = () => <p class="quiet">No zone matches the search.</p>;
+
+const policyColumns: readonly Column<ZonePolicy>[] = [
+  {
+    title: 'Zone',
+    cell: ({ id, zone, comment }) => (
+      <span>
+        <Link to={`/zones/${id}`}>
+          <UntrustedText text={zone} />
+        </Link>{' '}
+        <span class="quiet">
+          <UntrustedText text={comment} />
+        </span>
+      </span>
+    ),
+  },
+  {
+    title: 'Mode',
+    cell: ({ mode }) => (
+      <span class={mode === 'inherit' ? 'quiet' : `mode ${mode}`}>
+        {mode === 'inherit' ? 'of the rule' : mode}
+      </span>
+    ),
+  },
+  {
+    title: 'Judge by',
+    cell: ({ judge_by, only_when_upstream_unhealthy }) =>
+      `${judge_by}${only_when_upstream_unhealthy ? ', only while the servers are overloaded' : ''}`,
+  },
+  { title: 'Rate', cell: rateText },
+  { title: 'Sensitivities', cell: sensitivitiesText },
+  { title: 'Changed', isNumber: true, cell: ({ modified_on }) => <Time at={modified_on} /> },
+];
+
+function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<ZoneAssessment>[] {
+  const byZone = new Map(policies.map(({ zone, id }) => [zone, id]));
+  const byId = new Map(policies.map(({ zone, id }) => [id, zone]));
+  return [
+    {
+      title: 'Zone',
+      cell: ({ zone, policy }) => (
+        <span>
+          <UntrustedText text={zone} />
+          {zone === '.' && <span class="quiet"> all other names</span>}
+          {policy !== undefined && (
+            <>
+              {' '}
+              <Link to={`/zones/${policy}`} class="caption">
+                policy for <UntrustedText text={byId.get(policy) ?? policy} />
+              </Link>
+            </>
+          )}
+        </span>
+      ),
+    },
+    {
+      title: 'Assessment',
+      cell: ({ zone, assessment, proposed }) => {
+        const { sign, text, class: className } = assessmentTexts[assessment];
+        return (
+          <span>
+            <span class={className}>
+              {sign} {text}
+            </span>
+            {proposed && `: ${rateText(proposed)}`}
+            {proposed && may('dns_protection:write') && (
+              <Link to={proposalPath(zone, queryOf(proposed), byZone.get(zone))} class="button">
+                Set this rate<span class="unseen"> for {zone}</span>
+              </Link>
+            )}
+          </span>
+        );
+      },
+    },
+    {
+      title: 'Judged by',
+      cell: ({ judged_by, profile_sensitivity, rate_sensitivity }) =>
+        `${judged_by}; profile ${profile_sensitivity.replace('_', ' ')}, rate ${rate_sensitivity}`,
+    },
+    { title: 'Queries, 24\u00a0h', isNumber: true, cell: ({ day }) => formatNumber(day.queries) },
+    { title: 'Limited, 1\u00a0h', isNumber: true, cell: (zone) => limitedShare(zone, 'hour') },
+    { title: 'Limited, 24\u00a0h', isNumber: true, cell: (zone) => limitedShare(zone, 'day') },
+    { title: 'Limited, 7\u00a0d', isNumber: true, cell: (zone) => limitedShare(zone, 'week') },
+  ];
+}
+
+/** Returns the path of the form that sets a proposed rate: for the zone's own policy, or for a new one. */
+const proposalPath = (zone: string, query: string, policy: string | undefined): string =>
+  policy === undefined ? `/zones/new?zone=${encodeURIComponent(zone)}&${query}` : `/zones/${policy}?${query}`;
+
+function NoPolicy() {
+  return (
+    <EmptyState
+      title="No policies: the rule in force applies to all zones"
+      lines="floodgate zones create --judge-by rate --rate 2000 bl.example.com"
+    >
+      A policy sets mode, limits and sensitivities of one zone.{' '}
+      {may('dns_protection:write') ? (
+        <>
+          <Link to="/zones/new">Create one here</Link>, or in a shell:
+        </>
+      ) : (
+        'A token with write permission can create one:'
+      )}
+    </EmptyState>
+  );
+}
