@@ -6,9 +6,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { PROGRAM } from '../support/program.ts';
+import { query } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { ACCOUNT, type Program, startProgram, TOKEN } from './support/program.ts';
 import { noDnsdist } from './support/realDnsdist.ts';
+import { recordingOf } from './support/recording.ts';
 
 const run = promisify(execFile);
 const RULE = {
@@ -98,6 +100,60 @@ it('dns replay reports why a file is not a recording', async () => {
       stderr: expect.stringContaining(why),
     });
   await Promise.all([refused('zone', 'tcpdump -w'), refused('none', 'cannot be read')]);
+});
+
+describe('dns replay --zones', () => {
+  /** Writes a rules file, and returns the arguments of a replay with it. */
+  const replayWith = async (name: string, rulesFile: string): Promise<string[]> => {
+    await writeFile(join(folder, name), rulesFile);
+    const zone = ['--zone', `${ZONE_NAME}=${join(folder, 'zone')}`];
+    return ['dns', 'replay', join(folder, 'pcap'), '--json', ...zone, '--zones', join(folder, name)];
+  };
+
+  it('applies the zone policies of a rules file to the recording', async () => {
+    const startMs = Date.UTC(2026, 10, 20);
+    const queries = Array.from({ length: 90 }, (_, n) => ({
+      ...{ timeMs: startMs + n, packet: query(`x${n}.${ZONE_NAME}`) },
+    }));
+    await writeFile(join(folder, 'pcap'), recordingOf(queries));
+    const limit = `{zone: ${ZONE_NAME}, judge_by: rate, rate: 10, burst: 20`;
+    const resultOf = async (...file: [string, string]) =>
+      JSON.parse(await floodgate(...(await replayWith(...file))));
+    const [limited, json, monitored, other] = await Promise.all([
+      resultOf('limit.yaml', `rules: []\nzones:\n  - ${limit}}`),
+      resultOf(
+        'limit.json',
+        JSON.stringify({ rules: [], zones: [{ zone: ZONE_NAME, judge_by: 'rate', rate: 10, burst: 20 }] }),
+      ),
+      resultOf('monitor.yaml', `rules: []\nzones:\n  - ${limit}, mode: monitoring}`),
+      resultOf('other.yaml', 'rules: []\nzones: [{zone: example.net, judge_by: rate, rate: 1}]'),
+    ]);
+    expect(limited.outcomes).toEqual({ paid: 16, dropped: 74 });
+    expect(limited.reasons).toEqual({ 'paid zoneRate': 16, 'dropped zoneRate': 74 });
+    expect(json).toEqual(limited);
+    expect(monitored.outcomes).toEqual({ paid: 16, wouldDrop: 74 });
+    expect(other.outcomes).toEqual({ passed: 90 });
+  });
+
+  it('reports faults of the file with its name, the line, the field and what is allowed', async () => {
+    const refused = async (name: string, rulesFile: string, why: RegExp) =>
+      expect(floodgate(...(await replayWith(name, rulesFile)))).rejects.toMatchObject({
+        stderr: expect.stringMatching(why),
+      });
+    const policies = Array.from({ length: 1001 }, (_, n) => `{zone: z${n}.example}`);
+    await Promise.all([
+      refused(
+        'rate.yaml',
+        'rules: []\nzones:\n  - {zone: a.example, rate: 0}',
+        /rate\.yaml:3: .*rate.*1.*400/,
+      ),
+      refused('none.yaml', 'rules: []', /none\.yaml: zones is missing: .*a list "zones"/),
+      refused('many.yaml', `rules: []\nzones: [${policies}]`, /many\.yaml: zones has 1001 policies; .*1000/),
+      expect(
+        floodgate('dns', 'replay', join(folder, 'pcap'), '--zones', join(folder, 'absent')),
+      ).rejects.toMatchObject({ stderr: expect.stringMatching(/--zones: .*absent cannot be read/) }),
+    ]);
+  });
 });
 
 it('dns dnsdist-config prints a configuration that dnsdist accepts, and rejects values that are not addresses', async (ctx) => {

@@ -1,9 +1,16 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AttackDetector, ZoneSeed } from '../../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../../dns/replay/index.ts';
 import { ZoneFile } from '../../../dns/zones/index.ts';
-import { profileSensitivities, type Rule, sensitivities } from '../../../rules/index.ts';
+import {
+  MAX_ZONE_POLICIES,
+  profileSensitivities,
+  type Rule,
+  sensitivities,
+  type ZonePolicy,
+} from '../../../rules/index.ts';
+import { readRuleFile } from '../../../rules/plan/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 
@@ -12,21 +19,16 @@ interface ReplayOptions {
   readonly rateSensitivity: Rule['rate_sensitivity'];
   readonly burstSensitivity: Rule['burst_sensitivity'];
   readonly zone: readonly string[];
+  readonly zones?: string;
   readonly port: number;
   readonly learnForMinutes: number;
   readonly json?: boolean;
 }
 
 const MAX_NAMES_SHOWN = 20;
-/** The rule that is simulated. It belongs to no account. */
-const REPLAY_RULE = {
-  id: 'replay',
-  scope: 'global',
-  name: 'replay',
-  mode: 'enabled',
-  created_on: '',
-  modified_on: '',
-} as const;
+/** Members that the simulated rule and zone policies need, but that have no effect. They belong to no account. */
+const UNUSED = { id: 'replay', created_on: '', modified_on: '' } as const;
+const REPLAY_RULE = { ...UNUSED, scope: 'global', name: 'replay', mode: 'enabled' } as const;
 
 /** `floodgate dns replay FILE.pcap`: reports how a rule would have treated recorded traffic. */
 export function registerDnsReplay(dns: Command): void {
@@ -38,6 +40,7 @@ export function registerDnsReplay(dns: Command): void {
     .addOption(sensitivityOption('--rate-sensitivity <level>', sensitivities, 'medium'))
     .addOption(sensitivityOption('--burst-sensitivity <level>', sensitivities, 'medium'))
     .option('--zone <name=file...>', 'zones whose names are known from the start', [])
+    .option('--zones <file>', 'apply the zone policies of a rules file, its list "zones"')
     .option('--port <port>', 'the port of the DNS servers in the recording', portNumber, 53)
     .option(
       '--learn-for-minutes <minutes>',
@@ -54,10 +57,11 @@ export function registerDnsReplay(dns: Command): void {
 }
 
 async function replayFile(file: string, options: ReplayOptions): Promise<ReplayResult> {
+  const policies = options.zones === undefined ? [] : policiesOf(options.zones);
   try {
     return await replay(
       datagramsOf(createReadStream(file)),
-      (startMs) => detectorAt(startMs, options),
+      (startMs) => detectorAt(startMs, policies, options),
       options.port,
     );
   } catch (error) {
@@ -68,7 +72,35 @@ async function replayFile(file: string, options: ReplayOptions): Promise<ReplayR
   }
 }
 
-async function detectorAt(startMs: number, options: ReplayOptions): Promise<AttackDetector> {
+/** Returns the zone policies of a rules file. Throws OperatorError if it cannot be read or has no list of them. */
+function policiesOf(file: string): ZonePolicy[] {
+  const { zones } = readRuleFile(readText(file), file);
+  if (zones === undefined)
+    throw new OperatorError(
+      `${file}: zones is missing: --zones needs a rules file with a list "zones" of zone policies`,
+    );
+  if (zones.length > MAX_ZONE_POLICIES)
+    throw new OperatorError(
+      `${file}: zones has ${zones.length} policies; allowed: at most ${MAX_ZONE_POLICIES}`,
+    );
+  return zones.map((settings) => ({ ...UNUSED, ...settings }));
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new OperatorError(
+      `--zones: ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+async function detectorAt(
+  startMs: number,
+  policies: readonly ZonePolicy[],
+  options: ReplayOptions,
+): Promise<AttackDetector> {
   const detector = new AttackDetector(
     { high: 0, low: 0 },
     { learnForMinutes: options.learnForMinutes },
@@ -81,6 +113,7 @@ async function detectorAt(startMs: number, options: ReplayOptions): Promise<Atta
     burst_sensitivity: options.burstSensitivity,
   };
   detector.setRule({ ...REPLAY_RULE, ...settings }, startMs);
+  detector.setZonePolicies(policies, startMs);
   return detector;
 }
 
@@ -110,12 +143,13 @@ function formatReplay(result: ReplayResult): string {
     `  passed without paying  ${count('passed')}`,
     `  paid a token           ${count('paid')}`,
     `  dropped                ${count('dropped')}`,
-    `  passed, because no threshold is known yet  ${count('wouldDrop')}`,
+    `  answered with TC=1     ${count('truncated')}`,
+    `  would drop             ${count('wouldDrop')} (passed: no threshold is known yet, or the policy of the zone limits nothing)`,
     `  unreadable             ${result.unreadable}`,
     ...Object.entries(result.reasons).map(([reason, queries]) => `    ${reason}: ${queries}`),
     names.length === 0
-      ? 'No existing name would have been dropped.'
-      : `Existing names (proven by an answer in the recording) that would have been dropped, with the number of queries:`,
+      ? 'No existing name would have been limited.'
+      : 'Existing names (proven by an answer in the recording) that would have been limited, with the number of queries:',
     ...shown,
     ...more,
   ].join('\n');
