@@ -424,7 +424,9 @@ export class AttackDetector implements AnswerSink {
     this.#tickedMs = nowMs;
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
       for (const [zone, perSecond] of unknownOf) zone.markAttackedWithAccount(perSecond, nowMs);
-    this.#attack = zones.some((zone) => zone.isReported(nowMs));
+    const reported = zones.filter((zone) => zone.isReported(nowMs));
+    this.#attack = reported.length > 0;
+    this.#policies.noteSecond(this.upstreamsHealthy, new Set(reported.map(({ policy }) => policy)));
     this.#policy.flags.samplesLimited = this.#attack || Math.abs(nowMs - this.#limitedMs) <= SAMPLED_AFTER_MS;
     this.#assess(counted, nowMs);
     const attacked = zones.some((zone) => zone.attacked(nowMs));

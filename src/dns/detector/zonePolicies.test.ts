@@ -128,6 +128,31 @@ it('with only_when_upstream_unhealthy, nothing is limited until the servers are 
   expect(flood(detector, ZONE)['dropped unknownName']).toBeUndefined();
 });
 
+it('with only_when_upstream_unhealthy, queries are limited after an overload until the attack has ended', () => {
+  const detector = guard([{ zone: ZONE, only_when_upstream_unhealthy: true }]);
+  const zone = detector.zones.get(CHILD);
+  if (zone === undefined) throw new Error('the zone is missing');
+  const limitsAfter = (seconds: number, isHealthy: boolean): boolean => {
+    const nowMs = NOW + seconds * 1000;
+    detector.setUpstreamsHealthy(isHealthy, nowMs);
+    detector.tick(nowMs);
+    return detector.mayDrop(zone, 'unknownName', nowMs);
+  };
+  zone.markAttacked(NOW);
+  expect(limitsAfter(0, true)).toBe(false);
+  expect(limitsAfter(1, false)).toBe(true);
+  zone.markAttacked(NOW + 20_000);
+  expect(limitsAfter(31, true)).toBe(true);
+  detector.setZonePolicies(
+    [zonePolicy({ zone: ZONE, only_when_upstream_unhealthy: true, comment: 'changed' })],
+    NOW + 31_000,
+  );
+  expect(limitsAfter(49, true)).toBe(true);
+  expect(limitsAfter(50, true)).toBe(false);
+  zone.markAttacked(NOW + 60_000);
+  expect(limitsAfter(61, true)).toBe(false);
+});
+
 it('unknown_per_second replaces the learned number of unknown names that is an attack', () => {
   const detector = guard([{ zone: ZONE, unknown_per_second: 900 }], { profile_sensitivity: 'low' });
   flood(detector, ZONE);

@@ -13,6 +13,8 @@ interface PlacedPolicy {
 
 export class ZonePolicies {
   readonly #byZone = new Map<string, PlacedPolicy>();
+  /** Zones of the policies whose servers were overloaded during the attack that is reported. */
+  #overloaded: ReadonlySet<string> = new Set();
 
   /** Replaces all policies. `numberOf` returns the number of a zone, or undefined if the guard has no room for it. */
   set(policies: readonly ZonePolicy[], numberOf: (zone: string) => number | undefined): void {
@@ -21,6 +23,18 @@ export class ZonePolicies {
       const number = numberOf(policy.zone);
       if (number !== undefined) this.#byZone.set(nameToText(nameToWire(policy.zone)), { policy, number });
     }
+  }
+
+  /**
+   * Records whether the servers are healthy, and the policies of the zones with a reported attack. Call every second.
+   * After an overload, queries are limited until the attack ends. Otherwise, the flood would overload the servers again
+   * as soon as they are healthy.
+   */
+  noteSecond(isHealthy: boolean, reported: ReadonlySet<ZonePolicy | undefined>): void {
+    const overloaded = [...this.#byZone.values()].filter(
+      ({ policy }) => reported.has(policy) && (!isHealthy || this.#overloaded.has(policy.zone)),
+    );
+    this.#overloaded = new Set(overloaded.map(({ policy }) => policy.zone));
   }
 
   /** Returns the policy of a zone or of the closest zone above it that has one. `name`: without a final dot. */
@@ -49,7 +63,7 @@ export class ZonePolicies {
     return {
       mode: isOff ? 'none' : wanted,
       level: profileLevel[policy?.profile_sensitivity ?? rule?.profile_sensitivity ?? 'low'],
-      onlyWhenUnhealthy: policy?.only_when_upstream_unhealthy ?? false,
+      onlyWhenUnhealthy: policy?.only_when_upstream_unhealthy === true && !this.#overloaded.has(policy.zone),
       payer: policy === undefined ? undefined : this.#payerOf(zone, policy),
     };
   }
