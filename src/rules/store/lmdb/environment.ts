@@ -40,7 +40,7 @@ type Key = string | number | string[];
 
 /** Maximum number of named databases in the environment. LMDB reserves space for them. */
 const MAX_DATABASES = 20;
-const FORMAT = 1;
+const FORMAT = 2;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
 /** Tolerance for small steps of the wall clock. If it is further behind the last change, it ran ahead earlier. */

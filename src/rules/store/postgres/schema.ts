@@ -4,9 +4,9 @@ import type { Connections } from './connection/connections.ts';
 import { QueryRefused } from './connection/failures.ts';
 import { rowsOf } from './connection/statement.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
 /** Oldest format whose releases can use this schema. Releases that know this format or a later one may use it. */
-const OLDEST_USER = 1;
+const OLDEST_USER = 2;
 
 const TABLES = `
   CREATE TABLE floodgate.format (format integer NOT NULL, oldest_user integer NOT NULL);
