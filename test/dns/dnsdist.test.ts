@@ -214,7 +214,7 @@ describe('the dnsdist driver', () => {
       return /floodgate-refuses +([0-9a-f-]{36})/.exec(table)?.[1] ?? `no id: ${table}`;
     };
     rules.set({ ...RULE, rate_sensitivity: 'high' });
-    await says(one, /floodgate-refuses.*Max 50 /);
+    await says(one, /floodgate-refuses.*Max 200 /);
     const id = await setAt();
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     // The remaining node keeps its bucket, because the driver does not send unchanged rules again.

@@ -22,6 +22,8 @@ const PASSED = 0;
 const PAID_UNKNOWN = 9;
 const WOULD_DROP_UNKNOWN = 17;
 const DROPPED_UNKNOWN = 25;
+/** Factor of the rate in zones without an attack, at sensitivity `medium`. */
+const HEADROOM = 3;
 /** The floor of the thresholds; a fifth of the burst is reserved for repeated names. */
 const RATE_PER_SECOND = 100;
 const BURST_FOR_NEW_NAMES = 400;
@@ -100,14 +102,15 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     },
   );
 
-  it('share one bucket', async () => {
+  it('share the two buckets of the account', async () => {
     const all = flooded;
     const startedMs = performance.now();
     const state = await flood(all, 5000);
     const elapsedSeconds = (performance.now() - startedMs) / 1000;
     expect(of(state, PAID_UNKNOWN)).toBeGreaterThanOrEqual(BURST_FOR_NEW_NAMES);
+    // Queries before the attack is detected pay from the bucket for zones without an attack, which has headroom.
     expect(of(state, PAID_UNKNOWN)).toBeLessThanOrEqual(
-      BURST_FOR_NEW_NAMES + 1 + elapsedSeconds * RATE_PER_SECOND,
+      2 * (BURST_FOR_NEW_NAMES + 1) + elapsedSeconds * (1 + HEADROOM) * RATE_PER_SECOND,
     );
     // On a busy machine the rate may be below an attack; such queries count as would drop.
     const limited = of(state, DROPPED_UNKNOWN) + of(state, WOULD_DROP_UNKNOWN);
