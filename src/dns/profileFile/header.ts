@@ -44,6 +44,15 @@ const zone = Type.Object(
     deniesByNoData: Type.Optional(Type.Boolean()),
     nxdomains: Type.Optional(number),
     noDatas: Type.Optional(number),
+    positives: Type.Optional(number),
+    busiestUnknownPerSecond: Type.Optional(number),
+    busiestLearnedPerSecond: Type.Optional(number),
+    unknownHours: Type.Optional(
+      Type.Object(
+        { isMostlyUnknown: Type.Boolean(), hours: Type.Integer({ minimum: 0, maximum: 24 }) },
+        closed,
+      ),
+    ),
     days: Type.Optional(Type.Tuple([word, word])),
   },
   closed,
@@ -74,6 +83,7 @@ export const ProfileHeaderSchema = Type.Object(
           ]),
           { maxItems: MAX_RATES },
         ),
+        servedPerSecond: Type.Optional(number),
         zones: Type.Array(zone, { maxItems: MAX_ZONES }),
         clients: Type.Optional(clients),
       },
