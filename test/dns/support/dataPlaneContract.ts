@@ -11,12 +11,14 @@ import {
   startGuard,
 } from '../../../src/dns/controller/index.ts';
 import type { MakeDataPlane } from '../../../src/dns/dataplane/index.ts';
-import { type DetectorOptions, verdictOf } from '../../../src/dns/detector/index.ts';
+import { verdictOf } from '../../../src/dns/detector/index.ts';
 import { QueryType, questionOf } from '../../../src/dns/protocol/index.ts';
+import type { ZonePolicy } from '../../../src/rules/index.ts';
 import { until } from '../../support/until.ts';
 import { atEnd } from './atEnd.ts';
 import { query, RCODE, type Target, UdpClient } from './dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
+import { zonePolicy } from './zonePolicy.ts';
 
 /** A factory for data planes in front of a server with the zone of `ZONE_TEXT`. */
 export interface PlaneUnderTest {
@@ -33,16 +35,17 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
   async function started(
     zones: readonly string[],
     rules = new TestRules([RULE]),
-    detector: Partial<DetectorOptions> = {},
+    policies: readonly ZonePolicy[] = [],
   ) {
     const { dataPlane, target } = await prepare();
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
     atEnd(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
-    const options = { place: {}, detector, zones: zones.map((name) => ({ name, file })) };
+    const options = { place: {}, zones: zones.map((name) => ({ name, file })) };
+    const zonePolicies = { list: () => policies, onChange: () => () => {} };
     const start = (others: Pick<GuardDependencies, 'rules'> = { rules }): Promise<Guard> =>
-      startGuard(options, { dataPlane, ...others });
+      startGuard(options, { dataPlane, zonePolicies, ...others });
     // A guard that fails to start must release everything for the next one.
     const unreadable = { list: () => Promise.reject(new Error('no rules')), onChange: () => () => {} };
     await expect(start({ rules: unreadable })).rejects.toThrow('no rules');
@@ -106,10 +109,9 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       expect(detector.zones.get(WILDCARD)?.isReported(Date.now())).toBe(false);
     });
 
-    it('limits new names under a wildcard at once if their rate is configured', async () => {
-      const zones = { [WILDCARD]: { ratePerSecond: 10, burst: 20 } };
-      const thresholds = { unknownPerSecond: 1000, accountUnknownPerSecond: 5000, zones };
-      const all = await started([ZONE_NAME], new TestRules([RULE]), { thresholds });
+    it('limits new names under a wildcard at once if a policy sets their rate', async () => {
+      const policy = zonePolicy({ zone: WILDCARD, rate: 10, burst: 20 });
+      const all = await started([ZONE_NAME], new TestRules([RULE]), [policy]);
       await until(
         'the names under the wildcard to be limited',
         async () => (await round(all, WILDCARD)) < ROUND / 2,
