@@ -91,9 +91,11 @@ async function start(
   };
 }
 
-/** Returns the ids of a process and of all its descendants. */
+/** Returns the ids of a process and of all its descendants; none if it has ended. */
 function familyOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const file = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(file)) return [];
+  const children = readFileSync(file, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }
 
