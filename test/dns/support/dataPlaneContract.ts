@@ -68,7 +68,11 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
     client.answers.clear();
     for (let i = 0; i < ROUND; i++, sent++)
       client.send(query(`x${sent}.${parent}`, QueryType.A, 1000 + (sent % 50_000)), target);
-    const known = await client.ask(query(`h7.${ZONE_NAME}`, QueryType.A, 1), target);
+    // On a busy machine, dnsdist may take its only server for down for a second, and answer SERVFAIL.
+    const known = await until('the known name to be answered', async () => {
+      const answer = await client.ask(query(`h7.${ZONE_NAME}`, QueryType.A, 1), target);
+      return answer.rcode !== RCODE.SERVFAIL && answer;
+    });
     expect(known).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
     await client.wait(() => client.answers.size > ROUND, 50);
     return client.answers.size - 1;
