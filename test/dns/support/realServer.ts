@@ -68,6 +68,8 @@ async function start(
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');
   const standStill = (still: boolean): void => {
+    // The id of a process that has ended may belong to another one.
+    if (child.exitCode !== null || child.signalCode !== null) return;
     for (const pid of familyOf(child.pid ?? 0)) process.kill(pid, still ? 'SIGSTOP' : 'SIGCONT');
   };
   const address = { host: LOOPBACK, port };
