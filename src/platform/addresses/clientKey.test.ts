@@ -1,7 +1,7 @@
 import { BlockList, SocketAddress } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientKey } from './clientKey.ts';
+import { clientKey, widerNetworks } from './clientKey.ts';
 
 describe('a client key', () => {
   it.each([
@@ -56,4 +56,14 @@ describe('a client key', () => {
       ),
     );
   });
+});
+
+describe('the networks of a client', () => {
+  it.each([
+    ['192.0.2.7', []],
+    ['', []],
+    ['2001:db8:1:2::/64', ['2001:db8:1:0::/56', '2001:db8:1::/48']],
+    ['2001:db8:1:12ff::/64', ['2001:db8:1:1200::/56', '2001:db8:1::/48']],
+    ['0:0:0:0::/64', ['0:0:0:0::/56', '0:0:0::/48']],
+  ])('of %j are %j', (client, networks) => expect(widerNetworks(client)).toEqual(networks));
 });

@@ -1,6 +1,6 @@
 /** Client addresses, networks, and the keys that identify clients. */
 export { type ClientAddress, clientAddressReader } from './clientAddress.ts';
-export { clientKey } from './clientKey.ts';
+export { clientKey, widerNetworks } from './clientKey.ts';
 export {
   BadNetworkError,
   groupsOf,

@@ -1,11 +1,36 @@
-export interface BudgetLimits {
-  readonly perClient: number;
-  readonly total: number;
+import { widerNetworks } from '../addresses/index.ts';
+
+/** A client of a budget. Its address and its API key count separately. */
+export interface BudgetClient {
+  /** Key of the address from `clientKey`: an IPv4 address or an IPv6 /64 network. */
+  readonly address: string;
+  readonly keyId?: string | undefined;
 }
 
-type Bound = keyof BudgetLimits;
+export interface BudgetLimits {
+  /** Limit for all clients together. */
+  readonly total: number;
+  /** Largest amount that one client may use. */
+  readonly perClient: number;
+  /** Part of what is free that one client may use, so that shares shrink as the budget fills up. Default: no bound. */
+  readonly partOfFree?: number;
+  /** A client may use this amount whatever other clients use, while the total is not reached. Default: 0. */
+  readonly minShare?: number;
+}
 
-/** Counts the use of one resource, such as memory, with a limit per client and a limit for all clients together. */
+/** A limit of a budget: the share of one client, or the total of all clients. */
+export type BudgetBound = 'perClient' | 'total';
+
+/** A name under which use is counted, and the number of shares that it has. */
+interface Account {
+  readonly name: string;
+  readonly shares: number;
+}
+
+/**
+ * Counts the use of one resource, such as memory. A client may use its share: at most `perClient` and `partOfFree` of
+ * what is free, but at least `minShare`. Addresses of an IPv6 /56 together have two shares, those of a /48 four.
+ */
 export class Budget {
   readonly limits: BudgetLimits;
   readonly #used = new Map<string, number>();
@@ -19,29 +44,48 @@ export class Budget {
     return this.#total;
   }
 
-  usedBy(client: string): number {
-    return this.#used.get(client) ?? 0;
+  usedBy({ address }: Pick<BudgetClient, 'address'>): number {
+    return this.#used.get(address) ?? 0;
+  }
+
+  /** Amount that one client may use now, including what it uses already. */
+  get share(): number {
+    const { total, perClient, partOfFree, minShare = 0 } = this.limits;
+    if (partOfFree === undefined) return perClient;
+    return Math.max(minShare, Math.min(perClient, partOfFree * (total - this.#total)));
   }
 
   /** Returns the limit that `amount` more would exceed; undefined if it would exceed neither. */
-  exceededBy(client: string, amount: number): Bound | undefined {
-    const { perClient, total } = this.limits;
-    if (this.usedBy(client) + amount > perClient) return 'perClient';
-    return this.#total + amount > total ? 'total' : undefined;
+  exceededBy(client: BudgetClient, amount: number): BudgetBound | undefined {
+    const { share } = this;
+    for (const { name, shares } of accountsOf(client))
+      if ((this.#used.get(name) ?? 0) + amount > shares * share) return 'perClient';
+    return this.#total + amount > this.limits.total ? 'total' : undefined;
   }
 
   /** Adds `amount` to the use of a client, even above the limits. */
-  charge(client: string, amount: number): void {
-    this.#set(client, this.usedBy(client) + amount);
+  charge(client: BudgetClient, amount: number): void {
+    for (const { name } of accountsOf(client)) {
+      const used = (this.#used.get(name) ?? 0) + amount;
+      if (used === 0) this.#used.delete(name);
+      else this.#used.set(name, used);
+    }
     this.#total += amount;
   }
 
-  release(client: string, amount: number): void {
+  release(client: BudgetClient, amount: number): void {
     this.charge(client, -amount);
   }
 
-  #set(client: string, used: number): void {
-    if (used === 0) this.#used.delete(client);
-    else this.#used.set(client, used);
+  /** Use of a client in shares: that of its key, its address or a network of its address, whichever is greatest. */
+  weightOf(client: BudgetClient): number {
+    return Math.max(...accountsOf(client).map(({ name, shares }) => (this.#used.get(name) ?? 0) / shares));
   }
+}
+
+function accountsOf({ address, keyId }: BudgetClient): Account[] {
+  const accounts: Account[] = [{ name: address, shares: 1 }];
+  for (const [i, name] of widerNetworks(address).entries()) accounts.push({ name, shares: 2 ** (i + 1) });
+  if (keyId !== undefined) accounts.push({ name: `key ${keyId}`, shares: 1 });
+  return accounts;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
-import { Budget, type BudgetLimits } from '../../budgets/index.ts';
+import { Budget, type BudgetClient, type BudgetLimits } from '../../budgets/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 
 const KIB = 1024;
@@ -59,7 +59,7 @@ export class UnfinishedMessages {
    * undefined, and counts nothing, if a limit would be exceeded.
    */
   begin(request: IncomingMessage, bytes: number, evict: () => void): UnfinishedMessage | undefined {
-    const client = clientKey(this.#options.clientAddress(request));
+    const client = { address: clientKey(this.#options.clientAddress(request)) };
     const message = new UnfinishedMessage(this, { client, startedAtMs: this.#nowMs(), evict });
     this.#messages.add(message);
     if (this.charge(message, MESSAGE_BYTES + bytes)) return message;
@@ -72,9 +72,9 @@ export class UnfinishedMessages {
     const budget = this.#budget;
     const { client } = message;
     if (!this.#messages.has(message)) return false;
-    const { perClient, total } = budget.limits;
-    const ofClient = budget.usedBy(client);
-    if (ofClient + bytes > perClient && ofClient > message.bytes) return this.#reject();
+    const { total } = budget.limits;
+    if (budget.exceededBy(client, bytes) === 'perClient' && budget.usedBy(client) > message.bytes)
+      return this.#reject();
     while (budget.total + bytes > total && budget.total > message.bytes) {
       const slowest = this.#slowest();
       if (slowest === undefined) return this.#reject();
@@ -136,7 +136,7 @@ export class UnfinishedMessages {
 }
 
 export class UnfinishedMessage {
-  readonly client: string;
+  readonly client: BudgetClient;
   readonly startedAtMs: number;
   readonly evict: () => void;
   bytes = 0;

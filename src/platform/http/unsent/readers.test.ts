@@ -103,7 +103,7 @@ describe('readers', () => {
     passSeconds(3);
     expect(await cuts('memory')).toBe(1);
     expect(readers.budget.total).toBe(30 * MEGABYTE);
-    expect(readers.budget.usedBy('other')).toBe(20 * MEGABYTE);
+    expect(readers.budget.usedBy({ address: 'other' })).toBe(20 * MEGABYTE);
   });
 
   it('that read are not closed for others', async () => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
-import { Budget } from '../../budgets/index.ts';
+import { Budget, type BudgetBound, type BudgetClient } from '../../budgets/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { Connections } from '../connection.ts';
 import { connectionEvent } from '../connectionEvent.ts';
@@ -34,7 +34,7 @@ type Reason = (typeof REASONS)[number];
 /** Bounds the memory of responses that clients have not received. Closes connections of clients that do not read. */
 export class Readers {
   readonly budget: Budget;
-  readonly clientOf: (request: IncomingMessage) => string;
+  readonly clientOf: (request: IncomingMessage) => BudgetClient;
   readonly #options: ReadersOptions;
   readonly #readers = new Set<Reader>();
   readonly #connections: Connections;
@@ -46,7 +46,7 @@ export class Readers {
   constructor(options: ReadersOptions) {
     const { maxBytes, clientAddress, metrics } = options;
     this.#options = options;
-    this.clientOf = (request) => clientKey(clientAddress(request));
+    this.clientOf = (request) => ({ address: clientKey(clientAddress(request)) });
     this.budget = new Budget({ perClient: Math.floor(maxBytes / 2), total: maxBytes });
     this.#connections = new Connections(metrics);
     this.#cuts = new Counter({
@@ -76,7 +76,7 @@ export class Readers {
   }
 
   /** Returns which memory limit is exhausted, that of the client or the total; undefined if none is. */
-  exceeded(request: IncomingMessage): ReturnType<Budget['exceededBy']> {
+  exceeded(request: IncomingMessage): BudgetBound | undefined {
     // Usually no memory is in use, so the client need not be determined.
     return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
   }
@@ -131,7 +131,7 @@ export class Reader {
   bytes = 0;
   readonly readers: Readers;
   /** The client whose budget is charged. On a proxy's connection, it is the client of the current response. */
-  #client = '';
+  #client: BudgetClient = { address: '' };
   /** Part of `bytes` that waits in the socket and for which `charge` was not called. */
   #unchargedBytes = 0;
   /** Measures how fast the client receives; undefined if nothing waits for the client. */
@@ -171,7 +171,7 @@ export class Reader {
    * Whether `bytes` more would exceed a share of a budget. False if only this connection uses the budget, because a
    * single response has other limits.
    */
-  exceeds(bound: 'perClient' | 'total', bytes: number, share = 1): boolean {
+  exceeds(bound: BudgetBound, bytes: number, share = 1): boolean {
     const { budget } = this.readers;
     const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);
     return used > this.bytes && used + bytes > share * budget.limits[bound];

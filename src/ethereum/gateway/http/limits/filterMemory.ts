@@ -36,18 +36,21 @@ export class FilterMemory {
 
   /** Reserves bytes for a client address. Throws RpcError above the limit per address or in total. */
   take(address: string, bytes: number): Release {
-    const bound = this.#budget.exceededBy(address, bytes);
+    const client = { address };
+    const bound = this.#budget.exceededBy(client, bytes);
     if (bound !== undefined) {
       this.#refused();
-      const used = bound === 'total' ? this.#budget.total : this.#budget.usedBy(address);
-      throw overLimit(WHAT[bound], this.#budget.limits[bound], used + bytes);
+      const { total, share } = this.#budget;
+      const [used, limit] =
+        bound === 'total' ? [total, this.#budget.limits.total] : [this.#budget.usedBy(client), share];
+      throw overLimit(WHAT[bound], limit, used + bytes);
     }
-    this.#budget.charge(address, bytes);
+    this.#budget.charge(client, bytes);
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      this.#budget.release(address, bytes);
+      this.#budget.release(client, bytes);
     };
   }
 }

@@ -149,17 +149,18 @@ export class Filters {
     if (filter === undefined) return;
     filter.waiting.push(text);
     filter.waitingBytes += text.length;
-    this.#waiting.charge(filter.address, text.length);
-    if (this.#waiting.usedBy(filter.address) > this.#waiting.limits.perClient) this.uninstall(id);
+    this.#waiting.charge(filter, text.length);
+    if (this.#waiting.usedBy(filter) > this.#waiting.share) this.uninstall(id);
     while (this.#waiting.total > this.#waiting.limits.total) this.#evict();
   }
 
   #evict(): void {
     let worst = '';
     let most = -1;
-    for (const [id, { address, waitingBytes }] of this.#filters) {
+    for (const [id, filter] of this.#filters) {
+      const { waitingBytes } = filter;
       // Ranks filters by the waiting bytes of their client, then by their own, whose term is below 1.
-      const rank = this.#waiting.usedBy(address) + waitingBytes / (2 * this.#waiting.total);
+      const rank = this.#waiting.usedBy(filter) + waitingBytes / (2 * this.#waiting.total);
       if (waitingBytes === 0 || rank <= most) continue;
       [worst, most] = [id, rank];
     }
@@ -167,7 +168,7 @@ export class Filters {
   }
 
   #forget(filter: Filter): void {
-    this.#waiting.release(filter.address, filter.waitingBytes);
+    this.#waiting.release(filter, filter.waitingBytes);
     filter.waiting = [];
     filter.waitingBytes = 0;
   }
