@@ -13,9 +13,9 @@ import {
 import {
   BlockMismatchError,
   blockRewards,
+  chainRulesOf,
   checkBlock,
   chooseTraceMethod,
-  forkScheduleOf,
   fromCallTracer,
   fromFlatCallTracer,
   parseHeader,
@@ -124,17 +124,16 @@ function unlessRefused(read: () => void): void {
 
 /** Traces that pass all checks are stored, and read back from the store unchanged. */
 function checkTraces({ chain, block, method, answer }: Exchange, json: JsonWriter): void {
-  const schedule = forkScheduleOf(typeof chain === 'number' ? chain : 1);
+  const rules = chainRulesOf(typeof chain === 'number' ? chain : 1);
   const header = parseHeader(block);
   const transactions = parseTransactions(block);
   const traces =
     method === 'callTracer'
-      ? fromCallTracer({ header, transactions }, answer, schedule)
+      ? fromCallTracer({ header, transactions }, answer, rules)
       : method === 'flatCallTracer'
-        ? fromFlatCallTracer({ header, transactions }, answer, schedule)
+        ? fromFlatCallTracer({ header, transactions }, answer, rules)
         : parseTraceBlock(answer);
-  if (method === 'callTracer' || method === 'flatCallTracer')
-    traces.push(...blockRewards(header, [], schedule));
+  if (method === 'callTracer' || method === 'flatCallTracer') traces.push(...blockRewards(header, [], rules));
   checkBlock(header, traces);
   const text = JSON.stringify(traces);
   if (traces.length < MAX_TRACES_PER_BLOCK) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   blockRewards,
+  type ChainRules,
+  chainRulesOf,
   checkBlock,
   type Fork,
-  type ForkSchedule,
   type ForkStart,
   type FullHeader,
-  forkScheduleOf,
   fromCallTracer,
   fromFlatCallTracer,
   parseHeader,
@@ -60,14 +60,14 @@ const CONFIG_NAMES: ReadonlyArray<readonly [Fork, string]> = [
   ['cancun', 'cancunTime'],
 ];
 
-function scheduleOf(config: Json): ForkSchedule {
+function rulesOf(config: Json): ChainRules {
   const starts: Partial<Record<Fork, ForkStart>> = {};
   for (const [fork, name] of CONFIG_NAMES) {
     const start = config[name];
     if (typeof start === 'number')
       starts[fork] = name.endsWith('Time') ? { timestamp: start } : { block: start };
   }
-  return { starts, minedRewards: false };
+  return { ...chainRulesOf(1), starts, rewards: 'optional' };
 }
 
 /** A fixture of go-ethereum's tracer tests: one transaction of a block. */
@@ -84,15 +84,15 @@ function tracesOf(fixture: Fixture): Trace[] {
   const [number, timestamp] = [hex(Number(context.number)), hex(Number(context.timestamp))];
   const block = header({ number, timestamp, transactions: [hash('7a')] });
   const place = { blockHash: block.hash, blockNumber: block.number, transactionHash: hash('7a') };
-  const schedule = scheduleOf(genesis.config);
+  const rules = rulesOf(genesis.config);
   const isFlat = Array.isArray(result);
   // The fixtures lack the position of the frames in the chain, which a node returns.
   const frames = isFlat ? result.map((frame: Json) => ({ ...frame, ...place, transactionPosition: 0 })) : [];
   const root = (isFlat ? frames[0] : result) as Json;
   const transactions = parseTransactions({ transactions: [transactionOf(root, hash('7a'))] });
   const traces = isFlat
-    ? fromFlatCallTracer({ header: block, transactions }, [{ result: frames }], schedule)
-    : fromCallTracer({ header: block, transactions }, [{ result }], schedule);
+    ? fromFlatCallTracer({ header: block, transactions }, [{ result: frames }], rules)
+    : fromCallTracer({ header: block, transactions }, [{ result }], rules);
   checkBlock(block, traces);
   return traces;
 }
@@ -176,7 +176,7 @@ describe('mainnet blocks with recorded answers of Parity and geth', () => {
       miner: rewards[0]?.action.author,
       transactions: hashes,
     });
-    const schedule = forkScheduleOf(1);
+    const rules = chainRulesOf(1);
     const suicides = parity.result
       .filter(({ type }) => type === 'suicide')
       .map(({ action }) => action as Json);
@@ -185,13 +185,9 @@ describe('mainnet blocks with recorded answers of Parity and geth', () => {
       transactions: roots.map((root, i) => transactionOf(root, hashes[i])),
     });
     const results = roots.map((result) => ({ result }));
-    const frames = fromCallTracer({ header: block, transactions }, results, schedule);
+    const frames = fromCallTracer({ header: block, transactions }, results, rules);
     const uncles = rewards.slice(1).map((reward) => uncleOf(reward, block));
-    const mined = blockRewards(
-      { ...block, uncleHashes: uncles.map((uncle) => uncle.hash) },
-      uncles,
-      schedule,
-    );
+    const mined = blockRewards({ ...block, uncleHashes: uncles.map((uncle) => uncle.hash) }, uncles, rules);
     const traces = [...frames, ...mined];
     checkBlock(block, traces);
     expect(traces.map(asIn2017)).toEqual(expected.map(asIn2017));
@@ -234,7 +230,7 @@ describe('Erigon answers to debug_traceBlock', () => {
     const transactions = parseTransactions({
       transactions: results.map(({ result }, i) => transactionOf(result, hashes[i])),
     });
-    const traces = fromCallTracer({ header: block, transactions }, results, forkScheduleOf(1));
+    const traces = fromCallTracer({ header: block, transactions }, results, chainRulesOf(1));
     checkBlock(block, traces);
     expect(traces).toHaveLength(1758 - 45);
   });
@@ -253,7 +249,7 @@ describe('Erigon answers to debug_traceBlock', () => {
       const transactions = parseTransactions({
         transactions: roots.map((root, i) => transactionOf(root, hashes[i])),
       });
-      const traces = fromFlatCallTracer({ header: block, transactions }, result, forkScheduleOf(1));
+      const traces = fromFlatCallTracer({ header: block, transactions }, result, chainRulesOf(1));
       checkBlock(block, traces);
       const sent = result.flatMap(({ result: frames }) => frames as Json[]);
       const neverRan = sent.filter(({ error }) => error === 'insufficient balance for transfer');
@@ -290,7 +286,7 @@ describe('rewards of mined blocks', () => {
       });
       const uncles = ofUncles.map((reward) => uncleOf(reward, block));
       const withUncles = { ...block, uncleHashes: uncles.map((uncle) => uncle.hash) };
-      expect(blockRewards(withUncles, uncles, forkScheduleOf(1))).toEqual([own, ...ofUncles]);
+      expect(blockRewards(withUncles, uncles, chainRulesOf(1))).toEqual([own, ...ofUncles]);
     }
     expect(byBlock.size).toBeGreaterThan(30);
   });

@@ -41,9 +41,21 @@ describe('floodgate doctor and floodgate export', () => {
     expect(stdout).toMatch(/can be indexed from\n {2}Client: anvil\//);
     expect(stdout).toMatch(/Traces: trace_block: works\n {2}Traces: callTracer: works/);
     expect(stdout).toMatch(/flatCallTracer: unexpected result/);
+    expect(stdout).toMatch(/Rules: not a listed network, .*gas of root frames from tracers is not exact/);
     expect(stdout).toContain('Reach: back to block 1');
     expect(stdout + stderr).not.toMatch(/hidden/);
     expect(status).toBe(0);
+  });
+
+  test.each([
+    { chainId: 137, usable: true, line: 'A state-sync transaction has frames if a node traces it' },
+    { chainId: 324, usable: false, line: 'zkSync Era cannot be indexed' },
+  ])('doctor names the rules of chain $chainId before anything is indexed', async ({ chainId, usable, line }) => {
+    const other = await startAnvil({ extraArgs: ['--chain-id', String(chainId)] });
+    const { status, stdout } = await run(['doctor', '--upstream', other.url]);
+    await other.stop();
+    expect(stdout).toContain(`Rules: ${line}`);
+    expect(status).toBe(usable ? 0 : 1);
   });
 
   test('doctor reports an unreachable node and exits with 1', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  chainRulesOf,
   checkBlock,
-  forkScheduleOf,
   fromCallTracer,
   fromFlatCallTracer,
   parseHeader,
@@ -89,7 +89,7 @@ describe.skipIf(binary === undefined)(
           const traces = convert(
             { header, transactions: parseTransactions(answers.block) },
             answer,
-            forkScheduleOf(DEVELOPMENT_CHAIN),
+            chainRulesOf(DEVELOPMENT_CHAIN),
           );
           checkBlock(header, traces);
           return traces;

@@ -6,6 +6,9 @@ import { PooledSource } from './pooledSource.ts';
 
 const hash = (text: string) => `0x${text.padStart(64, '0')}` as Hash; // 32 bytes of lower-case hex
 const MINER = `0x${'ee'.repeat(20)}`;
+const NOBODY = `0x${'00'.repeat(20)}`;
+const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe';
+const STATE_RECEIVER = '0x0000000000000000000000000000000000001001';
 const TOO_LARGE = 1024 * 1024 * 1024 + 1;
 
 interface Call {
@@ -27,6 +30,8 @@ class ReportedNode {
   lies = false;
   /** Reward of each block in wei; undefined if blocks are not mined. */
   rewardWei: bigint | undefined;
+  /** Whether each block has a state sync of Polygon, and whether the node lists its root frame. */
+  stateSync: 'traced' | 'untraced' | undefined;
   /** Blocks that the node does not trace, with the fault that it produces instead. */
   readonly failsAt = new Map<number, 'error' | 'lie' | 'status' | 'too large' | 'busy'>();
   /** Number of trace requests for each block. */
@@ -80,6 +85,7 @@ class ReportedNode {
     if (method === 'eth_chainId') return `0x${this.chainId.toString(16)}`;
     if (method === 'trace_block') {
       const lies = this.lies || this.failsAt.get(Number(which)) === 'lie';
+      if (this.stateSync === 'traced') return [this.#stateSyncFrame(Number(which))];
       return lies ? [{ type: 'call' }] : this.#rewards(Number(which));
     }
     if (method !== 'eth_getBlockByNumber') return undefined;
@@ -101,6 +107,32 @@ class ReportedNode {
     return [{ action, ...place, result: null, type: 'reward' }];
   }
 
+  #stateSyncFrame(blockNumber: number): object {
+    const action = {
+      callType: 'call',
+      from: SYSTEM,
+      to: STATE_RECEIVER,
+      gas: '0x0',
+      input: '0x',
+      value: '0x0',
+    };
+    return {
+      ...{ action, result: { gasUsed: '0x0', output: '0x' }, type: 'call', subtraces: 0, traceAddress: [] },
+      ...{
+        blockHash: this.#hashOf(blockNumber),
+        blockNumber,
+        transactionHash: hash('5'),
+        transactionPosition: 0,
+      },
+    };
+  }
+
+  #transactions(number: number): unknown[] {
+    if (this.stateSync !== undefined)
+      return [{ hash: hash('5'), from: NOBODY, to: NOBODY, gas: '0x0', value: '0x0', input: '0x' }];
+    return this.isTooLarge || this.failsAt.get(number) === 'too large' ? [hash('7')] : [];
+  }
+
   #block(number: number | undefined): object | null {
     if (number === undefined || number > this.head) return null;
     return {
@@ -111,7 +143,7 @@ class ReportedNode {
       difficulty: this.rewardWei === undefined ? '0x0' : '0x1',
       gasUsed: '0x0',
       miner: MINER,
-      transactions: this.isTooLarge || this.failsAt.get(number) === 'too large' ? [hash('7')] : [],
+      transactions: this.#transactions(number),
       uncles: [],
       // An unknown member disables the check of the block hash.
       somethingNew: true,
@@ -172,6 +204,21 @@ describe('PooledSource', () => {
     nodes[1].rewardWei = 5n * 10n ** 18n;
     expect((await source.block(3))?.traces).toMatchObject([{ action: { value: '0x4563918244f40000' } }]);
     expect(log).toEqual(['n0 block 3: nonsense']);
+  });
+
+  it('asks another node for the frames of a state sync, and accepts the block without them if no node has them', async () => {
+    const { nodes, source, log } = await sourceOf(2, (...all) => {
+      for (const node of all) Object.assign(node, { chainId: 137, stateSync: 'untraced' });
+    });
+    expect(await source.block(3)).toMatchObject({ header: { transactionHashes: [hash('5')] }, traces: [] });
+    expect(nodes.map(({ traced }) => traced.get(3))).toEqual([1, 1]);
+    nodes[1].stateSync = 'traced';
+    expect((await source.block(3))?.traces).toMatchObject([
+      { action: { from: SYSTEM }, transactionHash: hash('5') },
+    ]);
+    nodes[1].isDown = true;
+    expect((await source.block(3))?.traces).toEqual([]);
+    expect(log).toEqual(['n1 block 3: unreachable']);
   });
 
   interface Outcome {

@@ -96,10 +96,14 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     const trusted = this.#pool.ingestOrder(blockNumber);
     const notAsked = new Set(trusted);
     const failed = new Map<UpstreamNode, BlockTraceError>();
+    let withoutFrames: TracedBlock | undefined;
     const ask = async (traces: NodeTraces, node: UpstreamNode) => {
       const block = await traces.block(blockNumber, span);
       if (block === undefined) notAsked.delete(node);
-      else {
+      else if (block.lacksFrames === true) {
+        withoutFrames ??= block;
+        return undefined;
+      } else {
         this.#attempts.forget(blockNumber);
         // An empty block proves nothing, because a node with a broken tracer returns empty blocks too.
         if (block.header.transactionHashes.length > 0) this.#attempts.traced(node, blockNumber);
@@ -121,9 +125,10 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     const nodes = this.#attempts.inOrder(blockNumber, trusted);
     try {
       const block = await this.#firstOf(nodes, { what: `block ${blockNumber}`, ask, failed: noted });
-      return block ?? (await verdict());
+      return block ?? withoutFrames ?? (await verdict());
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
+      if (withoutFrames !== undefined) return withoutFrames;
       const unavailable = await verdict();
       if (unavailable !== undefined) return unavailable;
       throw error;

@@ -103,7 +103,11 @@ const anySuicide = () =>
 
 const anyReward = () =>
   fc
-    .record({ author: anyAddress(), rewardType: fc.constantFrom('block', 'uncle'), value: anyQuantity() })
+    .record({
+      author: anyAddress(),
+      rewardType: fc.constantFrom('block', 'uncle', 'external'),
+      value: anyQuantity(),
+    })
     .map((action) =>
       inOrder({
         action,

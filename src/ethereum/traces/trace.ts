@@ -19,7 +19,8 @@ export type Data = string & { readonly __brand: 'Data' };
 
 export type CallType = 'call' | 'callcode' | 'delegatecall' | 'staticcall';
 export type CreationMethod = 'create' | 'create2';
-export type RewardType = 'block' | 'uncle';
+/** Kind of a reward: of the block's miner, of an uncle's miner, or from a contract (Gnosis). */
+export type RewardType = 'block' | 'uncle' | 'external';
 
 /** Position of a trace: its block, its transaction (null for a reward) and its path in the call tree. */
 export interface Placement {

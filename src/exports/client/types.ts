@@ -190,7 +190,7 @@ export interface SuicideTrace {
 export interface RewardTrace {
   readonly action: {
     readonly author: Hex;
-    readonly rewardType: 'block' | 'uncle';
+    readonly rewardType: 'block' | 'uncle' | 'external';
     readonly value: Hex;
   };
   readonly blockHash: Hex;

@@ -2,17 +2,7 @@
  * Entry point of `floodgate/traces`. Converts the responses of an Ethereum node for one block to complete, verified
  * traces in the format of Parity's `trace_block` (docs/reference/trace-filter.md). It sends no requests.
  */
-import {
-  blockRewards,
-  checkBlock,
-  checkedRewards,
-  forkScheduleOf,
-  fromCallTracer,
-  fromFlatCallTracer,
-  parseHeader,
-  parseTraceBlock,
-  parseTransactions,
-} from '../../ethereum/traces/convert/index.ts';
+import { chainRulesOf, convertBlock, parseHeader } from '../../ethereum/traces/convert/index.ts';
 import type { Trace } from '../../ethereum/traces/index.ts';
 
 export { BlockMismatchError, TraceFormatError } from '../../ethereum/traces/convert/index.ts';
@@ -36,7 +26,10 @@ export type TraceMethod = 'trace_block' | 'callTracer' | 'flatCallTracer';
 
 /** A node's responses for one block. Each value is the parsed `result` of a response. */
 export interface NodeAnswers {
-  /** Result of `eth_getBlockByHash` or `eth_getBlockByNumber`. The two tracers require full transaction objects. */
+  /**
+   * Result of `eth_getBlockByHash` or `eth_getBlockByNumber`. The two tracers, and `trace_block` on Polygon, require full
+   * transaction objects.
+   */
   readonly block: unknown;
   /** Result of the request that `method` names. Do not use it afterwards: the returned traces share parts of it. */
   readonly traces: unknown;
@@ -62,18 +55,6 @@ export interface BlockTracesOptions {
  */
 export function blockTraces(answers: NodeAnswers, { method, chainId }: BlockTracesOptions): Trace[] {
   const header = parseHeader(answers.block);
-  const schedule = forkScheduleOf(chainId);
   const uncles = (answers.uncles ?? []).map(parseHeader);
-  let traces: Trace[];
-  if (method === 'trace_block') {
-    traces = checkedRewards({ header, uncles }, parseTraceBlock(answers.traces), schedule);
-  } else {
-    const convert = method === 'callTracer' ? fromCallTracer : fromFlatCallTracer;
-    traces = [
-      ...convert({ header, transactions: parseTransactions(answers.block) }, answers.traces, schedule),
-      ...blockRewards(header, uncles, schedule),
-    ];
-  }
-  checkBlock(header, traces);
-  return traces;
+  return convertBlock({ ...answers, header, uncles }, method, chainRulesOf(chainId)).traces;
 }

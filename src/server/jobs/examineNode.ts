@@ -1,5 +1,6 @@
 import { ASSUMED_FINAL_DEPTH } from '../../ethereum/ingest/index.ts';
 import { NodeClient, NodeError, NodeTraces, probeTraceMethods } from '../../ethereum/nodes/index.ts';
+import type { ChainRules } from '../../ethereum/traces/convert/index.ts';
 
 /** Maximum number of blocks below the head that are tried if the node cannot trace its head. */
 const MAX_BLOCKS_BELOW_HEAD = 4;
@@ -55,11 +56,20 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
       ? `Finality: not reported. Blocks ${ASSUMED_FINAL_DEPTH} below the head count as final`
       : `Finality: block ${finalized.number} is final${safe === undefined ? '' : `, ${safe.number} is safe`}`,
   );
+  const rules = await traces.chainRules();
+  lines.push(...rulesLines(rules));
+  if (rules.unsupported !== undefined) return false;
   const { method: traceMethod, remarks } = await probeTraceMethods(client, { all: true });
   for (const remark of remarks) lines.push(`Traces: ${remark}`);
   if (traceMethod === 'none') {
     lines.push(
       'No traces: Floodgate cannot index from this node. docs/reference/nodes.md lists the options to enable.',
+    );
+    return false;
+  }
+  if (rules.rewards === 'node' && traceMethod !== 'trace_block') {
+    lines.push(
+      `Floodgate cannot index from this node: only trace_block lists the rewards of ${rules.name}. Use Nethermind or Erigon`,
     );
     return false;
   }
@@ -81,6 +91,17 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
       : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied (docs/reference/nodes.md). Everything else is exact',
   );
   return true;
+}
+
+/** Returns lines with the rules of the chain, and with what they cannot make exact. */
+function rulesLines({ name, areForksAssumed, rewards, remarks, unsupported }: ChainRules): string[] {
+  if (unsupported !== undefined) return [`Rules: ${unsupported}`];
+  const assumed = areForksAssumed
+    ? ", with Ethereum's forks up to Osaka from block 0 on. If they differ, gas of root frames from tracers is not exact"
+    : '';
+  const unverified =
+    rewards === 'optional' ? ['Rules: rewards are stored as the node lists them, and not verified'] : [];
+  return [`Rules: ${name}${assumed}`, ...remarks.map((remark) => `Rules: ${remark}`), ...unverified];
 }
 
 /** Returns the reason why a node does not return a block with its traces; undefined if it returns the block. */

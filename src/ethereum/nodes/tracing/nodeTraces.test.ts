@@ -116,6 +116,18 @@ describe('a block of a node', () => {
     expect(await source.block(7)).toMatchObject({ traces: [{ action: { value: '0x7' } }] });
   });
 
+  it.each([
+    [100, 'only trace_block lists the rewards of Gnosis'],
+    [324, 'zkSync Era cannot be indexed'],
+  ])('of chain %i is rejected from a node with tracers only: %s', async (chainId, message) => {
+    const source = await sourceOf((method, [number]) => {
+      if (method === 'eth_getBlockByNumber') return header(number === 'latest' ? '0x9' : number);
+      return method === 'debug_traceBlockByHash' ? [] : undefined;
+    }, chainId);
+    await expect(source.block(7)).rejects.toThrow(message);
+    await expect(source.canTrace(7)).rejects.toThrow(message);
+  });
+
   const ofBlock = reward('block', 5n * ETHER + (5n * ETHER) / 32n);
   const ofUncle = reward('uncle', (5n * ETHER * 6n) / 8n, UNCLE.miner);
 

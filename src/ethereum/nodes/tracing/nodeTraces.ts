@@ -1,18 +1,14 @@
 import type { Span } from '../../../platform/spans/index.ts';
 import {
+  type BlockAnswers,
   BlockMismatchError,
-  blockRewards,
-  checkBlock,
-  checkedRewards,
-  type ForkSchedule,
+  type ChainRules,
+  chainRulesOf,
+  convertBlock,
   type FullHeader,
-  forkScheduleOf,
-  fromCallTracer,
-  fromFlatCallTracer,
   parseHeader,
-  parseTraceBlock,
-  parseTransactions,
   TraceFormatError,
+  type TraceMethod,
 } from '../../traces/convert/index.ts';
 import type { BlockHeader, ChainIdentity, Hash } from '../../traces/index.ts';
 import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
@@ -45,7 +41,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   readonly #node: NodeClient;
   readonly #method: TraceMethodDetector;
   readonly #limits: TraceLimits;
-  #schedule: ForkSchedule | undefined;
+  #rules: ChainRules | undefined;
 
   constructor(node: NodeClient, options: NodeTracesOptions = {}) {
     const { onMethodFound = () => undefined, limits = DEFAULT_TRACE_LIMITS } = options;
@@ -87,7 +83,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   async block(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {
     const node = span === undefined ? this.#node : this.#node.withSpan(span);
     // The genesis block has no transactions, and geth's tracers reject it.
-    const method = blockNumber === 0 ? 'none' : await this.#method.current();
+    const method = blockNumber === 0 ? 'none' : await this.#methodInUse();
     try {
       return method === 'trace_block'
         ? await this.#parityBlock(node, blockNumber)
@@ -102,7 +98,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
 
   /** Returns true if the node can trace the block. The block may be empty. Rejects with NodeError. */
   async canTrace(blockNumber: number): Promise<boolean> {
-    const method = await this.#method.current();
+    const method = await this.#methodInUse();
     const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), false);
     if (block === null) return false;
     const { hash } = this.#headerOf(blockNumber, block);
@@ -135,7 +131,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
 
   async #parityBlock(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
     const calls: readonly NodeCall[] = [
-      ['eth_getBlockByNumber', hex(blockNumber), false],
+      ['eth_getBlockByNumber', hex(blockNumber), await this.#needsTransactions()],
       ['trace_block', hex(blockNumber)],
     ];
     try {
@@ -143,45 +139,30 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
       const block = resultOf('eth_getBlockByNumber', answers[0]);
       if (block === null) return undefined;
       const header = this.#headerOf(blockNumber, block);
-      return await this.#parityTraces(node, header, resultOf('trace_block', answers[1]));
+      // Some nodes return null for a block without transactions and rewards.
+      const traces = resultOf('trace_block', answers[1]) ?? [];
+      return await this.#converted(node, { header, block, traces }, 'trace_block');
     } catch (error) {
       if (!isTooLargeAtOnce(error)) throw error;
       return this.#parityBlockByTransaction(node, blockNumber);
     }
   }
 
-  async #parityTraces(node: NodeCalls, header: FullHeader, answer: unknown): Promise<TracedBlock> {
-    const schedule = await this.#forkSchedule();
-    const uncles = schedule.minedRewards && header.difficulty > 0n ? await unclesOf(node, header) : [];
-    return this.#checked(() => {
-      // Some nodes return null for a block without transactions and rewards.
-      const sent = parseTraceBlock(answer ?? []);
-      const traces = checkedRewards({ header, uncles: uncles.map(parseHeader) }, sent, schedule);
-      checkBlock(header, traces);
-      return { header, traces };
-    });
-  }
-
   /** Reads the traces of each transaction. `trace_transaction` returns no rewards, so these are computed. */
   async #parityBlockByTransaction(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
-    const block = await node.call('eth_getBlockByNumber', hex(blockNumber), false);
+    const block = await node.call('eth_getBlockByNumber', hex(blockNumber), await this.#needsTransactions());
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
-    const schedule = await this.#forkSchedule();
-    if (header.difficulty > 0n && !schedule.minedRewards)
+    const { rewards } = await this.chainRules();
+    if (rewards === 'node' || (header.difficulty > 0n && rewards === 'optional'))
       throw new NodeError(
         'oversized',
         `${this.#what(blockNumber)}: the traces are too large for one response, and only trace_block returns the block's rewards`,
       );
     const calls = header.transactionHashes.map((hash): NodeCall => ['trace_transaction', hash]);
     const answers = await this.#byTransaction(node, blockNumber, calls);
-    const uncles = await unclesOf(node, header);
-    return this.#checked(() => {
-      const frames = parseTraceBlock(answers.flatMap((answer) => answer ?? []));
-      const traces = [...frames, ...blockRewards(header, uncles.map(parseHeader), schedule)];
-      checkBlock(header, traces);
-      return { header, traces };
-    });
+    const traces = answers.flatMap((answer) => answer ?? []);
+    return this.#converted(node, { header, block, traces }, 'trace_transaction');
   }
 
   /** Reads traces with geth's tracers, by block hash: header and traces match even during a reorganisation. */
@@ -193,19 +174,24 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const block = await node.call('eth_getBlockByNumber', hex(blockNumber), true);
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
-    const [answer, uncles, schedule] = await Promise.all([
-      method === 'none' || header.transactionHashes.length === 0 ? [] : this.#tracedBy(node, header, method),
-      unclesOf(node, header),
-      this.#forkSchedule(),
-    ]);
+    if (method === 'none') return { header, traces: [] };
+    const isEmpty = header.transactionHashes.length === 0;
+    const traces = isEmpty ? [] : await this.#tracedBy(node, header, method);
+    return this.#converted(node, { header, block, traces }, method);
+  }
+
+  async #converted(
+    node: NodeCalls,
+    answers: Omit<BlockAnswers, 'uncles'>,
+    method: TraceMethod | 'trace_transaction',
+  ): Promise<TracedBlock> {
+    const { header } = answers;
+    const rules = await this.chainRules();
+    const uncles =
+      rules.rewards === 'scheduled' && header.difficulty > 0n ? await unclesOf(node, header) : [];
     return this.#checked(() => {
-      const transactions = method === 'none' ? [] : parseTransactions(block);
-      const convert = method === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
-      const frames = convert({ header, transactions }, answer, schedule);
-      const rewards = blockRewards(header, uncles.map(parseHeader), schedule);
-      const traces = [...frames, ...rewards];
-      checkBlock(header, traces);
-      return { header, traces };
+      const converted = convertBlock({ ...answers, uncles: uncles.map(parseHeader) }, method, rules);
+      return { header, ...converted };
     });
   }
 
@@ -236,9 +222,27 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
 
   #what = (blockNumber: number): string => `${this.#node.host}, block ${blockNumber}`;
 
-  async #forkSchedule(): Promise<ForkSchedule> {
-    this.#schedule ??= forkScheduleOf((await askChain(this.#node)).chainId);
-    return this.#schedule;
+  /** Returns the trace method of the node. Rejects with NodeError if it does not suffice for the chain. */
+  async #methodInUse(): Promise<TraceMethod> {
+    const { name, unsupported, rewards } = await this.chainRules();
+    if (unsupported !== undefined) throw new NodeError('refused', `${this.#node.host}: ${unsupported}`);
+    const method = await this.#method.current();
+    if (rewards !== 'node' || method === 'trace_block') return method;
+    throw new NodeError(
+      'refused',
+      `${this.#node.host} has no trace_block, and only trace_block lists the rewards of ${name}; use Nethermind or Erigon`,
+    );
+  }
+
+  /** Returns the rules of the node's chain. Rejects with NodeError. */
+  async chainRules(): Promise<ChainRules> {
+    this.#rules ??= chainRulesOf((await askChain(this.#node)).chainId);
+    return this.#rules;
+  }
+
+  /** Whether blocks are needed with whole transactions, because the chain has transactions of the network. */
+  async #needsTransactions(): Promise<boolean> {
+    return (await this.chainRules()).systemTransaction !== undefined;
   }
 
   #headerOf(blockNumber: number, block: unknown): FullHeader {

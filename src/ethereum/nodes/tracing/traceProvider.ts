@@ -7,6 +7,8 @@ export interface TracedBlock {
   readonly traces: readonly Trace[];
   /** Reason why no node can trace the block; `traces` is then empty. Default: the block was traced. */
   readonly unavailable?: TraceFailure;
+  /** Whether a transaction of the network has no frames, which another node may list. Default: false. */
+  readonly lacksFrames?: boolean;
 }
 
 /**

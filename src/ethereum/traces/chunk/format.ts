@@ -41,7 +41,7 @@ export const TRANSACTION_BYTES = HASH_BYTES + 4;
 export const TRACE_TYPES = ['call', 'create', 'suicide', 'reward'] as const;
 export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as const;
 export const CREATION_METHODS = [undefined, 'create', 'create2'] as const;
-export const REWARD_TYPES = ['block', 'uncle'] as const;
+export const REWARD_TYPES = ['block', 'uncle', 'external'] as const;
 
 /** First byte of a record: bits 0 and 1 are the type, bits 2 to 5 flags, bits 6 and 7 for example the call type. */
 export const TYPE_MASK = 0b11;

@@ -1,4 +1,4 @@
-import type { Placement, Quantity } from '../index.ts';
+import type { Address, Placement, Quantity } from '../index.ts';
 import { countUpTo, listUpTo } from './json/readJson.ts';
 
 /** Maximum length of a trace address: 1,024 calls below the root, and one call that fails because it is too deep. */
@@ -9,6 +9,8 @@ export const asFrameList = listUpTo(MAX_FRAMES);
 export const asFrameCount = countUpTo(MAX_FRAMES);
 
 export const ZERO = '0x0' as Quantity; // canonical zero
+/** Zero address. No contract has this address, so it cannot be that of a destroyed contract. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // 20 bytes of lower-case hex
 
 /** Position of a frame in its block. Unlike a reward, a frame belongs to a transaction. */
 export interface FramePlacement extends Placement {

@@ -217,9 +217,9 @@ function creationMethod(value: unknown, place: ParseContext): CreationMethod | u
 }
 
 function rewardType(value: unknown, place: ParseContext): RewardType {
-  if (value === 'block' || value === 'uncle') return value;
+  if (value === 'block' || value === 'uncle' || value === 'external') return value;
   throw new TraceFormatError(place, 'action.rewardType', {
-    expected: 'block, uncle or withdrawal',
+    expected: 'block, uncle, external or withdrawal',
     got: value,
   });
 }

@@ -1,7 +1,7 @@
 /** For tests: random call trees in the forms that nodes send, and the traces to which they must be converted. */
 import fc from 'fast-check';
 import type { Trace } from '../index.ts';
-import { forkScheduleOf } from './forks.ts';
+import { chainRulesOf } from './chains/chainRulesOf.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTransactions } from './parseTransactions.ts';
 
@@ -191,7 +191,7 @@ function actionAndResult({ opcode, value, to, failure }: Frame, id: number): obj
   return { action, result: { gasUsed: '0x14', ...(isCreation && { address: address(to), code: '0x' }) } };
 }
 
-export const schedule = forkScheduleOf(1_337);
+export const rules = chainRulesOf(1_337);
 
 /**
  * Returns a block with its transactions in the form that a node sends. The gas limit of a transaction follows from

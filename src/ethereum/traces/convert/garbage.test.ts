@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BlockMismatchError } from './check/blockMismatchError.ts';
 import { checkBlock } from './check/checkBlock.ts';
 import { chooseTraceMethod } from './chooseTraceMethod.ts';
-import { anyBlock, blockOf, flat, nested, numbered, schedule } from './frameTree.arbitrary.ts';
+import { anyBlock, blockOf, flat, nested, numbered, rules } from './frameTree.arbitrary.ts';
 import { fromCallTracer } from './geth/fromCallTracer.ts';
 import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 import { TraceFormatError } from './json/traceFormatError.ts';
@@ -64,8 +64,8 @@ describe('malformed responses', () => {
           path,
           junk,
         );
-        bearsIt(() => checkBlock(header, fromCallTracer({ header, transactions }, nestedAnswer, schedule)));
-        bearsIt(() => checkBlock(header, fromFlatCallTracer({ header, transactions }, flatAnswer, schedule)));
+        bearsIt(() => checkBlock(header, fromCallTracer({ header, transactions }, nestedAnswer, rules)));
+        bearsIt(() => checkBlock(header, fromFlatCallTracer({ header, transactions }, flatAnswer, rules)));
         bearsIt(() => checkBlock(header, parseTraceBlock(list)));
         bearsIt(() =>
           chooseTraceMethod({

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../index.ts';
+import type { ChainRules } from './chains/chainRules.ts';
+import { chainRulesOf } from './chains/chainRulesOf.ts';
 import { checkBlock } from './check/checkBlock.ts';
-import { type ForkSchedule, forkScheduleOf } from './forks.ts';
 import { fromCallTracer } from './geth/fromCallTracer.ts';
 import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 import { parseHeader } from './parseHeader.ts';
@@ -28,23 +29,23 @@ const root: Json = {
 };
 const child: Json = { ...root, from: BOB, gas: '0x1000', gasUsed: '0x64', value: '0x0' };
 
-const anySchedule = forkScheduleOf(31_337);
-const underByzantium: ForkSchedule = { starts: { byzantium: { block: 0 } }, minedRewards: false };
+const anyRules = chainRulesOf(31_337);
+const underByzantium: ChainRules = { ...anyRules, starts: { byzantium: { block: 0 } } };
 
 /** Returns the traces of a block with one transaction for each root frame. */
 function traced(
   roots: readonly Json[],
   {
-    schedule = anySchedule,
+    rules = anyRules,
     transaction = {},
     block = {},
-  }: { schedule?: ForkSchedule; transaction?: Json; block?: Json } = {},
+  }: { rules?: ChainRules; transaction?: Json; block?: Json } = {},
 ): Trace[] {
   const hashes = roots.map((_, i) => TX.slice(0, -1) + i);
   return fromCallTracer(
     { header: headerOf(hashes, block), transactions: transactionsOf(roots, hashes, transaction) },
     roots.map((result, i) => ({ txHash: hashes[i], result })),
-    schedule,
+    rules,
   );
 }
 
@@ -123,7 +124,7 @@ describe('the gas of a root frame', () => {
     const floored = { ...root, input: data, gasUsed: hex(25_000), calls: [child] };
     expect(first(traced([floored])).result.gasUsed).toBe(hex(100));
     expect(first(traced([{ ...floored, gasUsed: hex(25_001) }])).result.gasUsed).toBe(hex(2_401));
-    expect(first(traced([floored], { schedule: underByzantium })).result.gasUsed).toBe(hex(100));
+    expect(first(traced([floored], { rules: underByzantium })).result.gasUsed).toBe(hex(100));
   });
 
   it('is derived from cumulative gas if a node reports the gas of the block up to each transaction', () => {
@@ -192,11 +193,11 @@ describe('fromCallTracer', () => {
   it('removes calls without value of the precompiled contracts of the fork, with any opcode', () => {
     const to = (low: string, more: Json = {}) => ({ ...child, to: precompile(low), ...more });
     const calls = [to('1'), to('2', { type: 'DELEGATECALL' }), to('9'), to('3', { value: '0x1' }), to('100')];
-    const kept = (schedule: ForkSchedule) =>
-      traced([{ ...root, calls }], { schedule }).map(({ action }) =>
+    const kept = (rules: ChainRules) =>
+      traced([{ ...root, calls }], { rules }).map(({ action }) =>
         'to' in action ? Number(action.to) % 0x1000 : -1,
       );
-    expect(kept(anySchedule).slice(1)).toEqual([3]);
+    expect(kept(anyRules).slice(1)).toEqual([3]);
     expect(kept(underByzantium).slice(1)).toEqual([9, 3, 0x100]);
   });
 
@@ -274,8 +275,8 @@ describe('a malformed tracer result', () => {
     ['no result', [{ txHash: TX }], /must be a/],
     ['the empty object of anvil', [{ txHash: TX, result: {} }], /must be an array|type must be one of/],
   ])('is rejected from both tracers for %s', (_, answer, message) => {
-    expect(() => fromCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
-    expect(() => fromFlatCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
+    expect(() => fromCallTracer({ header, transactions }, answer, anyRules)).toThrow(message);
+    expect(() => fromFlatCallTracer({ header, transactions }, answer, anyRules)).toThrow(message);
   });
 
   const carol = `0x${'c0'.repeat(20)}`;
@@ -293,11 +294,9 @@ describe('a malformed tracer result', () => {
       const asked = transactionsOf([root], [TX], sent);
       const message = new RegExp(`the root frame of transaction 0 .* has a different ${member}`);
       const result = { ...root, ...frame };
-      expect(() => fromCallTracer({ header, transactions: asked }, [{ result }], anySchedule)).toThrow(
-        message,
-      );
+      expect(() => fromCallTracer({ header, transactions: asked }, [{ result }], anyRules)).toThrow(message);
       expect(() =>
-        fromFlatCallTracer({ header, transactions: asked }, [{ result: [flatOf(result)] }], anySchedule),
+        fromFlatCallTracer({ header, transactions: asked }, [{ result: [flatOf(result)] }], anyRules),
       ).toThrow(message);
     },
   );
@@ -310,7 +309,7 @@ describe('a malformed tracer result', () => {
       fromCallTracer(
         { header: headerOf(hashes), transactions: transactionsOf(roots, hashes) },
         answer,
-        anySchedule,
+        anyRules,
       );
     expect(convert).toThrow(/root frame of transaction 0/);
   });
@@ -320,7 +319,7 @@ describe('a malformed tracer result', () => {
     const frames = fromCallTracer(
       { header: twice, transactions: transactionsOf([root, root], [TX, TX]) },
       [{ result: root }, { result: root }],
-      anySchedule,
+      anyRules,
     );
     expect(() => checkBlock(twice, frames)).toThrow(/lists a transaction twice/);
   });
@@ -333,7 +332,7 @@ describe('a malformed tracer result', () => {
       type: 'reward',
     };
     for (const frames of [[], [reward]])
-      expect(() => fromFlatCallTracer({ header, transactions }, [{ result: frames }], anySchedule)).toThrow(
+      expect(() => fromFlatCallTracer({ header, transactions }, [{ result: frames }], anyRules)).toThrow(
         /frame/,
       );
   });

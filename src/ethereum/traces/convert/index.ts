@@ -2,17 +2,19 @@
  * Converts untrusted responses of nodes to canonical traces. All types, lengths, depths and sizes are validated, and
  * errors name what is wrong. The functions are pure: no I/O, no clock, no state between calls.
  */
+export type { ChainRules } from './chains/chainRules.ts';
+export { chainRulesOf } from './chains/chainRulesOf.ts';
+export type { Fork, ForkStart } from './chains/forks.ts';
 export { BlockMismatchError } from './check/blockMismatchError.ts';
 export { blockRewards } from './check/blockRewards.ts';
 export { checkBlock } from './check/checkBlock.ts';
-export { checkedRewards } from './check/checkedRewards.ts';
 export {
   chooseTraceMethod,
   type ProbeResponses,
   type TraceMethod,
   type TraceMethodChoice,
 } from './chooseTraceMethod.ts';
-export { type Fork, type ForkSchedule, type ForkStart, forkScheduleOf } from './forks.ts';
+export { type BlockAnswers, convertBlock } from './convertBlock.ts';
 export { fromCallTracer } from './geth/fromCallTracer.ts';
 export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 export { TraceFormatError } from './json/traceFormatError.ts';

@@ -1,5 +1,5 @@
 import type { Address, BlockHeader, Hash } from '../index.ts';
-import { ZERO_ADDRESS } from './geth/restoreDestroyed.ts';
+import { ZERO_ADDRESS } from './frame.ts';
 import type { ParseContext } from './json/parseContext.ts';
 import { readAddress, readHash, readQuantity } from './json/readHex.ts';
 import { asObject, listUpTo } from './json/readJson.ts';

@@ -250,7 +250,7 @@ describe('parseTraceBlock', () => {
     ['an error object', [{ ...call, error: {} }], 'error must be a string'],
     [
       'an unknown reward type',
-      [{ ...reward, action: { ...reward.action, rewardType: 'external' } }],
+      [{ ...reward, action: { ...reward.action, rewardType: 'emptyStep' } }],
       'action.rewardType',
     ],
   ])('rejects %s with a message that names the member', (_, answer, message) => {
@@ -286,7 +286,7 @@ describe('checkBlock', () => {
   it.each([
     ['another block hash', [root, left, leaf, right, { ...next, blockHash: TX }, reward], 'has block hash'],
     ['another number', [{ ...root, blockNumber: 8 }], 'trace 0 has block number 8'],
-    ['a missing transaction', [root, left, leaf, right, reward], 'only 1 of 2 transactions have traces'],
+    ['a missing transaction', [root, left, leaf, right, reward], 'transaction 1 of 2 has no traces'],
     ['a surplus transaction', [call, next, next], 'belongs to transaction 2, the block has 2'],
     ['transactions out of order', [next, call], 'has transaction position 1, expected 0'],
     ['the wrong hash', [call, { ...next, transactionHash: TX }], 'has transaction hash'],

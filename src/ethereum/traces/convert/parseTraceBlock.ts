@@ -1,8 +1,8 @@
 import type { Trace } from '../index.ts';
-import { asFrameList, ZERO } from './frame.ts';
+import { asFrameList } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { namePrecompileFailures } from './geth/namePrecompileFailures.ts';
-import { isValuelessPrecompileCall, precompilesUnder } from './geth/precompiles.ts';
+import { isIdleCall, isValuelessPrecompileCall, precompilesUnder } from './geth/precompiles.ts';
 import { isPrecheckFailure, removeFrames } from './geth/removeFrames.ts';
 import { restoreDestroyed } from './geth/restoreDestroyed.ts';
 
@@ -31,11 +31,7 @@ const PRECOMPILES = precompilesUnder('osaka');
 
 /**
  * Returns whether a trace is a call without value that a precompiled contract executed. Before the fork that adds the
- * contract, the call is to an empty account and uses no gas, so its trace must stay. Until Berlin, an empty modular
- * exponentiation uses no gas either; its trace also stays.
+ * contract, the call is to an empty account, so its trace must stay.
  */
-function ranPrecompile(trace: Trace): boolean {
-  if (trace.type !== 'call' || !isValuelessPrecompileCall(trace, PRECOMPILES)) return false;
-  const { result } = trace;
-  return result === null || result.gasUsed !== ZERO || result.output !== '0x';
-}
+const ranPrecompile = (trace: Trace): boolean =>
+  isValuelessPrecompileCall(trace, PRECOMPILES) && !isIdleCall(trace);

@@ -13,7 +13,7 @@ import {
   nested,
   numbered,
   placeOf,
-  schedule,
+  rules,
 } from './frameTree.arbitrary.ts';
 import { fromCallTracer } from './geth/fromCallTracer.ts';
 import { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
@@ -29,8 +29,8 @@ function allWays(roots: readonly Frame[]) {
     header,
     expected: roots.flatMap((root) => expected(root, idOf)),
     traces: {
-      callTracer: fromCallTracer({ header, transactions }, structuredClone(nestedAnswer), schedule),
-      flatCallTracer: fromFlatCallTracer({ header, transactions }, structuredClone(flatAnswer), schedule),
+      callTracer: fromCallTracer({ header, transactions }, structuredClone(nestedAnswer), rules),
+      flatCallTracer: fromFlatCallTracer({ header, transactions }, structuredClone(flatAnswer), rules),
       trace_block: parseTraceBlock(structuredClone(flatAnswer.flatMap(({ result }) => result))),
     },
   };

@@ -41,7 +41,7 @@ const frame = (type: string, action: JsonSchema, result: JsonSchema): JsonSchema
 
 /** JSON Schema of a block or uncle reward. A reward belongs to no transaction. */
 const reward = exactly({
-  action: exactly({ author: address, rewardType: { enum: ['block', 'uncle'] }, value: quantity }),
+  action: exactly({ author: address, rewardType: { enum: ['block', 'uncle', 'external'] }, value: quantity }),
   blockHash: hash,
   blockNumber: count,
   result: nothing,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forkScheduleOf } from '../forks.ts';
+import { chainRulesOf } from '../chains/chainRulesOf.ts';
 import { parseHeader } from '../parseHeader.ts';
 import { blockRewards } from './blockRewards.ts';
 
@@ -18,7 +18,7 @@ function header(number: number, members: Record<string, unknown> = {}) {
   });
 }
 
-const mainnet = forkScheduleOf(1);
+const mainnet = chainRulesOf(1);
 const values = (number: number, ages: readonly number[]) => {
   const uncles = ages.map((age, i) => header(number - age, { hash: hash(`c${i}`) }));
   const block = header(number, { uncles: uncles.map((uncle) => uncle.hash) });
@@ -53,7 +53,7 @@ describe('blockRewards', () => {
   it('returns no rewards under proof of stake, for the genesis block and on chains without mined rewards', () => {
     expect(blockRewards(header(15_537_394, { difficulty: '0x0' }), [], mainnet)).toEqual([]);
     expect(blockRewards(header(0), [], mainnet)).toEqual([]);
-    expect(blockRewards(header(1), [], forkScheduleOf(31_337))).toEqual([]);
+    expect(blockRewards(header(1), [], chainRulesOf(31_337))).toEqual([]);
   });
 
   it('rejects uncles that do not match the header, and uncles of a wrong age', () => {

@@ -1,5 +1,6 @@
 import type { RewardTrace } from '../../index.ts';
-import { type ForkSchedule, forkAt, isForkActive } from '../forks.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
+import { forkAt, isForkActive } from '../chains/forks.ts';
 import { quantity } from '../json/quantity.ts';
 import type { FullHeader } from '../parseHeader.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
@@ -12,7 +13,7 @@ const INCLUSION_SHARE = 32n;
 
 /**
  * Returns the rewards of a mined block as Parity lists them: the block reward, then the rewards of the uncles in
- * order. There are none under proof of stake, for the genesis block, and if the rewards of the chain are unknown.
+ * order. There are none under proof of stake, for the genesis block, and on chains without a schedule.
  *
  * @param uncles the headers of the block's uncles, in the order of `header.uncleHashes`.
  * @throws BlockMismatchError if the uncles do not match the header.
@@ -20,15 +21,15 @@ const INCLUSION_SHARE = 32n;
 export function blockRewards(
   header: FullHeader,
   uncles: readonly FullHeader[],
-  schedule: ForkSchedule,
+  rules: ChainRules,
 ): RewardTrace[] {
-  if (!schedule.minedRewards || header.difficulty === 0n || header.number === 0) return [];
+  if (rules.rewards !== 'scheduled' || header.difficulty === 0n || header.number === 0) return [];
   if (
     uncles.length !== header.uncleHashes.length ||
     uncles.some(({ hash }, i) => hash !== header.uncleHashes[i])
   )
     throw new BlockMismatchError(header.number, 'the uncles do not match the header');
-  const full = fullReward(header, schedule);
+  const full = fullReward(header, rules);
   const own = full + (full / INCLUSION_SHARE) * BigInt(uncles.length);
   return [
     reward(header, { author: header.miner, rewardType: 'block', value: quantity(own) }),
@@ -43,8 +44,8 @@ export function blockRewards(
 }
 
 /** Returns the reward in wei of a block without uncles: 5 ETH, 3 ETH since EIP-649, 2 ETH since EIP-1234. */
-function fullReward(header: FullHeader, schedule: ForkSchedule): bigint {
-  const fork = forkAt(schedule, header);
+function fullReward(header: FullHeader, rules: ChainRules): bigint {
+  const fork = forkAt(rules, header);
   if (isForkActive('constantinople', fork)) return 2n * ETHER;
   return isForkActive('byzantium', fork) ? 3n * ETHER : 5n * ETHER;
 }

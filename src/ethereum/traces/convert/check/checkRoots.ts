@@ -1,31 +1,43 @@
 import type { Trace } from '../../index.ts';
-import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
+import type { TracedTransactions } from '../geth/gethResult.ts';
+import type { BlockTransaction } from '../parseTransactions.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 
 /**
  * Checks that the root frame of each transaction matches the transaction. geth before 1.11 returns results without
  * transaction hashes. If two results were in the wrong order, each would be stored with the hash of the other.
  *
- * @param frames the frames of all transactions in the order of the block, and of each transaction in pre-order.
  * @throws BlockMismatchError naming the first member that differs.
  */
-export function checkRoots({ header, transactions }: FullBlock, frames: readonly Trace[]): void {
+export function checkRoots(
+  blockNumber: number,
+  { frames, transactions }: Pick<TracedTransactions, 'frames' | 'transactions'>,
+  rules: ChainRules,
+): void {
   let position = 0;
   for (const frame of frames) {
     if (frame.traceAddress.length > 0) continue;
     const transaction = transactions[position];
     if (transaction === undefined) return; // checkBlock reports surplus root frames
-    const difference = differenceOf(frame, transaction);
+    const difference = differenceOf(frame, expectedRoot(transaction, rules));
     if (difference !== undefined)
       throw new BlockMismatchError(
-        header.number,
-        `the root frame of transaction ${position} (${transaction.hash}) has a different ${difference}`,
+        blockNumber,
+        `the root frame of transaction ${frame.transactionPosition} (${transaction.hash}) has a different ${difference}`,
       );
     position++;
   }
 }
 
-function differenceOf(root: Trace, { from, to, value, input }: BlockTransaction): string | undefined {
+type Root = Pick<BlockTransaction, 'from' | 'to' | 'value' | 'input'>;
+
+function expectedRoot(transaction: BlockTransaction, { systemTransaction }: ChainRules): Root {
+  if (systemTransaction?.matches(transaction) !== true) return transaction;
+  return { ...transaction, ...systemTransaction.root };
+}
+
+function differenceOf(root: Trace, { from, to, value, input }: Root): string | undefined {
   if (root.type === 'call') {
     const { action } = root;
     if (to === null || action.callType !== 'call') return 'type';

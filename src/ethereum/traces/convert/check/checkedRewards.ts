@@ -1,5 +1,5 @@
 import type { RewardTrace, Trace } from '../../index.ts';
-import type { ForkSchedule } from '../forks.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
 import type { FullHeader } from '../parseHeader.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 import { blockRewards } from './blockRewards.ts';
@@ -12,20 +12,20 @@ interface RewardedBlock {
 
 /**
  * Checks the rewards in a node's `trace_block` result against the schedule of the chain, and returns the traces.
- * Removes the rewards of a proof-of-stake block, because some nodes list one. Checks nothing if the chain's rewards
- * are unknown.
+ * Removes the rewards of a proof-of-stake block, because some nodes list one. Checks nothing if the chain has no
+ * schedule.
  *
  * @throws BlockMismatchError if the rewards of a mined block differ from the schedule.
  */
 export function checkedRewards(
   { header, uncles }: RewardedBlock,
   traces: Trace[],
-  schedule: ForkSchedule,
+  rules: ChainRules,
 ): Trace[] {
-  if (!schedule.minedRewards) return traces;
+  if (rules.rewards !== 'scheduled') return traces;
   if (header.difficulty === 0n) return traces.filter((trace) => !isReward(trace));
   const sent = traces.filter(isReward);
-  const due = blockRewards(header, uncles, schedule);
+  const due = blockRewards(header, uncles, rules);
   if (sent.length === 0 && due.length > 0)
     throw new BlockMismatchError(header.number, 'the block was mined, and its reward is missing');
   for (let i = 0; i < Math.max(sent.length, due.length); i++) {

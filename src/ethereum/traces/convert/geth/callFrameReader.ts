@@ -9,6 +9,7 @@ import type {
   SuicideTrace,
   Trace,
 } from '../../index.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
 import { REVERTED, readErrorName } from '../errorName.ts';
 import {
   asFrameList,
@@ -17,6 +18,7 @@ import {
   MAX_FRAMES,
   MAX_TRACE_DEPTH,
   ZERO,
+  ZERO_ADDRESS,
 } from '../frame.ts';
 import type { ParseContext } from '../json/parseContext.ts';
 import { readAddress, readData, readQuantity } from '../json/readHex.ts';
@@ -24,7 +26,6 @@ import { asObject, type Members } from '../json/readJson.ts';
 import { TraceFormatError } from '../json/traceFormatError.ts';
 import type { FullHeader } from '../parseHeader.ts';
 import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
-import { ZERO_ADDRESS } from './restoreDestroyed.ts';
 
 /** For each type of call frame in `callTracer`, Parity's call type. */
 const CALLS: ReadonlyMap<unknown, CallType> = new Map([
@@ -44,12 +45,15 @@ export class CallFrameReader {
   readonly #transaction: BlockTransaction;
   readonly #traces: Trace[];
   readonly #place: ParseContext;
+  readonly #rules: ChainRules;
 
   /**
    * @param position the position of the transaction in the block.
    * @param traces the list to which the traces are appended.
    */
-  constructor({ header, transactions }: FullBlock, position: number, traces: Trace[]) {
+  // biome-ignore lint/complexity/useMaxParams: created for each transaction; avoids an allocation
+  constructor({ header, transactions }: FullBlock, position: number, traces: Trace[], rules: ChainRules) {
+    this.#rules = rules;
     this.#header = header;
     this.#transaction = transactions[position] as BlockTransaction; // position is valid
     this.#traces = traces;
@@ -59,10 +63,11 @@ export class CallFrameReader {
   /**
    * Converts a root frame and its descendants.
    *
-   * @returns the gas that the whole transaction used, as the node reports it.
+   * @returns the gas that the whole transaction used, as the node reports it; undefined if it has no frames.
    * @throws TraceFormatError naming the frame and the invalid member.
    */
-  read(root: unknown): bigint {
+  read(root: unknown): bigint | undefined {
+    if (this.#rules.hasStopRoots === true && isStopRoot(root)) return undefined;
     this.#frame(root, [], ZERO);
     this.#place.path = [];
     return BigInt(readQuantity(asObject(root, this.#place, '')['gasUsed'], this.#place, 'gasUsed'));
@@ -103,6 +108,12 @@ export class CallFrameReader {
     const creationMethod = CREATIONS.get(type);
     if (creationMethod) return this.#create(members, creationMethod, placement);
     if (type === 'SELFDESTRUCT') return this.#selfdestruct(members, placement);
+    if (type === 'INVALID' && this.#rules.hasInvalidFrames === true)
+      return this.#call(
+        { output: '0x', ...members },
+        this.#callAction(members, 'call', inherited),
+        placement,
+      );
     const known = [...CALLS.keys(), ...CREATIONS.keys(), 'SELFDESTRUCT'].join(', ');
     throw new TraceFormatError(this.#place, 'type', { expected: `one of ${known}`, got: sent });
   }
@@ -173,3 +184,7 @@ export class CallFrameReader {
 }
 
 type FlatFrame = CallTrace | CreateTrace | SuicideTrace;
+
+/** Returns whether the tracer entered no frame, so that it reports a root of type STOP. */
+export const isStopRoot = (root: unknown): boolean =>
+  typeof root === 'object' && root !== null && 'type' in root && root.type === 'STOP';

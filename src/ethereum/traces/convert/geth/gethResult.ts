@@ -1,31 +1,53 @@
+import type { Trace } from '../../index.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
 import { BlockMismatchError } from '../check/blockMismatchError.ts';
 import type { ParseContext } from '../json/parseContext.ts';
 import { readHash } from '../json/readHex.ts';
 import { asObject } from '../json/readJson.ts';
 import { plain, TraceFormatError } from '../json/traceFormatError.ts';
-import type { FullBlock } from '../parseTransactions.ts';
+import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
 
 /** Maximum number of characters of a tracer's error that an error message quotes. */
 const MAX_FAILURE_CHARS = 200;
 
+/** The transactions of a block that have frames, as a tracer reports them. */
+export interface TracedTransactions {
+  /** Frames of the transactions in the order of the block, and of each transaction in pre-order. */
+  readonly frames: Trace[];
+  readonly transactions: BlockTransaction[];
+  /** Total gas used by each of these transactions. */
+  readonly gasUsed: bigint[];
+}
+
 /**
- * Returns the tracer's result for each transaction of a block.
+ * Returns the tracer's result for each transaction of a block. It is undefined if the network executed the
+ * transaction and the node does not trace it.
  *
  * @param answer the parsed `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`.
  * @throws BlockMismatchError if `answer` is for other transactions than those of the block.
  * @throws TraceFormatError if `answer` is malformed, or the node could not trace a transaction.
  */
-export function resultsByTransaction({ header, transactions }: FullBlock, answer: unknown): unknown[] {
+export function resultsByTransaction(
+  { header, transactions }: FullBlock,
+  answer: unknown,
+  { systemTransaction }: ChainRules,
+): unknown[] {
   if (!Array.isArray(answer))
     throw new TraceFormatError({ what: 'debug_traceBlock', index: -1 }, '', {
       expected: 'an array of results',
       got: answer,
     });
-  if (answer.length !== transactions.length) {
+  const last = transactions.at(-1);
+  const lacksLast =
+    answer.length === transactions.length - 1 &&
+    last !== undefined &&
+    systemTransaction?.matches(last) === true;
+  if (answer.length !== transactions.length && !lacksLast) {
     const counts = `${answer.length} results for ${transactions.length} transactions`;
     throw new BlockMismatchError(header.number, counts);
   }
   return transactions.map((transaction, index) => {
+    if (index === answer.length) return undefined;
     const place: ParseContext = { what: 'transaction', index };
     const element = asObject(answer[index], place, '');
     const error = element['error'];
@@ -44,6 +66,6 @@ export function resultsByTransaction({ header, transactions }: FullBlock, answer
         header.number,
         `result ${index} has transaction hash ${sentHash}, expected ${transaction.hash}`,
       );
-    return element['result'];
+    return element['result'] ?? null;
   });
 }

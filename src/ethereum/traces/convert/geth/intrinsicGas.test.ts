@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fork } from '../forks.ts';
+import type { Fork } from '../chains/forks.ts';
 import { parseTransactions } from '../parseTransactions.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
 

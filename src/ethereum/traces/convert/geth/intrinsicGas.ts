@@ -1,5 +1,5 @@
 import type { Data } from '../../index.ts';
-import { type Fork, isForkActive } from '../forks.ts';
+import { type Fork, isForkActive } from '../chains/forks.ts';
 import type { BlockTransaction } from '../parseTransactions.ts';
 
 /**

@@ -1,20 +1,16 @@
 import type { Quantity, Trace } from '../../index.ts';
+import type { ChainRules } from '../chains/chainRules.ts';
+import { type Fork, forkAt } from '../chains/forks.ts';
 import { checkRoots } from '../check/checkRoots.ts';
-import { type Fork, type ForkSchedule, forkAt } from '../forks.ts';
 import { quantity } from '../json/quantity.ts';
-import type { BlockTransaction, FullBlock } from '../parseTransactions.ts';
+import type { FullHeader } from '../parseHeader.ts';
+import type { BlockTransaction } from '../parseTransactions.ts';
+import type { TracedTransactions } from './gethResult.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
-import { isValuelessPrecompileCall, precompilesUnder } from './precompiles.ts';
+import { isIdleCall, isValuelessPrecompileCall, precompilesUnder } from './precompiles.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
-
-interface TracedTransactions {
-  /** Frames of all transactions in the order of the block, and of each transaction in pre-order. */
-  readonly frames: Trace[];
-  /** Total gas used by each transaction. */
-  readonly gasUsed: readonly bigint[];
-}
 
 /**
  * Converts geth's frames of a block to Parity's. Removes frames that Parity does not list. In root frames, geth
@@ -22,25 +18,26 @@ interface TracedTransactions {
  *
  * @throws BlockMismatchError if a root frame does not match its transaction.
  */
-export function parityFrames(block: FullBlock, traced: TracedTransactions, schedule: ForkSchedule): Trace[] {
+export function parityFrames(header: FullHeader, traced: TracedTransactions, rules: ChainRules): Trace[] {
   const { frames } = traced;
-  const fork = forkAt(schedule, block.header);
+  const fork = forkAt(rules, header);
   const precompiles = precompilesUnder(fork);
-  checkRoots(block, frames);
+  checkRoots(header.number, traced, rules);
   restoreDestroyed(frames);
   namePrecompileFailures(frames, precompiles);
-  correctRoots(block.transactions, traced, fork);
+  correctRoots(traced, { rules, fork });
   return removeFrames(
     frames,
-    (frame) => isPrecheckFailure(frame) || isValuelessPrecompileCall(frame, precompiles),
+    (frame) =>
+      isPrecheckFailure(frame) ||
+      (isValuelessPrecompileCall(frame, precompiles) && !(rules.areForksAssumed && isIdleCall(frame))),
   );
 }
 
 /** Replaces the root frame of each transaction by a copy with the gas of the execution. */
 function correctRoots(
-  transactions: readonly BlockTransaction[],
-  { frames, gasUsed }: TracedTransactions,
-  fork: Fork,
+  { frames, transactions, gasUsed }: TracedTransactions,
+  { rules, fork }: { readonly rules: ChainRules; readonly fork: Fork },
 ): void {
   let position = transactions.length - 1;
   let children = 0n;
@@ -53,7 +50,7 @@ function correctRoots(
     if (depth > 0) continue;
     const transaction = transactions[position];
     const spent = gasUsed[position];
-    if (transaction && spent !== undefined) {
+    if (transaction && spent !== undefined && rules.systemTransaction?.matches(transaction) !== true) {
       const intrinsic = intrinsicGas(transaction, fork);
       const used = executionGas({ spent, intrinsic, floor: floorGas(transaction, fork), children });
       frames[i] = correctedRoot(frame, transaction, { intrinsic, used });

@@ -1,6 +1,6 @@
 import type { Address, Trace } from '../../index.ts';
+import { type Fork, isForkActive } from '../chains/forks.ts';
 import { REVERTED } from '../errorName.ts';
-import { type Fork, isForkActive } from '../forks.ts';
 import { ZERO } from '../frame.ts';
 
 // The cast: 40 lower-case hex digits by construction.
@@ -30,13 +30,18 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   return set;
 }
 
-/**
- * Returns whether a trace is a call without value to a precompiled contract. Ethereum's precompiled contracts never
- * revert and always use gas. A call that succeeds without using gas is therefore to an account without code: the
- * chain does not have the precompiled contract yet (0x100 before Osaka).
- */
+/** Returns whether a trace is a call without value to a precompiled contract. These contracts never revert. */
 export function isValuelessPrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
   if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;
-  if (trace.error === undefined && trace.result?.gasUsed === ZERO) return false;
   return precompiles.has(trace.action.to);
+}
+
+/**
+ * Returns whether a call returned nothing and used no gas. If its recipient is a precompiled contract of a later fork, it
+ * called an account without code: nearly every call of a precompiled contract uses gas or returns something. The
+ * exception is an empty modular exponentiation before Berlin.
+ */
+export function isIdleCall(trace: Trace): boolean {
+  if (trace.type !== 'call' || trace.result === null) return false;
+  return trace.error === undefined && trace.result.gasUsed === ZERO && trace.result.output === '0x';
 }

@@ -1,7 +1,5 @@
 import type { Address, Trace } from '../../index.ts';
-
-/** Zero address. No contract has this address, so it cannot be that of a destroyed contract. */
-export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // 20 bytes of lower-case hex
+import { ZERO_ADDRESS } from '../frame.ts';
 
 /**
  * Restores the addresses of destructions that a node reports with the zero address. revm (anvil, Reth) does so if a

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Fork, forkAt, forkScheduleOf } from './forks.ts';
-import { precompilesUnder } from './geth/precompiles.ts';
+import { precompilesUnder } from '../geth/precompiles.ts';
+import { chainRulesOf } from './chainRulesOf.ts';
+import { type Fork, forkAt } from './forks.ts';
 
 describe('forks', () => {
   it.each<{ chainId: number; number: number; timestamp: number; fork: Fork }>([
@@ -24,7 +25,7 @@ describe('forks', () => {
   ])(
     'the fork of chain $chainId at block $number, time $timestamp is $fork',
     ({ chainId, number, timestamp, fork }) => {
-      expect(forkAt(forkScheduleOf(chainId), { number, timestamp })).toBe(fork);
+      expect(forkAt(chainRulesOf(chainId), { number, timestamp })).toBe(fork);
     },
   );
 
