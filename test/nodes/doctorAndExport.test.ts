@@ -50,13 +50,16 @@ describe('floodgate doctor and floodgate export', () => {
   test.each([
     { chainId: 137, usable: true, line: 'A state-sync transaction has frames if a node traces it' },
     { chainId: 324, usable: false, line: 'zkSync Era cannot be indexed' },
-  ])('doctor names the rules of chain $chainId before anything is indexed', async ({ chainId, usable, line }) => {
-    const other = await startAnvil({ extraArgs: ['--chain-id', String(chainId)] });
-    const { status, stdout } = await run(['doctor', '--upstream', other.url]);
-    await other.stop();
-    expect(stdout).toContain(`Rules: ${line}`);
-    expect(status).toBe(usable ? 0 : 1);
-  });
+  ])(
+    'doctor names the rules of chain $chainId before anything is indexed',
+    async ({ chainId, usable, line }) => {
+      const other = await startAnvil({ extraArgs: ['--chain-id', String(chainId)] });
+      const { status, stdout } = await run(['doctor', '--upstream', other.url]);
+      await other.stop();
+      expect(stdout).toContain(`Rules: ${line}`);
+      expect(status).toBe(usable ? 0 : 1);
+    },
+  );
 
   test('doctor reports an unreachable node and exits with 1', async () => {
     const { status, stdout } = await run(['doctor', '--upstream', 'http://127.0.0.1:1']);
