@@ -4,7 +4,7 @@ import { call } from '../gateway/support/send.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { startPlaybackNode } from './playbackNode.ts';
 import type { Player } from './player.ts';
-import { type Exchange, erigonExchanges } from './recorded.ts';
+import { type Exchange, erigonExchanges, sharedExchanges } from './recorded.ts';
 
 type Json = Record<string, unknown>;
 type Filter = Readonly<Record<string, unknown>>;
@@ -28,11 +28,33 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
 /** Requested for the latest block of that time; no answer is recorded. */
 const WITHOUT_ANSWER = 'test_25.json';
 
+/** Without the request for withdrawals, which Erigon returns as a transaction without a hash. */
+const REPLAYS = sharedExchanges('trace_replayBlockTransactions_traceonly').filter(
+  ({ params }) => params.length === 2,
+);
+
 /**
  * Returns a recorded answer in the canonical form: Parity's error texts, and null members of rewards (table A of the
  * facts). traceBlock.test.ts compares this converter with the same recordings.
  */
 const canonical = (result: unknown): unknown => parseTraceBlock(structuredClone(result));
+/**
+ * Returns a recorded replay in the canonical form. Its frames have no members that name the block, which the converter
+ * requires. Erigon omits `stateDiff` and `vmTrace` in these recordings.
+ */
+function canonicalReplay({ trace, ...replay }: Json): Json {
+  const named = { blockHash: `0x${'b1'.repeat(32)}`, blockNumber: 1, transactionPosition: 0 };
+  const transactionHash = replay['transactionHash'];
+  const frames = canonical(
+    (trace as Json[]).map((frame) => ({ ...frame, ...named, transactionHash })),
+  ) as Json[];
+  const names = [...Object.keys(named), 'transactionHash'];
+  const bare = frames.map((frame) =>
+    Object.fromEntries(Object.entries(frame).filter(([name]) => !names.includes(name))),
+  );
+  return { ...replay, stateDiff: null, trace: bare, vmTrace: null };
+}
+
 const nameOf = ({ file }: Exchange): string => file.split('/').at(-1) ?? '';
 
 describe('recorded mainnet answers, played back as an upstream node', () => {
@@ -102,6 +124,22 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     }
     expect(compared).toBe(47);
   });
+
+  test.skipIf(REPLAYS.length === 0)(
+    `trace_replayBlockTransactions returns every recorded block${REPLAYS.length === 0 ? ' (skipped: the recordings are not in ../shared/data)' : ''}`,
+    async () => {
+      const { gatewayUrl } = floodgate;
+      let compared = 0;
+      for (const { file, params, result } of REPLAYS) {
+        if (!Array.isArray(result) || !blocks.has(Number(params[0]))) continue;
+        const { json } = await call(gatewayUrl, 'trace_replayBlockTransactions', params[0], ['trace']);
+        const expected = (result as Json[]).map((replay) => canonicalReplay(replay));
+        expect(json.result, file).toEqual(expected);
+        compared++;
+      }
+      expect(compared).toBe(22);
+    },
+  );
 
   test('trace_get returns every recorded frame, and null if null is recorded', async () => {
     const { gatewayUrl } = floodgate;

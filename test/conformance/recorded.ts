@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
 /** Recorded answers of public nodes; test/fixtures/README.md lists their sources. */
@@ -40,17 +40,34 @@ export function recordedFile(fixture: string, part: string): unknown {
 
 /** Returns the exchanges that erigontech/rpc-tests recorded for a method. */
 export function erigonExchanges(method: string): Exchange[] {
-  return recordedFiles(`erigontech-rpc-tests/mainnet/${method}`).flatMap(({ file, json }) =>
-    // The recording's own format, without the envelope.
-    (json as Array<{ request: Omit<Exchange, 'file' | 'result'>; response: { result?: unknown } }>).map(
-      ({ request, response }) => ({
-        file,
-        method: request.method,
-        params: request.params,
-        result: response.result,
-      }),
-    ),
-  );
+  return recordedFiles(`erigontech-rpc-tests/mainnet/${method}`).flatMap(exchangesIn);
+}
+
+/** Recordings that are too large for the repository. They are beside it if the tests run where they were prepared. */
+const SHARED = new URL('../../../shared/data/erigontech-rpc-tests/mainnet/', import.meta.url);
+
+/** Returns the exchanges of a folder of SHARED; an empty list if it does not exist. */
+export function sharedExchanges(folder: string): Exchange[] {
+  const place = new URL(`${folder}/`, SHARED);
+  if (!existsSync(place)) return [];
+  return readdirSync(place)
+    .sort()
+    .map((file) => ({ file, json: JSON.parse(readFileSync(new URL(file, place), 'utf8')) as unknown }))
+    .flatMap(exchangesIn);
+}
+
+/** Returns the exchanges of a file in the recording's own format, without the envelope. */
+function exchangesIn({ file, json }: RecordedFile): Exchange[] {
+  const exchanges = json as Array<{
+    readonly request: Omit<Exchange, 'file' | 'result'>;
+    readonly response: { readonly result?: unknown };
+  }>;
+  return exchanges.map(({ request, response }) => ({
+    file,
+    method: request.method,
+    params: request.params,
+    result: response.result,
+  }));
 }
 
 /** Returns a deep copy with every object's keys in alphabetical order, the canonical order of a trace. */

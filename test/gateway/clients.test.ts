@@ -27,6 +27,16 @@ describe('JavaScript client libraries', () => {
     await anvil?.stop();
   });
 
+  it('ethers maps a trace type that is not served to UNSUPPORTED_OPERATION', async () => {
+    const provider = new JsonRpcProvider(floodgate.gatewayUrl);
+    const nobody = `0x${'ab'.repeat(32)}`;
+    for (const type of ['stateDiff', 'vmTrace'])
+      await expect(provider.send('trace_replayTransaction', [nobody, [type]])).rejects.toMatchObject({
+        code: 'UNSUPPORTED_OPERATION',
+      });
+    provider.destroy();
+  });
+
   it('viem reads blocks, sends transactions, calls contracts and maps errors to its error classes', async () => {
     const transport = http(floodgate.gatewayUrl, { retryCount: 0 });
     const account = privateKeyToAccount(KEY);

@@ -6,9 +6,22 @@ import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 interface Served {
   readonly transactionHash: string;
   readonly traceAddress: readonly number[];
+  readonly result: { readonly output?: string; readonly code?: string } | null;
 }
 
-describe('trace_block, trace_transaction and trace_get', () => {
+interface Replay {
+  readonly transactionHash: string;
+}
+
+const outputOf = (root: Served | undefined): string => root?.result?.output ?? root?.result?.code ?? '0x';
+
+/** Returns a trace without the members that name its block and transaction. */
+function withoutBlock(trace: Served): object {
+  const named = ['blockHash', 'blockNumber', 'transactionHash', 'transactionPosition'];
+  return Object.fromEntries(Object.entries(trace).filter(([name]) => !named.includes(name)));
+}
+
+describe('the methods for blocks and transactions', () => {
   let anvil: Anvil;
   let floodgate: Floodgate;
   let blocks: TrafficBlock[];
@@ -82,9 +95,37 @@ describe('trace_block, trace_transaction and trace_get', () => {
     }
   });
 
+  test('accept the trailing options of Erigon that do not change a result', async () => {
+    const { result } = await ask('trace_block', '0x3');
+    for (const options of [[false], [null, null], [true, {}], [null, { includePrecompiles: false }]])
+      expect((await ask('trace_block', '0x3', ...options)).result).toEqual(result);
+    const filter = { fromBlock: '0x3', toBlock: '0x3' };
+    expect((await ask('trace_filter', filter, false, {})).result).toEqual(result);
+  });
+
+  test('replay each transaction with the traces and output of the index', async () => {
+    for (const { number } of blocks) {
+      const { result } = await ask('trace_block', number);
+      const hashes = [...new Set((result as Served[]).map(({ transactionHash }) => transactionHash))];
+      const replays = (await ask('trace_replayBlockTransactions', number, ['trace'])).result as Replay[];
+      expect(replays.map(({ transactionHash }) => transactionHash)).toEqual(hashes);
+      for (const { transactionHash, ...replay } of replays) {
+        const expected = (result as Served[]).filter((one) => one.transactionHash === transactionHash);
+        expect(replay).toEqual({
+          output: outputOf(expected[0]),
+          stateDiff: null,
+          trace: expected.map(withoutBlock),
+          vmTrace: null,
+        });
+        expect((await ask('trace_replayTransaction', transactionHash, ['trace'])).result).toEqual(replay);
+      }
+    }
+  });
+
   test('return null for unknown transactions and frames, as Parity and Erigon do', async () => {
     const nobody = `0x${'ab'.repeat(32)}`;
     expect(await ask('trace_transaction', nobody)).toMatchObject({ result: null });
+    expect(await ask('trace_replayTransaction', nobody, ['trace'])).toMatchObject({ result: null });
     expect(await ask('trace_get', nobody, ['0x0'])).toMatchObject({ result: null });
     const [first] = (await ask('trace_block', 'latest')).result as Served[];
     if (first)
@@ -93,12 +134,23 @@ describe('trace_block, trace_transaction and trace_get', () => {
   });
 
   test.each([
-    ['trace_block', [], /must have 1 element/],
-    ['trace_block', ['0x1', null], /it has 2/],
+    ['trace_block', [], /must have at least 1 element/],
+    ['trace_block', ['0x1', 'false'], /params\[1\] \(gasBailOut\) must be true or false/],
+    ['trace_block', ['0x1', null, null, null], /it has 4/],
+    [
+      'trace_transaction',
+      [`0x${'ab'.repeat(32)}`, false, { includePrecompiles: true }],
+      /traceConfig\) must be null, \{\} or/,
+    ],
     ['trace_block', ['pending'], /must be a block number/],
     ['trace_block', ['0xffffff'], /past the head of the chain/],
     ['trace_transaction', ['0x12'], /must be a hash/],
-    ['trace_get', [`0x${'ab'.repeat(32)}`], /must have 2 elements/],
+    ['trace_get', [`0x${'ab'.repeat(32)}`], /must have at least 2 elements/],
+    [
+      'trace_replayTransaction',
+      [`0x${'ab'.repeat(32)}`, 'trace'],
+      /traceTypes\) must be a list of at most 3/,
+    ],
     ['trace_get', [`0x${'ab'.repeat(32)}`, '0x0'], /must be an array/],
     ['trace_get', [`0x${'ab'.repeat(32)}`, ['x']], /params\[1\] \(path\)\[0\] must be an index/],
   ])('reject %s %j with -32602', async (method, params, message) => {

@@ -13,7 +13,7 @@ import {
   type TransactionFinder,
   type UpstreamNode,
 } from '../nodes/index.ts';
-import type { ChainIdentity, Hash } from '../traces/index.ts';
+import type { ChainIdentity, Data, Hash } from '../traces/index.ts';
 import { type Round, TraceAttempts } from './traceAttempts.ts';
 
 /** Maximum number of nodes whose responses to one request are too large. Later requests try the remaining nodes. */
@@ -90,6 +90,12 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
 
   transactionBlock(hash: Hash): Promise<number | undefined> {
     return this.#first('a transaction', undefined, (traces) => traces.transactionBlock(hash));
+  }
+
+  async revertOutput(hash: Hash): Promise<Data> {
+    const output = await this.#first('revert data', undefined, (traces) => traces.revertOutput(hash));
+    if (output === undefined) throw new NodeError('refused', 'no node returned the revert data');
+    return output;
   }
 
   async #tracedBlock(blockNumber: number, span: Span | undefined): Promise<TracedBlock | undefined> {

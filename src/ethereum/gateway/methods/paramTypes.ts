@@ -6,6 +6,7 @@ import {
   type ParamType,
   paramType,
   rejectParam,
+  setOf,
 } from './paramType.ts';
 
 export const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
@@ -192,3 +193,26 @@ export const percentiles: ParamType = {
     return rising ? value : rejectParam(path, percentiles.allowed, value);
   },
 };
+
+const TRACE_TYPES = ['trace', 'vmTrace', 'stateDiff'];
+
+/** Trace types of the replay methods. `checkTraceTypes` rejects those that are not served. */
+export const traceTypes = setOf(
+  paramType(`one of ${TRACE_TYPES.join(', ')}`, (value) => TRACE_TYPES.find((type) => type === value), {
+    enum: TRACE_TYPES,
+  }),
+  TRACE_TYPES.length,
+);
+
+/** Option of Erigon's trace methods. Its canonical form is null, because the allowed values do not change a result. */
+export const traceConfig = paramType(
+  'null, {} or {"includePrecompiles":false}',
+  (value) => {
+    if (!isObject(value)) return undefined;
+    const isDefault = Object.entries(value).every(
+      ([name, member]) => name === 'includePrecompiles' && (member === false || member === null),
+    );
+    return isDefault ? null : undefined;
+  },
+  { type: 'object', properties: { includePrecompiles: { const: false } }, additionalProperties: false },
+);

@@ -10,9 +10,9 @@ import {
   TraceFormatError,
   type TraceMethod,
 } from '../../traces/convert/index.ts';
-import type { BlockHeader, ChainIdentity, Hash } from '../../traces/index.ts';
+import type { BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
 import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
-import { NodeError } from '../client/nodeError.ts';
+import { CallError, NodeError } from '../client/nodeError.ts';
 import { type NodeCall, resultOf } from '../client/rpcResponse.ts';
 import { checkBlockHash } from '../integrity/blockHash.ts';
 import { askByTransaction } from '../largeResponses/byTransaction.ts';
@@ -78,6 +78,19 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
         `${this.#node.host} returned a transaction with an invalid block number`,
       );
     return Number(number);
+  }
+
+  /** Replays a reverted transaction with a method of geth or, if the node lacks it, of Parity. */
+  async revertOutput(hash: Hash): Promise<Data> {
+    const answer = await this.#node
+      .call('debug_traceTransaction', hash, { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } })
+      .catch((error: unknown) => {
+        if (!(error instanceof CallError)) throw error;
+        return this.#node.call('trace_replayTransaction', hash, ['trace']);
+      });
+    const { output } = (answer ?? {}) as { output?: unknown }; // safe for any JSON value
+    if (typeof output === 'string' && /^0x(?:[0-9a-f]{2})*$/.test(output)) return output as Data; // matches the pattern
+    throw new NodeError('nonsense', `${this.#node.host} returned no output of transaction ${hash}`);
   }
 
   async block(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {

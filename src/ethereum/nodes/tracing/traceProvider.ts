@@ -1,4 +1,4 @@
-import type { BlockHeader, ChainIdentity, Hash, Trace, TraceFailure } from '../../traces/index.ts';
+import type { BlockHeader, ChainIdentity, Data, Hash, Trace, TraceFailure } from '../../traces/index.ts';
 import type { BlockRef, NodeHeads } from '../pool/nodeHeads.ts';
 
 /** A block's header and all its traces, in the order in which they are served. The traces match the header. */
@@ -27,6 +27,8 @@ export interface TraceProvider {
 export interface TransactionFinder {
   /** Returns the number of the block that contains a transaction; undefined if none does. Rejects with NodeError. */
   transactionBlock(hash: Hash): Promise<number | undefined>;
+  /** Returns the output of a reverted transaction. Rejects with NodeError. */
+  revertOutput(hash: Hash): Promise<Data>;
 }
 
 export interface BlockFinder {

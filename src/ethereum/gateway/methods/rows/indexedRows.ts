@@ -17,6 +17,8 @@ import { NO_FILTER, traceFilterObject } from '../../traceIndex/traceFilter/param
 import { blockBound } from '../../traceIndex/traceFilter/quantity.ts';
 import { traceFilter } from '../../traceIndex/traceFilter/traceFilter.ts';
 import { framePath } from '../../traceIndex/traces/framePath.ts';
+import { replayBlock } from '../../traceIndex/traces/replayBlock.ts';
+import { replayTransaction } from '../../traceIndex/traces/replayTransaction.ts';
 import { traceBlock } from '../../traceIndex/traces/traceBlock.ts';
 import { traceGet } from '../../traceIndex/traces/traceGet.ts';
 import { traceTransaction } from '../../traceIndex/traces/traceTransaction.ts';
@@ -25,6 +27,12 @@ import * as kinds from '../paramTypes.ts';
 import type { IndexedRow, Param } from '../row.ts';
 
 const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
+const traceTypes: Param = { name: 'traceTypes', kind: kinds.traceTypes };
+/** Trailing parameters of Erigon's trace methods, which libraries send. Values that would change the result are errors. */
+const ERIGON_OPTIONS: readonly Param[] = [
+  { name: 'gasBailOut', kind: kinds.boolean, optional: true },
+  { name: 'traceConfig', kind: kinds.traceConfig, optional: true },
+];
 
 const oneTrace = { $ref: '#/components/schemas/Trace' };
 const traces = { type: 'array', items: oneTrace };
@@ -36,6 +44,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     summary: 'Traces of a range of blocks, by sender and recipient.',
     params: [
       { name: 'filter', kind: traceFilterObject, optional: true, defaultValue: NO_FILTER, refusesNull: true },
+      ...ERIGON_OPTIONS,
     ],
     limits: `at most ${MAX_RANGE_BLOCKS} blocks, both ends counted; count at most ${MAX_COUNT}, without it at most ${MAX_COUNT} matches`,
     scope: { of: 'index' },
@@ -45,7 +54,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
   {
     name: 'trace_block',
     summary: 'All traces of a block.',
-    params: [{ name: 'block', kind: blockBound }],
+    params: [{ name: 'block', kind: blockBound }, ...ERIGON_OPTIONS],
     scope: { of: 'index' },
     resultSchema: traces,
     handler: traceBlock,
@@ -53,7 +62,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
   {
     name: 'trace_transaction',
     summary: 'All traces of a transaction.',
-    params: [transactionHash],
+    params: [transactionHash, ...ERIGON_OPTIONS],
     scope: { of: 'index' },
     resultSchema: orNull(traces),
     handler: traceTransaction,
@@ -61,10 +70,28 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
   {
     name: 'trace_get',
     summary: 'One trace of a transaction, by its path in the call tree.',
-    params: [transactionHash, { name: 'path', kind: framePath }],
+    params: [transactionHash, { name: 'path', kind: framePath }, ...ERIGON_OPTIONS],
     scope: { of: 'index' },
     resultSchema: orNull(oneTrace),
     handler: traceGet,
+  },
+  {
+    name: 'trace_replayTransaction',
+    summary: 'All traces of a transaction, and its output, without members that name the block.',
+    params: [transactionHash, traceTypes, ...ERIGON_OPTIONS],
+    limits: 'only the trace type `trace`',
+    scope: { of: 'index' },
+    resultSchema: orNull({ type: 'object' }),
+    handler: replayTransaction,
+  },
+  {
+    name: 'trace_replayBlockTransactions',
+    summary: 'All traces and the output of each transaction of a block.',
+    params: [{ name: 'block', kind: blockBound }, traceTypes, ...ERIGON_OPTIONS],
+    limits: 'only the trace type `trace`',
+    scope: { of: 'index' },
+    resultSchema: { type: 'array', items: { type: 'object' } },
+    handler: replayBlock,
   },
   {
     name: 'floodgate_addressTraces',
