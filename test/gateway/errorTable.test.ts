@@ -349,6 +349,20 @@ const ROWS: readonly Row[] = [
     status: 415,
     body: error(null, -32600),
   },
+  ...(['application/json-rpc', 'application/jsonrequest', 'application/json; charset=utf-8'] as const).map(
+    (type): Row => ({
+      says: `content type ${type} is accepted`,
+      send: { body: chainId(1), headers: { 'content-type': type } },
+      status: 200,
+      body: result(1),
+    }),
+  ),
+  {
+    says: 'content type application/jsonx returns 415',
+    send: { body: chainId(1), headers: { 'content-type': 'application/jsonx' } },
+    status: 415,
+    body: error(null, -32600),
+  },
   {
     says: 'a form returns 415',
     send: { body: chainId(1), headers: { 'content-type': 'application/x-www-form-urlencoded' } },

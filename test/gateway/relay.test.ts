@@ -114,7 +114,14 @@ describe('relayed methods', () => {
   });
   it.each<[string, [method: string, ...params: unknown[]], object]>([
     ['fees of 11 blocks', ['eth_feeHistory', '0xb', 'latest', []], limit(10, 11)],
-    ['801 blocks of logs', ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x321' }], limit(800, 801)],
+    [
+      '801 blocks of logs',
+      ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x321' }],
+      {
+        ...limit(800, 801),
+        message: 'eth_getLogs: 801 blocks requested. Max range: 800. Try with this block range [0x1, 0x320]',
+      },
+    ],
     [
       'logs of a reversed range',
       ['eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' }],

@@ -14,7 +14,8 @@ const NO_WEB_SOCKET =
 
 /** Most clients send the JSON type without parameters such as `charset`, so this exact value is compared first. */
 const JSON_TYPE = 'application/json';
-const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
+/** The JSON-RPC specifications for HTTP name three types. */
+const ANY_JSON_TYPE = /^application\/json(?:-rpc|request)? *(?:;|$)/i;
 
 /** Returns the error response for an invalid HTTP method or header. Undefined if the request is valid. */
 export function requestProblem(
@@ -27,7 +28,7 @@ export function requestProblem(
   }
   if (verb === 'GET') return undefined;
   const type = headers['content-type'] ?? '';
-  if (type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
+  if (type !== JSON_TYPE && !ANY_JSON_TYPE.test(type))
     return { status: 415, message: 'Content-Type must be application/json', headers: [] };
   const encoding = headers['content-encoding'];
   if (encoding === undefined || bodyCoding(encoding) !== 'unknown') return undefined;
