@@ -1,9 +1,9 @@
-// Writes the files of a release to release/: the package, its bill of materials, and checksums. If
+// Writes the files of a release to release/: the package, its bill of materials, its source maps, and checksums. If
 // FLOODGATE_RELEASE_KEY names an OpenSSH private key, signs the checksums. `npm run release` first lists everything
 // that is missing (releaseFaults.js). --snapshot skips those checks, the advisories and the tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { root } from './compile.js';
 import { readLock } from './lockFile.js';
@@ -67,8 +67,14 @@ function billOfMaterials() {
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 run('npm', 'pack', '--silent', '--pack-destination', output);
-const files = [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`];
+const files = [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`, `${name}-${version}.maps.tar.gz`];
 writeFileSync(`${output}/${files[1]}`, `${JSON.stringify(billOfMaterials(), null, 2)}\n`);
+const maps = ['dist/bundle', 'dist/exports'].flatMap((folder) =>
+  readdirSync(root + folder)
+    .filter((file) => file.endsWith('.js.map'))
+    .map((file) => `${folder}/${file}`),
+);
+run('tar', '--create', '--gzip', '--file', `${output}/${files[2]}`, ...maps);
 const sha256 = (file) =>
   createHash('sha256')
     .update(readFileSync(`${output}/${file}`))

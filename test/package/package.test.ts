@@ -1,6 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askTcp, query, RCODE } from '../dns/support/dnsClient.ts';
 import { root, run } from '../server/support/run.ts';
@@ -39,20 +47,31 @@ describe('the package', () => {
 
   const installed = (path: string): string => join(project, 'node_modules/floodgate', path);
 
-  it('contains the bundles with source maps, the docs and the licences, but no sources, tests or build files', () => {
-    expect(files.filter((path) => /test|arbitrary|tsbuildinfo|(^|\/)\.|^src\//.test(path))).toEqual([]);
-    const kinds = new Set(files.map((path) => /^(dist\/(bundle|exports)|docs)\//.exec(path)?.[1] ?? path));
-    expect([...kinds].sort()).toEqual(
-      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist/bundle', 'dist/exports', 'docs', 'package.json'].sort(),
+  it('contains the bundles, the docs, the deploy files and the licences, but no sources, tests or build files', () => {
+    expect(files.filter((path) => /test|arbitrary|tsbuildinfo|\.map$|^src\//.test(path))).toEqual([]);
+    const kinds = new Set(
+      files.map((path) => /^(dist\/(bundle|exports)|docs|deploy)\//.exec(path)?.[1] ?? path),
     );
-    // Scripts for browsers are shipped without source maps.
-    const scripts = files.filter((path) => /^dist\/.*\.js$/.test(path) && !/\/(?:tryIt|web)\//.test(path));
+    const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+    const others = ['bench/README.md', 'console/README.md', 'deploy', 'dist/bundle', 'dist/exports', 'docs'];
+    expect([...kinds].sort()).toEqual([...pages, ...others, 'package.json'].sort());
     for (const name of ['page.js', 'page.css']) expect(files).toContain(`dist/bundle/tryIt/${name}`);
-    expect(scripts).toContain('dist/bundle/floodgate.js');
-    expect(scripts).toContain('dist/bundle/udpThread.js');
-    // The runtime of the bundler has no source map.
-    for (const path of scripts.filter((name) => !name.includes('rolldown-runtime')))
-      expect(files).toContain(`${path}.map`);
+    expect(files).toContain('dist/bundle/floodgate.js');
+    expect(files).toContain('dist/bundle/udpThread.js');
+  });
+
+  it('contains each file to which its pages link', () => {
+    const isContained = (path: string): boolean =>
+      files.some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`));
+    const missing = files
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((page) =>
+        [...readFileSync(installed(page), 'utf8').matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
+          .map(([, link = '']) => posix.join(posix.dirname(page), link))
+          .filter((path) => !isContained(path))
+          .map((path) => `${page}: ${path}`),
+      );
+    expect(missing).toEqual([]);
   });
 
   it('depends only on lmdb, with anvil as an optional peer', () => {
@@ -70,8 +89,9 @@ describe('the package', () => {
   it('names every bundled package with its licence', () => {
     const notices = readFileSync(installed('dist/bundle/THIRD-PARTY-NOTICES.txt'), 'utf8');
     const bundled = new Set<string>();
-    for (const map of files.filter((path) => path.endsWith('.js.map'))) {
-      const { sources } = JSON.parse(readFileSync(installed(map), 'utf8')) as { sources: string[] };
+    const bundle = join(root, 'dist/bundle');
+    for (const map of readdirSync(bundle).filter((name) => name.endsWith('.js.map'))) {
+      const { sources } = JSON.parse(readFileSync(join(bundle, map), 'utf8')) as { sources: string[] };
       for (const source of sources) {
         const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1];
         if (name !== undefined) bundled.add(name);

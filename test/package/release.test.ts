@@ -16,7 +16,7 @@ interface Component {
   readonly hashes: readonly { readonly alg: string; readonly content: string }[];
 }
 
-it('a release consists of the package, its bill of materials and their checksums, signed if there is a key', async (context) => {
+it('a release consists of the package, its bill of materials, its source maps and their checksums, signed if there is a key', async (context) => {
   if (spawnSync('ssh-keygen', ['-?']).error !== undefined) context.skip('needs ssh-keygen');
   const key = join(folder, 'key');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'release', '-f', key]);
@@ -28,10 +28,12 @@ it('a release consists of the package, its bill of materials and their checksums
   expect(code).toBe(0);
 
   const files = readdirSync(output);
-  const [bill, tarball] = files.filter((file) => file.startsWith('floodgate-'));
-  expect(files).toEqual(['SHA256SUMS', 'SHA256SUMS.sig', bill, tarball]);
+  const [bill, maps, tarball] = files.filter((file) => file.startsWith('floodgate-'));
+  expect(files).toEqual(['SHA256SUMS', 'SHA256SUMS.sig', bill, maps, tarball]);
+  const listed = await run('tar', ['--list', '--file', join(output, String(maps))]);
+  expect(listed.stdout).toContain('dist/bundle/floodgate.js.map\n');
   const sums = readFileSync(join(output, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
-  expect(sums.map((line) => line.split('  ')[1]).sort()).toEqual([bill, tarball]);
+  expect(sums.map((line) => line.split('  ')[1]).sort()).toEqual([bill, maps, tarball]);
   for (const [sum, file = ''] of sums.map((line) => line.split('  ')))
     expect(
       createHash('sha256')
