@@ -688,6 +688,14 @@ export const ConfigSchema = group({
     description:
       'Worker processes that serve the gateway, in addition to the first process for everything else; auto: one per CPU core. 1: a single process does everything.',
   }),
+  stopDelayMs: Type.Integer({
+    minimum: 0,
+    maximum: 600_000,
+    default: 0,
+    unit: 'milliseconds',
+    description:
+      'Time for which a stopping server still serves requests, while /readyz is 503, so that load balancers remove it first.',
+  }),
   stopTimeoutMs: Type.Integer({
     minimum: 0,
     maximum: 600_000,

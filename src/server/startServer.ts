@@ -1,6 +1,7 @@
 /** Composition root: opens the stores, starts guard and networks, listens, and closes all parts in reverse order. */
 
 import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
@@ -46,7 +47,10 @@ export interface Server {
   readonly readiness: () => Readiness;
   /** Replaces the running workers by workers with another configuration. Undefined if this server has no workers. */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
-  /** Rejects new requests, finishes running ones within `stopTimeoutMs`, and closes the stores. */
+  /**
+   * Serves requests for another `stopDelayMs`. Then rejects new ones, finishes running ones within `stopTimeoutMs`, and
+   * closes the stores.
+   */
   stop(): Promise<void>;
 }
 
@@ -127,8 +131,10 @@ async function startParts(
     tokens: storage?.tokens,
   });
   teardown.add(() => stopLooking?.());
+  let isLeaving = false;
   let isStopping = false;
-  const readiness = (): Readiness => readinessOf({ opened, stores, ethereum, dns, workers, isStopping });
+  const readiness = (): Readiness =>
+    readinessOf({ opened, stores, ethereum, dns, workers, isStopping: isLeaving });
   registerServerMetrics(registry, {
     isReady: () => readiness().ready,
     takesWrites: () => stores.problem === undefined,
@@ -137,6 +143,9 @@ async function startParts(
   const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, signInCode };
   const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
   teardown.add(async () => {
+    isLeaving = true;
+    if (config.stopDelayMs > 0) logger.info({ stopDelayMs: config.stopDelayMs }, 'stopping after a delay');
+    await setTimeout(config.stopDelayMs);
     isStopping = true;
     gateway?.drain();
     await listeners.stop(config.stopTimeoutMs);

@@ -75,6 +75,26 @@ describe('a graceful stop', () => {
     expect(next.output()).not.toContain('"level":40');
   });
 
+  it('serves requests for stopDelayMs while it is not ready', async () => {
+    const args = ['--stop-delay-ms', '600000'];
+    const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
+    const stopped = floodgate.stop();
+    await until('the server not to be ready', async () => {
+      const { status, checks } = await fetch(`${floodgate.url}/readyz`).then(async (response) => ({
+        status: response.status,
+        checks: await response.text(),
+      }));
+      return status === 503 && checks.includes('stopping');
+    });
+    expect(await post(floodgate.gatewayUrl).then((response) => response.json())).toMatchObject({
+      result: '0x0',
+    });
+    expect((await fetch(`${floodgate.url}/healthz`)).status).toBe(200);
+    // A second SIGINT ends the process, so that an operator does not have to wait.
+    floodgate.process.kill('SIGINT');
+    await stopped.catch(() => undefined);
+  });
+
   it('is visible at the operators’ port until the end', async () => {
     const args = ['--stop-timeout-ms', '600000', '--ops-port', '0'];
     const floodgate = await startFloodgate({ upstream: node.url, args, whenListening: true });
