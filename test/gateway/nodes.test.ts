@@ -191,6 +191,18 @@ describe('a gateway with three nodes of one chain', () => {
       const answer = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', raw);
       expect(answer.json).toEqual({ jsonrpc: '2.0', id: 1, result: hash });
     }
+
+    await Promise.all(chain.nodes.map(({ url }) => connect(url).call('evm_mine')));
+    const mined = await call(chain.nodes[0]?.url ?? '', 'eth_sendRawTransaction', raw);
+    expect(mined.json.error.message).toMatch(/nonce too low/);
+    const again = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', raw);
+    expect(again.json).toEqual({ jsonrpc: '2.0', id: 1, result: hash });
+    const other = await wallet.signTransaction({
+      ...{ type: 2, chainId: 31_337, to: wallet.address, nonce: 0, gasLimit: 22_000 },
+      ...{ maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1n },
+    });
+    const refused = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', other);
+    expect(refused.json.error.message).toMatch(/nonce too low/);
   });
 
   it('serves all calls while all nodes reorganise under load, and ends on the new chain', async () => {

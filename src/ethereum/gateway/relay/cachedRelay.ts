@@ -8,6 +8,7 @@ import {
 } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
+import { RELAYED_ROWS } from '../methods/rows/relayedRows.ts';
 import { type CachePolicy, cachePolicyOf, foundIn, headIn, isLookUp } from './cachePolicy.ts';
 import { AGREEMENT_NODES, majorityResponse } from './checks/agreement.ts';
 import { clientErrorOf } from './clientErrorOf.ts';
@@ -16,7 +17,9 @@ import { NoResponseError } from './noResponseError.ts';
 import { relayExtra } from './relayExtra.ts';
 import { resultBytes } from './resultBytes.ts';
 import { sendOnce } from './sendOnce.ts';
-import type { RelayedRequest, UpstreamSender } from './upstreamSender.ts';
+import { type RelayedRequest, UpstreamSender } from './upstreamSender.ts';
+
+const LOOK_UP = RELAYED_ROWS.find(({ name }) => name === 'eth_getTransactionByHash') as RelayedRow; // it is a row
 
 const MAX_CACHED_BYTES = 1024 * 1024;
 
@@ -37,6 +40,8 @@ export class CachedRelay {
   readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #sender: UpstreamSender;
+  /** Looks up transactions, for methods that send one. */
+  readonly #lookUp: UpstreamSender;
   /** True if the method is sent to several nodes, and the result of the majority is returned. */
   readonly #needsAgreement: boolean;
   readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
@@ -47,6 +52,7 @@ export class CachedRelay {
     this.#row = row;
     this.#network = network;
     this.#sender = sender;
+    this.#lookUp = new UpstreamSender(LOOK_UP, network);
     this.#needsAgreement = network.agreementMethods.includes(row.name);
     this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
   }
@@ -64,7 +70,7 @@ export class CachedRelay {
       return cached;
     }
     return this.#row.once === true
-      ? sendOnce(this.#sender, params, context)
+      ? sendOnce({ send: this.#sender, lookUp: this.#lookUp }, params, context)
       : this.#ask({ key, params, policy }, context);
   }
 

@@ -1,26 +1,33 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
-import { neverSent } from '../../nodes/index.ts';
+import { neverSent, type UpstreamResponse } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
-import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
+import { isAlreadyKnown, isNonceUsed, sentTransactionHash } from './sentTransaction.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
+
+export interface TransactionSenders {
+  readonly send: UpstreamSender;
+  /** Sends `eth_getTransactionByHash`. */
+  readonly lookUp: UpstreamSender;
+}
 
 /** Sends a transaction to a node. After a lost connection, it is not sent again: the node may have accepted it. */
 export async function sendOnce(
-  sender: UpstreamSender,
+  senders: TransactionSenders,
   params: readonly unknown[],
   context: CallContext,
 ): Promise<Result> {
   try {
     const { client, span } = context;
-    const sent = await sender.send({ params, policy: 'never', mayStream: false, client, span });
+    const sent = await senders.send.send({ params, policy: 'never', mayStream: false, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node returned an unexpected stream');
     const { response } = sent;
+    const hash = sentTransactionHash(String(params[0]));
     // The node already has the transaction, perhaps from another node. For the client, this is a success.
-    if (response.kind === 'error' && isAlreadyKnown(response.message))
-      return Buffer.from(JSON.stringify(sentTransactionHash(String(params[0]))));
+    if (response.kind === 'error' && (await isKnown(response.message, hash, senders.lookUp)))
+      return Buffer.from(JSON.stringify(hash));
     return resultBytes(response);
   } catch (error) {
     if (!(error instanceof NoResponseError) || error.cause === undefined || neverSent(error.cause))
@@ -34,3 +41,16 @@ export async function sendOnce(
     );
   }
 }
+
+/** Returns whether a node rejected a transaction because it has it already, in its pool or in a block. */
+async function isKnown(message: string, hash: string, lookUp: UpstreamSender): Promise<boolean> {
+  if (isAlreadyKnown(message)) return true;
+  if (!isNonceUsed(message)) return false;
+  const found = await lookUp
+    .send({ params: [hash], policy: 'never', mayStream: false })
+    .catch(() => undefined);
+  return found !== undefined && 'response' in found && isTransaction(found.response);
+}
+
+const isTransaction = (response: UpstreamResponse): boolean =>
+  response.kind === 'result' && response.value !== null;

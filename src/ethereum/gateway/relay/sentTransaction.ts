@@ -13,6 +13,10 @@ const ALREADY_KNOWN =
 /** Returns true if a node's error says that it already has the transaction. For the client, this is a success. */
 export const isAlreadyKnown = (message: string): boolean => ALREADY_KNOWN.test(message);
 
+/** Returns true if a node's error says that a block has a transaction with this nonce, possibly the same transaction. */
+export const isNonceUsed = (message: string): boolean =>
+  /\bnonce\b.*\b(?:too low|already been used)\b|\bold ?nonce\b/i.test(message);
+
 /** Returns the hash of a signed transaction (a `0x` string). Blobs are not part of the hash (EIP-4844). */
 export function sentTransactionHash(raw: string): string {
   const bytes = Buffer.from(raw.slice(2), 'hex');
