@@ -66,6 +66,18 @@ describe('a budget', () => {
     expect(fill(budget, B)).toBe(10);
   });
 
+  it('gives an API key a limit of its own, and returns which limit would be exceeded', () => {
+    const budget = new Budget({ perClient: 10, perKey: 15, total: 30 });
+    expect(fill(budget, { ...A, keyId: 'k' })).toBe(10);
+    expect(budget.excessOf({ ...A, keyId: 'k' }, 1)).toEqual({ of: 'address', limit: 10, requested: 11 });
+    expect(fill(budget, { ...B, keyId: 'k' })).toBe(5);
+    expect(budget.excessOf({ ...B, keyId: 'k' }, 1)).toEqual({ of: 'key', limit: 15, requested: 16 });
+    expect(fill(budget, { address: '2001:db8:1:1::/64' })).toBe(10);
+    expect(budget.excessOf(B, 6)).toEqual({ of: 'address', limit: 10, requested: 11 });
+    expect(budget.excessOf({ address: '192.0.2.3' }, 6)).toEqual({ of: 'all', limit: 30, requested: 31 });
+    expect(fill(budget, { address: '192.0.2.3' })).toBe(5);
+  });
+
   it('forgets clients that released everything', () => {
     const client = fc.record({
       address: fc.constantFrom('192.0.2.1', '2001:db8:1:2::/64', '2001:db8:1:3::/64', '2001:db8:2:3::/64'),

@@ -12,6 +12,8 @@ export interface BudgetLimits {
   readonly total: number;
   /** Largest amount that one client may use. */
   readonly perClient: number;
+  /** Largest amount that one API key may use, from any number of addresses. Default: `perClient`. */
+  readonly perKey?: number;
   /** Part of what is free that one client may use, so that shares shrink as the budget fills up. Default: no bound. */
   readonly partOfFree?: number;
   /** A client may use this amount whatever other clients use, while the total is not reached. Default: 0. */
@@ -21,8 +23,19 @@ export interface BudgetLimits {
 /** A limit of a budget: the share of one client, or the total of all clients. */
 export type BudgetBound = 'perClient' | 'total';
 
+/** A client's account: its address, an IPv6 /56 or /48 network of its address, or its API key. */
+type AccountKind = 'address' | 'network' | 'key';
+
+/** A limit that would be exceeded: that of an account, or that of all clients. */
+export interface Excess {
+  readonly of: AccountKind | 'all';
+  readonly limit: number;
+  readonly requested: number;
+}
+
 /** A name under which use is counted, and the number of shares that it has. */
 interface Account {
+  readonly kind: AccountKind;
   readonly name: string;
   readonly shares: number;
 }
@@ -50,17 +63,31 @@ export class Budget {
 
   /** Amount that one client may use now, including what it uses already. */
   get share(): number {
-    const { total, perClient, partOfFree, minShare = 0 } = this.limits;
-    if (partOfFree === undefined) return perClient;
-    return Math.max(minShare, Math.min(perClient, partOfFree * (total - this.#total)));
+    return this.#shareBelow(this.limits.perClient);
   }
 
   /** Returns the limit that `amount` more would exceed; undefined if it would exceed neither. */
   exceededBy(client: BudgetClient, amount: number): BudgetBound | undefined {
-    const { share } = this;
-    for (const { name, shares } of accountsOf(client))
-      if ((this.#used.get(name) ?? 0) + amount > shares * share) return 'perClient';
-    return this.#total + amount > this.limits.total ? 'total' : undefined;
+    const excess = this.excessOf(client, amount);
+    return excess && (excess.of === 'all' ? 'total' : 'perClient');
+  }
+
+  /** Returns the details of the limit that `amount` more would exceed; undefined if it would exceed none. */
+  excessOf(client: BudgetClient, amount: number): Excess | undefined {
+    const { total, perClient, perKey = perClient } = this.limits;
+    for (const { kind, name, shares } of accountsOf(client)) {
+      const limit = shares * this.#shareBelow(kind === 'key' ? perKey : perClient);
+      const requested = (this.#used.get(name) ?? 0) + amount;
+      if (requested > limit) return { of: kind, limit, requested };
+    }
+    const requested = this.#total + amount;
+    return requested > total ? { of: 'all', limit: total, requested } : undefined;
+  }
+
+  #shareBelow(most: number): number {
+    const { total, partOfFree, minShare = 0 } = this.limits;
+    if (partOfFree === undefined) return most;
+    return Math.max(minShare, Math.min(most, partOfFree * (total - this.#total)));
   }
 
   /** Adds `amount` to the use of a client, even above the limits. */
@@ -84,8 +111,9 @@ export class Budget {
 }
 
 function accountsOf({ address, keyId }: BudgetClient): Account[] {
-  const accounts: Account[] = [{ name: address, shares: 1 }];
-  for (const [i, name] of widerNetworks(address).entries()) accounts.push({ name, shares: 2 ** (i + 1) });
-  if (keyId !== undefined) accounts.push({ name: `key ${keyId}`, shares: 1 });
+  const accounts: Account[] = [{ kind: 'address', name: address, shares: 1 }];
+  for (const [i, name] of widerNetworks(address).entries())
+    accounts.push({ kind: 'network', name, shares: 2 ** (i + 1) });
+  if (keyId !== undefined) accounts.push({ kind: 'key', name: `key ${keyId}`, shares: 1 });
   return accounts;
 }

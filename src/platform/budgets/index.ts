@@ -1,2 +1,2 @@
 /** Budgets: limits on the use of a resource, per client and in total. */
-export { Budget, type BudgetBound, type BudgetClient, type BudgetLimits } from './budget.ts';
+export { Budget, type BudgetBound, type BudgetClient, type BudgetLimits, type Excess } from './budget.ts';
