@@ -103,6 +103,7 @@ class Listener {
   }
 
   readonly sink = {
+    client: '192.0.2.1',
     push: (text: string): void => void this.reported.push(JSON.parse(text)),
     missed: (): void => void this.missed++,
   };

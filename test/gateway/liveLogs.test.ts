@@ -135,6 +135,48 @@ describe('a subscription to logs', () => {
     expect(empty).toBeGreaterThan(1);
   });
 
+  it('delays no header while logs are unavailable, and omits the logs of a block that is replaced meanwhile', async () => {
+    const reported = await subscribed({ address });
+    const client = await openWebSocket(floodgate.gatewayUrl);
+    open.push(client);
+    const { result: heads } = await client.call('eth_subscribe', 'newHeads');
+    const order: string[] = [];
+    client.socket.on('message', (text) => {
+      const { params } = JSON.parse(String(text));
+      if (params !== undefined) order.push(params.subscription === heads ? 'head' : 'log');
+    });
+    await client.call('eth_subscribe', 'logs', { address });
+    const snapshot = await connect(anvil.url).call('evm_snapshot');
+    let refused = 0;
+    node.intercept = ({ methods }, answer) => {
+      if (!methods.includes('eth_getLogs')) return answer();
+      refused++;
+      return '{"jsonrpc":"2.0","id":1,"result":[]}';
+    };
+    await set(address, 50n);
+    await set(address, 51n);
+    const headOf = async (): Promise<string> =>
+      (await connect(anvil.url).call<{ hash: string }>('eth_getBlockByNumber', 'latest', false)).hash;
+    const hasHead = (hash: string) => () => client.notificationsOf(heads).at(-1)?.hash === hash;
+    await until('the headers without logs', hasHead(await headOf()));
+    await until('a request for logs', () => refused > 0);
+    await connect(anvil.url).call('evm_revert', snapshot);
+    await connect(anvil.url).call('evm_increaseTime', 1_000);
+    for (const value of [60n, 61n, 62n]) await set(address, value);
+    await until('the headers of the new branch', hasHead(await headOf()));
+    expect(reported()).toEqual([]);
+    node.intercept = undefined;
+    await until('the logs of the new branch', () => reported().length === 3 && order.includes('log'));
+    const isNew = { removed: false };
+    expect(reported()).toEqual([
+      { value: 60, ...isNew },
+      { value: 61, ...isNew },
+      { value: 62, ...isNew },
+    ]);
+    // All headers came before the first log.
+    expect(order.lastIndexOf('head')).toBeLessThan(order.indexOf('log'));
+  });
+
   it.each([
     { filter: { address: '0x1' }, says: 'address' },
     { filter: { blockHash: `0x${'00'.repeat(32)}` }, says: 'blockHash' },

@@ -10,6 +10,8 @@ export interface CallContext {
   readonly client?: () => string;
   /** Returns the client's address. For IPv6 this is its /64 network. */
   readonly address?: () => string;
+  /** Id of the client's API key. Undefined if it sent no key. */
+  readonly keyId?: string | undefined;
   readonly room: ResponseQuota;
   /** Runs `then` after the response. Undefined for HTTP requests, because no message can follow the response. */
   readonly afterAnswer?: (then: () => void) => void;

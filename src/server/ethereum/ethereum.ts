@@ -82,7 +82,7 @@ export async function startEthereum(
   const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
   const filterMemory = new FilterMemory({ refused: () => metrics.limited('filter_bytes') });
-  if (hasGateway) metrics.watchFilterBytes(() => filterMemory.bytes);
+  if (hasGateway) metrics.watchFilterBytes(() => filterMemory.total);
   const ingestMetrics = new IngestMetrics(registry);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {

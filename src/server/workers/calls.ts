@@ -60,8 +60,8 @@ export type PrimaryCalls = {
     readonly network: string;
     readonly method: string;
     readonly params: readonly unknown[];
-    readonly client: string;
     readonly address: string;
+    readonly keyId: string | undefined;
   }): Promise<Uint8Array>;
 };
 

@@ -122,7 +122,5 @@ function fillerOf(
 const remoteFilters =
   (network: string, primary: ToPrimary) =>
   ({ name: method }: FilterRow): Handler =>
-  async (params, { client = () => '', address = () => '' }) =>
-    Buffer.from(
-      await primary.ask('filter', { network, method, params, client: client(), address: address() }),
-    );
+  async (params, { address = () => '', keyId }) =>
+    Buffer.from(await primary.ask('filter', { network, method, params, address: address(), keyId }));

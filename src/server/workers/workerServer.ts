@@ -61,7 +61,7 @@ export async function openWorker(
     processes: workers,
     refused: () => metrics.limited('filter_bytes'),
   });
-  metrics.watchFilterBytes(() => filterMemory.bytes);
+  metrics.watchFilterBytes(() => filterMemory.total);
   const table = servedTable(config, METHODS);
   for (const [name, { upstream }] of networksOf(config)) {
     const network = await followNetwork(

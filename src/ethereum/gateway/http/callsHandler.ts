@@ -84,8 +84,8 @@ export class CallsHandler implements CallHandler {
     this.maxBatchBytes = maxBatchBytes;
     this.errorPerCall = message !== undefined;
     const mayStream = message === undefined;
-    const { client, address } = permit;
-    this.context = { mayStream, room: space, client, address, span: undefined, ...message };
+    const { client, address, keyId } = permit;
+    this.context = { mayStream, room: space, client, address, keyId, span: undefined, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;

@@ -1,12 +1,12 @@
 import { InvalidResponseError } from '../../nodes/index.ts';
-import type { LogFilter } from './logFilter.ts';
+import { type LogFilter, wantedValues } from './logFilter.ts';
 import { isTag } from './paramTypes.ts';
 
 /** Throws InvalidResponseError if a log does not match the filter, or if one block number has two block hashes. */
 export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
   const from = boundOf(filter.fromBlock);
   const to = boundOf(filter.toBlock);
-  const addresses = filter.address === undefined ? [] : [filter.address].flat();
+  const [addresses, ...topics] = wantedValues(filter);
   const hashes = new Map<unknown, unknown>();
   for (const entry of logs) {
     if (typeof entry !== 'object' || entry === null) throw new InvalidResponseError('a log is not an object');
@@ -22,9 +22,10 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
     if ((hashes.get(blockNumber) ?? blockHash) !== blockHash)
       throw new InvalidResponseError(`logs of two different blocks ${blockNumber}`);
     hashes.set(blockNumber, blockHash);
-    if (addresses.length > 0 && !addresses.includes(String(log['address']).toLowerCase()))
+    if (addresses?.has(String(log['address']).toLowerCase()) === false)
       throw new InvalidResponseError(`a log of ${log['address']} was not requested`);
-    if (!topicsMatch(filter.topics ?? [], log['topics']))
+    const has: readonly unknown[] = Array.isArray(log['topics']) ? log['topics'] : [];
+    if (topics.some((wanted, i) => wanted?.has(String(has[i]).toLowerCase()) === false))
       throw new InvalidResponseError('a log with topics that were not requested');
   }
 }
@@ -32,13 +33,3 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
 /** Returns a bound of a block range as a number. A tag becomes NaN, so that all comparisons with it are false. */
 const boundOf = (bound: string | undefined): number =>
   bound === undefined || isTag(bound) ? Number.NaN : Number(bound);
-
-/** Returns true if the topics of a log match a filter. Missing topics of the filter match any topic. */
-export function topicsMatch(wanted: NonNullable<LogFilter['topics']>, topics: unknown): boolean {
-  const has: readonly unknown[] = Array.isArray(topics) ? topics : [];
-  return wanted.every((choice, i) => {
-    const choices = [choice].flat();
-    // In a filter, null and an empty list match any topic.
-    return choices.length === 0 || choices.includes(null) || choices.includes(String(has[i]).toLowerCase());
-  });
-}

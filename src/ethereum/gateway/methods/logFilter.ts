@@ -37,6 +37,18 @@ export function numberOfBound(bound: string | undefined): number | undefined {
   return bound === undefined || isTag(bound) ? undefined : Number(bound);
 }
 
+/** Returns the addresses that a filter allows, then the topics of each position. Undefined allows any value. */
+export function wantedValues({
+  address,
+  topics = [],
+}: Pick<LogFilter, 'address' | 'topics'>): (ReadonlySet<string> | undefined)[] {
+  return [address ?? null, ...topics].map((choice) => {
+    const choices = [choice].flat();
+    // An empty list and a list with null allow any value.
+    return choices.length === 0 || choices.includes(null) ? undefined : new Set(choices as readonly string[]);
+  });
+}
+
 const orList = (item: ParamType): ParamType => {
   const list = setOf(item, MAX_ALTERNATIVES);
   return {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BudgetLimits } from '../../../../platform/budgets/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
+import type { Hash } from '../../../traces/index.ts';
 import { FilterMemory } from '../../http/limits/filterMemory.ts';
 import type { Network } from '../../relay/network.ts';
+import type { HeadText } from '../live/live.ts';
 import type { Sink } from '../live/sink.ts';
 import { Filters } from './filters.ts';
 
@@ -15,22 +18,25 @@ const NETWORK = {
 const of = (client: string) => ({
   mayStream: false,
   room: { charge: () => true, credit: () => undefined, freeConnection: () => undefined },
-  client: () => client,
   address: () => client,
 });
 
-function filtersWith(waitingLimits = { perClient: 100, total: 150 }) {
+function filtersWith(waitingLimits: BudgetLimits = { perClient: 100, total: 150 }) {
   const sinks = new Set<Sink>();
+  const hash = `0x${'ab'.repeat(32)}` as Hash; // 32 bytes
+  const block = { number: 1, hash, parentHash: hash, header: '{}', logsBloom: undefined };
   const subscribe = (sink: Sink): (() => void) => {
     sinks.add(sink);
     return () => sinks.delete(sink);
   };
+  const subscribeHeads = (sink: Sink, textOf: HeadText = ({ header }) => header) =>
+    subscribe({ ...sink, push: () => sink.push(textOf(block)) });
   const memory = new FilterMemory();
-  const live = { subscribeHeads: subscribe, subscribeLogs: (_: unknown, sink: Sink) => subscribe(sink) };
+  const live = { subscribeHeads, subscribeLogs: (_: unknown, sink: Sink) => subscribe(sink) };
   const filters = new Filters({ network: NETWORK, live, memory, waitingLimits });
   /** Creates a log filter and returns its id and sink. */
-  const make = async (client: string): Promise<{ id: string; sink: Sink }> => {
-    const id = await filters.make({}, of(client));
+  const make = async (client: string, keyId?: string): Promise<{ id: string; sink: Sink }> => {
+    const id = await filters.make({}, { ...of(client), keyId });
     const sink = [...sinks].at(-1);
     if (sink === undefined) throw new Error('not subscribed');
     return { id, sink };
@@ -61,8 +67,8 @@ describe('HTTP filters', () => {
   it('return the hash of each block', async () => {
     const { filters, sinks } = filtersWith();
     const id = await filters.make(undefined, of('a'));
-    for (const sink of sinks) sink.push('{"number":"0x1","hash":"0xab"}');
-    expect(filters.changes(id)).toEqual(['"0xab"']);
+    for (const sink of sinks) sink.push('');
+    expect(filters.changes(id)).toEqual([`"0x${'ab'.repeat(32)}"`]);
     expect(() => filters.logs(id, of('a'))).toThrow('filter not found: it is a block filter');
   });
 
@@ -77,7 +83,7 @@ describe('HTTP filters', () => {
     expect([filters.uninstall(other.id), filters.uninstall(polled.id), filters.uninstall(polled.id)]).toEqual(
       [...[false, true, false]],
     );
-    expect([sinks.size, memory.bytes]).toEqual([0, 0]);
+    expect([sinks.size, memory.total]).toEqual([0, 0]);
   });
 
   it('end if a notification was missed, so that no gap stays unnoticed', async () => {
@@ -120,9 +126,53 @@ describe('HTTP filters', () => {
   it('are limited to 1,000 per client', async () => {
     const { filters, make, memory } = filtersWith();
     for (let i = 0; i < 1_000; i++) await make('a');
-    await expect(make('a')).rejects.toThrow('filters of one address');
+    await expect(make('a')).rejects.toThrow(
+      /^filters of one address: at most 1000, requested 1001; end others with eth_uninstallFilter, or try again/,
+    );
     await make('b');
     filters.stop();
-    expect(memory.bytes).toBe(0);
+    expect(memory.total).toBe(0);
+  });
+
+  it('remain available to others if 100 addresses create as many as they can', async () => {
+    const { filters, make } = filtersWith();
+    const fill = async (client: string): Promise<number> => {
+      for (let count = 0; ; count++)
+        try {
+          await make(client);
+        } catch {
+          return count;
+        }
+    };
+    for (let i = 0; i < 100; i++) await fill(`192.0.2.${i}`);
+    expect(await fill('198.51.100.1')).toBeGreaterThanOrEqual(10);
+    filters.stop();
+  });
+
+  it('of one API key have one share of the waiting results, from any number of addresses', async () => {
+    const { filters, make } = filtersWith();
+    const first = await make('a', 'k');
+    const second = await make('b', 'k');
+    const other = await make('c', 'l');
+    first.sink.push('x'.repeat(60));
+    second.sink.push('x'.repeat(60));
+    other.sink.push('x'.repeat(60));
+    expect(filters.changes(first.id)).toHaveLength(1);
+    expect(() => filters.changes(second.id)).toThrow('filter not found');
+    expect(filters.changes(other.id)).toHaveLength(1);
+  });
+
+  it('leave results to a new client if 100 addresses let as many wait as they can', async () => {
+    const { filters, make } = filtersWith({
+      perClient: 8_000,
+      total: 64_000,
+      partOfFree: 1 / 8,
+      minShare: 500,
+    });
+    const greedy = await Promise.all(Array.from({ length: 100 }, (_, i) => make(`192.0.2.${i}`)));
+    for (let round = 0; round < 100; round++) for (const { sink } of greedy) sink.push('x'.repeat(100));
+    const polite = await make('198.51.100.1');
+    for (let i = 0; i < 5; i++) polite.sink.push('x'.repeat(100));
+    expect(filters.changes(polite.id)).toHaveLength(5);
   });
 });

@@ -1,22 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { Budget, type BudgetLimits } from '../../../../platform/budgets/index.ts';
+import { Budget, type BudgetClient, type BudgetLimits } from '../../../../platform/budgets/index.ts';
 import { NoNodeError, type Result, RpcError } from '../../../jsonrpc/index.ts';
-import type { BlockRef } from '../../../nodes/index.ts';
 import { FILTER_BYTES, logFilterBytes } from '../../http/limits/filterBytes.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
-import { Quotas } from '../../http/quotas.ts';
+import { Quota, takeAll } from '../../http/limits/quota.ts';
 import type { CallContext, Handler } from '../../method.ts';
 import type { LogFilter } from '../../methods/logFilter.ts';
 import type { Network } from '../../relay/network.ts';
 import type { Live } from '../live/live.ts';
 import { relayedHandler } from '../live/liveBlocks.ts';
+import { clientName } from '../live/sink.ts';
 
 /** Time in milliseconds after which an HTTP filter is removed if no client polls it. The same as in go-ethereum. */
 const UNUSED_MS = 5 * 60_000;
-const MAX_FILTERS = { perAddress: 1_000, perKey: 1_000, total: 10_000 };
+/** Limits of the number of filters. If 100 addresses create as many as they can, 100 remain free. */
+const MAX_FILTERS: BudgetLimits = { perClient: 1_000, total: 20_000, partOfFree: 1 / 19, minShare: 10 };
 const MIB = 1024 * 1024;
-/** Maximum bytes of results that filters hold for the next poll: per client address, and of all clients. */
-const WAITING_LIMITS: BudgetLimits = { perClient: 8 * MIB, total: 64 * MIB };
+/** Bytes of results that filters keep for the next poll. The smallest share is enough for one block of 400 logs. */
+const WAITING_LIMITS: BudgetLimits = {
+  perClient: 8 * MIB,
+  total: 64 * MIB,
+  partOfFree: 1 / 8,
+  minShare: MIB / 2,
+};
 
 export interface FiltersDependencies {
   readonly network: Network;
@@ -27,7 +33,7 @@ export interface FiltersDependencies {
 
 interface Filter {
   readonly logs: LogFilter | undefined;
-  readonly address: string;
+  readonly client: BudgetClient;
   /** New logs or block hashes since the last poll, each as JSON. */
   waiting: string[];
   waitingBytes: number;
@@ -44,12 +50,16 @@ interface Filter {
 export class Filters {
   readonly #dependencies: FiltersDependencies;
   readonly #filters = new Map<string, Filter>();
-  readonly #quotas = new Quotas('filters', MAX_FILTERS);
+  readonly #quota: Quota;
   readonly #waiting: Budget;
   readonly #getLogs: Handler;
 
   constructor(dependencies: FiltersDependencies) {
     this.#dependencies = dependencies;
+    this.#quota = new Quota(
+      { what: 'filters', remedy: 'end others with eth_uninstallFilter, or try again later' },
+      MAX_FILTERS,
+    );
     this.#waiting = new Budget(dependencies.waitingLimits ?? WAITING_LIMITS);
     this.#getLogs = relayedHandler(dependencies.network, 'eth_getLogs');
   }
@@ -69,36 +79,29 @@ export class Filters {
   }
 
   /** Creates a log filter, or a block filter if `logs` is undefined. Rejects with RpcError if a limit is reached. */
-  async make(
-    logs: LogFilter | undefined,
-    { client = () => '', address = () => '' }: CallContext,
-  ): Promise<string> {
+  async make(logs: LogFilter | undefined, { address = () => '', keyId }: CallContext): Promise<string> {
     const { network, live, memory } = this.#dependencies;
     await refreshHead(network);
-    const giveBack = this.#quotas.take({ address: client(), keyId: undefined });
-    let free: () => void;
-    try {
-      free = memory.take(address(), logs === undefined ? FILTER_BYTES : logFilterBytes(logs));
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
+    const client = { address: address(), keyId };
+    const release = takeAll(client, [
+      [this.#quota, 1],
+      [memory, logs === undefined ? FILTER_BYTES : logFilterBytes(logs)],
+    ]);
     // Some clients convert ids to numbers, which would drop leading zeros. So each id starts with 1.
     const id = `0x1${randomBytes(16).toString('hex')}`;
     const push = (text: string): void => this.#push(id, text);
     const missed = (): void => void this.uninstall(id);
-    const pushHash = (header: string): void => push(JSON.stringify((JSON.parse(header) as BlockRef).hash));
+    const sink = { client: clientName(client), push, missed };
     const unsubscribe =
       logs === undefined
-        ? live.subscribeHeads({ push: pushHash, missed })
-        : live.subscribeLogs(logs, { push, missed });
+        ? live.subscribeHeads(sink, ({ hash }) => JSON.stringify(hash))
+        : live.subscribeLogs(logs, sink);
     this.#filters.set(id, {
-      ...{ logs, address: address(), waiting: [], waitingBytes: 0 },
+      ...{ logs, client, waiting: [], waitingBytes: 0 },
       unused: setTimeout(() => this.uninstall(id), UNUSED_MS).unref(),
       release() {
         unsubscribe();
-        giveBack();
-        free();
+        release();
       },
     });
     return id;
@@ -149,26 +152,28 @@ export class Filters {
     if (filter === undefined) return;
     filter.waiting.push(text);
     filter.waitingBytes += text.length;
-    this.#waiting.charge(filter, text.length);
-    if (this.#waiting.usedBy(filter) > this.#waiting.share) this.uninstall(id);
-    while (this.#waiting.total > this.#waiting.limits.total) this.#evict();
+    this.#waiting.charge(filter.client, text.length);
+    if (this.#waiting.weightOf(filter.client) > this.#waiting.share) this.uninstall(id);
+    while (this.#waiting.total > this.#waiting.limits.total) this.#endLargest();
   }
 
-  #evict(): void {
-    let worst = '';
-    let most = -1;
-    for (const [id, filter] of this.#filters) {
-      const { waitingBytes } = filter;
-      // Ranks filters by the waiting bytes of their client, then by their own, whose term is below 1.
-      const rank = this.#waiting.usedBy(filter) + waitingBytes / (2 * this.#waiting.total);
-      if (waitingBytes === 0 || rank <= most) continue;
-      [worst, most] = [id, rank];
+  /** Ends the filter with the most waiting bytes of the client with the most waiting bytes. */
+  #endLargest(): void {
+    const weights = new Map<string, number>();
+    let largest = { id: '', weight: 0, bytes: 0 };
+    for (const [id, { client, waitingBytes: bytes }] of this.#filters) {
+      if (bytes === 0) continue;
+      const name = `${client.address} ${client.keyId}`;
+      const weight = weights.get(name) ?? this.#waiting.weightOf(client);
+      weights.set(name, weight);
+      if (weight > largest.weight || (weight === largest.weight && bytes > largest.bytes))
+        largest = { id, weight, bytes };
     }
-    this.uninstall(worst);
+    this.uninstall(largest.id);
   }
 
   #forget(filter: Filter): void {
-    this.#waiting.release(filter, filter.waitingBytes);
+    this.#waiting.release(filter.client, filter.waitingBytes);
     filter.waiting = [];
     filter.waitingBytes = 0;
   }

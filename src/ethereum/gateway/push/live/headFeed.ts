@@ -1,5 +1,5 @@
 import { inBackground } from '../../../../platform/background/index.ts';
-import type { BlockRef, HeadBlock } from '../../../nodes/index.ts';
+import type { BlockRef } from '../../../nodes/index.ts';
 import type { Hash } from '../../../traces/index.ts';
 
 /** Block that was announced to subscribers, or that will be announced. */
@@ -22,11 +22,13 @@ export interface HeadFeedOptions {
 
 export interface HeadFeedDependencies {
   /** Returns the current head (newest block). Undefined until a node has reported one. */
-  readonly head: () => HeadBlock | undefined;
+  readonly head: () => BlockRef | undefined;
   /** Returns the block with this hash. Rejects if no node has the block. */
   readonly block: (hash: Hash) => Promise<LiveBlock>;
   /** Called with one change at a time. If the promise rejects, the function is called again with the same change. */
   readonly changed: (change: ChainChange) => Promise<void>;
+  /** Called when `head` of this feed has changed. */
+  readonly announced?: () => void;
   /** Called if too many blocks arrived at once, so that some were not announced. */
   readonly missed: () => void;
 }
@@ -73,6 +75,17 @@ export class HeadFeed {
     this.#endPause();
   }
 
+  /** The last announced block, or the head when the feed started. Undefined if there is none. */
+  get head(): BlockRef | undefined {
+    const last = this.#announced.at(-1);
+    return last && { number: last.number, hash: last.hash };
+  }
+
+  /** Returns an announced block. Undefined if it is not in memory. */
+  announcedBlock(hash: string): LiveBlock | undefined {
+    return this.#announced.find((announced) => announced.hash === hash)?.block;
+  }
+
   headChanged(): void {
     if (this.#isOn) inBackground('new heads', () => this.#run());
   }
@@ -85,17 +98,18 @@ export class HeadFeed {
         () => true,
         () => false,
       );
-      if (!isReported) await this.#pause();
+      if (isReported) this.#dependencies.announced?.();
+      else await this.#pause();
     }
     this.#isRunning = false;
   }
 
-  #next(): HeadBlock | undefined {
+  #next(): BlockRef | undefined {
     const head = this.#isOn ? this.#dependencies.head() : undefined;
     return head?.hash === this.#announced.at(-1)?.hash ? undefined : head;
   }
 
-  async #follow(head: HeadBlock): Promise<void> {
+  async #follow(head: BlockRef): Promise<void> {
     // `stop` replaces this array, and `start` may follow at once. So a changed array means that this run must end.
     const announced = this.#announced;
     const added: LiveBlock[] = [];
@@ -137,7 +151,7 @@ export class HeadFeed {
     return block;
   }
 
-  #skipTo(head: HeadBlock): void {
+  #skipTo(head: BlockRef): void {
     this.#announced = [head];
     this.#fetched.clear();
     this.#dependencies.missed();

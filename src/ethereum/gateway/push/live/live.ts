@@ -5,6 +5,7 @@ import { liveLogFilter } from '../../methods/logFilter.ts';
 import { rejectParam } from '../../methods/paramType.ts';
 import type { Network } from '../../relay/network.ts';
 import { type WantedTraces, wantedTracesObject } from '../../traceIndex/history/params.ts';
+import { ClientQueues } from './clientQueues.ts';
 import { type ChainChange, HeadFeed, type LiveBlock } from './headFeed.ts';
 import { liveBlocks } from './liveBlocks.ts';
 import { type LiveLog, type LiveLogFilter, liveLogs, wantedLogs } from './liveLogs.ts';
@@ -15,7 +16,7 @@ import { type Subscription, TraceFeed, type WantChanges } from './traceFeed.ts';
 /** Delay in milliseconds before a block is requested again. Nodes may report a head before they can return it. */
 const RETRY_MS = 250;
 /** Milliseconds for which subscribers are notified before other work can run. */
-const TURN_MS = 3;
+const TURN_MS = 2;
 
 const KINDS = ['newHeads', 'logs', 'traces'] as const;
 type SubscriptionKind = (typeof KINDS)[number];
@@ -27,36 +28,57 @@ export interface WantedSubscription {
   begin(sink: Sink): Subscription;
 }
 
+/** Text of a notification about a new block. */
+export type HeadText = (block: LiveBlock) => string;
+
+/** Subscriptions of one network. Logs of a block are sent when all clients have its header. */
 export class Live {
-  readonly #feed: HeadFeed;
+  readonly #headFeed: HeadFeed;
+  /** Follows the blocks whose headers were sent. Its retries do not delay headers. */
+  readonly #logFeed: HeadFeed;
   readonly #logsOf: (block: LiveBlock) => Promise<readonly LiveLog[]>;
-  readonly #heads = new Set<Sink>();
+  readonly #heads = new Map<Sink, HeadText>();
   readonly #logs = new Subscribers<LiveLog>();
-  readonly #open = new Set<Sink>();
+  /** Sequence numbers of announced blocks. They determine which subscribers receive the logs. */
+  readonly #moments = new WeakMap<LiveBlock, number>();
   readonly #traces: TraceFeed;
   readonly #turn = new TimeSlice(TURN_MS);
+  /** Traces have time slices of their own, so that many logs do not delay them. */
+  readonly #traceTurn = new TimeSlice(TURN_MS);
+  #isSendingHeads = false;
 
   /** `want` turns the delivery of index changes on or off. It is omitted if all changes are delivered anyway. */
   constructor(network: Network, want?: WantChanges) {
     const { pool } = network;
-    this.#traces = new TraceFeed((work) => this.#inTurns(work), want);
+    const block = liveBlocks(network);
+    this.#traces = new TraceFeed((work) => this.#afterHeads(work, this.#traceTurn), want);
     this.#logsOf = liveLogs(network);
-    this.#feed = new HeadFeed(
+    this.#headFeed = new HeadFeed(
       { retryMs: RETRY_MS },
       {
         head: () => pool.heads.latest,
-        block: liveBlocks(network),
-        changed: (change) => this.#notify(change),
+        block,
+        changed: ({ added }) => this.#sendHeads(added),
+        announced: () => this.#logFeed.headChanged(),
         missed: () => {
-          for (const sink of this.#open) sink.missed();
+          for (const sink of this.#heads.keys()) sink.missed();
         },
+      },
+    );
+    this.#logFeed = new HeadFeed(
+      { retryMs: RETRY_MS },
+      {
+        head: () => this.#headFeed.head,
+        block: async (hash) => this.#headFeed.announcedBlock(hash) ?? block(hash),
+        changed: (change) => this.#sendLogs(change),
+        missed: () => this.#logs.missed(Number.POSITIVE_INFINITY),
       },
     );
   }
 
   /** Must be called each time that the nodes report another head. */
   headChanged(): void {
-    this.#feed.headChanged();
+    this.#headFeed.headChanged();
   }
 
   /** Must be called for each change of the newest blocks in the trace index. */
@@ -65,7 +87,8 @@ export class Live {
   }
 
   stop(): void {
-    this.#feed.stop();
+    this.#headFeed.stop();
+    this.#logFeed.stop();
   }
 
   /** Validates the parameters of `eth_subscribe`. Throws RpcError. */
@@ -91,50 +114,76 @@ export class Live {
     };
   }
 
-  subscribeHeads(sink: Sink): () => void {
-    this.#heads.add(sink);
-    return this.#begin(sink, () => this.#heads.delete(sink));
-  }
-
-  subscribeLogs(filter: LiveLogFilter, sink: Sink): () => void {
-    return this.#begin(sink, this.#logs.add(wantedLogs(filter), sink));
-  }
-
-  #begin(sink: Sink, end: () => void): () => void {
-    this.#open.add(sink);
-    this.#feed.start();
+  /** Sends `textOf` of each new block. Default: its header. */
+  subscribeHeads(sink: Sink, textOf: HeadText = ({ header }) => header): () => void {
+    this.#heads.set(sink, textOf);
+    this.#headFeed.start();
     return () => {
-      end();
-      this.#open.delete(sink);
-      if (this.#open.size === 0) this.#feed.stop();
+      this.#heads.delete(sink);
+      this.#stopIdle();
     };
   }
 
-  /** Notifies subscribers. If logs are unavailable, rejects before any notification, so that a retry is safe. */
-  async #notify({ undone, added }: ChainChange): Promise<void> {
-    const heads = [...this.#heads];
-    const wantsLogs = this.#logs.size > 0;
+  subscribeLogs(filter: LiveLogFilter, sink: Sink): () => void {
+    const remove = this.#logs.add(wantedLogs(filter), sink);
+    this.#headFeed.start();
+    this.#logFeed.start();
+    return () => {
+      remove();
+      this.#stopIdle();
+    };
+  }
+
+  #stopIdle(): void {
+    if (this.#logs.size > 0) return;
+    this.#logFeed.stop();
+    if (this.#heads.size === 0) this.#headFeed.stop();
+  }
+
+  async #sendHeads(added: readonly LiveBlock[]): Promise<void> {
     const moment = this.#logs.moment();
-    const logs: (readonly LiveLog[])[] = [];
-    if (wantsLogs) for (const block of added) logs.push(await this.#logsOf(block));
-    const lowest = undone.at(-1);
-    if (lowest !== undefined) await this.#inTurns(this.#logs.sendRemoved(lowest.number));
-    for (const [i, { number, header }] of added.entries()) {
-      await this.#inTurns(this.#pushHeader(heads, header));
-      await this.#inTurns(this.#logs.send({ blockNumber: number, moment }, logs[i] ?? []));
+    for (const block of added) this.#moments.set(block, moment);
+    const heads = [...this.#heads];
+    this.#isSendingHeads = true;
+    try {
+      for (const block of added) await this.#inSlices(this.#sendHead(heads, block));
+    } finally {
+      this.#isSendingHeads = false;
     }
   }
 
-  *#pushHeader(sinks: readonly Sink[], header: string): Generator<void> {
-    for (const sink of sinks) {
-      // `sinks` is a copy of the list of subscribers, so this subscription may already have ended.
-      if (this.#heads.has(sink)) sink.push(header);
+  *#sendHead(heads: readonly (readonly [Sink, HeadText])[], block: LiveBlock): Generator<void> {
+    const queues = new ClientQueues<readonly [Sink, HeadText]>();
+    for (const head of heads) {
+      queues.add(head[0].client, head);
+      yield;
+    }
+    for (const [sink, textOf] of queues.drain()) {
+      // The subscription may have ended since the header was queued.
+      if (this.#heads.has(sink)) sink.push(textOf(block));
       yield;
     }
   }
 
-  async #inTurns(work: Generator<void>): Promise<void> {
+  /** Sends logs. If they are unavailable, rejects before any notification, so that a retry is safe. */
+  async #sendLogs({ undone, added }: ChainChange): Promise<void> {
+    const logs: (readonly LiveLog[])[] = [];
+    for (const block of added) logs.push(await this.#logsOf(block));
+    const lowest = undone.at(-1);
+    if (lowest !== undefined) await this.#afterHeads(this.#logs.sendRemoved(lowest.number));
+    for (const [i, block] of added.entries()) {
+      const moment = this.#moments.get(block) ?? this.#logs.moment();
+      await this.#afterHeads(this.#logs.send({ blockNumber: block.number, moment }, logs[i] ?? []));
+    }
+  }
+
+  async #inSlices(work: Generator<void>): Promise<void> {
     for (const _ of work) while (this.#turn.isExpired) await this.#turn.next();
+  }
+
+  /** Runs work in time slices. It pauses while headers are sent. */
+  async #afterHeads(work: Generator<void>, turn = this.#turn): Promise<void> {
+    for (const _ of work) while (turn.isExpired || this.#isSendingHeads) await turn.next();
   }
 }
 

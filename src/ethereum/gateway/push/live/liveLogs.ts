@@ -1,32 +1,26 @@
 import { bloomOf, isWithin } from '../../../nodes/index.ts';
-import { topicsMatch } from '../../methods/checkLogs.ts';
-import { type LogFilter, numberOfBound } from '../../methods/logFilter.ts';
+import { type LogFilter, numberOfBound, wantedValues } from '../../methods/logFilter.ts';
 import type { Network } from '../../relay/network.ts';
+import type { ItemValues } from './filterIndex.ts';
 import type { LiveBlock } from './headFeed.ts';
 import { nodeRequester } from './liveBlocks.ts';
 import type { ItemFilter, PushItem } from './subscribers.ts';
 
 export interface LiveLog extends PushItem {
   readonly blockNumber: number;
-  readonly topics: readonly string[];
+  readonly values: ItemValues;
 }
 
 export type LiveLogFilter = Omit<LogFilter, 'blockHash'>;
 
-/** Key in the subscriber index for subscriptions without an address, which match logs of all addresses. */
-const ANY = 'any';
-
 /** Returns the filter of a log subscription. Block numbers restrict new logs; block tags such as `latest` do not. */
-export function wantedLogs({ address, topics = [], fromBlock, toBlock }: LiveLogFilter): ItemFilter<LiveLog> {
-  const addresses = [address ?? []].flat();
+export function wantedLogs({ fromBlock, toBlock, ...filter }: LiveLogFilter): ItemFilter<LiveLog> {
+  const wanted = wantedValues(filter);
   const [first, last] = [numberOfBound(fromBlock) ?? 0, numberOfBound(toBlock) ?? Number.POSITIVE_INFINITY];
   return {
-    keys: addresses.length === 0 ? [ANY] : addresses,
-    matches: (log) =>
-      log.blockNumber >= first &&
-      log.blockNumber <= last &&
-      topics.length <= log.topics.length &&
-      topicsMatch(topics, log.topics),
+    wanted,
+    accepts: ({ blockNumber, values }) =>
+      blockNumber >= first && blockNumber <= last && wanted.length <= values.length,
   };
 }
 
@@ -45,12 +39,16 @@ export function liveLogs(network: Network): (block: LiveBlock) => Promise<readon
   };
 }
 
-function liveLog({ removed: _removed, ...log }: Readonly<Record<string, unknown>>): LiveLog {
+/** Converts a log as nodes return it. */
+export function liveLog({ removed: _removed, ...log }: Readonly<Record<string, unknown>>): LiveLog {
   const { address, topics, blockNumber } = log;
   return {
     blockNumber: Number(blockNumber),
-    keys: [String(address).toLowerCase(), ANY],
-    topics: Array.isArray(topics) ? topics.map((topic) => String(topic).toLowerCase()) : [],
+    values: valuesOf(address, topics),
     text: JSON.stringify(log),
   };
 }
+
+/** Returns the address and the topics of a log, as `wantedValues` has them. */
+const valuesOf = (address: unknown, topics: unknown): ItemValues =>
+  [address, ...(Array.isArray(topics) ? topics : [])].map((value) => [String(value).toLowerCase()]);

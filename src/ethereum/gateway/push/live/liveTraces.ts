@@ -32,17 +32,15 @@ type Side = (typeof SIDES)[number];
 
 export type LiveItem = LiveTrace | UnavailableNotice;
 
-/** Key in the subscriber index for items that all subscribers receive. */
-const EVERY_SUBSCRIBER = 'all';
-
-const keyOf = (side: Side, address: string): string => `${side} ${address}`;
+/** Value of a trace in the subscriber index. A filter with both sides matches traces with one of them. */
+const indexValueOf = (side: Side, address: string): string => `${side} ${address}`;
 
 export function wantedTraces({ addresses, direction, filter }: WantedTraces): ItemFilter<LiveItem> {
   const sides = SIDES.filter((side) => direction === 'either' || direction === side);
   const matcher = new FilterMatcher(filter);
   return {
-    keys: [EVERY_SUBSCRIBER, ...sides.flatMap((side) => addresses.map((address) => keyOf(side, address)))],
-    matches: (item) =>
+    wanted: [new Set(sides.flatMap((side) => addresses.map((address) => indexValueOf(side, address))))],
+    accepts: (item) =>
       item.isNotice === true || (matcher.byAttributes(item.attributes) ?? matcher.byValue(item.value)),
   };
 }
@@ -56,7 +54,7 @@ const json = new JsonWriter();
  */
 export function* liveTraces(
   { block, chunks, postings }: IndexedBlock,
-  wants: (key: string) => boolean,
+  wants: (value: string) => boolean,
 ): Generator<LiveItem | undefined> {
   if (block.unavailable !== undefined) {
     yield noticeOf(block, block.unavailable);
@@ -67,23 +65,22 @@ export function* liveTraces(
     const { terms, positions } = postings[side];
     for (const [i, term] of terms.entries()) {
       yield undefined;
-      const key = keyOf(side, term);
-      if (!wants(key)) continue;
+      const value = indexValueOf(side, term);
+      if (!wants(value)) continue;
       const index = traceIndexAt(positions[i] ?? 0);
-      const keys = found.get(index) ?? [];
-      found.set(index, [...keys, key]);
+      found.set(index, [...(found.get(index) ?? []), value]);
     }
   }
   if (found.size === 0) return;
   const attributes = attributesOf(chunks, block.traceCount);
   const readData: ReadDataChunk = (_, chunk) => chunks[chunk] ?? new Uint8Array();
-  for (const [index, keys] of [...found].sort(([a], [b]) => a - b)) {
+  for (const [index, values] of [...found].sort(([a], [b]) => a - b)) {
     const chunk = chunks[chunkOf(index)];
     if (chunk === undefined) break; // cannot happen: each trace is in a chunk (8 consecutive traces) of its block
     json.reset();
     writeTrace(json, chunk, index % TRACES_PER_CHUNK, block.number, readData);
     yield {
-      keys,
+      values: [values],
       text: json.written().toString(),
       attributes: attributes[index] ?? 0,
       value: actionValue(chunk, index % TRACES_PER_CHUNK),
@@ -93,5 +90,5 @@ export function* liveTraces(
 
 function noticeOf({ number, hash }: StoredBlock, unavailable: TraceFailure): UnavailableNotice {
   const text = JSON.stringify({ blockNumber: number, blockHash: hash, unavailable });
-  return { keys: [EVERY_SUBSCRIBER], text, isNotice: true };
+  return { values: undefined, text, isNotice: true };
 }

@@ -1,3 +1,5 @@
+import { Delivery } from './delivery.ts';
+import { FilterIndex, type ItemValues, type WantedValues } from './filterIndex.ts';
 import { REMEMBERED_BLOCKS } from './headFeed.ts';
 import type { Sink } from './sink.ts';
 
@@ -5,15 +7,15 @@ import type { Sink } from './sink.ts';
 const REMEMBERED_BYTES = 32 * 1024 * 1024;
 
 export interface PushItem {
-  /** Keys in the subscriber index, such as addresses. Only subscribers with one of them can receive the item. */
-  readonly keys: readonly string[];
+  /** Values that filters are compared with. Undefined: all subscribers receive the item. */
+  readonly values: ItemValues | undefined;
   readonly text: string;
 }
 
 export interface ItemFilter<T extends PushItem> {
-  /** Keys in the subscriber index, such as addresses. The subscriber receives only items with one of them. */
-  readonly keys: Iterable<string>;
-  matches(item: T): boolean;
+  readonly wanted: WantedValues;
+  /** Returns true if the subscriber receives an item with wanted values. */
+  accepts(item: T): boolean;
 }
 
 export interface SentBlock {
@@ -23,7 +25,6 @@ export interface SentBlock {
 }
 
 interface Subscriber<T extends PushItem> extends ItemFilter<T> {
-  readonly keys: ReadonlySet<string>;
   readonly sink: Sink;
   /** The subscriber receives blocks with this sequence number (`moment`) or a higher one. */
   readonly since: number;
@@ -37,7 +38,7 @@ interface SentItems<T extends PushItem> extends SentBlock {
 /** Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. */
 export class Subscribers<T extends PushItem> {
   readonly #subscribers = new Set<Subscriber<T>>();
-  readonly #byKey = new Map<string, Set<Subscriber<T>>>();
+  readonly #index = new FilterIndex<Subscriber<T>>();
   readonly #rememberedBytes: number;
   /** Blocks of which at least one item was sent, in ascending order. */
   #sent: SentItems<T>[] = [];
@@ -55,24 +56,20 @@ export class Subscribers<T extends PushItem> {
   }
 
   /** Adds a subscriber. Returns a function that removes it. */
-  add({ keys, matches }: ItemFilter<T>, sink: Sink): () => void {
-    const own = new Set(keys);
-    const subscriber = { keys: own, matches, sink, since: this.#moment };
+  add(filter: ItemFilter<T>, sink: Sink): () => void {
+    const subscriber = { ...filter, sink, since: this.#moment };
     this.#subscribers.add(subscriber);
-    for (const key of own) this.#byKey.set(key, (this.#byKey.get(key) ?? new Set()).add(subscriber));
+    const remove = this.#index.add(subscriber);
     return () => {
+      remove();
       this.#subscribers.delete(subscriber);
-      for (const key of own) {
-        const others = this.#byKey.get(key);
-        others?.delete(subscriber);
-        if (others?.size === 0) this.#byKey.delete(key);
-      }
       if (this.#subscribers.size === 0) this.#forgetAll();
     };
   }
 
-  wants(key: string): boolean {
-    return this.#byKey.has(key);
+  /** Returns true if a subscriber wants items with this value in this position. */
+  wants(position: number, value: string): boolean {
+    return this.#index.has(position, value);
   }
 
   /** Returns a new sequence number for a change of blocks. Only subscribers that exist now receive these blocks. */
@@ -84,14 +81,16 @@ export class Subscribers<T extends PushItem> {
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
     const reported: T[] = [];
     let bytes = 0;
+    const delivery = new Delivery(this.#subscribers);
     for (const item of items) {
       yield;
-      if (item === undefined || !(yield* this.#push(item, moment, false))) continue;
+      if (item === undefined || !(yield* this.#queue(delivery, { item, moment, removed: false }))) continue;
       bytes += item.text.length;
       // If the items of this block alone exceed the limit, none are kept: `#forget` removes the block anyway.
       if (bytes <= this.#rememberedBytes) reported.push(item);
       else reported.length = 0;
     }
+    yield* delivery.send();
     if (bytes === 0 || this.size === 0) return;
     this.#sent.push({ blockNumber, moment, items: reported, bytes });
     this.#bytes += bytes;
@@ -100,6 +99,7 @@ export class Subscribers<T extends PushItem> {
 
   /** Sends the items of `fromBlock` and of later blocks again, marked as removed, in reverse order. */
   *sendRemoved(fromBlock: number): Generator<void> {
+    const delivery = new Delivery(this.#subscribers);
     for (
       let reported = this.#sent.at(-1);
       reported !== undefined && reported.blockNumber >= fromBlock;
@@ -107,8 +107,11 @@ export class Subscribers<T extends PushItem> {
     ) {
       this.#sent.pop();
       this.#bytes -= reported.bytes;
-      for (const item of [...reported.items].reverse()) yield* this.#push(item, reported.moment, true);
+      const { moment } = reported;
+      for (const item of [...reported.items].reverse())
+        yield* this.#queue(delivery, { item, moment, removed: true });
     }
+    yield* delivery.send();
     if (this.#forgotten === undefined || this.#forgotten.blockNumber < fromBlock) return;
     this.missed(this.#forgotten.moment);
     this.#forgotten = undefined;
@@ -119,20 +122,22 @@ export class Subscribers<T extends PushItem> {
     for (const { sink, since } of this.#subscribers) if (since <= moment) sink.missed();
   }
 
-  /** Sends an item to all subscribers whose filter matches. Returns true if there is at least one. */
-  *#push(item: T, moment: number, removed: boolean): Generator<void, boolean> {
+  /** Queues an item for all subscribers that receive it. Returns true if there is at least one. */
+  *#queue(
+    delivery: Delivery<Subscriber<T>>,
+    { item, moment, removed }: Sending<T>,
+  ): Generator<void, boolean> {
+    const { values } = item;
     const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
     let isReported = false;
-    for (const [i, key] of item.keys.entries())
-      for (const subscriber of this.#byKey.get(key) ?? []) {
-        const { keys, matches, sink, since } = subscriber;
-        const isDone = i > 0 && item.keys.slice(0, i).some((before) => keys.has(before));
-        if (!isDone && since <= moment && matches(item)) {
-          sink.push(text);
-          isReported = true;
-        }
-        yield;
+    for (const subscriber of values === undefined ? this.#subscribers : this.#index.matches(values)) {
+      if (subscriber !== undefined && subscriber.since <= moment && subscriber.accepts(item)) {
+        delivery.add(subscriber, text, isReported ? 0 : text.length);
+        isReported = true;
+        if (delivery.isFull) yield* delivery.send();
       }
+      yield;
+    }
     return isReported;
   }
 
@@ -151,4 +156,10 @@ export class Subscribers<T extends PushItem> {
     this.#bytes = 0;
     this.#forgotten = undefined;
   }
+}
+
+interface Sending<T extends PushItem> {
+  readonly item: T;
+  readonly moment: number;
+  readonly removed: boolean;
 }

@@ -36,6 +36,7 @@ function listener() {
   const reported: { blockNumber: number; removed: boolean }[] = [];
   const heard = { reported, missed: 0 };
   const sink = {
+    client: '192.0.2.1',
     push: (text: string): void => void reported.push(JSON.parse(text)),
     missed: (): void => void heard.missed++,
   };
@@ -111,8 +112,8 @@ describe('TraceFeed', () => {
   it('reports a forgotten block as missed, only to subscribers that received it', async () => {
     const subscribers = new Subscribers(1_000);
     const [early, late] = [listener(), listener()];
-    const wanted = { keys: ['a'], matches: () => true };
-    const item = { keys: ['a'], text: JSON.stringify({ blockNumber: 1, input: 'x'.repeat(900) }) };
+    const wanted = { wanted: [new Set(['a'])], accepts: () => true };
+    const item = { values: [['a']], text: JSON.stringify({ blockNumber: 1, input: 'x'.repeat(900) }) };
     subscribers.add(wanted, early.sink);
     await atOnce(subscribers.send({ blockNumber: 1, moment: subscribers.moment() }, [item]));
     subscribers.add(wanted, late.sink);
@@ -154,7 +155,8 @@ describe('TraceFeed', () => {
     });
     const SUBSCRIBERS = 1_000;
     const listeners = Array.from({ length: SUBSCRIBERS }, () => ({ count: 0 }));
-    for (const one of listeners) feed.add(WANTED, { push: () => void one.count++, missed: () => undefined });
+    for (const one of listeners)
+      feed.add(WANTED, { client: '192.0.2.1', push: () => void one.count++, missed: () => undefined });
     const many = blocks(random, 1, 40);
     feed.indexChanged({ blocks: many });
     let turns = 0;
@@ -182,7 +184,7 @@ describe('a block whose traces are far larger than it', () => {
     );
     const feed = new TraceFeed(atOnce);
     let [pushed, missed] = [0, 0];
-    feed.add(WANTED, { push: () => void pushed++, missed: () => void missed++ });
+    feed.add(WANTED, { client: '192.0.2.1', push: () => void pushed++, missed: () => void missed++ });
     feed.indexChanged({ blocks: [indexBlock(header, calls)] });
     expect(pushed).toBe(1_000);
     feed.indexChanged({ undoFrom: 7, blocks: [] });

@@ -95,7 +95,7 @@ export class TraceFeed {
   *#tell({ undoFrom, blocks, moment }: Waiting): Generator<void> {
     if (undoFrom !== undefined) yield* this.#subscribers.sendRemoved(undoFrom);
     for (const block of blocks) {
-      const traces = liveTraces(block, (key) => this.#subscribers.wants(key));
+      const traces = liveTraces(block, (value) => this.#subscribers.wants(0, value));
       yield* this.#subscribers.send({ blockNumber: block.block.number, moment }, traces);
     }
   }

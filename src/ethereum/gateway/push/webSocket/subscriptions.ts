@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import type { BudgetClient } from '../../../../platform/budgets/index.ts';
 import type { WebSocketConnection } from '../../../../platform/http/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { Entry } from '../../http/callsHandler.ts';
-import type { FilterMemory, Release } from '../../http/limits/filterMemory.ts';
-import type { Holder, Quotas } from '../../http/quotas.ts';
+import type { FilterMemory } from '../../http/limits/filterMemory.ts';
+import { type Quota, takeAll } from '../../http/limits/quota.ts';
 import type { ApiKey } from '../../keys/keyStore.ts';
 import type { Handler } from '../../method.ts';
 import type { GatewayMetrics } from '../../metrics.ts';
 import type { Live } from '../live/live.ts';
+import { clientName } from '../live/sink.ts';
 
 export const SUBSCRIBE = 'eth_subscribe';
 const UNSUBSCRIBE = 'eth_unsubscribe';
@@ -24,13 +26,14 @@ export interface SubscriptionServices {
   /** False if the gateway is configured without eth_subscribe (`gateway.methods`). */
   readonly isOffered: boolean;
   readonly entries: SubscriptionEntries;
-  readonly quotas: Quotas;
+  readonly quota: Quota;
   readonly memory: FilterMemory;
-  readonly holder: Holder;
-  readonly metrics: GatewayMetrics;
+  readonly client: BudgetClient;
 }
 
 const ID_BYTES = 16;
+/** Maximum characters of held notifications of a connection. The limit of sent ones has the same size. */
+const MAX_HELD_LENGTH = 4 * 1024 * 1024;
 
 export class Subscriptions {
   /** The methods that exist only on WebSocket connections: eth_subscribe and eth_unsubscribe. */
@@ -38,6 +41,8 @@ export class Subscriptions {
   readonly #connection: WebSocketConnection;
   readonly #services: SubscriptionServices;
   readonly #open = new Map<string, () => void>();
+  /** Characters of notifications that wait for the responses with their subscription ids. */
+  #heldLength = 0;
   #isClosed = false;
 
   constructor(connection: WebSocketConnection, services: SubscriptionServices) {
@@ -74,8 +79,12 @@ export class Subscriptions {
   }
 
   readonly #subscribe: Handler = async (params, { afterAnswer }) => {
-    const wanted = this.#services.live.read(params);
-    const release = this.#take(wanted.bytes);
+    const { live, client, quota, memory } = this.#services;
+    const wanted = live.read(params);
+    const release = takeAll(client, [
+      [quota, 1],
+      [memory, wanted.bytes],
+    ]);
     const id = `0x${randomBytes(ID_BYTES).toString('hex')}`;
     const answer = Buffer.from(`"${id}"`);
     if (this.#isClosed) {
@@ -86,10 +95,14 @@ export class Subscriptions {
     // Until the response with the subscription id is sent, notifications are held back.
     let held: string[] | undefined = [];
     const { ready, end } = wanted.begin({
+      client: clientName(client),
       push: (result) => {
         const message = `${start}${result}}}`;
-        if (held === undefined) this.#connection.push(message);
-        else held.push(message);
+        if (held === undefined) return this.#connection.push(message);
+        // A client can delay the response with other calls of the same batch.
+        if (this.#heldLength + message.length > MAX_HELD_LENGTH) return this.#connection.close('slow');
+        this.#heldLength += message.length;
+        held.push(message);
       },
       missed: () => this.#connection.close('missed_blocks'),
     });
@@ -98,7 +111,10 @@ export class Subscriptions {
       release();
     });
     afterAnswer?.(() => {
-      for (const message of held ?? []) this.#connection.push(message);
+      for (const message of held ?? []) {
+        this.#heldLength -= message.length;
+        this.#connection.push(message);
+      }
       held = undefined;
     });
     await ready;
@@ -114,30 +130,4 @@ export class Subscriptions {
     end?.();
     return Buffer.from(String(end !== undefined));
   };
-
-  /** Counts one more subscription, and charges its memory to the client. Throws RpcError above a limit. */
-  #take(bytes: number): Release {
-    const { memory, holder } = this.#services;
-    const giveBack = this.#count();
-    try {
-      const free = memory.take(holder.address, bytes);
-      return () => {
-        giveBack();
-        free();
-      };
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
-  }
-
-  #count(): Release {
-    const { quotas, holder, metrics } = this.#services;
-    try {
-      return quotas.take(holder);
-    } catch (error) {
-      metrics.limited('subscriptions');
-      throw error;
-    }
-  }
 }

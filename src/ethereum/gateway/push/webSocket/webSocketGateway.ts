@@ -4,7 +4,7 @@ import type { AdmissionControl } from '../../http/admissionControl.ts';
 import type { CallsHandlerDependencies, MethodTable } from '../../http/callsHandler.ts';
 import type { HttpExchange } from '../../http/httpExchange.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
-import { Quotas } from '../../http/quotas.ts';
+import { Quota } from '../../http/limits/quota.ts';
 import type { Access, Credential } from '../../keys/authenticate.ts';
 import type { Live } from '../live/live.ts';
 import { Session } from './session.ts';
@@ -50,8 +50,8 @@ export class WebSocketGateway {
   readonly #dependencies: WebSocketGatewayDependencies;
   readonly #admission: AdmissionControl;
   readonly #sockets: WebSockets;
-  readonly #connections: Quotas;
-  readonly #subscriptions: Quotas;
+  readonly #connections: Quota;
+  readonly #subscriptions: Quota;
   readonly #sessions = new Set<Session>();
   #accessTimer: NodeJS.Timeout | undefined;
 
@@ -66,15 +66,24 @@ export class WebSocketGateway {
     this.#admission = admission;
     const { unfinished } = dependencies;
     this.#sockets = new WebSockets(options, { closing: (reason) => metrics.closed(reason), unfinished });
-    this.#connections = new Quotas('WebSockets', {
-      total: options.maxConnections,
-      perAddress: options.maxConnectionsPerAddress,
-      perKey: options.maxConnectionsPerKey,
-    });
-    this.#subscriptions = new Quotas('subscriptions', {
-      perAddress: options.maxSubscriptionsPerAddress,
-      perKey: options.maxSubscriptionsPerKey,
-    });
+    this.#connections = new Quota(
+      { what: 'WebSockets', remedy: 'close others, or try again later' },
+      {
+        total: options.maxConnections,
+        perClient: options.maxConnectionsPerAddress,
+        perKey: options.maxConnectionsPerKey,
+      },
+      () => dependencies.metrics.limited('connections'),
+    );
+    this.#subscriptions = new Quota(
+      { what: 'subscriptions', remedy: 'end others with eth_unsubscribe' },
+      {
+        total: Number.POSITIVE_INFINITY,
+        perClient: options.maxSubscriptionsPerAddress,
+        perKey: options.maxSubscriptionsPerKey,
+      },
+      () => dependencies.metrics.limited('subscriptions'),
+    );
     metrics.watch({ connections: () => this.#sockets.size, subscriptions: () => this.#subscriptions.total });
   }
 
@@ -88,13 +97,12 @@ export class WebSocketGateway {
     const permit = this.#admission.enter(request, query);
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     permit.release();
-    const holder = { address: permit.address(), keyId: permit.keyId };
+    const client = { address: permit.address(), keyId: permit.keyId };
     try {
       // The connection stops counting for the quota when its socket closes, for whatever reason.
-      request.socket.once('close', this.#connections.take(holder));
+      request.socket.once('close', this.#connections.take(client));
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      this.#dependencies.metrics.limited('connections');
       return exchange.send(429, error, 'retry-after', RETRY_SECONDS);
     }
     const { maxAnswerBytes, methods } = this.#options;
@@ -109,10 +117,9 @@ export class WebSocketGateway {
           subscriptions: {
             ...served,
             isOffered: methods.length === 0 || methods.includes(SUBSCRIBE),
-            holder,
-            quotas: this.#subscriptions,
+            client,
+            quota: this.#subscriptions,
             memory: this.#dependencies.filterMemory,
-            metrics: this.#dependencies.metrics,
           },
           closed: (closed) => this.#closed(closed),
         },
