@@ -83,6 +83,7 @@ export {
 } from './storeDump.ts';
 export {
   BadStoreAddress,
+  CreatorEnded,
   KeyReused,
   OutcomeUnknown,
   StoreUnavailable,
@@ -116,7 +117,6 @@ export {
   isAccountId,
   isTokenId,
   isValidAt,
-  MAX_VALID_TOKENS,
   type NewToken,
   operatorPermissions,
   ordinaryPermissions,
@@ -125,8 +125,24 @@ export {
   type Token,
 } from './tokens/token.ts';
 export { grantViolations, includesPermission } from './tokens/tokenGrant.ts';
-export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokens/tokenSecret.ts';
-export type { TokenStore } from './tokens/tokenStore.ts';
+export {
+  configuredTokenId,
+  hashSecret,
+  newTokenSecret,
+  SECRET_SEED_BYTES,
+  tokenSecretOf,
+} from './tokens/tokenSecret.ts';
+export type { RevokedTokens, TokenStore } from './tokens/tokenStore.ts';
+export {
+  checkTokenLimits,
+  MAX_VALID_FOR_TENANTS,
+  MAX_VALID_IN_TREE,
+  MAX_VALID_TOKENS,
+  rootOf,
+  tokenBy,
+  type ValidTokens,
+  validDescendants,
+} from './tokens/tokenTree.ts';
 export { MAX_ZONE_POLICIES, type ZonePolicy, type ZonePolicySettings } from './zonePolicy.ts';
 export type {
   CreatedZonePolicy,

@@ -40,11 +40,19 @@ export class ZoneHasPolicy extends Error {
   }
 }
 
-/** The number of valid tokens has reached its maximum. */
+/** The number of valid tokens has reached its maximum, in total or in the tree of the creator. */
 export class TooManyTokens extends Error {
-  constructor(limit: number) {
-    super(`${limit} tokens are valid, the maximum; revoke one first`);
+  constructor(message: string) {
+    super(message);
     this.name = 'TooManyTokens';
+  }
+}
+
+/** The token that creates another one was revoked or has expired since its request was authenticated. */
+export class CreatorEnded extends Error {
+  constructor() {
+    super('The requesting token was revoked or has expired');
+    this.name = 'CreatorEnded';
   }
 }
 

@@ -4,15 +4,21 @@ import {
   type AuditEntry,
   type AuditFilter,
   type AuditLog,
+  CreatorEnded,
   effectiveRule,
   KeyReused,
   MAX_RULES_PER_ACCOUNT,
+  MAX_VALID_FOR_TENANTS,
+  MAX_VALID_IN_TREE,
   MAX_VALID_TOKENS,
   type Micros,
   type NewRule,
+  type NewToken,
+  type RevokedTokens,
   type Rule,
   type RuleStore,
   ruleFormat,
+  type Token,
   type TokenStore,
   TooManyRules,
   TooManyTokens,
@@ -350,10 +356,10 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await tokens.findByHash(newToken.hash)).toEqual(token);
         expect(await tokens.findByHash('00'.repeat(32))).toBeUndefined();
         const revoked = await tokens.revoke(token.id, actor);
-        expect(revoked?.revoked_on).toEqual(expect.any(String));
+        expect(revoked).toEqual({ token: { ...token, revoked_on: expect.any(String) }, descendants: [] });
         expect(await tokens.revoke(token.id, actor)).toEqual(revoked);
-        expect(await tokens.findByHash(newToken.hash)).toEqual(revoked);
-        expect(await tokens.list()).toEqual([revoked]);
+        expect(await tokens.findByHash(newToken.hash)).toEqual(revoked?.token);
+        expect(await tokens.list()).toEqual([revoked?.token]);
         expect(await tokens.revoke('unknown', actor)).toBeUndefined();
       }));
 
@@ -381,6 +387,87 @@ export function ruleStoreContract(engine: Engine): void {
         expect(first).toBeDefined();
         expect(await one(2000)).toMatchObject({ revoked_on: null });
         await expect(one(2001)).rejects.toBeInstanceOf(TooManyTokens);
+      }));
+
+    it('a token that a token creates belongs to the tree of its creator, and expires no later', () =>
+      withStores(async ({ tokens }) => {
+        const create = tokenMaker(tokens);
+        const root = await create(actor.by, { expires_on: IN_2099 });
+        const child = await create(root.id, { expires_on: null });
+        const grandchild = await create(child.id, { expires_on: IN_2098 });
+        expect(root).not.toHaveProperty('root');
+        expect(child).toMatchObject({ root: root.id, created_by: root.id, expires_on: IN_2099 });
+        expect(grandchild).toMatchObject({ root: root.id, created_by: child.id, expires_on: IN_2098 });
+        for (const by of ['cli:tester', 'configured:0123456789abcdef', '0'.repeat(32)])
+          expect(await create(by)).not.toHaveProperty('root');
+      }));
+
+    it('a revocation also revokes the valid tokens below, in one transaction with an audit entry each', () =>
+      withStores(async ({ tokens, audit }) => {
+        const create = tokenMaker(tokens);
+        const root = await create(actor.by);
+        const [left, right] = [await create(root.id), await create(root.id)];
+        const [below, deepest] = [await create(left.id), await create(left.id)];
+        const deeper = await create(deepest.id);
+        const other = await create(actor.by);
+        await tokens.revoke(below.id, actor);
+        const ids = ({ token, descendants }: RevokedTokens) => [token.id, ...descendants.map(({ id }) => id)];
+        const revoked = await tokens.revoke(left.id, actor);
+        expect(revoked && ids(revoked)).toEqual([left.id, deepest.id, deeper.id]);
+        expect((await entries(audit)).slice(-3)).toMatchObject(
+          [left, deepest, deeper].map(({ id }) => ({
+            ...{ ...actor, action: 'token.revoke', token: id },
+            ...{ before: { revoked_on: null }, after: { revoked_on: revoked?.token.revoked_on } },
+          })),
+        );
+        const valid = async () => (await tokens.list()).filter((one) => one.revoked_on === null);
+        expect((await valid()).map(({ id }) => id)).toEqual([root.id, right.id, other.id]);
+        await tokens.revoke(root.id, actor);
+        expect((await valid()).map(({ id }) => id)).toEqual([other.id]);
+        const moments = (await entries(audit)).map(({ at }) => at);
+        expect(moments).toEqual([...new Set(moments)].sort());
+      }));
+
+    it('a token that has ended creates no other, even if both requests arrive together', () =>
+      withStores(async ({ tokens }) => {
+        const create = tokenMaker(tokens);
+        const token = await create(actor.by);
+        const revoked = tokens.revoke(token.id, actor);
+        await expect(create(token.id)).rejects.toBeInstanceOf(CreatorEnded);
+        await revoked;
+        const expired = await create(actor.by, { expires_on: '2001-01-01T00:00:00.000000+00:00' });
+        await expect(create(expired.id)).rejects.toBeInstanceOf(CreatorEnded);
+        expect(await tokens.list()).toHaveLength(2);
+      }));
+
+    it('a tree has at most 100 valid tokens, and the error names the limit and the tree', () =>
+      withStores(async ({ tokens }) => {
+        const create = tokenMaker(tokens);
+        const root = await create(actor.by);
+        const other = await create(actor.by);
+        const child = await create(root.id);
+        await runInBatches(MAX_VALID_IN_TREE - 2, (i) => create(i % 2 ? root.id : child.id));
+        for (const by of [root, child]) {
+          const refused = await create(by.id).catch((error: Error) => error);
+          expect(refused).toBeInstanceOf(TooManyTokens);
+          expect((refused as Error).message).toMatch(new RegExp(`${root.id}.* 100 `));
+        }
+        expect(await create(other.id)).toMatchObject({ root: other.id });
+        await tokens.revoke(child.id, actor);
+        expect(await create(root.id)).toMatchObject({ root: root.id });
+      }));
+
+    it('only an operator creates the last 100 tokens', () =>
+      withStores(async ({ tokens }) => {
+        const create = tokenMaker(tokens);
+        const [tenant, manager] = [await create(actor.by), await create(actor.by, { accounts: 'all' })];
+        const child = await create(manager.id, { accounts: 'all' });
+        await runInBatches(MAX_VALID_FOR_TENANTS - 4, () => create(actor.by));
+        expect(await create(tenant.id)).toMatchObject({ root: tenant.id });
+        for (const by of [tenant, child])
+          await expect(create(by.id)).rejects.toThrow(/900 tokens are valid.*only an operator/);
+        await create(manager.id);
+        await create('cli:tester');
       }));
 
     it('the time of last use is kept across restarts, visible to other handles, and never goes back', async () => {
@@ -430,6 +517,18 @@ export function ruleStoreContract(engine: Engine): void {
         expect(JSON.stringify(all)).not.toContain(newToken.hash);
       }));
   });
+}
+
+const IN_2098 = '2098-01-31T00:00:00.000000+00:00';
+const IN_2099 = '2099-01-31T00:00:00.000000+00:00';
+
+/** Returns a function that creates a token with a unique hash, as the actor with this id. */
+function tokenMaker(tokens: TokenStore) {
+  let made = 0;
+  return (by: string, more: Partial<NewToken> = {}): Promise<Token> => {
+    const hash = (++made).toString(16).padStart(64, '0');
+    return tokens.create({ ...newToken, hash, ...more }, { ...actor, by });
+  };
 }
 
 const newToken = {

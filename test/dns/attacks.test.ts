@@ -173,7 +173,9 @@ describe('an attack', () => {
     const begun = lines().filter(({ msg }) => msg === 'attack started');
     expect(begun).toMatchObject([{ attack: attack.id, zones: [ZONE_NAME], rule: ruleId, mode: 'enabled' }]);
     await until('the rule change to be logged', () =>
-      lines().some(({ msg, rule, by }) => msg === 'rule changed' && rule === ruleId && by === 'configured'),
+      lines().some(
+        ({ msg, rule, by }) => msg === 'rule changed' && rule === ruleId && by.startsWith('configured:'),
+      ),
     );
     expect(program.output()).not.toContain(TOKEN);
     const [alert] = await until(

@@ -87,7 +87,7 @@ describe('floodgate audit', () => {
       'CHANGE',
     ]);
     expect(first).toMatch(
-      /configured +127\.0\.0\.1 +rule\.create +a3 +[0-9a-f-]{36} +global global, enabled$/,
+      /configured:[0-9a-f]{16} +127\.0\.0\.1 +rule\.create +a3 +[0-9a-f-]{36} +global global, enabled$/,
     );
     expect(second).toMatch(/rule\.update +a3 +[0-9a-f-]{36} +mode: enabled → disabled$/);
   });

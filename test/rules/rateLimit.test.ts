@@ -62,3 +62,24 @@ it('the rules API has no limit and sends no Ratelimit header by default', async 
     await server.stop();
   }
 });
+
+it('the tokens that a token creates share its limit, and other tokens do not', async () => {
+  const server = await startServer({ args: ['--rules-rate-limit-requests', '10'] });
+  try {
+    const create = async (token = TOKEN) => {
+      const body = { accounts: ['a'], permissions: ['dns_protection:read', 'tokens:write'] };
+      const { status, json } = await call(server, { method: 'POST', path: '/user/tokens', body, token });
+      return status === 200 ? (json.result.value as string) : undefined;
+    };
+    const [root, other] = [await create(), await create()];
+    const tokens = [root];
+    for (let i = 0; i < 10; i++) tokens.push(await create(tokens.at(-1) ?? root));
+    const read = async (token = TOKEN) => (await call(server, { path: rulesPath('a'), token })).status;
+    expect(await Promise.all(tokens.filter((token) => token !== undefined).map(read))).toEqual(
+      Array.from({ length: 11 }, () => 429),
+    );
+    expect([await read(other), await read()]).toEqual([200, 200]);
+  } finally {
+    await server.stop();
+  }
+});

@@ -116,7 +116,11 @@ describe('an API token', () => {
       ...{ all_accounts: false, accounts: ['a'] },
     });
     const { result } = (await call(server, { path: '/user/tokens/current' })).json;
-    expect(result).toMatchObject({ id: 'configured', all_accounts: true, accounts: [] });
+    expect(result).toMatchObject({
+      id: expect.stringMatching(/^configured:[0-9a-f]{16}$/),
+      all_accounts: true,
+      accounts: [],
+    });
     expect(result.permissions).toContain('dns_protection:audit');
     expect(refusal(await call(server, { path: '/user/tokens/current', token: `${token}x` }))).toEqual([
       401, 10000,

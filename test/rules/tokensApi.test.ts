@@ -135,13 +135,35 @@ describe('a token with tokens:write', () => {
     expect(shown.requests.rejected).toBeGreaterThan(0);
   });
 
-  it('is revoked with a message that lists the tokens it created, because they stay valid', async () => {
+  it('is revoked with the tokens that it created, which a message lists', async () => {
     const leaked = await manager();
-    const child = await created({ accounts: ['a'], permissions: ['dns_protection:read'] }, leaked.value);
+    const body = { accounts: ['a'], permissions: ['dns_protection:read', 'tokens:write'] };
+    const child = await created(body, leaked.value);
+    const grandchild = await created(body, child.value);
     const { json } = await revoke(leaked.id);
     expect(json.messages).toEqual([{ code: 10111, message: expect.stringContaining(child.id) }]);
-    expect((await revoke(child.id)).json.messages).toEqual([]);
+    expect(json.messages[0].message).toContain(grandchild.id);
+    for (const { value } of [leaked, child, grandchild])
+      expect((await call(server, { path: rulesPath('a'), token: value })).status).toBe(401);
     expect((await revoke(leaked.id)).json).toMatchObject({ result: { status: 'revoked' }, messages: [] });
+  });
+
+  it('creates at most 99 tokens below itself, and stops no other tenant and no operator', async () => {
+    const body = { accounts: ['a'], permissions: ['dns_protection:read', 'tokens:write'] };
+    const [greedy, polite] = [await manager(), await manager()];
+    const child = await created(body, greedy.value);
+    const creators = [greedy.value, child.value];
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => create(body, creators[i % creators.length])),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(98);
+    const refused = answers.find(({ status }) => status !== 200);
+    expect([refused?.status, refused?.json.errors[0].message]).toEqual([
+      409,
+      `The tree of the token ${greedy.id} has 100 valid tokens, the maximum; revoke one first`,
+    ]);
+    for (const secret of [polite.value, TOKEN]) await created(body, secret);
+    await revoke(greedy.id);
   });
 });
 
@@ -160,7 +182,12 @@ describe('a token created over the API', () => {
     const audit = (await floodgate(['audit', '--all', '--json'], { env })).stdout;
     const entry = audit.split('\n').flatMap((line) => (line.includes(id) ? [JSON.parse(line)] : []));
     expect(entry).toMatchObject([
-      { action: 'token.create', by: 'configured', token: id, after: { label: 'once' } },
+      {
+        action: 'token.create',
+        by: expect.stringMatching(/^configured:[0-9a-f]{16}$/),
+        token: id,
+        after: { label: 'once' },
+      },
     ]);
     const places = [
       (await call(server, { path: `${TOKENS}?per_page=1000` })).text,

@@ -57,13 +57,19 @@ it('each change of an access list, a zone policy, a token or an API key is logge
   const reported = await until('ten log lines', () => lines().length >= 10 && lines());
   const clean = 'pipe\uFFFD[2Jline\uFFFD';
   const ofList = {
-    by: 'configured',
+    by: expect.stringMatching(/^configured:[0-9a-f]{16}$/),
     account: 'a',
     list: 'denylist',
     entry: entry.id,
     subject: '198.51.100.0/24',
   };
-  const ofZone = { by: 'configured', account: 'a', zone: 'example.com', policy: policy.id, mode: 'inherit' };
+  const ofZone = {
+    by: expect.stringMatching(/^configured:[0-9a-f]{16}$/),
+    account: 'a',
+    zone: 'example.com',
+    policy: policy.id,
+    mode: 'inherit',
+  };
   const ofToken = { by: 'cli:tester', from: 'local', token: token.id, name: clean };
   const ofKey = { by: 'cli:tester', key: 'k1', name: clean };
   const msg = (what: string): object => ({ level: 30, msg: `${what} changed` });

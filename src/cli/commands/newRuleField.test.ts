@@ -7,7 +7,15 @@ import Fastify, { type InjectOptions } from 'fastify';
 import Type from 'typebox';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { rulesApi } from '../../rules/api/index.ts';
-import { exampleRule, RuleFormat, type RulesStorage, ruleFormat, ruleSchema } from '../../rules/index.ts';
+import {
+  configuredTokenId,
+  exampleRule,
+  hashSecret,
+  RuleFormat,
+  type RulesStorage,
+  ruleFormat,
+  ruleSchema,
+} from '../../rules/index.ts';
 import { openRulesStorage } from '../../rules/store/lmdb/index.ts';
 import { registerRules } from './rules/rules.ts';
 
@@ -49,7 +57,7 @@ beforeAll(async () => {
   } = await older.rules.create(
     ACCOUNT,
     { ...exampleRule, scope: 'region', name: 'older' },
-    { actor, retryKey: 'older-key' },
+    { actor, retryKey: `${configuredTokenId(hashSecret('secret'))} older-key` },
   ));
   await older.close();
 

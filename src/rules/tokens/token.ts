@@ -32,9 +32,9 @@ export interface Token {
   readonly revoked_on: string | null;
   /** Creator of the token, as in the audit log. Older releases did not store it. */
   readonly created_by?: string;
+  /** Id of the root of the tree of tokens. Undefined: this token is the root. */
+  readonly root?: string;
 }
-
-export const MAX_VALID_TOKENS = 1000;
 
 /** Token to create, before the store sets its id and creation time. */
 export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;

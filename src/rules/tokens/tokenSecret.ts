@@ -24,6 +24,18 @@ export function tokenSecretOf(seed: Buffer): string {
   return PREFIX + characters;
 }
 
+/** Number of hex digits of a configured token's id: enough for the few tokens that ever appear in one audit log. */
+const CONFIGURED_ID_DIGITS = 16;
+
+/**
+ * Returns the id of a token from the configuration, which no store contains: a hash of the hash of its secret. All
+ * processes and servers derive the same id from the same token.
+ */
+export function configuredTokenId(secretHash: Buffer): string {
+  const text = `floodgate configured token ${secretHash.toString('hex')}`;
+  return `configured:${hash('sha256', text, 'hex').slice(0, CONFIGURED_ID_DIGITS)}`;
+}
+
 /** Returns the SHA-256 of a secret, which is stored instead of it. A fast hash is safe for a long random secret. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');

@@ -9,8 +9,8 @@ import { KeySection } from './keySection.tsx';
 import { accessHeadline } from './texts.ts';
 import { TokenSection } from './tokenSection.tsx';
 
-/** Id that the server returns for the token from its configuration. */
-const CONFIGURED_TOKEN_ID = 'configured';
+/** Start of the id that the server returns for a token from its configuration. */
+const CONFIGURED = 'configured:';
 
 export function Access() {
   const tokens = useSignal<readonly ApiToken[] | undefined>(undefined);
@@ -38,7 +38,7 @@ export function Access() {
       <h1>
         {accessHeadline(
           {
-            hasServersToken: session.value?.tokenId === CONFIGURED_TOKEN_ID,
+            hasServersToken: session.value?.tokenId.startsWith(CONFIGURED) ?? false,
             tokens: tokens.value,
             keys: seesKeys ? keys.value : undefined,
           },

@@ -70,7 +70,7 @@ export function registerToken(program: Command): void {
 
   const revoke = token
     .command('revoke')
-    .description('revoke tokens by id; takes effect at once, also in a running server')
+    .description('revoke tokens by id, and the tokens that they created; takes effect at once')
     .argument('<id...>', 'ids from `floodgate token list`', collectTokenId)
     .action(revokeTokens);
   addRulesStoreFlags(revoke);
@@ -127,6 +127,7 @@ async function revokeTokens(ids: string[], _options: object, command: Command): 
       const revoked = await tokens.revoke(id, commandActor());
       if (revoked) await print(`${id} revoked`);
       else missing.push(id);
+      for (const child of revoked?.descendants ?? []) await print(`${child.id} revoked, created with ${id}`);
     }
     return missing;
   });

@@ -78,7 +78,7 @@ const changeMembers = {
   at: Type.String({ format: 'date-time', description: 'Time of the change, unique among all changes.' }),
   by: Type.String({
     description:
-      'Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command.',
+      'Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command.',
   }),
   label: Type.Optional(Type.String({ description: 'Label of the token.' })),
   from: Type.String({ description: 'Address of the client; `local` for a command on the same machine.' }),

@@ -197,7 +197,7 @@ export const parameters = {
   'Idempotency-Key': {
     in: 'header',
     description:
-      'Key of the request. A repetition with the same key and body within 24 hours returns the first result.',
+      'Key of the request. A repetition by the same token with the same key and body within 24 hours returns the first result.',
     example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
     schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
   },

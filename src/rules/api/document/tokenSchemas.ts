@@ -16,7 +16,8 @@ const members = {
   created_on: Type.String({ format: 'date-time' }),
   created_by: Type.Optional(
     Type.String({
-      description: 'Id of a token, `configured` for the server’s own token, or `cli:` and a user name.',
+      description:
+        'Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name.',
     }),
   ),
   expires_on: moment('Expiry; omitted if the token never expires.'),
@@ -46,7 +47,7 @@ export const exampleApiTokenCreation = {
 export const exampleApiToken = {
   ...{ id: EXAMPLE_TOKEN_ID, label: 'dashboard', status: 'active', all_accounts: false },
   ...{ accounts: ['0123abcd'], permissions: ['dns_protection:read'] },
-  ...{ created_on: '2026-11-20T22:10:38.762503+00:00', created_by: 'configured' },
+  ...{ created_on: '2026-11-20T22:10:38.762503+00:00', created_by: 'configured:3f1c9a0b7d2e4f68' },
   expires_on: '2099-01-31T00:00:00.000000+00:00',
   requests: { count: 12, rejected: 0 },
 };

@@ -8,7 +8,7 @@ import {
   storedItem,
   type TaggedCollectionHandlers,
 } from './collectionHandlers.ts';
-import { readRetryKey } from './retryKey.ts';
+import { retryKeyOf } from './retryKey.ts';
 
 /**
  * Returns how the guards enforced a rule. Rejects with `InvalidRule` if the query's `since` or `until` is invalid.
@@ -45,8 +45,9 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
       // The members of each rule are put in order, so that the order does not depend on the store.
       show: (rule) => format.orderMembers(rule),
       list: (accountId) => store.list(accountId),
-      async create({ accountId, headers, actor }, body) {
-        const retryKey = readRetryKey(headers['idempotency-key']);
+      async create(request, body) {
+        const { accountId, actor } = request;
+        const retryKey = retryKeyOf(request);
         const rule = format.checkNewRule(body);
         const created = await store.create(accountId, rule, { actor, retryKey });
         const messages = created.overrides.length > 0 ? [overridesMessage(created.overrides)] : [];

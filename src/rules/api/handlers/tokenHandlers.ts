@@ -39,7 +39,7 @@ export interface TokenHandlersDependencies {
   readonly seeds: SecretSeeds;
 }
 
-/** Code of the message that lists the tokens that a revoked token had created. */
+/** Code of the message that lists the tokens that were revoked with their creator. */
 const CHILD_TOKENS_CODE = 10111;
 const MAX_IDS_LISTED = 10;
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -104,8 +104,8 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
       if (faults.length > 0) throw new ApiError('forbidden', { faults });
       const revoked = await tokens.revoke(token.id, request.actor);
       if (!revoked) throw notFound(request);
-      const messages = childTokenMessages(token.id, await visible(request.caller));
-      return { body: successEnvelope(await shown(revoked), { messages }) };
+      const messages = descendantMessages(revoked.descendants);
+      return { body: successEnvelope(await shown(revoked.token), { messages }) };
     },
   };
 }
@@ -158,16 +158,15 @@ function statusOf(token: Pick<Token, 'revoked_on' | 'expires_on'>): 'active' | '
 const optional = (member: string, value: string | null | undefined): object =>
   value === null || value === undefined ? {} : { [member]: value };
 
-/** Returns a message with the valid tokens that a revoked token created, as a leaked token may have created some. */
-function childTokenMessages(id: string, tokens: readonly Token[]): EnvelopeEntry[] {
-  const now = formatTimestamp(wallClock());
-  const ids = tokens.filter((token) => token.created_by === id && isValidAt(token, now)).map((one) => one.id);
+/** Returns a message with the tokens that were revoked with their creator. */
+function descendantMessages(tokens: readonly Token[]): EnvelopeEntry[] {
+  const ids = tokens.map(({ id }) => id);
   if (ids.length === 0) return [];
   const more = ids.length > MAX_IDS_LISTED ? ` and ${ids.length - MAX_IDS_LISTED} more` : '';
   return [
     {
       code: CHILD_TOKENS_CODE,
-      message: `Tokens that it created are still valid: ${ids.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
+      message: `Tokens that it created were revoked too: ${ids.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
     },
   ];
 }

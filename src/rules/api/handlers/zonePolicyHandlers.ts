@@ -7,7 +7,7 @@ import {
 } from '../../index.ts';
 import { pageOf, readPageRequest, zoneOrders } from '../http/paging.ts';
 import { collectionHandlers, type TaggedCollectionHandlers } from './collectionHandlers.ts';
-import { readRetryKey } from './retryKey.ts';
+import { retryKeyOf } from './retryKey.ts';
 
 export function zonePolicyHandlers(store: ZonePolicyStore): TaggedCollectionHandlers {
   return collectionHandlers<ZonePolicy, ZonePolicyChanges>({
@@ -16,8 +16,9 @@ export function zonePolicyHandlers(store: ZonePolicyStore): TaggedCollectionHand
     show: (policy) => policy,
     list: (accountId) => store.list(accountId),
     get: (accountId, id) => store.get(accountId, id),
-    async create({ accountId, headers, actor }, body) {
-      const retryKey = readRetryKey(headers['idempotency-key']);
+    async create(request, body) {
+      const { accountId, actor } = request;
+      const retryKey = retryKeyOf(request);
       const created = await store.create(accountId, checkNewZonePolicy(body), { actor, retryKey });
       return { item: created.policy, replayed: created.replayed };
     },

@@ -1,29 +1,30 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
+  configuredTokenId,
   formatTimestamp,
   hashSecret,
   includesPermission,
   operatorPermissions,
   type Permission,
   permissions,
+  rootOf,
   type Token,
   type TokenStore,
   wallClock,
 } from '../../index.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, INVALID_TOKEN } from './errors.ts';
 import type { TokenUses } from './tokenUses.ts';
 
 export interface Caller {
   readonly tokenId: string;
+  /** Id of the root of the token's tree, by which requests are limited. */
+  readonly rootId: string;
   /** Label of the token, if it has one. */
   readonly label?: string;
   readonly accounts: 'all' | readonly string[];
   readonly permissions: readonly Permission[];
   readonly expiresOn: string | null;
 }
-
-/** Id that the audit log contains for a token from the configuration. */
-const CONFIGURED_TOKEN_ID = 'configured';
 
 // `Authorization` header of RFC 6750: the scheme Bearer in any case, then one token.
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -42,7 +43,7 @@ export interface AuthenticatorDependencies {
 export class Authenticator {
   readonly #tokens: TokenStore;
   readonly #uses: AuthenticatorDependencies['uses'];
-  readonly #configuredHashes: readonly Buffer[];
+  readonly #configured: readonly { readonly hash: Buffer; readonly caller: Caller }[];
   readonly #now: () => number;
 
   constructor(
@@ -51,33 +52,55 @@ export class Authenticator {
   ) {
     this.#tokens = tokens;
     this.#uses = uses;
-    this.#configuredHashes = configuredTokens.map(hashSecret);
+    this.#configured = configuredTokens.map((secret) => {
+      const hash = hashSecret(secret);
+      return { hash, caller: callerOfConfigured(configuredTokenId(hash)) };
+    });
     this.#now = now;
   }
 
-  /**
-   * Returns the caller that an `Authorization` header names. Reads the store each time, so revocations work at once.
-   */
+  /** Returns the caller that the `Authorization` header of a new request names, and counts the request. */
   async authenticate(header: string | undefined): Promise<Caller> {
-    if (header === undefined) throw unauthenticated('Bearer');
+    const { caller, isConfigured } = await this.#find(header, (token) => this.#uses.countInvalid(token.id));
+    if (!isConfigured) this.#uses.countValid(caller.tokenId);
+    return caller;
+  }
+
+  /**
+   * Returns the caller of a request or stream that was authenticated before. Throws `ApiError` if its token has ended
+   * since.
+   */
+  async authenticateAgain(header: string | undefined): Promise<Caller> {
+    return (await this.#find(header)).caller;
+  }
+
+  /** Reads the store each time, so revocations work at once. */
+  async #find(
+    header: string | undefined,
+    invalid: (token: Token) => void = () => undefined,
+  ): Promise<{ readonly caller: Caller; readonly isConfigured: boolean }> {
+    if (header === undefined) throw unauthenticated({ 'www-authenticate': 'Bearer' });
     const secret = bearer.exec(header)?.[1];
     if (secret === undefined) throw malformed();
     const hash = hashSecret(secret);
-    if (this.#isConfigured(hash)) return configuredCaller;
+    const configured = this.#configuredCaller(hash);
+    if (configured) return { caller: configured, isConfigured: true };
     const token = await this.#tokens.findByHash(hash.toString('hex'));
     if (!token || !this.#isValid(token, hash)) {
-      if (token) this.#uses.countInvalid(token.id);
-      throw unauthenticated('Bearer error="invalid_token"');
+      if (token) invalid(token);
+      throw unauthenticated(INVALID_TOKEN);
     }
-    this.#uses.countValid(token.id);
-    const { id, label, accounts, permissions, expires_on } = token;
-    return { tokenId: id, ...(label && { label }), accounts, permissions, expiresOn: expires_on };
+    const { id: tokenId, label, accounts, permissions, expires_on: expiresOn } = token;
+    const rootId = rootOf(token);
+    const caller = { tokenId, rootId, ...(label && { label }), accounts, permissions, expiresOn };
+    return { caller, isConfigured: false };
   }
 
   /** Compares a hash with those of all configured tokens, so that the response time does not reveal a near match. */
-  #isConfigured(hash: Buffer): boolean {
-    let found = false;
-    for (const configured of this.#configuredHashes) if (timingSafeEqual(configured, hash)) found = true;
+  #configuredCaller(hash: Buffer): Caller | undefined {
+    let found: Caller | undefined;
+    for (const configured of this.#configured)
+      if (timingSafeEqual(configured.hash, hash)) found = configured.caller;
     return found;
   }
 
@@ -121,15 +144,16 @@ const hasAccount = ({ accounts }: Caller, accountId: string): boolean =>
 /** Passed instead of an account id for operations on the server. It is not a valid account id. */
 const SERVER = 'the server';
 
-const configuredCaller: Caller = {
-  tokenId: CONFIGURED_TOKEN_ID,
+const callerOfConfigured = (tokenId: string): Caller => ({
+  tokenId,
+  rootId: tokenId,
   accounts: 'all',
   permissions: [...permissions, ...operatorPermissions],
   expiresOn: null,
-};
+});
 
-function unauthenticated(challenge: string): ApiError {
-  return new ApiError('unauthenticated', { headers: { 'www-authenticate': challenge } });
+function unauthenticated(headers: Readonly<Record<string, string>>): ApiError {
+  return new ApiError('unauthenticated', { headers });
 }
 
 function malformed(): ApiError {

@@ -1,5 +1,6 @@
 import { TooMuchUnsentError } from '../../../platform/http/index.ts';
 import {
+  CreatorEnded,
   type Fault,
   InvalidRule,
   KeyReused,
@@ -55,6 +56,9 @@ export const errorTable = {
  */
 const NO_RETRY = { 'x-should-retry': 'false' };
 
+/** Header of the response to a token that is unknown, revoked or expired (RFC 6750). */
+export const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
 export type ErrorCase = keyof typeof errorTable;
 
 /** Error response of the rules API: a row of `errorTable` with details of the request. */
@@ -95,6 +99,7 @@ export function asApiError(error: unknown): ApiError | undefined {
     return new ApiError('tooManyRules', { message: error.message, headers: NO_RETRY });
   if (error instanceof ZoneHasPolicy)
     return new ApiError('zoneHasPolicy', { message: error.message, headers: NO_RETRY });
+  if (error instanceof CreatorEnded) return new ApiError('unauthenticated', { headers: INVALID_TOKEN });
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
   if (error instanceof OutcomeUnknown)
     return new ApiError('outcomeUnknown', {

@@ -29,12 +29,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request of a token. Returns rate limit headers as Cloudflare sends them. At the limit, throws
+   * Counts a request of a tree of tokens. Returns rate limit headers as Cloudflare sends them. At the limit, throws
    * `rateLimited` with these headers and `Retry-After`.
    */
-  count(tokenId: string): Record<string, string> {
+  count(rootId: string): Record<string, string> {
     const now = this.#nowMs();
-    const window = this.#windowOf(tokenId, now);
+    const window = this.#windowOf(rootId, now);
     const { requests, windowSeconds } = this.#limit;
     const secondsLeft = Math.ceil(windowSeconds - (now - window.startedAtMs) / MS_PER_SECOND);
     const allowed = window.used < requests;
@@ -50,13 +50,13 @@ export class RateLimiter {
     });
   }
 
-  #windowOf(tokenId: string, now: number): Window {
-    const known = this.#windows.get(tokenId);
+  #windowOf(rootId: string, now: number): Window {
+    const known = this.#windows.get(rootId);
     if (known && !this.#hasEnded(known, now)) return known;
     if (this.#windows.size >= MAX_WINDOWS)
       for (const [id, window] of this.#windows) if (this.#hasEnded(window, now)) this.#windows.delete(id);
     const window = { startedAtMs: now, used: 0 };
-    this.#windows.set(tokenId, window);
+    this.#windows.set(rootId, window);
     return window;
   }
 

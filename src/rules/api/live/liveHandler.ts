@@ -14,14 +14,14 @@ export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) 
     const since = readLastEventId(headers['last-event-id']);
     const isAudited = isAuthorized(caller, account, AUDIT_PERMISSION);
     const isAllowed = async (): Promise<boolean> => {
-      const now = await authenticator.authenticate(headers.authorization);
+      const now = await authenticator.authenticateAgain(headers.authorization);
       return (
         isAuthorized(now, account, LIVE_PERMISSION) &&
         (!isAudited || isAuthorized(now, account, AUDIT_PERMISSION))
       );
     };
-    const { tokenId } = caller;
-    const body = () => updates.listen({ account, tokenId, isAudited, since, isAllowed });
+    const { tokenId, rootId } = caller;
+    const body = () => updates.listen({ account, tokenId, rootId, isAudited, since, isAllowed });
     return { body, type: 'text/event-stream', headers: HEADERS };
   };
 }

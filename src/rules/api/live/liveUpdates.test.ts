@@ -31,7 +31,9 @@ function live({ intervalMs = 1, bytes = 0 } = {}) {
   opened.push(updates);
   const listen = (more: Partial<Parameters<LiveUpdates['listen']>[0]> = {}): Readable =>
     updates.listen({
-      ...{ account: 'a', tokenId: 'token', isAudited: true, since: undefined, isAllowed: async () => true },
+      ...{ account: 'a', tokenId: 'token', rootId: 'token', isAudited: true, since: undefined },
+      isAllowed: async () => true,
+      ...(more.tokenId !== undefined && { rootId: more.tokenId }),
       ...more,
     });
   return { updates, asked, failures, listen };
@@ -79,6 +81,7 @@ describe('live updates', () => {
           ...{
             account: 'a',
             tokenId: 'token',
+            rootId: 'token',
             isAudited: true,
             since: undefined,
             isAllowed: async () => true,
@@ -209,6 +212,33 @@ describe('live updates', () => {
     await until('the listeners are removed', () => updates.listeners === 32);
     next();
     expect(updates.listeners).toBe(33);
+  });
+
+  it('leave at least as many slots to other tokens as a tree of tokens uses, in all its accounts', () => {
+    const { updates, listen } = live();
+    const open = (i: number) => listen({ account: `${i % 8}`, tokenId: `child ${i % 8}`, rootId: 'root' });
+    for (let i = 0; i < 32; i++) open(i);
+    expect(() => open(32)).toThrow('Limit of live streams reached: 32 per tree of tokens at present');
+    listen({ account: '1', tokenId: 'another' });
+    expect(updates.listeners).toBe(33);
+  });
+
+  it('end at once for a token that is no longer valid, even while a message cannot be created', async () => {
+    let isAllowed = true;
+    const updates = new LiveUpdates(
+      { intervalMs: 1 },
+      { source: { message: () => new Promise(() => undefined) }, failed: () => undefined },
+    );
+    opened.push(updates);
+    const taken = read(
+      updates.listen({
+        ...{ account: 'a', tokenId: 'token', rootId: 'token', isAudited: true, since: undefined },
+        isAllowed: async () => isAllowed,
+      }),
+    );
+    isAllowed = false;
+    await until('the end of the stream', () => taken.isEnded);
+    expect(updates.listeners).toBe(0);
   });
 });
 

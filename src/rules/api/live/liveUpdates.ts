@@ -5,6 +5,8 @@ import { ApiError } from '../http/errors.ts';
 import type { Position } from './position.ts';
 
 const INTERVAL_MS = 1_000;
+/** Interval of checks of the tokens. A stream ends within a second after its token was revoked or expired. */
+const ACCESS_CHECK_MS = 500;
 /** Maximum number of listeners (open streams) of all accounts. Each needs a socket and a few KB per second. */
 const MAX_LISTENERS = 64;
 /** Maximum number of listeners per token, so that streams that a client never closes do not lock out other tokens. */
@@ -37,6 +39,8 @@ export interface LiveDependencies {
 export interface ListenRequest {
   readonly account: string;
   readonly tokenId: string;
+  /** Root of the token's tree. */
+  readonly rootId: string;
   readonly isAudited: boolean;
   /** Position from which a reconnecting listener continues; undefined for a new listener. */
   readonly since: Position | undefined;
@@ -52,6 +56,7 @@ export class LiveUpdates {
   readonly #failed: (error: unknown) => void;
   readonly #intervalMs: number;
   readonly #listeners = new Set<Listener>();
+  #accessTimer: NodeJS.Timeout | undefined;
   #isRunning = false;
   #isEnded = false;
 
@@ -76,8 +81,9 @@ export class LiveUpdates {
         message: `Limit of live streams reached: ${reached}`,
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       });
-    const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
+    const listener = new Listener(request, { gone: (gone) => this.#gone(gone), failed: this.#failed });
     this.#listeners.add(listener);
+    this.#accessTimer ??= setInterval(() => this.#checkAccess(), ACCESS_CHECK_MS).unref();
     inBackground('live updates', () => (this.#isRunning ? this.#deliver([listener]) : this.#run()));
     return listener.stream;
   }
@@ -88,17 +94,30 @@ export class LiveUpdates {
   }
 
   /**
-   * Returns the limit that a new listener would exceed, as text. An account may have as many listeners as are still
-   * free, so a single account gets at most half of all. Seven accounts can use all.
+   * Returns the limit that a new listener would exceed, as text. An account, and a tree of tokens, may have as many
+   * listeners as are still free, so a single one gets at most half of all. Seven can use all.
    */
-  #exceededLimit({ account, tokenId }: ListenRequest): string | undefined {
+  #exceededLimit({ account, tokenId, rootId }: ListenRequest): string | undefined {
     const listening = [...this.#listeners].map(({ request }) => request);
     const free = MAX_LISTENERS - listening.length;
     const ofAccount = listening.filter((other) => other.account === account).length;
     if (listening.filter((other) => other.tokenId === tokenId).length >= MAX_OF_TOKEN)
       return `${MAX_OF_TOKEN} per token`;
     if (free === 0) return `${MAX_LISTENERS} in total`;
-    return ofAccount >= free ? `${ofAccount} per account at present` : undefined;
+    if (ofAccount >= free) return `${ofAccount} per account at present`;
+    const ofRoot = listening.filter((other) => other.rootId === rootId).length;
+    return ofRoot >= free ? `${ofRoot} per tree of tokens at present` : undefined;
+  }
+
+  #checkAccess(): void {
+    for (const listener of this.#listeners) inBackground('live updates', () => listener.checkAccess());
+  }
+
+  #gone(listener: Listener): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    clearInterval(this.#accessTimer);
+    this.#accessTimer = undefined;
   }
 
   async #run(): Promise<void> {
@@ -122,7 +141,7 @@ export class LiveUpdates {
           const message = messages.get(key) ?? this.#source.message({ account, isAudited, since, nowMs });
           messages.set(key, awaitedLater(message));
           return message;
-        }, this.#failed),
+        }),
       ),
     );
   }
@@ -135,10 +154,16 @@ class Listener {
   /** Whether the client has read the last message. */
   #isRead = true;
   #isDelivering = false;
+  #isChecking = false;
   #isEnded = false;
+  readonly #failed: (error: unknown) => void;
 
-  constructor(request: ListenRequest, gone: (listener: Listener) => void) {
+  constructor(
+    request: ListenRequest,
+    { gone, failed }: { gone: (listener: Listener) => void; failed: (error: unknown) => void },
+  ) {
     this.request = request;
+    this.#failed = failed;
     this.#since = request.since;
     this.stream = new Readable({
       highWaterMark: 1,
@@ -149,32 +174,40 @@ class Listener {
     this.stream.once('close', () => gone(this));
   }
 
-  /**
-   * Ends the stream if its token is invalid or no message can be created. Otherwise sends a message, if the client
-   * has read the last one.
-   */
-  async deliver(
-    message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>,
-    failed: (error: unknown) => void,
-  ): Promise<void> {
-    if (this.#isDelivering || this.#isEnded) return;
+  /** Sends a message if the client has read the last one. Ends the stream if no message can be created. */
+  async deliver(message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>): Promise<void> {
+    if (this.#isDelivering || this.#isEnded || !this.#isRead) return;
     this.#isDelivering = true;
     try {
-      const { account, isAudited, isAllowed } = this.request;
-      if (!(await isAllowed())) return this.#end();
-      if (!this.#isRead) return;
+      const { account, isAudited } = this.request;
       const { text, next } = await message({ account, isAudited, since: this.#since });
+      if (this.#isEnded) return;
       this.#since = next;
       this.#isRead = this.stream.push(text);
     } catch (error) {
       this.#end();
-      failed(error);
+      this.#failed(error);
     } finally {
       this.#isDelivering = false;
     }
   }
 
+  /** Ends the stream if its token no longer allows it, even while a message is created. */
+  async checkAccess(): Promise<void> {
+    if (this.#isChecking || this.#isEnded) return;
+    this.#isChecking = true;
+    try {
+      if (!(await this.request.isAllowed())) this.#end();
+    } catch (error) {
+      this.#end();
+      this.#failed(error);
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
   #end(): void {
+    if (this.#isEnded) return;
     this.#isEnded = true;
     if (this.#isRead) this.stream.push(null);
     // A client that has not read the last message would not notice a regular end of the stream.

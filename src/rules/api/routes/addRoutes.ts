@@ -35,7 +35,7 @@ export interface RouteConfig {
 /** Content type with its charset, so that Fastify need not append the charset for each response. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const anonymousCaller: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
+const anonymousCaller: Caller = { tokenId: '', rootId: '', accounts: [], permissions: [], expiresOn: null };
 
 /** Registers the routes in Fastify. Each is registered with and without a trailing slash unless its path is exact. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
@@ -77,7 +77,11 @@ function authenticatedBeforeBody(route: Route, gate: Gate) {
       // Fastify rejects unknown content types, but the rules API accepts any.
       delete request.raw.headers['content-type'];
     },
-    handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, gate, { request, reply }),
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      // The token may have ended while the body arrived.
+      if (!route.open) await gate.authenticator.authenticateAgain(request.headers.authorization);
+      return serve(route, gate, { request, reply });
+    },
   };
 }
 
@@ -94,7 +98,7 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   const caller = await gate.authenticator.authenticate(request.headers.authorization);
   request.rulesCaller = caller;
   try {
-    if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
+    if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.rootId));
     authorizeFor(route, caller, request);
   } catch (error) {
     gate.uses.countForbidden(caller.tokenId);

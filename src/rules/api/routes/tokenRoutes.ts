@@ -27,7 +27,7 @@ export function tokenRoutes({ list, create, read, revoke }: TokenHandlers): Rout
       operationId: 'createToken',
       summary: 'Create a token; its secret is returned only once',
       description:
-        'The new token cannot exceed the accounts, permissions and expiry of the requesting token.',
+        'The new token cannot exceed the accounts, permissions and expiry of the requesting token. It belongs to the tree of the requesting token, which has at most 100 valid tokens.',
       permission: 'tokens:write',
       anyAccount: true,
       parameters: ['Idempotency-Key of a secret'],
@@ -52,9 +52,9 @@ export function tokenRoutes({ list, create, read, revoke }: TokenHandlers): Rout
       method: 'DELETE',
       path: single,
       operationId: 'revokeToken',
-      summary: 'Revoke a token permanently, with immediate effect',
+      summary: 'Revoke a token and the tokens that it created permanently, with immediate effect',
       description:
-        'The token remains in the list. A token that allows more than the requesting token cannot be revoked. `messages` lists the tokens that it created and that are still valid.',
+        'The token remains in the list. A token that allows more than the requesting token cannot be revoked. `messages` lists the tokens that were revoked with it.',
       permission: 'tokens:write',
       anyAccount: true,
       answer: 'ApiTokenAnswer',

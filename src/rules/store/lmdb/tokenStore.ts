@@ -1,18 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Actor,
+  checkTokenLimits,
   formatTimestamp,
   isValidAt,
+  MAX_VALID_IN_TREE,
   MAX_VALID_TOKENS,
   type Micros,
   type NewToken,
+  type RevokedTokens,
+  rootOf,
   stamp,
   type Token,
   type TokenStore,
-  TooManyTokens,
+  tokenBy,
+  type ValidTokens,
+  validDescendants,
   withoutHash,
 } from '../../index.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
+import type { Write } from './groupCommit.ts';
 
 /** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
@@ -32,8 +39,7 @@ export class LmdbTokenStore implements TokenStore {
 
   async list(): Promise<readonly Token[]> {
     this.#environment.refresh();
-    const tokens = [...this.#environment.tokens.getRange()].map((entry) => entry.value);
-    return tokens.sort((a, b) => (a.created_on < b.created_on ? -1 : 1));
+    return this.#inOrder(() => true);
   }
 
   create(token: NewToken, actor: Actor): Promise<Token> {
@@ -42,29 +48,36 @@ export class LmdbTokenStore implements TokenStore {
       if (known !== undefined) return { result: known, writes: [] };
       const moment = this.#environment.nextMoment();
       const created_on = formatTimestamp(moment);
-      this.#refuseOneTooMany(created_on);
+      const creator = this.#byId(actor.by);
+      const wanted = tokenBy(creator, token, formatTimestamp(this.#environment.wallClock()));
+      checkTokenLimits(creator, this.#validTokens(wanted.root, created_on));
       const created: Token = {
         id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
-        ...token,
+        ...wanted,
         ...{ created_on, revoked_on: null, created_by: actor.by },
       };
-      return {
-        result: created,
-        writes: this.#writesOf({ action: 'token.create', before: null, after: created }, moment, actor),
-      };
+      const change = { action: 'token.create', before: null, after: created } as const;
+      return { result: created, writes: this.#writesOf([change], moment, actor) };
     });
   }
 
-  revoke(tokenId: string, actor: Actor): Promise<Token | undefined> {
-    return this.#environment.commits.run(() => {
-      const hash = this.#environment.tokenIds.get(tokenId);
-      const before = hash === undefined ? undefined : this.#environment.tokens.get(hash);
-      if (!before || before.revoked_on !== null) return { result: before, writes: [] };
+  revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined> {
+    return this.#environment.commits.run<RevokedTokens | undefined>(() => {
+      const token = this.#byId(tokenId);
+      if (!token) return { result: undefined, writes: [] };
+      if (token.revoked_on !== null) return { result: { token, descendants: [] }, writes: [] };
+      const root = rootOf(token);
+      const tree = this.#inOrder((other) => rootOf(other) === root);
+      const now = formatTimestamp(this.#environment.wallClock());
       const moment = this.#environment.nextMoment();
-      const revoked: Token = { ...before, revoked_on: formatTimestamp(moment) };
+      const revoked_on = formatTimestamp(moment);
+      const changes = [token, ...validDescendants(token.id, tree, now)].map((before) => {
+        return { action: 'token.revoke', before, after: { ...before, revoked_on } } as const;
+      });
+      const descendants = changes.slice(1).map(({ after }) => after);
       return {
-        result: revoked,
-        writes: this.#writesOf({ action: 'token.revoke', before, after: revoked }, moment, actor),
+        result: { token: { ...token, revoked_on }, descendants },
+        writes: this.#writesOf(changes, moment, actor),
       };
     });
   }
@@ -84,28 +97,47 @@ export class LmdbTokenStore implements TokenStore {
     }));
   }
 
-  #refuseOneTooMany(moment: string): void {
-    // Usually so few tokens exist, valid or not, that their number alone shows that the limit is not reached.
-    if (this.#environment.tokens.getKeysCount() < MAX_VALID_TOKENS) return;
-    let valid = 0;
-    for (const { value } of this.#environment.tokens.getRange())
-      if (isValidAt(value, moment) && ++valid >= MAX_VALID_TOKENS) throw new TooManyTokens(MAX_VALID_TOKENS);
+  #byId(id: string): Token | undefined {
+    const hash = this.#environment.tokenIds.get(id);
+    return hash === undefined ? undefined : this.#environment.tokens.get(hash);
   }
 
-  #writesOf({ action, before, after }: Change, moment: Micros, actor: Actor) {
-    const entry = {
-      ...stamp(moment, actor),
-      action,
-      token: after.id,
-      before: before && withoutHash(before),
-      after: withoutHash(after),
-    };
-    return [
-      { database: this.#environment.tokens, key: after.hash, value: after },
-      { database: this.#environment.tokenIds, key: after.id, value: after.hash },
-      auditWrite(this.#environment, moment, entry),
-      this.#environment.clockAt(moment),
-    ];
+  #inOrder(isWanted: (token: Token) => boolean): Token[] {
+    const tokens = [...this.#environment.tokens.getRange()].map(({ value }) => value).filter(isWanted);
+    return tokens.sort((a, b) => (a.created_on < b.created_on ? -1 : 1));
+  }
+
+  #validTokens(root: string | undefined, moment: string): ValidTokens {
+    // Usually so few tokens exist, valid or not, that their number alone shows that no limit is reached.
+    const count = this.#environment.tokens.getKeysCount();
+    if (count < (root === undefined ? MAX_VALID_TOKENS : MAX_VALID_IN_TREE))
+      return { total: count, inTree: 0 };
+    const valid = { total: 0, inTree: 0 };
+    for (const { value } of this.#environment.tokens.getRange()) {
+      if (!isValidAt(value, moment)) continue;
+      valid.total++;
+      if (rootOf(value) === root) valid.inTree++;
+    }
+    return valid;
+  }
+
+  /** Returns the records to write for changes of tokens. Each change gets a unique time. */
+  #writesOf(changes: readonly Change[], first: Micros, actor: Actor): Write[] {
+    const writes = changes.flatMap(({ action, before, after }, index) => {
+      const entry = {
+        ...stamp(first + index, actor),
+        action,
+        token: after.id,
+        before: before && withoutHash(before),
+        after: withoutHash(after),
+      };
+      return [
+        { database: this.#environment.tokens, key: after.hash, value: after },
+        { database: this.#environment.tokenIds, key: after.id, value: after.hash },
+        auditWrite(this.#environment, first + index, entry),
+      ];
+    });
+    return [...writes, this.#environment.clockAt(first + changes.length - 1)];
   }
 }
 

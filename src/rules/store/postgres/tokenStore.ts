@@ -1,20 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Actor,
+  checkTokenLimits,
   formatTimestamp,
-  MAX_VALID_TOKENS,
   type NewToken,
+  type RevokedTokens,
+  rootOf,
   stamp,
   type Token,
   type TokenChange,
   type TokenStore,
-  TooManyTokens,
+  tokenBy,
+  type ValidTokens,
+  validDescendants,
   withoutHash,
 } from '../../index.ts';
 import { ConnectionFailed } from './connection/failures.ts';
 import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
@@ -23,8 +28,12 @@ const MAX_CACHED_TOKEN_AGE_MS = 5 * 60_000;
 /** Maximum number of cached tokens, which use about 5 MB. The least recently used token is evicted. */
 const MAX_REMEMBERED = 10_000;
 
-const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
+const COUNT_VALID = `SELECT count(*)::bigint AS total,
+    (count(*) FILTER (WHERE coalesce(token->>'root', id) = $2))::bigint AS "inTree" FROM floodgate.tokens
   WHERE token->>'revoked_on' IS NULL AND (token->>'expires_on' IS NULL OR (token->>'expires_on') COLLATE "C" > $1)`;
+const TREE = `SELECT token FROM floodgate.tokens WHERE coalesce(token->>'root', id) = $1 ORDER BY created_on`;
+const REVOKE = `UPDATE floodgate.tokens AS t SET token = r.token
+  FROM unnest($1::text[], $2::json[]) AS r (id, token) WHERE t.id = r.id`;
 const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * FROM unnest($1::text[], $2::text[])
   ON CONFLICT (id) DO UPDATE SET used_on = greatest(u.used_on, excluded.used_on)`;
 
@@ -68,10 +77,13 @@ export class PostgresTokenStore implements TokenStore {
       if (known !== undefined) return known.token;
       const moment = transaction.nextMoment();
       const created_on = formatTimestamp(moment);
-      const [valid] = await transaction.read(statement<{ count: number }>(COUNT_VALID, [created_on]));
-      if ((valid?.count ?? 0) >= MAX_VALID_TOKENS) throw new TooManyTokens(MAX_VALID_TOKENS);
+      const creator = await tokenWithId(transaction, actor.by);
+      const wanted = tokenBy(creator, token, formatTimestamp(transaction.wallClock));
+      const counted = statement<ValidTokens>(COUNT_VALID, [created_on, wanted.root ?? null]);
+      const [valid = { total: 0, inTree: 0 }] = await transaction.read(counted);
+      checkTokenLimits(creator, valid);
       const id = randomBytes(TOKEN_ID_BYTES).toString('hex');
-      const created: Token = { id, ...token, created_on, revoked_on: null, created_by: actor.by };
+      const created: Token = { id, ...wanted, created_on, revoked_on: null, created_by: actor.by };
       const change: TokenChange = {
         ...stamp(moment, actor),
         ...{ action: 'token.create', token: id, before: null, after: withoutHash(created) },
@@ -82,30 +94,31 @@ export class PostgresTokenStore implements TokenStore {
     });
   }
 
-  revoke(tokenId: string, actor: Actor): Promise<Token | undefined> {
+  revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined> {
     return this.#parts.commits.run(async (transaction) => {
-      const [row] = await transaction.read(
-        queries.selectFrom('tokens').select('token').where('id', '=', tokenId).compile(),
-      );
-      const before = row?.token;
-      if (before === undefined || before.revoked_on !== null) return before;
-      const moment = transaction.nextMoment();
-      const revoked: Token = { ...before, revoked_on: formatTimestamp(moment) };
-      const change: TokenChange = {
-        ...stamp(moment, actor),
-        ...{
+      const token = await tokenWithId(transaction, tokenId);
+      if (token === undefined) return undefined;
+      if (token.revoked_on !== null) return { token, descendants: [] };
+      const rows = await transaction.read(statement<{ token: Token }>(TREE, [rootOf(token)]));
+      const tree = rows.map((row) => row.token);
+      const now = formatTimestamp(transaction.wallClock);
+      const ended = [token, ...validDescendants(tokenId, tree, now)];
+      const first = transaction.nextMoment(ended.length);
+      const revoked_on = formatTimestamp(first);
+      const revoked = ended.map((before): Token => ({ ...before, revoked_on }));
+      const changes = ended.map((before, index): TokenChange => {
+        const after = withoutHash({ ...before, revoked_on });
+        const change = {
           action: 'token.revoke',
-          token: tokenId,
+          token: before.id,
           before: withoutHash(before),
-          after: withoutHash(revoked),
-        },
-      };
-      const query = queries
-        .updateTable('tokens')
-        .set({ token: JSON.stringify(revoked) })
-        .where('id', '=', tokenId);
-      await transaction.write(query, [change]);
-      return revoked;
+          after,
+        } as const;
+        return { ...stamp(first + index, actor), ...change };
+      });
+      const parameters = [revoked.map(({ id }) => id), revoked.map((one) => JSON.stringify(one))];
+      await transaction.write({ compile: () => statement(REVOKE, parameters) }, changes);
+      return { token: { ...token, revoked_on }, descendants: revoked.slice(1) };
     });
   }
 
@@ -141,4 +154,10 @@ export class PostgresTokenStore implements TokenStore {
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
   }
+}
+
+async function tokenWithId(transaction: Transaction, id: string): Promise<Token | undefined> {
+  const query = queries.selectFrom('tokens').select('token').where('id', '=', id).compile();
+  const [row] = await transaction.read(query);
+  return row?.token;
 }
