@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { hashOfSecret } from '../../src/ethereum/gateway/index.ts';
+import { type ApiKey, hashOfSecret } from '../../src/ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
+import { QUIET } from '../../src/platform/logging/index.ts';
+import { openPostgresRules } from '../../src/rules/store/postgres/index.ts';
 import { send } from '../rules/support/call.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { type Floodgate, startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { openWebSocket, type WebSocketClient } from './support/webSocketClient.ts';
 
 /** An address without a node: these tests need none. */
@@ -31,6 +34,14 @@ async function revoke({ url }: Floodgate, { id }: Key): Promise<void> {
   expect((await send({ baseUrl: `${url}/client/v4` }, request)).status).toBe(200);
 }
 
+/** Waits until the server knows a key that another server created. */
+const known = ({ gatewayUrl }: Floodgate, { value }: Key): Promise<boolean> =>
+  until('the server to know the key', async () => {
+    const headers = { authorization: `Bearer ${value}`, 'content-type': 'application/json' };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"web3_clientVersion"}';
+    return (await fetch(gatewayUrl, { method: 'POST', headers, body })).status !== 401;
+  });
+
 async function subscribed({ gatewayUrl }: Floodgate, { value }: Key): Promise<WebSocketClient> {
   const client = await openWebSocket(`${gatewayUrl}?key=${value}`);
   onTestFinished(() => client.close());
@@ -38,8 +49,10 @@ async function subscribed({ gatewayUrl }: Floodgate, { value }: Key): Promise<We
   return client;
 }
 
-const manySubscribed = (server: Floodgate, key: Key): Promise<WebSocketClient[]> =>
-  Promise.all(Array.from({ length: CONNECTIONS }, () => subscribed(server, key)));
+async function manySubscribed(server: Floodgate, key: Key): Promise<WebSocketClient[]> {
+  await known(server, key);
+  return Promise.all(Array.from({ length: CONNECTIONS }, () => subscribed(server, key)));
+}
 
 async function expectClosed(clients: readonly WebSocketClient[]): Promise<void> {
   const closed = await Promise.all(clients.map((client) => client.closed));
@@ -117,6 +130,17 @@ describe.skipIf(postgresFolder === undefined)(
       const key = await makeKey(by);
       const clients = [...(await manySubscribed(first, key)), ...(await manySubscribed(second, key))];
       await revoke(by, key);
+      await expectClosed(clients);
+    });
+
+    it('close all WebSockets with subscriptions that a key no longer allows, in every process', async () => {
+      const [first, second] = servers as [Floodgate, Floodgate]; // started in beforeAll
+      const key = await makeKey(first);
+      const clients = [...(await manySubscribed(first, key)), ...(await manySubscribed(second, key))];
+      const storage = await openPostgresRules({ url: postgres.url() }, { log: QUIET });
+      onTestFinished(() => storage.close());
+      const narrow = (stored: unknown) => ({ ...(stored as ApiKey), methods: ['eth_chainId'] }); // as it was stored
+      await storage.shared?.keys.change(hashOfSecret(key.value), narrow);
       await expectClosed(clients);
     });
   },

@@ -74,6 +74,29 @@ describe.skipIf(postgresFolder === undefined)(
       expect((await floodgate(['store', 'migrate', ...store()])).status).toBe(0);
     });
 
+    it('end the event stream of a token on another server when its creator is revoked', async () => {
+      const create = async (token?: string) => {
+        const body = { accounts: ['a'], permissions: ['dns_protection:read', 'tokens:write'] };
+        const made = await call(writer, {
+          method: 'POST',
+          path: '/user/tokens',
+          body,
+          ...(token && { token }),
+        });
+        return made.json.result as { id: string; value: string };
+      };
+      const creator = await create();
+      const { value } = await create(creator.value);
+      const response = await fetch(guard.baseUrl + path.replace(/rules$/, 'live'), {
+        headers: { authorization: `Bearer ${value}` },
+      });
+      expect(response.status).toBe(200);
+      const text = response.text();
+      expect((await call(writer, { method: 'DELETE', path: `/user/tokens/${creator.id}` })).status).toBe(200);
+      expect(await text).toMatch(/^id: /);
+      expect((await call(guard, { path, token: value })).status).toBe(401);
+    });
+
     it('keep serving during an outage: mark reads as stale, reject changes, keep enforcing; and recover without a restart', async () => {
       const before = await call(writer, { path });
       expect(before.headers).not.toHaveProperty('floodgate-stale');

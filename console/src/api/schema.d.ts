@@ -948,7 +948,7 @@ export interface components {
              * @description Time of the change, unique among all changes.
              */
             at: string;
-            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
             by: string;
             /** @description Label of the token. */
             label?: string;
@@ -968,7 +968,7 @@ export interface components {
              * @description Time of the change, unique among all changes.
              */
             at: string;
-            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
             by: string;
             /** @description Label of the token. */
             label?: string;
@@ -990,7 +990,7 @@ export interface components {
              * @description Time of the change, unique among all changes.
              */
             at: string;
-            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
             by: string;
             /** @description Label of the token. */
             label?: string;
@@ -1012,7 +1012,7 @@ export interface components {
              * @description Time of the change, unique among all changes.
              */
             at: string;
-            /** @description Id of the token, `configured` for the server’s own token, or `cli:` and a user name for a command. */
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
             by: string;
             /** @description Label of the token. */
             label?: string;
@@ -1089,7 +1089,7 @@ export interface components {
             permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
             /** Format: date-time */
             created_on: string;
-            /** @description Id of a token, `configured` for the server’s own token, or `cli:` and a user name. */
+            /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
             created_by?: string;
             /**
              * Format: date-time
@@ -1126,7 +1126,7 @@ export interface components {
             permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
             /** Format: date-time */
             created_on: string;
-            /** @description Id of a token, `configured` for the server’s own token, or `cli:` and a user name. */
+            /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
             created_by?: string;
             /**
              * Format: date-time

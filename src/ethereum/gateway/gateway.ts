@@ -139,23 +139,25 @@ export class Gateway {
     const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
     /** Acquires one of `maxInFlight` slots. Called when the body is complete, so that slow senders occupy none. */
-    const start = (): boolean => {
-      const refusal = permit.start();
+    const start = (isLate: boolean): boolean => {
+      const refusal = permit.start(isLate);
       if (refusal === undefined) response.onFinished(permit.release);
       else sendRefusal(exchange, refusal);
       return refusal === undefined;
     };
     if (resource !== 'methods') {
-      if (!start()) return;
+      if (!start(false)) return;
       return inBackground('HTTP response', () =>
         resource === 'document'
           ? answerDocument(exchange, handler)
           : answerExplorer(exchange, handler, query),
       );
     }
+    let isLate = false;
     this.#bodies.read({ request, response }, (body) => {
-      if (body.kind !== 'whole' || start()) this.#answer(exchange, handler, body);
+      if (body.kind !== 'whole' || start(isLate)) this.#answer(exchange, handler, body);
     });
+    isLate = true;
   }
 
   /** Opens a WebSocket, or responds with an HTTP error if the upgrade is rejected. */

@@ -10,6 +10,7 @@ export { FilterMemory } from './http/limits/filterMemory.ts';
 export { type Lease, LeasedRates, leaseFrom, type WantedLease } from './http/limits/leasedRates.ts';
 export { RateLimits, type Rates } from './http/limits/rateLimits.ts';
 export { unparsedError } from './http/unparsedError.ts';
+export { AccessWatch } from './keys/accessWatch.ts';
 export {
   ApiKeyPublisher,
   ApiKeyReplica,

@@ -12,6 +12,8 @@ export interface CallContext {
   readonly address?: () => string;
   /** Id of the client's API key. Undefined if it sent no key. */
   readonly keyId?: string | undefined;
+  /** Hash of the API key that the client sent. Undefined if no key is needed. */
+  readonly credential?: string | undefined;
   readonly room: ResponseQuota;
   /** Runs `then` after the response. Undefined for HTTP requests, because no message can follow the response. */
   readonly afterAnswer?: (then: () => void) => void;

@@ -21,12 +21,13 @@ export const RPC_ERRORS = {
   },
   unauthorized: {
     code: -32000,
-    meaning: 'API keys are required, and the request has none or an unknown one.',
+    meaning:
+      'API keys are required, and the request has none or an unknown one, or its key ended or was restricted during the call.',
   },
   filterNotFound: {
     code: -32000,
     meaning:
-      'The filter does not exist: uninstalled, not polled for 5 minutes, ended by a restart, or ended because logs would have been lost; create a new one.',
+      'The filter does not exist: uninstalled, not polled for 5 minutes, ended with its API key, ended by a restart, or ended because logs would have been lost; create a new one.',
   },
   resourceNotFound: {
     code: -32001,

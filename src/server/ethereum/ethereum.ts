@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../../config/index.ts';
 import {
+  AccessWatch,
   extraMethodError,
   extraRow,
   FilterMemory,
@@ -83,6 +84,8 @@ export async function startEthereum(
   metrics.keyCalls.used = (id) => keyUses.used(id);
   const filterMemory = new FilterMemory({ refused: () => metrics.limited('filter_bytes') });
   if (hasGateway) metrics.watchFilterBytes(() => filterMemory.total);
+  const keys = sharedKeys ?? storage.keys;
+  const accessWatch = new AccessWatch(keys);
   const ingestMetrics = new IngestMetrics(registry);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
@@ -109,7 +112,7 @@ export async function startEthereum(
               },
               { logger, openTraceStore: parts.openTraceStore },
             ),
-            ...{ answers: storage.answers, filterMemory },
+            ...{ answers: storage.answers, filterMemory, accessWatch },
             metrics,
             ingestMetrics,
             ...{ logger, tracer, followers },
@@ -131,7 +134,7 @@ export async function startEthereum(
   metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
   return {
     networks,
-    keys: sharedKeys ?? storage.keys,
+    keys,
     keyUses,
     ...{ metrics, filterMemory },
     notReady: () => ofEach((network) => network.notReady()),

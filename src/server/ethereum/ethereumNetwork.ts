@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type NetworkConfig } from '../../config/index.ts';
 import {
+  type AccessWatch,
   type AnswerStore,
   EXPLORER_PERMISSION,
   explorerMethod,
@@ -58,6 +59,8 @@ export interface EthereumNetworkDependencies {
   readonly store: TraceStore;
   readonly answers: AnswerStore;
   readonly filterMemory: FilterMemory;
+  /** Watches the API keys of filters, also of those that workers create. */
+  readonly accessWatch: AccessWatch;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
   readonly logger: Logger;
@@ -118,7 +121,7 @@ export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
   dependencies: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
-  const { table, store, filterMemory, ingestMetrics, logger, tracer, followers } = dependencies;
+  const { table, store, filterMemory, accessWatch, ingestMetrics, logger, tracer, followers } = dependencies;
   const { name, config } = options;
   checkAgreement(options);
   const finality = finalityOf(config);
@@ -133,7 +136,7 @@ export async function startEthereumNetwork(
     beginBlock: tracer && beginBlockWith(tracer, name),
   });
   const live = new Live(network);
-  const filters = new Filters({ network, live, memory: filterMemory });
+  const filters = new Filters({ network, live, memory: filterMemory, accessWatch });
   const { pollIntervalMs } = config.index;
   const isShared = config.traceStore !== undefined;
   const unseen = isShared && followers ? new HiddenUndo(followers) : undefined;

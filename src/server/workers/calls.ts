@@ -60,6 +60,7 @@ export type PrimaryCalls = {
     readonly network: string;
     readonly method: string;
     readonly params: readonly unknown[];
+    readonly credential: string | undefined;
     readonly address: string;
     readonly keyId: string | undefined;
   }): Promise<Uint8Array>;

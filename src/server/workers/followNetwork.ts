@@ -122,5 +122,7 @@ function fillerOf(
 const remoteFilters =
   (network: string, primary: ToPrimary) =>
   ({ name: method }: FilterRow): Handler =>
-  async (params, { address = () => '', keyId }) =>
-    Buffer.from(await primary.ask('filter', { network, method, params, address: address(), keyId }));
+  async (params, { address = () => '', keyId, credential }) => {
+    const who = { address: address(), keyId, credential };
+    return Buffer.from(await primary.ask('filter', { network, method, params, ...who }));
+  };

@@ -24,10 +24,10 @@ export function primaryCalls(networkOf: (name: string) => EthereumNetwork): Shar
       if (budget === undefined) throw new Error(`there is no node ${node} of ${network} with a budget`);
       return leaseFromNode(budget, wanted);
     },
-    async filter({ network, method, params, address, keyId }) {
+    async filter({ network, method, params, address, ...who }) {
       const served = networkOf(network).methods.find(({ name }) => name === method);
       if (served === undefined) throw new Error(`method ${method} is not served`);
-      const context = { mayStream: false, room: ROOM, address: () => address, keyId };
+      const context = { mayStream: false, room: ROOM, address: () => address, ...who };
       return (await served.handle(params, context)) as Uint8Array; // bytes, as `mayStream` is false
     },
   };

@@ -32,7 +32,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
     const isOwn = token.id === session.value?.tokenId;
     const isWanted = await confirm({
       title: 'Revoke this token?',
-      text: `Requests with ${name} are rejected from now on. This cannot be undone.${isOwn ? ' You are signed in with this token, and will be signed out.' : ''}`,
+      text: `Requests with ${name} and with the tokens that it created are rejected from now on. This cannot be undone.${isOwn ? ' You are signed in with this token, and will be signed out.' : ''}`,
       ...{ action: 'Revoke', isHarmful: true, typed: name },
     });
     if (!isWanted) return;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ClientAddress, clientAddressReader, clientKey } from '../../../platform/addresses/index.ts';
 import type { Readers } from '../../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../../jsonrpc/index.ts';
+import { AccessWatch, allows, type Denied, deniedError } from '../keys/accessWatch.ts';
 import { type Access, Authenticator, type Credential, credentialOf } from '../keys/authenticate.ts';
 import type { KeyStore } from '../keys/keyStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
@@ -25,13 +26,21 @@ export interface Permit {
   /** Takes calls from the rate limits. Throws RateLimitedError, or NotYetAdmitted if the decision is pending. */
   admit(calls: number): void;
   isMethodAllowed(method: string): boolean;
+  /** Error of further calls, after the API key was revoked or has expired while the request was in flight. */
+  readonly ended: RpcError | undefined;
+  readonly credential: Credential;
+  /** As `AccessWatch.watch`, for the credential of the request. */
+  watch(method: string | undefined, ended: (error: RpcError) => void): () => void;
   /** Id of the client's API key. Without a key: the client's address (for IPv6, its /64 network). */
   readonly client: () => string;
   /** Returns the address of the client (for IPv6, its /64 network), even if it sent an API key. */
   readonly address: () => string;
   readonly keyId: string | undefined;
-  /** Acquires one of the `gateway.maxInFlight` slots. Returns an error response (`Refusal`) if no slot is free. */
-  start(): Refusal | undefined;
+  /**
+   * Acquires one of the `gateway.maxInFlight` slots. Returns an error response (`Refusal`) if no slot is free. `isLate`:
+   * time has passed since the request was admitted, so its API key is checked again.
+   */
+  start(isLate?: boolean): Refusal | undefined;
   /** Releases the slot. Called after the last byte of the response was sent, or when the client has disconnected. */
   release(): void;
 }
@@ -62,6 +71,8 @@ export class AdmissionControl {
   readonly #metrics: GatewayMetrics;
   readonly #rates: Rates;
   readonly #authenticator: Authenticator;
+  /** Watches the API keys of everything that was admitted with them. */
+  readonly accessWatch: AccessWatch;
   readonly #clientAddress: ClientAddress;
   #inFlight = 0;
 
@@ -71,6 +82,7 @@ export class AdmissionControl {
     this.#rates = rates ?? new RateLimits();
     this.#metrics = metrics;
     this.#authenticator = new Authenticator(keys);
+    this.accessWatch = new AccessWatch(keys);
     this.#clientAddress = clientAddressReader(options.trustedProxies);
     metrics.watchInFlight(() => this.#inFlight);
   }
@@ -84,17 +96,9 @@ export class AdmissionControl {
   admit(request: IncomingMessage, query: string): Permit | Refusal {
     const { ratePerAddress } = this.#options;
     const [metrics, readers] = [this.#metrics, this.#readers];
-    const access = this.#access(request, query);
-    if (!access.isGranted && access.isUnknown) {
-      metrics.limited('keys_unknown');
-      const refusal = new RpcError('resourceUnavailable', access.reason);
-      return { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
-    }
-    if (!access.isGranted) {
-      metrics.limited('unauthorized');
-      const refusal = new RpcError('unauthorized', access.reason);
-      return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
-    }
+    const credential = this.#authenticator.isOpen() ? undefined : this.credentialOf(request, query);
+    const access = this.accessBy(credential);
+    if (!access.isGranted) return this.#denied(access);
     if (readers.exceeded(request) === 'perClient') {
       metrics.limited('unsent_bytes');
       const limit = readers.budget.limits.perClient;
@@ -105,7 +109,14 @@ export class AdmissionControl {
       );
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
-    const { key } = access;
+    let { key } = access;
+    let ended: RpcError | undefined;
+    let unwatch: (() => void) | undefined;
+    let isReleased = false;
+    const check = (now: Access): void => {
+      if (now.isGranted) key = now.key;
+      else ended = deniedError(now);
+    };
     const callsOfKey = key && metrics.keyCalls.of(key.id);
     const address = (): string => clientKey(this.#clientAddress(request));
     return {
@@ -133,15 +144,29 @@ export class AdmissionControl {
           if (waitSeconds > 0) throw over('key_rate', key.ratePerSecond, waitSeconds);
         }
         if (callsOfKey !== undefined) callsOfKey.admitted.inc(calls);
+        // Only a batch starts calls later. To watch every request would cost as much as a result from memory.
+        if (calls > 1 && !isReleased) unwatch ??= this.accessWatch.add(credential, check);
       },
       isMethodAllowed: (method) => {
-        if (key?.methods === undefined || key.methods.includes(method)) return true;
+        if (allows(key, method)) return true;
         callsOfKey?.forbidden.inc();
         return false;
       },
-      start: () => this.#takeSlot(),
+      get ended() {
+        return ended;
+      },
+      watch: (method, then) => this.accessWatch.watch(credential, method, then),
+      credential,
+      start: (isLate = false) => {
+        const now = isLate ? this.accessBy(credential) : access;
+        if (!now.isGranted) return this.#denied(now);
+        check(now);
+        return this.#takeSlot();
+      },
       release: () => {
         this.#inFlight--;
+        isReleased = true;
+        unwatch?.();
       },
     };
   }
@@ -168,8 +193,12 @@ export class AdmissionControl {
     return this.#authenticator.accessBy(credential);
   }
 
-  #access({ headers }: IncomingMessage, query: string): Access {
-    return this.#authenticator.access(headers.authorization, queryKeyIn(query));
+  #denied(access: Denied): Refusal {
+    this.#metrics.limited(access.isUnknown ? 'keys_unknown' : 'unauthorized');
+    const refusal = deniedError(access);
+    return access.isUnknown
+      ? { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] }
+      : { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
   }
 
   #overRate(limit: OverRate, ratePerSecond: number, waitSeconds: number): RateLimitedError {

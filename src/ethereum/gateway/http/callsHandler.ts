@@ -16,6 +16,7 @@ import type { GatewayMetrics } from '../metrics.ts';
 import type { Permit } from './admissionControl.ts';
 import { memoryLimitError } from './memoryLimitError.ts';
 import { spanned } from './spanned.ts';
+import { discard, streamWhileAllowed, whileAllowed } from './whileAllowed.ts';
 
 export interface Entry {
   readonly method: Method;
@@ -84,8 +85,9 @@ export class CallsHandler implements CallHandler {
     this.maxBatchBytes = maxBatchBytes;
     this.errorPerCall = message !== undefined;
     const mayStream = message === undefined;
-    const { client, address, keyId } = permit;
-    this.context = { mayStream, room: space, client, address, keyId, span: undefined, ...message };
+    const { client, address, keyId, credential } = permit;
+    const whose = { client, address, keyId, credential };
+    this.context = { mayStream, room: space, ...whose, span: undefined, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;
@@ -117,6 +119,8 @@ export class CallsHandler implements CallHandler {
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
+    const { ended } = this.#permit;
+    if (ended !== undefined) throw ended;
     const context = mayStream ? this.context : { ...this.context, mayStream };
     if (this.#span === undefined) return this.#carryOut(entry, call, context);
     // The span name is safe: the method is in the method table, so it is not arbitrary client input.
@@ -130,9 +134,14 @@ export class CallsHandler implements CallHandler {
       const result = entry.method.handle(call.params, context);
       // A call that changes state cannot be undone, so its result is never rejected for lack of memory.
       if (entry.method.changesState === true) return result;
-      return result instanceof Promise
-        ? result.then((known) => this.#chargeResult(known))
-        : this.#chargeResult(result);
+      if (!(result instanceof Promise)) return this.#chargeResult(result);
+      const { name, permissionOf = name, isForEveryKey } = entry.method;
+      const watch = (then: (error: RpcError) => void) =>
+        this.#permit.watch(isForEveryKey ? undefined : permissionOf, then);
+      return whileAllowed(result, watch).then((known) => {
+        const charged = this.#chargeResult(known);
+        return isStream(charged) ? streamWhileAllowed(charged, watch) : charged;
+      });
     });
   }
 
@@ -145,8 +154,7 @@ export class CallsHandler implements CallHandler {
     const space = this.#space;
     const bytes = isStream(result) ? STREAM_BYTES : (isPooled(result) ? result.bytes : result).length;
     if (bytes <= FREE_BYTES || space.charge(bytes)) return result;
-    if (isStream(result)) result.abort();
-    else if (isPooled(result)) result.release();
+    discard(result);
     if (!space.isFinished) this.#dependencies.metrics.limited('unsent_bytes');
     throw memoryLimitError();
   }

@@ -41,12 +41,18 @@ export class Authenticator {
     this.#store = store;
   }
 
-  access(authorization: string | undefined, queryKey: string | null | undefined): Access {
-    return this.#isOpenNow() ? OPEN : this.#accessBy(credentialOf(authorization, queryKey));
+  accessBy(credential: Credential): Access {
+    return this.isOpen() ? OPEN : this.#accessBy(credential);
   }
 
-  accessBy(credential: Credential): Access {
-    return this.#isOpenNow() ? OPEN : this.#accessBy(credential);
+  /** Returns true if no credential is needed. */
+  isOpen(): boolean {
+    const nowMs = performance.now();
+    if (this.#isOpen && nowMs - this.#checkedAtMs > EMPTY_RECHECK_MS) {
+      this.#isOpen = this.#store.isEmpty();
+      this.#checkedAtMs = nowMs;
+    }
+    return this.#isOpen;
   }
 
   #accessBy(credential: Credential): Access {
@@ -60,15 +66,6 @@ export class Authenticator {
       if (!(error instanceof KeysUnavailableError)) throw error;
       return { ...denied(error.message), isUnknown: true };
     }
-  }
-
-  #isOpenNow(): boolean {
-    const nowMs = performance.now();
-    if (this.#isOpen && nowMs - this.#checkedAtMs > EMPTY_RECHECK_MS) {
-      this.#isOpen = this.#store.isEmpty();
-      this.#checkedAtMs = nowMs;
-    }
-    return this.#isOpen;
   }
 }
 

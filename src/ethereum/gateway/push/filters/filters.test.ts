@@ -3,6 +3,7 @@ import type { BudgetLimits } from '../../../../platform/budgets/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { Hash } from '../../../traces/index.ts';
 import { FilterMemory } from '../../http/limits/filterMemory.ts';
+import type { AccessWatch } from '../../keys/accessWatch.ts';
 import type { Network } from '../../relay/network.ts';
 import type { HeadText } from '../live/live.ts';
 import type { Sink } from '../live/sink.ts';
@@ -33,7 +34,15 @@ function filtersWith(waitingLimits: BudgetLimits = { perClient: 100, total: 150 
     subscribe({ ...sink, push: () => sink.push(textOf(block)) });
   const memory = new FilterMemory();
   const live = { subscribeHeads, subscribeLogs: (_: unknown, sink: Sink) => subscribe(sink) };
-  const filters = new Filters({ network: NETWORK, live, memory, waitingLimits });
+  const watched = new Set<{ method: string | undefined; ended: (error: RpcError) => void }>();
+  const accessWatch: Pick<AccessWatch, 'watch'> = {
+    watch(_, method, ended) {
+      const one = { method, ended };
+      watched.add(one);
+      return () => void watched.delete(one);
+    },
+  };
+  const filters = new Filters({ network: NETWORK, live, memory, accessWatch, waitingLimits });
   /** Creates a log filter and returns its id and sink. */
   const make = async (client: string, keyId?: string): Promise<{ id: string; sink: Sink }> => {
     const id = await filters.make({}, { ...of(client), keyId });
@@ -41,7 +50,7 @@ function filtersWith(waitingLimits: BudgetLimits = { perClient: 100, total: 150 
     if (sink === undefined) throw new Error('not subscribed');
     return { id, sink };
   };
-  return { filters, sinks, memory, make };
+  return { filters, sinks, memory, make, watched };
 }
 
 describe('HTTP filters', () => {
@@ -70,6 +79,16 @@ describe('HTTP filters', () => {
     for (const sink of sinks) sink.push('');
     expect(filters.changes(id)).toEqual([`"0x${'ab'.repeat(32)}"`]);
     expect(() => filters.logs(id, of('a'))).toThrow('filter not found: it is a block filter');
+  });
+
+  it('end with the API key that created them, and release their memory', async () => {
+    const { filters, sinks, memory, make, watched } = filtersWith();
+    const { id } = await make('a');
+    const ofBlocks = await filters.make(undefined, of('a'));
+    expect([...watched].map(({ method }) => method)).toEqual(['eth_newFilter', 'eth_newBlockFilter']);
+    for (const { ended } of watched) ended(new RpcError('unauthorized', 'revoked'));
+    for (const one of [id, ofBlocks]) expect(() => filters.changes(one)).toThrow('ended with its API key');
+    expect([watched.size, sinks.size, memory.total]).toEqual([0, 0, 0]);
   });
 
   it('expire after 5 minutes without a poll, and release their memory', async () => {

@@ -4,6 +4,7 @@ import { NoNodeError, type Result, RpcError } from '../../../jsonrpc/index.ts';
 import { FILTER_BYTES, logFilterBytes } from '../../http/limits/filterBytes.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
 import { Quota, takeAll } from '../../http/limits/quota.ts';
+import type { AccessWatch } from '../../keys/accessWatch.ts';
 import type { CallContext, Handler } from '../../method.ts';
 import type { LogFilter } from '../../methods/logFilter.ts';
 import type { Network } from '../../relay/network.ts';
@@ -28,6 +29,7 @@ export interface FiltersDependencies {
   readonly network: Network;
   readonly live: Pick<Live, 'subscribeHeads' | 'subscribeLogs'>;
   readonly memory: FilterMemory;
+  readonly accessWatch: Pick<AccessWatch, 'watch'>;
   readonly waitingLimits?: BudgetLimits;
 }
 
@@ -79,8 +81,11 @@ export class Filters {
   }
 
   /** Creates a log filter, or a block filter if `logs` is undefined. Rejects with RpcError if a limit is reached. */
-  async make(logs: LogFilter | undefined, { address = () => '', keyId }: CallContext): Promise<string> {
-    const { network, live, memory } = this.#dependencies;
+  async make(
+    logs: LogFilter | undefined,
+    { address = () => '', keyId, credential }: CallContext,
+  ): Promise<string> {
+    const { network, live, memory, accessWatch } = this.#dependencies;
     await refreshHead(network);
     const client = { address: address(), keyId };
     const release = takeAll(client, [
@@ -96,11 +101,14 @@ export class Filters {
       logs === undefined
         ? live.subscribeHeads(sink, ({ hash }) => JSON.stringify(hash))
         : live.subscribeLogs(logs, sink);
+    const method = logs === undefined ? 'eth_newBlockFilter' : 'eth_newFilter';
+    const unwatch = accessWatch.watch(credential, method, () => void this.uninstall(id));
     this.#filters.set(id, {
       ...{ logs, client, waiting: [], waitingBytes: 0 },
       unused: setTimeout(() => this.uninstall(id), UNUSED_MS).unref(),
       release() {
         unsubscribe();
+        unwatch();
         release();
       },
     });
@@ -141,7 +149,7 @@ export class Filters {
     const filter = this.#filters.get(id);
     if (filter === undefined)
       throw notFound(
-        'it was uninstalled, not polled for 5 minutes, not polled in time, or ended by a restart',
+        'it was uninstalled, not polled for 5 minutes, not polled in time, ended with its API key, or ended by a restart',
       );
     filter.unused.refresh();
     return filter;

@@ -10,7 +10,7 @@ import { type HttpAnswer, handleBody } from '../../../jsonrpc/index.ts';
 import type { AdmissionControl, Permit, Refusal } from '../../http/admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, type MethodTable } from '../../http/callsHandler.ts';
 import { joined } from '../../http/respond.ts';
-import type { Access, Credential } from '../../keys/authenticate.ts';
+import type { Access } from '../../keys/authenticate.ts';
 import { type SubscriptionServices, Subscriptions } from './subscriptions.ts';
 
 export interface SessionOptions {
@@ -24,26 +24,26 @@ export interface SessionDependencies extends CallsHandlerDependencies {
   readonly connection: WebSocketConnection;
   readonly methods: MethodTable;
   readonly subscriptions: SubscriptionServices;
-  readonly closed: (session: Session) => void;
 }
 
 /** Handles a WebSocket message like the body of an HTTP request: admits it separately, and sends one message back. */
 export class Session implements MessageHandler {
-  readonly credential: Credential;
   readonly #options: SessionOptions;
   readonly #dependencies: SessionDependencies;
   readonly #subscriptions: Subscriptions;
   readonly #methods: MethodTable;
   readonly #rejections = new RejectionCounter();
+  readonly #unwatch: () => void;
 
   constructor(options: SessionOptions, dependencies: SessionDependencies) {
     const { admission, connection, subscriptions, methods } = dependencies;
-    this.credential = admission.credentialOf(options.request, options.query);
     this.#options = options;
     this.#dependencies = dependencies;
     this.#subscriptions = new Subscriptions(connection, subscriptions);
     const own = this.#subscriptions.methods;
     this.#methods = { get: (name) => own.get(name) ?? methods.get(name) };
+    const credential = admission.credentialOf(options.request, options.query);
+    this.#unwatch = admission.accessWatch.add(credential, (access) => this.#check(access));
   }
 
   message(bytes: Buffer): Promise<void> | void {
@@ -74,15 +74,15 @@ export class Session implements MessageHandler {
     return answer instanceof Promise ? answer.then(send) : send(answer);
   }
 
-  /** Closes the connection if the client may no longer use the gateway, or has subscriptions that it may not have. */
-  check(access: Access): void {
-    if (access.isGranted && this.#subscriptions.areAllowed(access.key)) return;
-    this.#dependencies.connection.close('unauthorized');
+  closed(): void {
+    this.#unwatch();
+    this.#subscriptions.endAll();
   }
 
-  closed(): void {
-    this.#subscriptions.endAll();
-    this.#dependencies.closed(this);
+  /** Closes the connection if the client may no longer use the gateway, or has subscriptions that it may not have. */
+  #check(access: Access): void {
+    if (access.isGranted && this.#subscriptions.areAllowed(access.key)) return;
+    this.#dependencies.connection.close('unauthorized');
   }
 
   /** Sends the response to a message, if there is one. Returns undefined otherwise. */
@@ -101,6 +101,9 @@ const noPermit = ({ refusal }: Refusal): Permit => ({
     throw refusal;
   },
   isMethodAllowed: () => true,
+  ended: undefined,
+  watch: () => () => undefined,
+  credential: undefined,
   client: () => '',
   address: () => '',
   keyId: undefined,

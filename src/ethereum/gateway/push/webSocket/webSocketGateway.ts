@@ -5,7 +5,6 @@ import type { CallsHandlerDependencies, MethodTable } from '../../http/callsHand
 import type { HttpExchange } from '../../http/httpExchange.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
 import { Quota } from '../../http/limits/quota.ts';
-import type { Access, Credential } from '../../keys/authenticate.ts';
 import type { Live } from '../live/live.ts';
 import { Session } from './session.ts';
 import { SUBSCRIBE, type SubscriptionEntries } from './subscriptions.ts';
@@ -41,8 +40,6 @@ export interface Served {
 
 /** Value of the Retry-After header, in seconds. By then, other clients may have closed connections. */
 const RETRY_SECONDS = '10';
-/** Interval in milliseconds of API key checks. A connection closes within a second after its key was revoked. */
-const ACCESS_CHECK_MS = 500;
 
 /** All WebSocket connections of the gateway. They serve the methods of the HTTP gateway, and also subscriptions. */
 export class WebSocketGateway {
@@ -52,8 +49,6 @@ export class WebSocketGateway {
   readonly #sockets: WebSockets;
   readonly #connections: Quota;
   readonly #subscriptions: Quota;
-  readonly #sessions = new Set<Session>();
-  #accessTimer: NodeJS.Timeout | undefined;
 
   constructor(
     options: WebSocketGatewayOptions,
@@ -106,53 +101,30 @@ export class WebSocketGateway {
       return exchange.send(429, error, 'retry-after', RETRY_SECONDS);
     }
     const { maxAnswerBytes, methods } = this.#options;
-    this.#sockets.accept(upgrade, (connection) => {
-      const session = new Session(
-        { request, query, maxAnswerBytes },
-        {
-          ...this.#dependencies,
-          admission: this.#admission,
-          connection,
-          methods: served.methods,
-          subscriptions: {
-            ...served,
-            isOffered: methods.length === 0 || methods.includes(SUBSCRIBE),
-            client,
-            quota: this.#subscriptions,
-            memory: this.#dependencies.filterMemory,
+    this.#sockets.accept(
+      upgrade,
+      (connection) =>
+        new Session(
+          { request, query, maxAnswerBytes },
+          {
+            ...this.#dependencies,
+            admission: this.#admission,
+            connection,
+            methods: served.methods,
+            subscriptions: {
+              ...served,
+              isOffered: methods.length === 0 || methods.includes(SUBSCRIBE),
+              client,
+              quota: this.#subscriptions,
+              memory: this.#dependencies.filterMemory,
+            },
           },
-          closed: (closed) => this.#closed(closed),
-        },
-      );
-      this.#opened(session);
-      return session;
-    });
+        ),
+    );
   }
 
   /** Closes each WebSocket after its pending requests were answered. */
   drain(): void {
     this.#sockets.drain();
-  }
-
-  #opened(session: Session): void {
-    if (this.#sessions.size === 0)
-      this.#accessTimer = setInterval(() => this.#checkAccess(), ACCESS_CHECK_MS).unref();
-    this.#sessions.add(session);
-  }
-
-  #closed(session: Session): void {
-    this.#sessions.delete(session);
-    if (this.#sessions.size === 0) clearInterval(this.#accessTimer);
-  }
-
-  /** Closes connections whose API key was revoked, expired or restricted. Each key is looked up once. */
-  #checkAccess(): void {
-    const known = new Map<Credential, Access>();
-    for (const session of this.#sessions) {
-      const { credential } = session;
-      const access = known.get(credential) ?? this.#admission.accessBy(credential);
-      known.set(credential, access);
-      session.check(access);
-    }
   }
 }
