@@ -48,14 +48,11 @@ async function steadily(target: Target, nameOf = (n: number): string => `h${n % 
 /** Lets a server answer only for a short time in each period. Returns a function that ends this. */
 function slowDown(server: RealServer): () => void {
   let resuming: NodeJS.Timeout | undefined;
-  let isEnded = false;
   const timer = setInterval(() => {
-    if (isEnded) return clearInterval(timer);
     server.setPaused(false);
     resuming = setTimeout(() => server.setPaused(true), SLOW.answersMs);
   }, SLOW.periodMs);
   const end = (): void => {
-    isEnded = true;
     clearInterval(timer);
     clearTimeout(resuming);
     server.setPaused(false);
