@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
-import { floodOfManyZones } from './adversary/manyZones.ts';
+import { floodOfManyZones, floodOfTaughtNames } from './adversary/rateZones.ts';
 import { attacksOf, broken } from './adversary/search.ts';
 import { DAY_MINUTES, World } from './adversary/world.ts';
+import { dataPlanes } from './honest/flows.ts';
 
 const RUNS = 20;
 /**
@@ -53,10 +54,23 @@ it('a continuous flood doubles the baseline at most once a day, from 100/s, and 
 /** Zones judged by rate that a flood is spread over. */
 const RATE_ZONES = 100;
 
-it.each([1000, 20_000])(
-  'a flood over 100 zones judged by rate passes at most at the ceiling, if servers answer %i/s',
-  (capacityPerSecond) => {
-    const { passedPerSecond, ceilingPerSecond } = floodOfManyZones(RATE_ZONES, capacityPerSecond);
+it.each(
+  dataPlanes.flatMap((dataPlane) =>
+    [1000, 20_000].map((capacityPerSecond) => ({ dataPlane, capacityPerSecond })),
+  ),
+)(
+  '$dataPlane: a flood over 100 zones judged by rate passes at most at the ceiling, if servers answer $capacityPerSecond/s',
+  (options) => {
+    const { passedPerSecond, ceilingPerSecond } = floodOfManyZones({ ...options, zones: RATE_ZONES });
     expect(passedPerSecond).toBeLessThanOrEqual(1.1 * ceilingPerSecond);
+  },
+);
+
+it.each(dataPlanes)(
+  '%s: a flood of names that it taught to a zone judged by rate passes at most at the limit of learned names',
+  (dataPlane) => {
+    const { passedPerSecond, limitPerSecond } = floodOfTaughtNames(dataPlane);
+    expect(passedPerSecond).toBeGreaterThan(0);
+    expect(passedPerSecond).toBeLessThanOrEqual(1.1 * limitPerSecond);
   },
 );

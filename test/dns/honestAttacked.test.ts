@@ -3,17 +3,21 @@ import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
 import { faultsUnderAttack } from './honest/bounds.ts';
 import { sampleFor } from './honest/combinations.ts';
+import { dataPlanes } from './honest/flows.ts';
 import { worlds } from './honest/worlds/index.ts';
 
 /** Combinations of sensitivities per world. A longer search (FLOODGATE_SEARCH_MINUTES) takes all 36. */
 const SAMPLE = 1;
 const timeout = (SEARCH_MINUTES + 10) * 60_000;
+const cases = dataPlanes.flatMap((dataPlane) =>
+  worlds.map((world, index) => ({ world, index, dataPlane, name: world.name })),
+);
 
-it.each(worlds.map((world, index) => ({ world, index, name: world.name })))(
-  '$name: the queries of users are answered during attacks on their zone',
+it.each(cases)(
+  '$dataPlane, $name: the queries of users are answered during attacks on their zone',
   { timeout },
-  ({ world, index }) => {
+  ({ world, index, dataPlane }) => {
     const sample = sampleFor(index, SAMPLE);
-    expect(sample.flatMap((combination) => faultsUnderAttack(world, combination))).toEqual([]);
+    expect(sample.flatMap((combination) => faultsUnderAttack(world, combination, dataPlane))).toEqual([]);
   },
 );

@@ -3,16 +3,21 @@ import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
 import { faultsOfDay } from './honest/bounds.ts';
 import { sampleFor } from './honest/combinations.ts';
+import { dataPlanes } from './honest/flows.ts';
 import { worlds } from './honest/worlds/index.ts';
 
 /** Combinations of sensitivities per world. A longer search (FLOODGATE_SEARCH_MINUTES) takes all 36. */
 const SAMPLE = 1;
 const timeout = (SEARCH_MINUTES + 10) * 60_000;
+const cases = dataPlanes.flatMap((dataPlane) =>
+  worlds.map((world, index) => ({ world, index, dataPlane, name: world.name })),
+);
 
-it.each(worlds.map((world, index) => ({ world, index, name: world.name })))(
-  '$name: the queries of a day are not limited, also during attacks on another zone',
+it.each(cases)(
+  '$dataPlane, $name: the queries of a day are not limited, also during attacks on another zone',
   { timeout },
-  ({ world, index }) => {
-    expect(sampleFor(index, SAMPLE).flatMap((combination) => faultsOfDay(world, combination))).toEqual([]);
+  ({ world, index, dataPlane }) => {
+    const sample = sampleFor(index, SAMPLE);
+    expect(sample.flatMap((combination) => faultsOfDay(world, combination, dataPlane))).toEqual([]);
   },
 );

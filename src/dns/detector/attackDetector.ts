@@ -245,6 +245,13 @@ export class AttackDetector implements AnswerSink {
     return this.#allowance.factor;
   }
 
+  /** Returns rate and burst of the token bucket of all zones that are judged by query rate together. */
+  ceilingSize(rule: RuleSensitivities | undefined = this.#rule): Threshold {
+    const servedPerSecond = this.#served.perSecond;
+    const learnedPerSecond = this.#learnedPerSecond;
+    return ceilingOf({ servedPerSecond, learnedPerSecond }, rule);
+  }
+
   #accountBuckets(rule: RuleSensitivities | undefined): AccountBuckets {
     const { thresholds: configured } = this.options;
     return accountBuckets({ learned: this.history.threshold, configured }, rule);
@@ -563,7 +570,7 @@ export class AttackDetector implements AnswerSink {
       ...{ nowMs, upstreamsHealthy: this.upstreamsHealthy, rule: this.#rule },
       attackedSize: (sensitivities) => this.bucketSize(sensitivities),
       calmSize: (sensitivities) => this.calmBucketSize(sensitivities),
-      ceilingSize: (sensitivities) => this.#ceilingSize(sensitivities),
+      ceilingSize: (sensitivities) => this.ceilingSize(sensitivities),
       zoneSizes: (zone, sensitivities) => this.zoneBucketSizes(zone, sensitivities),
       zoneOf: (number) => this.zones.byNumber(number),
     });
@@ -615,13 +622,7 @@ export class AttackDetector implements AnswerSink {
       const { busiest } = zone.usual;
       if (zone.byRate) this.#learnedPerSecond += busiest.unknown.perSecond + busiest.learned.perSecond;
     }
-    const ceiling = this.#ceilingSize(this.#rule);
+    const ceiling = this.ceilingSize();
     flags.ceiling.resize(ceiling.ratePerSecond, ceiling.burst, nowMs);
-  }
-
-  #ceilingSize(rule: RuleSensitivities | undefined): Threshold {
-    const servedPerSecond = this.#served.perSecond;
-    const learnedPerSecond = this.#learnedPerSecond;
-    return ceilingOf({ servedPerSecond, learnedPerSecond }, rule);
   }
 }

@@ -141,10 +141,6 @@ export class Bulk {
     for (const group of groups) this.#count(group);
   }
 
-  isLearned(place: number): boolean {
-    return this.#policy.isLearned(place);
-  }
-
   /** Counts answers without learning their names. `isFirst`: each of the names was asked for once. */
   countAnswers(number: number, { kind, isKnown, isFirst, count }: Answers, nowMs: number): void {
     const zone = this.#detector.zones.byNumber(number);

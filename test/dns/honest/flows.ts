@@ -6,6 +6,9 @@ export const MINUTE = 60;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+export const dataPlanes = ['embedded', 'dnsdist'] as const;
+export type DataPlaneName = (typeof dataPlanes)[number];
+
 /** Queries per second at a time. `second`: seconds since the rule was enabled; negative while it only monitors. */
 export type Rate = (second: number) => number;
 

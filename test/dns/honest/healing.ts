@@ -2,12 +2,17 @@
 import { AnswerKind } from '../../../src/dns/protocol/index.ts';
 import { floodOf } from './attacks.ts';
 import type { Combination } from './combinations.ts';
-import { DAY, flow, HOUR, MINUTE, type World, world } from './flows.ts';
+import { DAY, type DataPlaneName, flow, HOUR, MINUTE, type World, world } from './flows.ts';
 import { labelOf, newNames, zipf } from './names.ts';
 import { Simulation } from './simulation.ts';
 
 const { records, nxdomain } = AnswerKind;
 const HEALED_AFTER = 10 * MINUTE;
+
+export interface Case {
+  readonly combination: Combination;
+  readonly dataPlane: DataPlaneName;
+}
 
 const DENYING = 'denying.test';
 /** Counts apart from its zone. */
@@ -34,9 +39,10 @@ const denying = (perSecond: number): World =>
  * Returns the share of limited queries for a name that appears during a flood, in the five minutes after it had time to
  * become known.
  */
-export function limitedNewName(combination: Combination, perSecond: number): number {
+export function limitedNewName({ combination, dataPlane }: Case, perSecond: number): number {
   const attack = floodOf(DENYING, nxdomain, { perSecond: 3000, from: HOUR, to: 2 * HOUR });
-  return limitedIn(new Simulation({ world: denying(perSecond), combination, attacks: [attack] }), {
+  const attacks = [attack];
+  return limitedIn(new Simulation({ world: denying(perSecond), combination, attacks, dataPlane }), {
     zone: NEW_NAME,
     from: APPEARS + HEALED_AFTER,
     to: APPEARS + HEALED_AFTER + 5 * MINUTE,
@@ -62,8 +68,8 @@ const growing = (perSecond: number): World =>
  * Returns the share of limited queries of a zone with 100/s for a day and `perSecond` after it, in the ten minutes after
  * its limit had time to follow.
  */
-export function limitedGrowth(combination: Combination, perSecond: number): number {
-  return limitedIn(new Simulation({ world: growing(perSecond), combination }), {
+export function limitedGrowth({ combination, dataPlane }: Case, perSecond: number): number {
+  return limitedIn(new Simulation({ world: growing(perSecond), combination, dataPlane }), {
     zone: TENANTS,
     from: DAY + HEALED_AFTER,
     to: DAY + 2 * HEALED_AFTER,

@@ -14,10 +14,11 @@ import { Random } from '../../support/random.ts';
 import { type Attack, OTHER_ZONE } from './attacks.ts';
 import { Bulk, type Group, type Outcomes } from './bulk.ts';
 import { type Combination, RULE } from './combinations.ts';
-import { type Flow, HOUR, MINUTE, type World } from './flows.ts';
+import { type DataPlaneName, type Flow, HOUR, MINUTE, type World } from './flows.ts';
 import { AskedNames, KEY } from './names.ts';
 import { policiesFor } from './policies.ts';
 import { seedZones } from './seedZones.ts';
+import { SimulatedDnsdist } from './simulatedDnsdist.ts';
 import { type Period, Tally } from './tally.ts';
 
 const START_MS = Date.UTC(2026, 10, 2);
@@ -49,6 +50,7 @@ export interface SimulationOptions {
   readonly combination: Combination;
   readonly attacks?: readonly Attack[];
   readonly representatives?: number;
+  readonly dataPlane?: DataPlaneName;
   /** Queries per second that the servers answer. */
   readonly capacityPerSecond?: number;
   /** Time of the first second of monitoring. */
@@ -68,6 +70,8 @@ interface Asked {
   readonly rest: number;
   readonly group: Group | undefined;
   readonly atMs: number;
+  /** Outcomes of the query and of those that it represents, if dnsdist decides them. */
+  dnsdist?: Outcomes;
 }
 
 export class Simulation {
@@ -77,6 +81,7 @@ export class Simulation {
   second = -HOUR;
   readonly #options: Required<SimulationOptions>;
   readonly #bulk: Bulk;
+  readonly #dnsdist: SimulatedDnsdist | undefined;
   readonly #random = new Random(1);
   readonly #flows: readonly { readonly flow: Flow; readonly names: AskedNames; carried: number }[];
   readonly #questions: Question[] = [];
@@ -90,6 +95,7 @@ export class Simulation {
     this.#options = {
       attacks: [],
       representatives: REPRESENTATIVES,
+      dataPlane: 'embedded',
       capacityPerSecond: 10_000,
       startMs: START_MS,
       ...options,
@@ -97,6 +103,7 @@ export class Simulation {
     const { world, attacks, combination } = this.#options;
     this.detector = new AttackDetector(KEY, { profile: { maxNames: MAX_NAMES } }, this.nowMs);
     this.#bulk = new Bulk(this.detector, this.#random);
+    if (this.#options.dataPlane === 'dnsdist') this.#dnsdist = new SimulatedDnsdist(this.detector);
     this.#flows = [...world.flows, ...attacks.map((attack) => attack.flow)].map((flow) => ({
       flow,
       names: new AskedNames(flow.names(), flow.type),
@@ -138,6 +145,7 @@ export class Simulation {
     const { world, combination } = this.#options;
     this.detector.setZonePolicies(policiesFor(world), this.nowMs);
     this.detector.setRule({ ...RULE, ...combination, mode: 'enabled' }, this.nowMs);
+    this.#dnsdist?.update(this.nowMs);
   }
 
   #stepSeconds(): number {
@@ -156,12 +164,28 @@ export class Simulation {
     const { nowMs } = this;
     const asked = this.#ask(seconds);
     this.#bulk.settle(nowMs, seconds);
+    this.#decideByDnsdist(asked, seconds);
     this.#answeredShare = this.#shareAnswered(asked, seconds);
-    for (const one of asked) if (one.rest > 0) this.#finish(one);
+    for (const one of asked) if (this.#isDecidedLater(one)) this.#finish(one);
     if (this.#options.representatives !== Number.POSITIVE_INFINITY) this.#noteClients(seconds);
     this.second += seconds;
     this.detector.setUpstreamsHealthy(this.#answeredShare >= HEALTHY_SHARE, this.nowMs);
     this.detector.tick(this.nowMs);
+    this.#dnsdist?.update(this.nowMs);
+  }
+
+  /** Whether a query is decided together with the others of its step. */
+  #isDecidedLater({ rest }: Asked): boolean {
+    return rest > 0 || this.#dnsdist !== undefined;
+  }
+
+  #decideByDnsdist(asked: readonly Asked[], seconds: number): void {
+    const queries = asked.map(({ names, number, question, client, rest, verdict, atMs }) => {
+      const name = names.source.text(number);
+      return { name, question, client, count: 1 + rest, verdict, atMs };
+    });
+    const outcomes = this.#dnsdist?.decide(queries, this.nowMs, seconds);
+    for (const [index, one] of asked.entries()) if (outcomes?.[index]) one.dnsdist = outcomes[index];
   }
 
   /** Decides the simulated queries of a step, in the order of their times. */
@@ -186,7 +210,7 @@ export class Simulation {
       // In longer steps, all are decided at the beginning, because tokens are taken second by second after that.
       const offsetMs = seconds === 1 ? Math.floor(plan.at * (SECOND_MS - 1)) : 0;
       const asked = this.#decide(plan, this.nowMs + offsetMs, index);
-      if (asked.rest === 0) this.#finish(asked);
+      if (!this.#isDecidedLater(asked)) this.#finish(asked);
       return asked;
     });
   }
@@ -202,7 +226,7 @@ export class Simulation {
     const { detector } = this;
     const place = detector.profile.find(question.hashHigh, question.hashLow);
     const isKnown = place >= 0;
-    const isLearned = this.#bulk.isLearned(place);
+    const isLearned = isKnown && detector.profile.isLearned(place);
     const client = flow.clients === undefined ? this.#forgedClient() : this.#random.pick(flow.clients);
     const zone = detector.zoneIndex.find(question);
     const isAgain = !names.source.isNew && names.wasAnswered(number);
@@ -246,9 +270,9 @@ export class Simulation {
     const outcomes = outcomesOf(asked);
     const hour = Math.floor(this.second / HOUR);
     if (!flow.isAttack) this.#count(asked, outcomes, hour);
-    const forwardedShare = asked.group ? outcomes.forwarded / (1 + asked.rest) : 1;
-    const isAnswered =
-      asked.verdict < FIRST_NOT_FORWARDED && this.#random.chance(forwardedShare * answeredShare);
+    const forwardedShare = outcomes.forwarded / (1 + asked.rest);
+    const isForwarded = asked.dnsdist !== undefined || asked.verdict < FIRST_NOT_FORWARDED;
+    const isAnswered = isForwarded && this.#random.chance(forwardedShare * answeredShare);
     if (isAnswered) {
       const network = networkHash(client);
       this.detector.learn(question, { kind: flow.kind, network }, atMs);
@@ -263,6 +287,8 @@ export class Simulation {
   #count(asked: Asked, outcomes: Outcomes, hour: number): void {
     const { flow, names, number, question, client, atMs } = asked;
     const isTcpRefused =
+      // dnsdist passes queries over TCP.
+      asked.dnsdist === undefined &&
       outcomes.truncated > 0 &&
       this.detector.decideOverTcp(question, { address: client, client }, atMs) >= FIRST_NOT_FORWARDED;
     const isRecurring = names.isRecurring(number, hour);
@@ -272,7 +298,8 @@ export class Simulation {
 }
 
 /** Returns the outcomes of a simulated query and of those that it represents. */
-function outcomesOf({ verdict, group, rest }: Asked): Outcomes {
+function outcomesOf({ verdict, group, rest, dnsdist }: Asked): Outcomes {
+  if (dnsdist !== undefined) return dnsdist;
   const outcomes = { forwarded: 0, truncated: 0, dropped: 0 };
   const own =
     verdict < FIRST_NOT_FORWARDED ? 'forwarded' : verdict < FIRST_TRUNCATION ? 'dropped' : 'truncated';

@@ -25,6 +25,7 @@ const STATE: DnsdistState = {
   alarm: { zones: [], perSecond: 0 },
   unseededZones: [],
   zonesByRate: [],
+  ceiling: { ratePerSecond: 1000, burst: 5000 },
 };
 /** Returns the lines of the rule data with hexadecimal texts decoded. */
 const rules = (state: Partial<DnsdistState>): string[] =>
@@ -144,19 +145,41 @@ describe('the compiled dnsdist rules', () => {
     );
   });
 
-  it('limit zones without learnable names by their own rate, and exempt zones that are being seeded', () => {
+  const limits = {
+    unknown: { ratePerSecond: 7, burst: 9 },
+    learned: { ratePerSecond: 6, burst: 8 },
+  };
+  const payAndRefuse = {
+    pay: (selector: string) => `floodgate-pays tag floodgate-pays zoneRate ${selector}`,
+    refuse: (selector: string) => `floodgate-refuses tag floodgate-refused dropped ${selector}`,
+    byRate: 'tagged floodgate-pays zoneRate',
+    unpaid: 'not tagged floodgate-pays *',
+    truncate: (more = '', count = 3) =>
+      `floodgate-refuses tag floodgate-refused truncated and ${count} tagged floodgate-pays zoneRate ` +
+      `tagged floodgate-refused dropped ${more}network`,
+  };
+
+  it('limit zones without learnable names by rates of their own and a ceiling, and exempt zones that are being seeded', () => {
+    const { pay, refuse, byRate, unpaid, truncate } = payAndRefuse;
     const zonesByRate = [
-      { name: 'w.test', group: '', limit: { ratePerSecond: 7, burst: 9 } },
-      { name: 'fresh.test', group: '', limit: undefined },
+      { name: 'w.test', group: '', limits },
+      { name: 'fresh.test', group: '', limits: undefined },
     ];
     const compiled = rules({ zonesByRate, unseededZones: ['late.test'] });
-    expect(compiled.slice(0, 4)).toEqual([
-      'floodgate-pays tag floodgate-pays zoneRate and 3 not tagged floodgate-pays * zones 1 w.test unknown',
-      'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays zoneRate zones 1 w.test beyond w.test 7 9',
+    expect(compiled).toEqual([
+      pay(`and 3 ${unpaid} zones 1 w.test or 2 unknown learned`),
+      refuse(`and 4 ${byRate} zones 1 w.test learned beyond w.test + 6 8`),
+      refuse(`and 4 ${byRate} zones 1 w.test not learned beyond w.test 7 9`),
       // No limit until the zone has a baseline.
-      'floodgate-pays tag floodgate-pays zoneRate and 3 not tagged floodgate-pays * zones 1 fresh.test unknown',
+      pay(`and 3 ${unpaid} zones 1 fresh.test or 2 unknown learned`),
+      refuse(`and 4 ${byRate} not tagged floodgate-refused * zones 1 w.test beyond 5e 1000 5000`),
       'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not zones 1 late.test not zones 2 w.test fresh.test unknown',
+      ACCOUNT,
+      truncate(),
     ]);
+    expect(rules({ zonesByRate, limitAction: 'truncate' }).at(-1)).not.toContain('network');
+    const monitoring = rules({ zonesByRate, groups: [group(medium, { mode: 'monitoring' })] });
+    expect(monitoring.at(-1)).not.toContain('network');
   });
 
   it('apply the policy of the deepest zone, and its limit to all names of the policy together', () => {
@@ -171,15 +194,23 @@ describe('the compiled dnsdist rules', () => {
       { zone: 'a.test', group: 'off' },
       { zone: 'b.test', group: 'off' },
     ];
-    const zonesByRate = [{ name: 'w.deep.a.test', group: 'own', limit: { ratePerSecond: 1, burst: 5 } }];
-    expect(rules({ groups, policies, zonesByRate })).toEqual([
+    const zonesByRate = [{ name: 'w.deep.a.test', group: 'own', limits }];
+    const { pay, refuse, byRate, unpaid, truncate } = payAndRefuse;
+    const inOwn = 'tagged floodgate-group own';
+    const paysInOwn = `tagged floodgate-pays * ${inOwn} not tagged floodgate-pays accessList`;
+    const ofLearned = `and 2 ${byRate} learned`;
+    const compiled = rules({ groups, policies, zonesByRate });
+    expect(compiled).toEqual([
       'floodgate-group tag floodgate-group own and 2 not tagged floodgate-group * zones 1 deep.a.test',
       'floodgate-group tag floodgate-group off and 2 not tagged floodgate-group * zones 2 a.test b.test',
       'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not tagged floodgate-group * not zones 1 w.deep.a.test unknown',
       ACCOUNT.replace('and 4', 'and 5').replace('* not', '* not tagged floodgate-group * not'),
-      'floodgate-pays tag floodgate-pays zoneRate and 4 not tagged floodgate-pays * tagged floodgate-group own zones 1 w.deep.a.test unknown',
-      'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * tagged floodgate-group own not tagged floodgate-pays accessList beyond own  7 9',
+      pay(`and 4 ${unpaid} ${inOwn} zones 1 w.deep.a.test or 2 unknown learned`),
+      refuse(`and 5 ${paysInOwn} not ${ofLearned} beyond own  7 9`),
+      refuse(`and 6 ${paysInOwn} ${ofLearned} beyond own  7 9 beyond own + 2 2`),
+      truncate(`${inOwn} `, 4),
     ]);
+    expect(rules({ groups, policies }).at(-1)).toBe(refuse(`and 4 ${paysInOwn} beyond own  7 9`));
   });
 
   it('are a fixed number of words of digits and lower-case letters, for any names', () => {
@@ -195,7 +226,7 @@ describe('the compiled dnsdist rules', () => {
         busyNames: [zone, other],
         attackedZones: [zone, other],
         alarm: { zones: [zone], perSecond: 100 },
-        zonesByRate: [{ name: other, group: '', limit: { ratePerSecond: 7, burst: 9 } }],
+        zonesByRate: [{ name: other, group: '', limits }],
       });
     const shapeOf = (data: string): number[] => data.split('\n').map((line) => line.split(' ').length);
     for (const sensitivity of [low, medium, high, very_high]) {

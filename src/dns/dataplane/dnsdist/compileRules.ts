@@ -3,7 +3,7 @@ import type { Network } from '../../../platform/addresses/index.ts';
 import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
 import { haveOtherTypes, TYPES_WITH_BIT } from '../../protocol/index.ts';
 import { accessRulesOf } from './accessRules.ts';
-import { typesText } from './knownNames.ts';
+import { typesText } from './lookupFiles/knownNames.ts';
 import { luaText } from './luaText.ts';
 import { refusalRule, refusalsOf } from './refusals.ts';
 import {
@@ -11,7 +11,9 @@ import {
   amongNames,
   beyond,
   clientBeyond,
+  FROM_KNOWN_NETWORK,
   inZones,
+  LEARNED,
   lookUp,
   not,
   ofType,
@@ -69,12 +71,16 @@ export interface DnsdistState {
   readonly alarm: { readonly zones: readonly string[]; readonly perSecond: number };
   /** Zones whose seeding is not complete. No name in these zones counts as unknown. */
   readonly unseededZones: readonly string[];
-  readonly zonesByRate: readonly {
-    readonly name: string;
-    readonly group: string;
-    /** Undefined until the zone has a baseline. Until then, all queries in the zone pass. */
-    readonly limit: BucketSize | undefined;
-  }[];
+  readonly zonesByRate: readonly ZoneByRate[];
+  /** Token bucket of all zones that are limited by a learned rate together. */
+  readonly ceiling: BucketSize;
+}
+
+export interface ZoneByRate {
+  readonly name: string;
+  readonly group: string;
+  /** Token buckets for unknown and learned names. Undefined until the zone has a baseline: all queries then pass. */
+  readonly limits: { readonly unknown: BucketSize; readonly learned: BucketSize } | undefined;
 }
 
 /**
@@ -91,6 +97,11 @@ const THE_ALARM = '!';
  * unknown names must not use up the tokens of these queries.
  */
 const UNKNOWN_TYPES = '?';
+const THE_CEILING = '^';
+/** Suffix of the owner of a bucket for learned names. No zone name contains a space. */
+const OF_LEARNED = ' +';
+/** Tokens for learned names in addition to the limit of a policy, as a share of it: the reserve of the embedded plane. */
+const RESERVED_SHARE = 0.2;
 /** The burst of a client's token bucket is its rate times these seconds, as in the embedded data plane. */
 const CLIENT_BURST_SECONDS = 5;
 
@@ -123,15 +134,15 @@ function groupTags({ policies }: DnsdistState): string[] {
 export function commandOf(
   rules: string,
   /**
-   * Path of the file with known names. If undefined, dnsdist keeps the names that it has. If it has none, only access
-   * lists apply.
+   * Folder with the files of known names and networks. If undefined, dnsdist keeps those that it has. If it has none,
+   * only access lists apply.
    */
-  names: string | undefined,
+  folder: string | undefined,
   /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. */
   transfersAllow: readonly Network[],
 ): string {
   const refusals = refusalsOf(transfersAllow).map(refusalRule);
-  return `${RULES_LOADER} floodgateApply({${refusals.join(',')}},${luaText(rules)},${names === undefined ? 'nil' : luaText(names)})`;
+  return `${RULES_LOADER} floodgateApply({${refusals.join(',')}},${luaText(rules)},${folder === undefined ? 'nil' : luaText(folder)})`;
 }
 
 /** Returns a selector of the queries of a group; none if there is only one group. */
@@ -148,9 +159,7 @@ function protecting(state: DnsdistState, group: ZoneGroup): string[] {
   const before = typed
     ? [rule('floodgate-types', lookUp(TAG.types), all([...here, not(tagged(TAG.types))]))]
     : [];
-  const byRate = state.zonesByRate.flatMap((zone) =>
-    zone.group === group.key ? zoneByRate(state, group, { ...zone, unknown }) : [],
-  );
+  const byRate = state.zonesByRate.filter((zone) => zone.group === group.key);
   const beyondTypes = [
     ...(level >= profileLevel.very_high && state.busyNames.length > 0
       ? [paying('aboveUsual', [notPaying, ...here, amongNames(state.busyNames)])]
@@ -159,10 +168,12 @@ function protecting(state: DnsdistState, group: ZoneGroup): string[] {
   ];
   return [
     ...before,
-    ...byRate,
+    ...byRate.flatMap((zone) => zoneByRate(state, group, { ...zone, unknown })),
+    ...ceilingRule(state, group, byRate),
     ...unknownNames(state, { here, level, unknown }),
     ...beyondTypes,
-    ...limits(state, group),
+    ...limits(state, group, byRate.length > 0),
+    ...(byRate.length > 0 ? knownNetworks(state, group) : []),
     ...clientLimit(state, group),
   ];
 }
@@ -171,38 +182,79 @@ function protecting(state: DnsdistState, group: ZoneGroup): string[] {
 function zoneByRate(
   state: DnsdistState,
   group: ZoneGroup,
-  {
-    name,
-    limit,
-    unknown,
-  }: { readonly name: string; readonly limit: BucketSize | undefined; readonly unknown: RuleExpression },
+  { name, limits, unknown }: ZoneByRate & { readonly unknown: RuleExpression },
 ): string[] {
-  const pays = paying('zoneRate', [notPaying, ...inGroup(state, group), inZones([name]), unknown]);
-  if (limit === undefined || group.limit !== undefined) return [pays];
-  const isBeyond = beyond(name, limit.ratePerSecond, limit.burst);
-  return [pays, refusing(state, group)([tagged(TAG.pays, 'zoneRate'), inZones([name]), isBeyond])];
+  const here = inGroup(state, group);
+  const pays = paying('zoneRate', [notPaying, ...here, inZones([name]), oneOf([unknown, LEARNED])]);
+  if (limits === undefined || group.limit !== undefined) return [pays];
+  const refused = refusing(state, group);
+  const paysHere = [payingByRate, ...here, inZones([name])];
+  return [
+    pays,
+    refused([...paysHere, LEARNED, beyondSize(name + OF_LEARNED, limits.learned)]),
+    refused([...paysHere, not(LEARNED), beyondSize(name, limits.unknown)]),
+  ];
+}
+
+/** Rule for all zones together whose rate is learned. */
+function ceilingRule(state: DnsdistState, group: ZoneGroup, byRate: readonly ZoneByRate[]): string[] {
+  const limited = byRate.flatMap(({ name, limits }) => (limits === undefined ? [] : [name]));
+  if (limited.length === 0 || group.limit !== undefined) return [];
+  const passes = [payingByRate, not(tagged(TAG.refused)), ...inGroup(state, group), inZones(limited)];
+  return [refusing(state, group)([...passes, beyondSize(THE_CEILING, state.ceiling)])];
+}
+
+/** Answers TC=1 instead of silence to known networks above the rate of a zone. */
+function knownNetworks(state: DnsdistState, group: ZoneGroup): string[] {
+  if (group.mode !== 'enabled' || state.limitAction === 'truncate') return [];
+  const dropped = tagged(TAG.refused, 'dropped' satisfies Outcome);
+  const truncated = setTag(TAG.refused, 'truncated' satisfies Outcome);
+  const selectors = [payingByRate, dropped, ...inGroup(state, group), FROM_KNOWN_NETWORK];
+  return [rule('floodgate-refuses', truncated, all(selectors))];
 }
 
 /** Rules that refuse queries for which there is no token. */
-function limits(state: DnsdistState, group: ZoneGroup): string[] {
+function limits(state: DnsdistState, group: ZoneGroup, hasRates: boolean): string[] {
   const { bucket, calmBucket, attackedZones } = state;
   const refused = refusing(state, group);
   const here = inGroup(state, group);
   const paysHere = [tagged(TAG.pays), ...here, not(tagged(TAG.pays, 'accessList'))];
-  if (group.limit !== undefined) {
-    const { ratePerSecond, burst } = group.limit;
-    return [refused([...paysHere, beyond(`${group.key} `, ratePerSecond, burst)])];
-  }
+  if (group.limit !== undefined) return policyLimit(group, group.limit, { paysHere, refused, hasRates });
   const typed = group.level >= profileLevel.high;
-  const pays = [...paysHere, not(tagged(TAG.pays, 'zoneRate')), ...(typed ? [not(ofUnknownType)] : [])];
-  const attacked = beyond(THE_ACCOUNT, bucket.ratePerSecond, bucket.burst);
-  const calm = beyond(THE_CALM, calmBucket.ratePerSecond, calmBucket.burst);
-  const typesBeyond = beyond(UNKNOWN_TYPES, calmBucket.ratePerSecond, calmBucket.burst);
+  const pays = [...paysHere, not(payingByRate), ...(typed ? [not(ofUnknownType)] : [])];
+  const attacked = beyondSize(THE_ACCOUNT, bucket);
+  const calm = beyondSize(THE_CALM, calmBucket);
+  const typesBeyond = beyondSize(UNKNOWN_TYPES, calmBucket);
   return [
     ...(typed ? [refused([...here, ofUnknownType, typesBeyond])] : []),
     ...(attackedZones.length > 0 ? [refused([...pays, inZones(attackedZones), attacked])] : []),
     refused([...pays, ...notIn(attackedZones), calm]),
   ];
+}
+
+interface PolicyRules {
+  readonly paysHere: readonly RuleExpression[];
+  readonly refused: (selectors: readonly RuleExpression[]) => string;
+  /** Whether zones of the group are judged by query rate. */
+  readonly hasRates: boolean;
+}
+
+/**
+ * Rules for the limit that a policy sets. Learned names have a reserve, which a flood of unknown names cannot use up.
+ */
+function policyLimit(
+  { key }: ZoneGroup,
+  limit: BucketSize,
+  { paysHere, refused, hasRates }: PolicyRules,
+): string[] {
+  const shared = beyondSize(`${key} `, limit);
+  if (!hasRates) return [refused([...paysHere, shared])];
+  const reserve = beyondSize(`${key}${OF_LEARNED}`, {
+    ratePerSecond: limit.ratePerSecond * RESERVED_SHARE,
+    burst: limit.burst * RESERVED_SHARE,
+  });
+  const ofLearned = all([payingByRate, LEARNED]);
+  return [refused([...paysHere, not(ofLearned), shared]), refused([...paysHere, ofLearned, shared, reserve])];
 }
 
 /** Rules that truncate queries of clients above their rate. A retry over TCP then verifies the source address. */
@@ -219,7 +271,11 @@ function clientLimit(state: DnsdistState, group: ZoneGroup): string[] {
 }
 
 const notPaying = not(tagged(TAG.pays));
+const payingByRate = tagged(TAG.pays, 'zoneRate');
 const ofUnknownType = tagged(TAG.pays, 'unknownType');
+
+const beyondSize = (owner: string, { ratePerSecond, burst }: BucketSize): RuleExpression =>
+  beyond(owner, ratePerSecond, burst);
 
 const paying = (reason: Reason, selectors: readonly RuleExpression[]): string =>
   rule('floodgate-pays', setTag(TAG.pays, reason), all(selectors));

@@ -6,8 +6,8 @@ import type { BucketSize, DnsdistState, ZoneGroup } from './compileRules.ts';
 export function dnsdistStateOf(
   detector: AttackDetector,
   known: Pick<DnsdistState, 'typeCombinations' | 'busyNames' | 'unseededZones'>,
+  nowMs: number,
 ): DnsdistState {
-  const nowMs = Date.now();
   const zones = detector.zones.all();
   const groups = new Groups(detector);
   const judgedByNames = zones.filter((zone) => !zone.byRate);
@@ -33,8 +33,14 @@ export function dnsdistStateOf(
       .map((zone) => ({
         name: zone.name,
         group: groups.keyOf(zone),
-        limit: zone.awaitsRate ? undefined : inSteps(zone.bucket, zone.allowance.factor),
+        limits: zone.awaitsRate
+          ? undefined
+          : {
+              unknown: inSteps(zone.shared.bucket, zone.allowance.factor),
+              learned: inSteps(zone.shared.learnedBucket, zone.allowance.factor),
+            },
       })),
+    ceiling: ceilingInSteps(detector.ceilingSize()),
   };
 }
 
@@ -44,6 +50,17 @@ export function dnsdistStateOf(
  */
 function inSteps({ ratePerSecond, burst }: BucketSize, factor: number): BucketSize {
   return { ratePerSecond: (ratePerSecond / factor) * 2 ** Math.floor(Math.log2(factor)), burst };
+}
+
+/** Lowest ceiling, and the factor between its steps: the sum of the limits of zones is at least twice their rates. */
+const LEAST_CEILING_PER_SECOND = 1000;
+const CEILING_STEP = Math.SQRT2;
+
+/** Returns the ceiling in steps, because it rises often on the first day. */
+function ceilingInSteps({ ratePerSecond, burst }: BucketSize): BucketSize {
+  const steps = Math.floor(Math.log(ratePerSecond / LEAST_CEILING_PER_SECOND) / Math.log(CEILING_STEP));
+  const part = (LEAST_CEILING_PER_SECOND * CEILING_STEP ** steps) / ratePerSecond;
+  return { ratePerSecond: ratePerSecond * part, burst: burst * part };
 }
 
 /** Groups of zones with the same settings. Queries outside of zones with a policy are a group, too. */

@@ -40,11 +40,12 @@ import { commandOf, compileRules, MAX_TYPE_COMBINATIONS } from './compileRules.t
 import { DnsdistConsole } from './console.ts';
 import { dnsdistStateOf } from './detectorState.ts';
 import { DnstapServer, type TapFrame } from './dnstap.ts';
-import { KnownNames } from './knownNames.ts';
+import { KnownNames } from './lookupFiles/knownNames.ts';
+import { addressText, KnownNetworks } from './lookupFiles/knownNetworks.ts';
 import { registerDnsdistMetrics } from './metrics.ts';
 import { DnsdistNode } from './node.ts';
 import { RulesFile } from './rulesFile.ts';
-import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
+import { NETWORKS_FILE, RULES_FILE } from './rulesLoader.ts';
 import { DnsdistVerdicts } from './verdicts.ts';
 
 export interface DnsdistOptions {
@@ -62,7 +63,7 @@ export interface DnsdistOptions {
 
 /** During seeding, minimum time between two writes of the names file, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Interval, in seconds, of the check for names that the profile has forgotten. The check is slow. */
+/** Interval, in seconds, of the check for names and networks that the detector has forgotten. The check is slow. */
 const FORGET_EVERY_TICKS = 3600;
 /** Time after which a user's query counts as unanswered: longer than the default UDP timeout of dnsdist (2 s). */
 const USER_WAIT_MS = 3000;
@@ -78,6 +79,7 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #options: DnsdistOptions;
   readonly #context: DataPlaneContext;
   readonly #known: KnownNames;
+  readonly #networks: KnownNetworks;
   readonly #busy = new BusyNames();
   readonly #rulesFile: RulesFile;
   readonly #nodes: readonly DnsdistNode[];
@@ -105,7 +107,8 @@ export class DnsdistDataPlane implements DataPlane {
     const { detector, log } = context;
     this.#options = options;
     this.#context = context;
-    this.#known = new KnownNames(detector, join(options.folder, NAMES_FILE));
+    this.#known = new KnownNames(detector, options.folder);
+    this.#networks = new KnownNetworks(detector, join(options.folder, NETWORKS_FILE));
     this.#rulesFile = new RulesFile(join(options.folder, RULES_FILE));
     this.#nodes = options.consoles.map(
       (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
@@ -153,6 +156,7 @@ export class DnsdistDataPlane implements DataPlane {
   /** Loads the names file and listens for dnstap. Rejects if the dnstap address cannot be bound. */
   async start(): Promise<void> {
     await this.#known.load();
+    await this.#networks.load(Date.now());
     const { zones } = this.#context.detector;
     const published = zones.all().filter((zone) => this.#known.has(nameToWire(zone.name)));
     this.#publishedZones = new Set(published.map(({ name }) => name));
@@ -182,7 +186,10 @@ export class DnsdistDataPlane implements DataPlane {
   /** Sends changed rules: attacked zones, busy names and bucket sizes change without a call of `policyChanged`. */
   tick(nowMs: number): void {
     this.#users.expire(nowMs - USER_WAIT_MS);
-    if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();
+    if (++this.#ticks % FORGET_EVERY_TICKS === 0) {
+      this.#known.forget();
+      this.#networks.forget(nowMs);
+    }
     this.#sawAttack = this.#context.detector.attack;
     this.policyChanged();
     inBackground('counters of dnsdist', () => this.count());
@@ -228,7 +235,7 @@ export class DnsdistDataPlane implements DataPlane {
     const namesWait =
       isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length;
     if (!namesWait) this.#publishedMs = performance.now();
-    const failure = await (namesWait ? Promise.resolve() : this.#known.publish())
+    const failure = await (namesWait ? Promise.resolve() : this.#publishFiles())
       .then(() => this.#writeRules(namesWait ? this.#unseededZones : unseededNow))
       .then(() => '', String);
     if (failure !== '' && failure !== this.#failure)
@@ -239,10 +246,15 @@ export class DnsdistDataPlane implements DataPlane {
     this.#failure = failure;
   }
 
+  async #publishFiles(): Promise<void> {
+    await this.#networks.publish();
+    await this.#known.publish();
+  }
+
   /** Writes the rules file, if there is a names file: the rules refer to it. */
   async #writeRules(unseeded: readonly string[]): Promise<void> {
     this.#unseededZones = unseeded;
-    if (this.#known.published !== undefined) await this.#rulesFile.write(this.#rules());
+    if (this.#known.isPublished) await this.#rulesFile.write(this.#rules());
   }
 
   /**
@@ -252,7 +264,7 @@ export class DnsdistDataPlane implements DataPlane {
    */
   #mayPublish(): boolean {
     const { ready, profile } = this.#context.detector;
-    return this.#known.published !== undefined || (ready && this.#known.size * 2 >= profile.size);
+    return this.#known.isPublished || (ready && this.#known.size * 2 >= profile.size);
   }
 
   #unseeded(): readonly string[] {
@@ -264,16 +276,17 @@ export class DnsdistDataPlane implements DataPlane {
 
   #rules(): string {
     const typeCombinations = this.#known.typeCombinations(MAX_TYPE_COMBINATIONS);
-    const busyNames = this.#busy.names(Date.now());
+    const nowMs = Date.now();
+    const busyNames = this.#busy.names(nowMs);
     const unseededZones = this.#unseededZones;
     return compileRules(
-      dnsdistStateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }),
+      dnsdistStateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }, nowMs),
     );
   }
 
   #wanted(): string {
-    const { transfersAllow = [] } = this.#options;
-    return commandOf(this.#rules(), this.#known.published, transfersAllow);
+    const { transfersAllow = [], folder } = this.#options;
+    return commandOf(this.#rules(), this.#known.isPublished ? folder : undefined, transfersAllow);
   }
 
   #learnFrom(frame: TapFrame, pending: PendingTimes): void {
@@ -287,6 +300,7 @@ export class DnsdistDataPlane implements DataPlane {
       if (overUdp) pending.answered(question, clientPort, message, timeMs);
       if (!this.#users.isEmpty) this.#users.answered(keyOf(frame, question), message);
       detector.learnAnswer(message, question, addressText(client), nowMs, !overUdp);
+      this.#networks.note(client, nowMs);
       if (detector.profile.find(question.hashHigh, question.hashLow) >= 0)
         this.#known.add(message.subarray(HEADER_BYTES, question.end - 4));
       return;
@@ -341,10 +355,3 @@ export class DnsdistDataPlane implements DataPlane {
 /** Returns a key that is the same for a query and its answer. */
 const keyOf = ({ client, clientPort }: TapFrame, { id, hashHigh, hashLow, type }: Question): string =>
   `${addressText(client)} ${clientPort} ${id} ${hashHigh} ${hashLow} ${type}`;
-
-const addressText = (bytes: Uint8Array): string =>
-  bytes.length === 4
-    ? bytes.join('.')
-    : Buffer.from(bytes)
-        .toString('hex')
-        .replace(/(.{4})(?=.)/g, '$1:');

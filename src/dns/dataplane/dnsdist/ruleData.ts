@@ -16,6 +16,10 @@ export const oneOf = (selectors: readonly RuleExpression[]): RuleExpression => `
 export const not = (selector: RuleExpression): RuleExpression => `not ${selector}`;
 /** Matches queries for names that are not in the published file of known names. */
 export const UNKNOWN: RuleExpression = 'unknown';
+/** Matches queries for known names that their zone does not list. */
+export const LEARNED: RuleExpression = 'learned';
+/** Matches queries from networks that are in the published file of known networks. */
+export const FROM_KNOWN_NETWORK: RuleExpression = 'network';
 export const ofType = (type: number): RuleExpression => `type ${type}`;
 /** Matches queries that have the tag `name` with this value. By default: with any value. */
 export const tagged = (name: string, value?: string): RuleExpression =>

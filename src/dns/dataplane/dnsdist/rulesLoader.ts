@@ -4,14 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
+import { NETWORK_BITS } from './lookupFiles/knownNetworks.ts';
 import { type Refusal, refusalRule } from './refusals.ts';
 
 /** First line of the rule data. It contains the version of the format. The loader rejects other versions. */
-export const RULES_HEAD = 'floodgate rules 2';
+export const RULES_HEAD = 'floodgate rules 3';
 /** Line of the rule data. The rules after it apply only to UDP queries, and only if dnsdist has known names. */
 export const NAMES_NEEDED = 'names';
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
+export const LEARNED_FILE = 'learned.cdb';
+export const NETWORKS_FILE = 'networks.cdb';
 /** Names of the tags that a dnsdist rule sets on a query, and later rules read. */
 export const TAG = {
   pays: 'floodgate-pays',
@@ -119,6 +122,8 @@ local kinds={
   ["or"]=function(from,depth) return OrRule(selectors(from,depth)) end,
   ["not"]=function(from,depth) return NotRule(selector(from,depth)) end,
   unknown=unknown,
+  learned=function() return KeyValueStoreLookupRule(floodgateLearned,KeyValueLookupKeyQName(true)) end,
+  network=function() return KeyValueStoreLookupRule(floodgateNetworks,KeyValueLookupKeySourceIP(${NETWORK_BITS.ipv4},${NETWORK_BITS.ipv6})) end,
   type=function(from) return QTypeRule(from.number()) end,
   tagged=function(from)
     local name,value=text(from.word()),from.word()
@@ -167,13 +172,17 @@ end
 local verdicts={
 ${VERDICT_ROWS}
 }
-function floodgateApply(refusals,data,names)
-  if names and floodgateKnownAt~=names then
-    local file,why=io.open(names)
-    if not file then error(why,0) end
-    file:close()
-    floodgateKnown=newCDBKVStore(names,1)
-    floodgateKnownAt=names
+local function store(path)
+  local file,why=io.open(path)
+  if not file then error(why,0) end
+  file:close()
+  return newCDBKVStore(path,1)
+end
+function floodgateApply(refusals,data,folder)
+  if folder and floodgateFolder~=folder then
+    local known,learned,networks=store(folder.."/${NAMES_FILE}"),store(folder.."/${LEARNED_FILE}"),store(folder.."/${NETWORKS_FILE}")
+    floodgateKnown,floodgateLearned,floodgateNetworks=known,learned,networks
+    floodgateFolder=folder
   end
   if #data>${MAX_BYTES} then error("the rule data is too large",0) end
   local rules={}
@@ -209,7 +218,7 @@ function floodgateStart(folder,refusals)
   if not file then return end
   local data=file:read(${MAX_BYTES + 1}) or ""
   file:close()
-  local done,why=pcall(floodgateApply,refusals,data,folder.."/${NAMES_FILE}")
+  local done,why=pcall(floodgateApply,refusals,data,folder)
   if done then infolog("floodgate: loaded the last rules")
   else errlog("floodgate: cannot load the last rules, every query passes until Floodgate runs: "..tostring(why)) end
 end

@@ -137,6 +137,11 @@ export class Profile {
     return typesAt(this.#table, place);
   }
 
+  /** Whether the zone of the name in slot `place` does not list the name. */
+  isLearned(place: number): boolean {
+    return !isSeeded(this.#table, place);
+  }
+
   /**
    * Counts a query for the name in slot `place`. Returns whether the name exceeds the limit for its usual rate.
    * `learning`: whether the usual rate may change.

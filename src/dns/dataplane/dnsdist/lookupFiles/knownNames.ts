@@ -1,16 +1,23 @@
 /**
  * Known names and their query types. dnsdist needs the names themselves, but the profile stores only hashes. Names
  * that the profile forgets are removed. The names are published in a file, which Floodgate loads at its next start.
+ * A second file contains the learned ones among them, which pay in zones limited by rate.
  */
-import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
-import type { AttackDetector } from '../../detector/index.ts';
-import { HEADER_BYTES, Question, queryPacket, readQuestionSection } from '../../protocol/index.ts';
-import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
+import { join } from 'node:path';
+import type { AttackDetector } from '../../../detector/index.ts';
+import { HEADER_BYTES, Question, queryPacket, readQuestionSection } from '../../../protocol/index.ts';
+import { LEARNED_FILE, NAMES_FILE } from '../rulesLoader.ts';
+import type { CdbEntry } from './cdb.ts';
+import { CdbFile } from './cdbFile.ts';
 
 export class KnownNames {
   readonly #detector: AttackDetector;
-  readonly #file: string;
-  /** Query types of each name, as bits. Keys: name in wire form and lower case, with one character per octet. */
+  readonly #file: CdbFile;
+  readonly #learnedFile: CdbFile;
+  /**
+   * Query types of each name, as bits, and whether it is learned. Keys: name in wire form and lower case, with one
+   * character per octet.
+   */
   readonly #names = new Map<string, number>();
   readonly #question = new Question();
   /** Query packet that is reused to hash names. It has room for the longest name. */
@@ -18,12 +25,11 @@ export class KnownNames {
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
-  /** Modification time of the file in seconds. dnsdist reloads the file only if it has increased. */
-  #changedSecond = 0;
 
-  constructor(detector: AttackDetector, file: string) {
+  constructor(detector: AttackDetector, folder: string) {
     this.#detector = detector;
-    this.#file = file;
+    this.#file = new CdbFile(join(folder, NAMES_FILE));
+    this.#learnedFile = new CdbFile(join(folder, LEARNED_FILE));
   }
 
   get size(): number {
@@ -34,16 +40,19 @@ export class KnownNames {
     return this.#names.has(textOf(wire));
   }
 
-  /** Path of the file with the names. Undefined if no names are published yet. */
-  get published(): string | undefined {
-    return this.#published ? this.#file : undefined;
+  /** Whether the folder has a file with names. */
+  get isPublished(): boolean {
+    return this.#published;
   }
 
   /** Returns the `max` most frequent sets of query types of names. Each set is a number of bits. Sorted by number. */
   typeCombinations(max: number): readonly number[] {
     if (this.#combinations === undefined) {
       const counts = new Map<number, number>();
-      for (const types of this.#names.values()) counts.set(types, (counts.get(types) ?? 0) + 1);
+      for (const note of this.#names.values()) {
+        const types = note & ALL_TYPES;
+        counts.set(types, (counts.get(types) ?? 0) + 1);
+      }
       const byCount = [...counts].sort(([a, m], [b, n]) => n - m || a - b).map(([types]) => types);
       this.#combinations = byCount.slice(0, max).sort((a, b) => a - b);
     }
@@ -52,20 +61,22 @@ export class KnownNames {
 
   add(wire: Uint8Array): void {
     const name = textOf(wire);
-    this.#set(name, this.#typesOf(name) ?? 0);
+    this.#set(name, this.#noteOf(name) ?? 0);
   }
 
-  #set(name: string, types: number): void {
-    if (this.#names.get(name) === types) return;
-    this.#names.set(name, types);
+  #set(name: string, note: number): void {
+    if (this.#names.get(name) === note) return;
+    this.#names.set(name, note);
     this.#changed = true;
   }
 
-  #typesOf(name: string): number | undefined {
+  /** Returns query types and {@link LEARNED} of a name of the profile. */
+  #noteOf(name: string): number | undefined {
     const { profile } = this.#detector;
     const { hashHigh, hashLow } = this.#questionOf(Buffer.from(name, 'latin1'));
     const place = profile.find(hashHigh, hashLow);
-    return place < 0 ? undefined : profile.types(place);
+    if (place < 0) return undefined;
+    return profile.types(place) | (profile.isLearned(place) ? LEARNED : 0);
   }
 
   /**
@@ -73,10 +84,10 @@ export class KnownNames {
    * the profile, so they are added to it as if answered now. A missing file counts as empty.
    */
   async load(): Promise<void> {
-    const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
-    if (file.length > 0) this.#changedSecond = Math.floor((await stat(this.#file)).mtimeMs / 1000);
-    for (const [key, value] of cdbEntries(file)) if (isName(key)) this.#readmit(key, typesOf(value));
+    for (const [key, value] of await this.#file.read()) if (isName(key)) this.#readmit(key, typesOf(value));
     this.#published = this.#names.size > 0;
+    // The file of learned names may be missing.
+    this.#changed = this.#published;
   }
 
   /** Adds one name from the file. Looks it up only once in the profile, because a million names may be loaded. */
@@ -86,7 +97,9 @@ export class KnownNames {
     const place = profile.find(question.hashHigh, question.hashLow);
     const known = place < 0 ? 0 : profile.types(place);
     const isKnown = place >= 0 && (types & ~known) === 0;
-    if (isKnown || profile.readmit(question, types)) this.#set(textOf(wire), known | types);
+    if (!isKnown && !profile.readmit(question, types)) return;
+    const isLearned = place < 0 || profile.isLearned(place);
+    this.#set(textOf(wire), known | types | (isLearned ? LEARNED : 0));
   }
 
   /** Returns the question for a name in wire form, like `questionOfWire`, but reuses one packet and one object. */
@@ -98,8 +111,8 @@ export class KnownNames {
 
   forget(): void {
     for (const name of this.#names.keys()) {
-      const types = this.#typesOf(name);
-      if (types !== undefined) this.#set(name, types);
+      const note = this.#noteOf(name);
+      if (note !== undefined) this.#set(name, note);
       else {
         this.#names.delete(name);
         this.#changed = true;
@@ -107,18 +120,14 @@ export class KnownNames {
     }
   }
 
-  /** Writes the file atomically if names have changed, but never without names: dnsdist would limit all queries. */
+  /** Writes the files if names have changed, but never without names: dnsdist would limit all queries. */
   async publish(): Promise<void> {
     if (!this.#changed || this.#names.size === 0) return;
     this.#changed = false;
     this.#combinations = undefined;
-    const temporary = `${this.#file}.new`;
     try {
-      await writeFile(temporary, cdbOf(this.#entries()));
-      const second = Math.max(Math.floor(Date.now() / 1000), this.#changedSecond + 1);
-      await utimes(temporary, second, second);
-      await rename(temporary, this.#file);
-      this.#changedSecond = second;
+      await this.#learnedFile.write(this.#entries(LEARNED));
+      await this.#file.write(this.#entries(0));
     } catch (error) {
       this.#changed = true;
       throw error;
@@ -126,9 +135,11 @@ export class KnownNames {
     this.#published = true;
   }
 
-  *#entries(): Generator<CdbEntry> {
-    for (const [name, types] of this.#names)
-      yield [Buffer.from(name, 'latin1'), Buffer.from(typesText(types))];
+  /** Yields the names whose note contains `bits`. */
+  *#entries(bits: number): Generator<CdbEntry> {
+    for (const [name, note] of this.#names)
+      if ((note & bits) === bits)
+        yield [Buffer.from(name, 'latin1'), Buffer.from(typesText(note & ALL_TYPES))];
   }
 }
 
@@ -145,6 +156,8 @@ const TYPES_CHARACTERS = 4;
 const TYPES_TEXT = /^[0-9a-f]{4}$/;
 /** Query types of a name for which the file, written by an older version, has no types: the name has every type. */
 const ALL_TYPES = 0xffff;
+/** Bit of a name that its zone does not list. */
+const LEARNED = 0x1_0000;
 
 function typesOf(value: Uint8Array): number {
   const text = String.fromCharCode(...value.subarray(0, TYPES_CHARACTERS + 1));

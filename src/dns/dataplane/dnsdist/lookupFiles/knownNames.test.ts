@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { AttackDetector } from '../../detector/index.ts';
-import { nameToWire, QueryType, questionOf, typeBit } from '../../protocol/index.ts';
+import { AttackDetector } from '../../../detector/index.ts';
+import { nameToText, nameToWire, QueryType, questionOf, typeBit } from '../../../protocol/index.ts';
 import { cdbEntries, cdbOf } from './cdb.ts';
 import { KnownNames, typesText } from './knownNames.ts';
 
@@ -26,16 +26,16 @@ it('an empty names file is never published, neither before names are known nor a
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(detector, file);
+  const names = new KnownNames(detector, folder);
   await names.publish();
-  expect(names.published).toBeUndefined();
+  expect(names.isPublished).toBe(false);
   expect(existsSync(file)).toBe(false);
 
   const question = questionOf('www.example.test', QueryType.A, KEY);
   detector.profile.seed(question, typeBit(QueryType.A));
   names.add(nameToWire('WWW.example.test'));
   await names.publish();
-  expect(names.published).toBe(file);
+  expect(names.isPublished).toBe(true);
   const written = await readFile(file);
   expect([...cdbEntries(written)]).toHaveLength(1);
 
@@ -45,14 +45,14 @@ it('an empty names file is never published, neither before names are known nor a
   expect(names.size).toBe(0);
   await names.publish();
   expect(await readFile(file)).toEqual(written);
-  expect(names.published).toBe(file);
+  expect(names.isPublished).toBe(true);
 });
 
 it('the names file contains the types of each name, and the type combinations are counted', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(detector, file);
+  const names = new KnownNames(detector, folder);
   const know = (name: string, ...types: number[]): void => {
     const question = questionOf(name, QueryType.A, KEY);
     for (const type of types) detector.profile.seed(question, typeBit(type));
@@ -90,10 +90,10 @@ it('all names of an earlier run are loaded even if the profile was lost, and inv
   );
   await utimes(file, NOW / 1000, NOW / 1000);
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(detector, file);
+  const names = new KnownNames(detector, folder);
   await names.load();
   expect(names.size).toBe(2);
-  expect(names.published).toBe(file);
+  expect(names.isPublished).toBe(true);
   const typesOf = (name: string): number => {
     const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
     return detector.profile.types(detector.profile.find(hashHigh, hashLow));
@@ -106,15 +106,34 @@ it('all names of an earlier run are loaded even if the profile was lost, and inv
   expect(names.size).toBe(0);
 });
 
+it('the file of learned names contains the known names that no zone lists, also after a restart', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(detector, folder);
+  detector.profile.seed(questionOf('listed.test', QueryType.A, KEY), typeBit(QueryType.A));
+  detector.profile.readmit(questionOf('learned.test', QueryType.A, KEY), typeBit(QueryType.A));
+  for (const name of ['listed.test', 'learned.test']) names.add(nameToWire(name));
+  await names.publish();
+  const learnedFile = join(folder, 'learned.cdb');
+  const learned = async (): Promise<string[]> =>
+    [...cdbEntries(await readFile(learnedFile))].map(([key]) => nameToText(key));
+  expect(await learned()).toEqual(['learned.test']);
+  await rm(learnedFile);
+  const later = new KnownNames(detector, folder);
+  await later.load();
+  await later.publish();
+  expect(await learned()).toEqual(['learned.test']);
+});
+
 it('each published file has a later modification second, because dnsdist checks only that', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  let names = new KnownNames(detector, file);
+  let names = new KnownNames(detector, folder);
   const seconds: number[] = [];
   for (let i = 0; i < 4; i++) {
     if (i === 2) {
-      names = new KnownNames(detector, file);
+      names = new KnownNames(detector, folder);
       await names.load();
     }
     const question = questionOf(`n${i}.test`, QueryType.A, KEY);
