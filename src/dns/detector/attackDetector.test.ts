@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reusedQuestion } from '../../../test/dns/support/reusedQuestion.ts';
+import { zonePolicy } from '../../../test/dns/support/zonePolicy.ts';
 import type { Rule } from '../../rules/index.ts';
 import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
@@ -331,4 +332,31 @@ it('a restarted detector has the state of the previous run', () => {
   again.expectSeed(ZONE);
   expect(again.learned(NOW)).toEqual(detector.learned(NOW));
   expect(again.history.threshold.ratePerSecond).toBe(270);
+});
+
+describe('answers for known names', () => {
+  it('are no evidence that a zone has one-time names', () => {
+    const detector = seeded();
+    run(detector, { seconds: 601, known: 2 });
+    expect(detector.zones.get(ZONE)).toMatchObject({ byRate: false });
+    expect(detector.zones.get(ZONE)?.learned()).toMatchObject({ positiveAnswers: 1202, onceOnlyAnswers: 0 });
+  });
+
+  it('are no such evidence while the policy of the zone has it judged by rate either', () => {
+    const detector = seeded();
+    detector.setZonePolicies([zonePolicy({ zone: ZONE, judge_by: 'rate' })], NOW);
+    run(detector, { seconds: 601, known: 2 });
+    expect(detector.zones.get(ZONE)?.byRate).toBe(true);
+    detector.setZonePolicies([], NOW);
+    expect(detector.zones.get(ZONE)?.byRate).toBe(false);
+  });
+});
+
+it('an answer for a new name counts once as evidence of one-time names', () => {
+  const detector = seeded();
+  for (let i = 0; i < 10; i++) {
+    const asked = question(`new${i}.${ZONE}`);
+    for (const network of [1, 1, 2, 3]) detector.learn(asked, { kind: NOERROR, network }, NOW);
+  }
+  expect(detector.zones.get(ZONE)?.learned()).toMatchObject({ positiveAnswers: 40, onceOnlyAnswers: 10 });
 });
