@@ -153,4 +153,32 @@ describe('handleBody', () => {
     expect((await ask(known, [call('send', 1), call('send', 2)])).json).toHaveLength(2);
     expect(asked).toBe(2);
   });
+
+  it('admits an unsupported call like any other: a burst of three admits three calls, and the next is rejected', async () => {
+    const bucket = { tokens: 3 };
+    const known: CallHandler = {
+      ...handler(),
+      supports: () => false,
+      admit(calls) {
+        if (bucket.tokens < calls) throw new RateLimitedError('too many calls', 1);
+        bucket.tokens -= calls;
+      },
+    };
+    const statuses: number[] = [];
+    for (let id = 0; id < 4; id++) statuses.push((await ask(known, call('none', id))).status);
+    expect(statuses).toEqual([403, 403, 403, 429]);
+    bucket.tokens = 3;
+    const batch = (calls: number) => Array.from({ length: calls }, (_, id) => call('none', id));
+    expect((await ask(known, batch(4))).json.error.code).toBe(-32005);
+    expect((await ask(known, batch(3))).status).toBe(403);
+    expect(bucket.tokens).toBe(0);
+  });
+
+  it('reports each unsupported call once', async () => {
+    let unsupported = 0;
+    const known: CallHandler = { ...handler(), supports: () => false, unsupported: () => unsupported++ };
+    await ask(known, call('none', 1));
+    await ask(known, [call('none', 1), call('none', 2)]);
+    expect(unsupported).toBe(3);
+  });
 });

@@ -1,0 +1,249 @@
+import type { IncomingMessage } from 'node:http';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { anyReaders } from '../../../../test/support/anyReaders.ts';
+import { NotYetAdmitted, RateLimitedError } from '../../jsonrpc/index.ts';
+import { hashOfSecret } from '../keys/authenticate.ts';
+import type { ApiKey } from '../keys/keyStore.ts';
+import { SharedKeys } from '../keys/sharedKeys.ts';
+import { GatewayMetrics } from '../metrics.ts';
+import { AdmissionControl, type AdmissionOptions, type Permit, type Refusal } from './admissionControl.ts';
+import type { Rates } from './limits/rateLimits.ts';
+
+interface Setup extends Partial<AdmissionOptions> {
+  /** API keys by their secrets. */
+  readonly keys?: Readonly<Record<string, Partial<ApiKey>>>;
+  readonly rates?: Rates;
+  readonly keysAgeMs?: number;
+}
+
+function setUp({ keys = {}, rates, keysAgeMs = 0, ...options }: Setup = {}) {
+  const registry = new Registry();
+  const records = new Map(
+    Object.entries(keys).map(([secret, key]) => [
+      hashOfSecret(secret),
+      { id: secret, name: secret, createdOn: '2026-11-20T10:00:00Z', ...key },
+    ]),
+  );
+  let stored: ReadonlyMap<string, ApiKey> = records;
+  const expire = (secret: string): void => {
+    stored = new Map(
+      [...stored].map(([hash, key]) => [hash, key.id === secret ? { ...key, expiresOn: '2026-01-01' } : key]),
+    );
+  };
+  const store = new SharedKeys({
+    ageMs: keysAgeMs,
+    hadAny: records.size > 0,
+    all: () => stored,
+    refresh: async () => undefined,
+    change: async () => undefined,
+  });
+  const readers = anyReaders();
+  const control = new AdmissionControl(
+    { maxInFlight: 2, ratePerAddress: 0, trustedProxies: [], ...options },
+    { readers, keys: store, metrics: new GatewayMetrics(registry), rates },
+  );
+  const countOf = async (metric: string, labels: Readonly<Record<string, string>>): Promise<number> => {
+    const values = (await registry.getSingleMetric(metric)?.get())?.values ?? [];
+    const named = Object.entries(labels);
+    return values.find((one) => named.every(([name, value]) => one.labels[name] === value))?.value ?? 0;
+  };
+  const limited = (limit: string) => countOf('floodgate_gateway_limited_total', { limit });
+  const callsOf = (key: string, outcome: string) =>
+    countOf('floodgate_gateway_key_calls_total', { key, outcome });
+  return { control, readers, limited, callsOf, expire };
+}
+
+const request = (secret?: string, address = '192.0.2.1', forwarded?: string): IncomingMessage =>
+  ({
+    headers: {
+      ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+      ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }),
+    },
+    socket: { remoteAddress: address },
+  }) as unknown as IncomingMessage; // the members that are read
+
+function permitOf(entered: Permit | Refusal): Permit {
+  if ('refusal' in entered) throw entered.refusal;
+  return entered;
+}
+const answerOf = (entered: Permit | Refusal) =>
+  'refusal' in entered ? [entered.status, entered.refusal.code, ...entered.headers] : 'admitted';
+
+describe('a rejection has its status, code and headers', () => {
+  it('if no key or an unknown one is sent', async () => {
+    const { control, limited } = setUp({ keys: { good: {} } });
+    for (const secret of [undefined, 'bad'])
+      expect(answerOf(control.enter(request(secret), ''))).toEqual([
+        401,
+        -32000,
+        'www-authenticate',
+        'Bearer',
+      ]);
+    expect(answerOf(control.enter(request('good'), ''))).toBe('admitted');
+    expect(await limited('unauthorized')).toBe(2);
+  });
+
+  it('if keys cannot be checked', async () => {
+    const { control, limited } = setUp({ keys: { good: {} }, keysAgeMs: 3_600_000 });
+    expect(answerOf(control.enter(request('good'), ''))).toEqual([503, -32002, 'retry-after', '1']);
+    expect(await limited('keys_unknown')).toBe(1);
+  });
+
+  it('if the client has too many unread responses, whatever other clients have', async () => {
+    const { control, readers, limited } = setUp();
+    const client = { address: '192.0.2.1' };
+    const { perClient } = readers.budget.limits;
+    readers.budget.charge(client, perClient - 1);
+    expect(answerOf(control.enter(request(), ''))).toBe('admitted');
+    readers.budget.charge(client, 1);
+    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(undefined, '192.0.2.2'), ''))).toBe('admitted');
+    expect(await limited('unsent_bytes')).toBe(1);
+  });
+
+  it('if too many requests are in flight', async () => {
+    const { control, limited } = setUp({ maxInFlight: 2 });
+    const permits = [control.enter(request(), ''), control.enter(request(), '')].map(permitOf);
+    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(await limited('in_flight')).toBe(1);
+    permits[0]?.release();
+    expect(answerOf(control.enter(request(), ''))).toBe('admitted');
+    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
+  });
+});
+
+it('a request takes its slot when it starts, not when it is admitted', () => {
+  const { control } = setUp({ maxInFlight: 1 });
+  const [first, second] = [control.admit(request(), ''), control.admit(request(), '')].map(permitOf);
+  expect(second?.start()).toBeUndefined();
+  expect(first?.start()).toMatchObject({ status: 429 });
+});
+
+it('the API key is read from the query string as `key`, or as `apikey` in any case', () => {
+  const { control } = setUp({ keys: { good: {} } });
+  const keyOf = (query: string) => {
+    const entered = control.admit(request(), query);
+    return 'refusal' in entered ? undefined : entered.keyId;
+  };
+  for (const query of ['key=good', 'apikey=good', 'ApiKey=good', 'a=b&APIKEY=good'])
+    expect(keyOf(query)).toBe('good');
+  for (const query of ['', 'Key=good', 'key=bad&key=good', 'thekey=good'])
+    expect(keyOf(query)).toBeUndefined();
+});
+
+describe('the client of a request', () => {
+  it('is its key, or without one its address; for IPv6 the /64 network', () => {
+    const open = setUp().control;
+    const withKeys = setUp({ keys: { good: { id: 'aaaa0001' } } }).control;
+    const permits = [
+      open.admit(request(), ''),
+      open.admit(request(undefined, '2001:db8:1:2:3::4'), ''),
+      withKeys.admit(request('good'), ''),
+    ].map(permitOf);
+    expect(permits.map(({ client, address, keyId }) => [client(), address(), keyId])).toEqual([
+      ['192.0.2.1', '192.0.2.1', undefined],
+      ['2001:db8:1:2::/64', '2001:db8:1:2::/64', undefined],
+      ['key aaaa0001', '192.0.2.1', 'aaaa0001'],
+    ]);
+  });
+
+  it('is the one that a trusted proxy reports', () => {
+    const { control } = setUp({ trustedProxies: ['192.0.2.1'] });
+    expect(permitOf(control.admit(request(undefined, '192.0.2.1', '198.51.100.7'), '')).address()).toBe(
+      '198.51.100.7',
+    );
+    expect(permitOf(control.admit(request(undefined, '192.0.2.2', '198.51.100.7'), '')).address()).toBe(
+      '192.0.2.2',
+    );
+  });
+});
+
+describe('a rate limit', () => {
+  const overOf = (permit: Permit, calls: number) => {
+    try {
+      permit.admit(calls);
+      return 'admitted';
+    } catch (error) {
+      if (!(error instanceof RateLimitedError)) throw error;
+      return [error.message, error.data];
+    }
+  };
+
+  it('of an address applies to all its requests, and to no other address', async () => {
+    const { control, limited } = setUp({ ratePerAddress: 10 });
+    const permit = (address?: string) => permitOf(control.admit(request(undefined, address), ''));
+    expect(overOf(permit(), 10)).toBe('admitted');
+    expect(overOf(permit(), 10)).toEqual([
+      'too many calls from this address: at most 10 per second',
+      { limit: 10 },
+    ]);
+    expect(overOf(permit('192.0.2.2'), 10)).toBe('admitted');
+    expect([await limited('address_rate'), await limited('key_rate')]).toEqual([1, 0]);
+  });
+
+  it('of a key applies to that key from any address; calls are counted for the key', async () => {
+    const keys = { good: { id: 'aaaa0001', ratePerSecond: 5 }, other: { id: 'aaaa0002', ratePerSecond: 5 } };
+    const { control, limited, callsOf } = setUp({ keys });
+    const permit = (secret: string, address?: string) =>
+      permitOf(control.admit(request(secret, address), ''));
+    expect(overOf(permit('good'), 5)).toBe('admitted');
+    expect(overOf(permit('good', '192.0.2.2'), 5)).toEqual([
+      'too many calls from this API key: at most 5 per second',
+      { limit: 5 },
+    ]);
+    expect(overOf(permit('other'), 5)).toBe('admitted');
+    expect(await limited('key_rate')).toBe(1);
+    expect([await callsOf('aaaa0001', 'admitted'), await callsOf('aaaa0001', 'limited')]).toEqual([5, 5]);
+  });
+
+  it('of an address counts its rejected calls for the key', async () => {
+    const { control, callsOf } = setUp({ ratePerAddress: 4, keys: { good: { id: 'aaaa0001' } } });
+    const permit = permitOf(control.admit(request('good'), ''));
+    permit.admit(4);
+    expect(() => permit.admit(3)).toThrow(RateLimitedError);
+    expect([await callsOf('aaaa0001', 'admitted'), await callsOf('aaaa0001', 'limited')]).toEqual([4, 3]);
+  });
+
+  it('is no limit if it is 0 or missing', () => {
+    const { control } = setUp({ keys: { good: {} } });
+    const permit = permitOf(control.admit(request('good'), ''));
+    for (let i = 0; i < 100; i++) permit.admit(1000);
+  });
+
+  it('of a key that is pending returns the calls to the limit of the address', () => {
+    const taken: Record<string, number> = {};
+    const rates: Rates = {
+      take(caller, _, calls) {
+        if (caller.startsWith('key_rate')) throw new NotYetAdmitted(Promise.resolve());
+        taken[caller] = (taken[caller] ?? 0) + calls;
+        return 0;
+      },
+      refund: (caller, calls) => (taken[caller] = (taken[caller] ?? 0) - calls),
+    };
+    const keys = { good: { ratePerSecond: 5 } };
+    for (const ratePerAddress of [10, 0]) {
+      const { control } = setUp({ ratePerAddress, rates, keys });
+      expect(() => permitOf(control.admit(request('good'), '')).admit(3)).toThrow();
+    }
+    expect(taken).toEqual({ 'address_rate 192.0.2.1': 0 });
+  });
+});
+
+it('a key with a list of methods may call only these; other calls are counted', async () => {
+  const { control, callsOf } = setUp({ keys: { good: { id: 'aaaa0001', methods: ['eth_call'] }, any: {} } });
+  const permit = permitOf(control.admit(request('good'), ''));
+  expect([permit.isMethodAllowed('eth_call'), permit.isMethodAllowed('trace_filter')]).toEqual([true, false]);
+  expect(await callsOf('aaaa0001', 'forbidden')).toBe(1);
+  expect(permitOf(control.admit(request('any'), '')).isMethodAllowed('trace_filter')).toBe(true);
+});
+
+it('the access of a credential can be checked again, for example after its key has expired', () => {
+  const { control, expire } = setUp({ keys: { good: {} } });
+  const credential = control.credentialOf(request(), 'key=good');
+  expect(control.credentialOf(request('good'), '')).toBe(credential);
+  expect(control.accessBy(credential)).toMatchObject({ isGranted: true, key: { id: 'good' } });
+  expect(control.accessBy(control.credentialOf(request(), ''))).toMatchObject({ isGranted: false });
+  expire('good');
+  expect(control.accessBy(credential)).toMatchObject({ isGranted: false });
+});
