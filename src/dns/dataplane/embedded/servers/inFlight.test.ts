@@ -93,4 +93,57 @@ describe('queries in flight', () => {
     const ticket = inFlight.add(chaos, { address: '192.0.2.1', port: 1 }, 0, 0, 7);
     expect([inFlight.userZone(ticket), inFlight.takeTimed(ticket)]).toEqual([7, 0]);
   });
+
+  it('that are sent to two servers know each other until they are settled, and keep no query', () => {
+    const [first, second] = [new InFlight(), new InFlight()];
+    const ticket = first.add(ask('a.test'), { address: '192.0.2.1', port: 1 }, 0, 0);
+    first.keep(ticket, Buffer.from('query'));
+    expect([first.counterpart(ticket), first.kept(ticket)]).toEqual([undefined, Buffer.from('query')]);
+    const copy = second.addAgain(first, ticket, 10);
+    first.pair(ticket, { inFlight: second, ticket: copy });
+    expect(first.counterpart(ticket)).toEqual({ inFlight: second, ticket: copy });
+    expect([first.counterpart(ticket + 1), second.counterpart(copy)]).toEqual([undefined, undefined]);
+    expect(first.kept(ticket)).toBeUndefined();
+    first.settle(ticket);
+    expect(first.counterpart(ticket)).toBeUndefined();
+  });
+
+  it('are copied completely for a second server', () => {
+    const [first, second] = [new InFlight(), new InFlight()];
+    const asked = Object.assign(ask('a.test', 28), { id: 77, edns: 3 });
+    const ticket = first.add(asked, { address: '192.0.2.1', port: 1234 }, 2, 100, 9);
+    const copy = second.addAgain(first, ticket, 150);
+    const read = [
+      second.clientAddress(copy),
+      second.clientPort(copy),
+      second.clientId(copy),
+      second.frontend(copy),
+    ];
+    expect(read).toEqual(['192.0.2.1', 1234, 77, 2]);
+    expect([second.edns(copy), second.userZone(copy), second.sentMs(copy)]).toEqual([3, 9, 150]);
+    expect([second.matches(copy, asked), second.hasQuestion(copy)]).toEqual([true, true]);
+  });
+
+  it('are reported as late once, and only while they are pending', () => {
+    const inFlight = new InFlight();
+    const [one = 0, two = 0, three = 0] = [1, 2, 3].map(() =>
+      inFlight.add(ask('a.test'), { address: '', port: 1 }, 0, 0),
+    );
+    inFlight.settle(two);
+    const late: number[] = [];
+    inFlight.markLate(three, (ticket) => late.push(ticket));
+    inFlight.markLate(three, (ticket) => late.push(ticket));
+    expect([late, inFlight.isLate(one), inFlight.isLate(three)]).toEqual([[one], true, false]);
+  });
+
+  it('are visited once if they are older than a ticket', () => {
+    const inFlight = new InFlight();
+    const [one = 0, two = 0, three = 0] = [1, 2, 3].map(() =>
+      inFlight.add(ask('a.test'), { address: '', port: 1 }, 0, 0),
+    );
+    const visited: number[] = [];
+    inFlight.visitOlder(two, (ticket) => visited.push(ticket));
+    inFlight.visitOlder(three, (ticket) => visited.push(ticket));
+    expect(visited).toEqual([one, two]);
+  });
 });
