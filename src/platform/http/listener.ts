@@ -98,6 +98,8 @@ export function createListener(
  */
 const secured = (tls: TlsFiles) => ({
   ...readTlsFiles(tls),
+  // node:http sets this for plain TCP only. See `serveInOrder`.
+  allowHalfOpen: true,
   ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),
 });
 

@@ -46,7 +46,7 @@ beforeEach(() => registry.resetMetrics());
 async function answerTo(
   bytes: string,
   answered: (socket: Socket, text: string) => unknown = () => undefined,
-  later = '',
+  { later = '', isEnded = false } = {},
 ) {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -57,6 +57,7 @@ async function answerTo(
   });
   const closed = once(socket, 'close');
   socket.write(bytes);
+  if (isEnded) socket.end();
   if (later !== '') setImmediate(() => socket.write(later));
   await closed;
   return text;
@@ -121,7 +122,8 @@ it(`each request before unparsable bytes gets its own response (seed ${SEED})`, 
     const bytes = asked.map(([, request]) => request).join('') + random.pick(UNREADABLE);
     const at = random.chance(0.5) ? random.below(bytes.length) : bytes.length;
     const isEnded = random.chance(0.3);
-    const text = await answerTo(bytes.slice(0, at), (socket) => isEnded && socket.end(), bytes.slice(at));
+    const end = (socket: Socket) => isEnded && socket.end();
+    const text = await answerTo(bytes.slice(0, at), end, { later: bytes.slice(at) });
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
     const sent = `run ${run}: ${JSON.stringify([bytes.slice(0, at), bytes.slice(at)])}`;
     expect(statuses, sent).toEqual(asked.map(([status]) => status));
@@ -138,4 +140,14 @@ it('a response that is finished after the error response is not counted', async 
   const text = await answerTo(`${head}x\r\n`, () => answerLate());
   expect(text).toMatch(/^HTTP\/1.1 400 /);
   expect(await counted()).toEqual({ 400: 1 });
+});
+
+it.each([
+  ['head', 'POST / HTTP/1.1\r\nho'],
+  ['body', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{'],
+])('the connection of a client that ended its side within the %s is closed at once', async (_name, bytes) => {
+  const text = await answerTo(bytes, () => undefined, { isEnded: true });
+  expect(text).toMatch(/^HTTP\/1.1 400 /);
+  const second = await answerTo(WHOLE[0][1] + bytes, () => undefined, { isEnded: true });
+  expect(second.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
 });

@@ -241,6 +241,33 @@ describe('requests', () => {
     expect(answers()).toEqual(Array.from({ length: 50 }, () => '404 a'));
   });
 
+  it('of a client that ended its side before the response are answered', async () => {
+    let isEnded = false;
+    const open = await serve((request, response) => {
+      request.socket.once('end', () => {
+        isEnded = true;
+        response.end('late');
+      });
+    });
+    const { socket, answers, closed } = await open();
+    socket.end(post('/', 'a'));
+    await closed;
+    expect(isEnded).toBe(true);
+    expect(answers()).toEqual(['200 late']);
+  });
+
+  it.each([
+    ['without Host', ''],
+    ['with two Host headers', 'host: x\r\nHOST: x\r\n'],
+    ['with two Host headers, one of them empty', 'Host:\r\nhost: x\r\n'],
+  ])('%s are rejected with 400', async (_name, headers) => {
+    const open = await serve(echo);
+    const { socket, answers, closed } = await open();
+    socket.write(`GET /200 HTTP/1.1\r\n${headers}\r\n`);
+    await closed;
+    expect(answers()).toEqual([expect.stringMatching(/^400 /)]);
+  });
+
   it('of a client that reads nothing are dropped when its connection closes', async () => {
     let handled = 0;
     const open = await serve((_request, response) => {

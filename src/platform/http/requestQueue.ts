@@ -39,26 +39,20 @@ export class RequestQueue<Response extends QueuedResponse>
   readonly #turns: TimeSliceScheduler;
   readonly #handle: (response: Response) => void;
   readonly #rejections = new RejectionCounter();
-  /** Calls the listeners that node:http added for the socket's `end` event. */
-  readonly #end: () => void;
   #active: Response | undefined;
   /** The most recent request, whose body may be incomplete. */
   #latest: Response | undefined;
   readonly #waiting: Response[] = [];
   /** Value of `socket.bytesRead` when the last request was parsed. */
   #bytesRead = 0;
-  #isPipelined = false;
-  #isEnded = false;
   /** Answers bytes that are not HTTP and closes the connection. Undefined until such bytes arrive. */
   #close: (() => void) | undefined;
 
-  /** Must be created after node:http added its listeners to a new connection. */
   constructor(socket: Socket, { turns, handle }: RequestQueueDependencies<Response>) {
     this.#socket = socket;
     this.#turns = turns;
     this.#handle = handle;
-    this.#end = takeListeners(socket, 'end');
-    socket.on('end', this.#ended).on('resume', this.#resumed);
+    socket.on('resume', this.#resumed);
   }
 
   enqueue(response: Response): void {
@@ -69,7 +63,6 @@ export class RequestQueue<Response extends QueuedResponse>
     this.#bytesRead = bytesRead;
     this.#latest = response;
     if (!isOfLastRead && this.#isAnswered) return this.#activate(response);
-    this.#isPipelined = true;
     if (this.#waiting.push(response) >= MAX_WAITING) this.#socket.pause();
     if (this.#active === undefined) this.#turns.add(this);
   }
@@ -78,14 +71,13 @@ export class RequestQueue<Response extends QueuedResponse>
     if (response !== this.#active) return;
     this.#active = undefined;
     this.#rejections.count(response.statusCode);
-    if (this.#waiting.length > 0 || this.#isEnded) this.#turns.add(this);
+    if (this.#waiting.length > 0) this.#turns.add(this);
     this.#closeIfAnswered();
   }
 
   onMalformed(close: () => void): void {
     if (this.#close !== undefined) return;
     this.#close = close;
-    this.#isPipelined = true;
     // Nothing after the error is parsed, so an incomplete body of the last request will never be complete.
     if (this.#latest?.req.complete === false) {
       if (this.#active === this.#latest) this.#active = undefined;
@@ -102,7 +94,7 @@ export class RequestQueue<Response extends QueuedResponse>
 
   upgraded(): boolean {
     const isAnswered = this.#isAnswered;
-    this.#socket.off('end', this.#ended).off('resume', this.#resumed);
+    this.#socket.off('resume', this.#resumed);
     this.closed();
     return isAnswered;
   }
@@ -113,10 +105,9 @@ export class RequestQueue<Response extends QueuedResponse>
     if (this.#socket.destroyed || this.#socket.writableEnded) return this.closed();
     if (this.#active !== undefined) return;
     const next = this.#waiting.shift();
-    if (next !== undefined) {
-      if (this.#waiting.length === MAX_WAITING - 1) this.#socket.resume();
-      this.#activate(next);
-    } else if (this.#isEnded) this.#end();
+    if (next === undefined) return;
+    if (this.#waiting.length === MAX_WAITING - 1) this.#socket.resume();
+    this.#activate(next);
   }
 
   #activate(response: Response): void {
@@ -139,24 +130,5 @@ export class RequestQueue<Response extends QueuedResponse>
     this.#socket.pause();
     // The `pause` event makes node:http stop reading. A socket that is already paused does not emit the event again.
     this.#socket.emit('pause');
-  };
-
-  /**
-   * Passes the socket's `end` event to node:http after pipelined requests are answered, because node:http sends
-   * nothing after this event.
-   */
-  readonly #ended = (): void => {
-    if (!this.#isPipelined) return this.#end();
-    this.#isEnded = true;
-    this.#turns.add(this);
-  };
-}
-
-/** Removes the listeners for an event, and returns a function that calls them. */
-function takeListeners(socket: Socket, event: string): () => void {
-  const listeners = socket.listeners(event) as (() => void)[]; // node's types say only Function
-  socket.removeAllListeners(event);
-  return () => {
-    for (const listener of listeners) listener.call(socket);
   };
 }

@@ -18,7 +18,7 @@ export interface Interceptor {
 }
 
 export interface RequestRejection {
-  readonly status: 403 | 421 | 429;
+  readonly status: 400 | 403 | 421 | 429;
   readonly message: string;
 }
 
@@ -50,13 +50,17 @@ export function serveInOrder(
       reject: () => refuse(response, TOO_MUCH_UNFINISHED, errorBody),
     });
   };
+  const rejectionOf = (request: IncomingMessage): RequestRejection | undefined =>
+    hasSeveralHosts(request) ? SEVERAL_HOSTS : refusal?.(request);
   const dispatch = (response: TrackedResponse): void => {
     const { req: request } = response;
-    const refused = refusal?.(request);
+    const refused = rejectionOf(request);
     if (refused !== undefined) refuse(response, refused, errorBody);
     else if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
     else for (const other of others) other.call(server, request, response);
   };
+  // A client that ends its side after a whole request still receives the response. @types/node lacks this property.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on(connectionEvent(server), (socket: Socket) => {
     connectionOf(socket)?.orderWith(new RequestQueue(socket, { turns, handle }));
   });
@@ -69,12 +73,28 @@ export function serveInOrder(
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const upgrade = upgradeOf(request, socket, head);
     if (upgrade === undefined) return;
-    const isRefused = refusal?.(request) !== undefined || !interceptor.handles(request.url);
+    const isRefused = rejectionOf(request) !== undefined || !interceptor.handles(request.url);
     handled?.(upgrade.response);
     // WebSocket requests have no body.
     if (isRefused) return dispatch(upgrade.response);
     interceptor.upgrade?.(upgrade);
   });
+}
+
+const SEVERAL_HOSTS: RequestRejection = {
+  status: 400,
+  message: 'the request has more than one Host header; allowed: one (RFC 9112, section 3.2)',
+};
+const HOST = 'host';
+
+/** Whether a request has more than one Host header, of which `request.headers` has only the first. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++;
+  }
+  return hosts > 1;
 }
 
 const TOO_MUCH_UNFINISHED: RequestRejection = {
