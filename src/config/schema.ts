@@ -34,6 +34,15 @@ const Log = group({
 });
 
 const Http = group({
+  maxConnections: Type.Optional(
+    Type.Integer({
+      minimum: 16,
+      maximum: 1_000_000,
+      unit: 'connections',
+      description:
+        'Maximum HTTP connections of all listeners, TLS handshakes included. One client address (for IPv6, one /64) may use half of the free ones, and always 4. The limit of open files may lower it. Default: 16384.',
+    }),
+  ),
   maxUnsentBytes: Type.Integer({
     minimum: 1024 * 1024,
     maximum: 64 * 1024 * 1024 * 1024,

@@ -92,7 +92,7 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
     const own = lockDataDir(config.dataDir);
     teardown.add(() => own.release());
   }
-  checkOpenFiles(logger);
+  checkOpenFiles();
   const registry = new Registry();
   teardown.add(() => registry.clear());
   collectDefaultMetrics({ register: registry });

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { Tuning } from '../../src/server/index.ts';
 import { cleanEnvironment } from './cleanEnvironment.ts';
 import { HANG_MS } from './hang.ts';
+import { PROGRAM } from './program.ts';
 import { runHosted } from './runHosted.ts';
 import { type Running, type RunningProgram, runProgram } from './runProgram.ts';
 
@@ -56,10 +57,21 @@ export async function startFloodgate(options: HostedOptions = {}): Promise<Flood
   return floodgate;
 }
 
+export interface ProcessOptions extends FloodgateOptions {
+  /** Limit of open files of the process. Default: the limit of the test. */
+  readonly maxOpenFiles?: number;
+}
+
 /** Starts a server like `startFloodgate`, but in a separate process. */
-export async function startFloodgateProcess(options: FloodgateOptions = {}): Promise<FloodgateProcess> {
+export async function startFloodgateProcess(options: ProcessOptions = {}): Promise<FloodgateProcess> {
   const { args, env, ...place } = placeOf(options);
-  const running = await runProgram(['start', ...args], { env });
+  const { maxOpenFiles } = options;
+  const running = await runProgram(['start', ...args], {
+    env,
+    ...(maxOpenFiles !== undefined && {
+      command: ['sh', '-c', `ulimit -n ${maxOpenFiles} && exec "$0" "$@"`, process.execPath, PROGRAM],
+    }),
+  });
   const floodgate = {
     ...floodgateOf(running, place),
     process: running.process,

@@ -10,7 +10,7 @@ export {
   type WantedNodeLease,
 } from './client/leasedNodeBudget.ts';
 export { type Budget, NodeBudget, type NodeLimits } from './client/nodeBudget.ts';
-export { NodeClient } from './client/nodeClient.ts';
+export { CONNECTIONS_PER_NODE, NodeClient } from './client/nodeClient.ts';
 export { NodeError, OtherForkError } from './client/nodeError.ts';
 export { NODE_REQUEST_ID, type UpstreamResponse } from './client/readResponse.ts';
 export { OversizedResponseError, SlowRequestError } from './client/requestFault.ts';

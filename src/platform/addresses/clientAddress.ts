@@ -14,12 +14,10 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * left. Throws an error that names an invalid entry of `trustedProxies`.
  */
 export function clientAddressReader(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = new BlockList();
-  for (const entry of trustedProxies) addTo(trusted, entry);
-  const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address));
+  const isTrusted = proxyMatcher(trustedProxies);
   return ({ socket, headers }) => {
     let client = plain(socket.remoteAddress ?? '');
-    if (trustedProxies.length === 0 || isIP(client) === 0 || !isTrusted(client)) return client;
+    if (!isTrusted(client)) return client;
     const header = [headers['x-forwarded-for'] ?? []].flat().join(',').slice(-MAX_HEADER_CHARACTERS);
     for (const hop of header.split(',').slice(-MAX_HOPS).reverse()) {
       const address = plain(hop.trim());
@@ -28,6 +26,17 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
       if (!isTrusted(address)) return client;
     }
     return client;
+  };
+}
+
+/** Returns a function that tells trusted proxies by their address. Throws an error that names an invalid entry. */
+export function proxyMatcher(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) addTo(trusted, entry);
+  return (text) => {
+    if (trustedProxies.length === 0) return false;
+    const address = plain(text);
+    return isIP(address) !== 0 && trusted.check(address, familyOf(address));
   };
 }
 

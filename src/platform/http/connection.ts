@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
 import { type CounterSeries, counterSeries, gaugesOf } from '../metrics/index.ts';
 import { connectionEvent } from './connectionEvent.ts';
+import type { ConnectionUse, HeldConnection } from './connections/connectionTable.ts';
 import type { QueuedResponse, RequestSequencer } from './requestQueue.ts';
 
 export interface OpenResponse extends QueuedResponse {
@@ -12,7 +13,9 @@ export interface OpenResponse extends QueuedResponse {
 /** A client connection. Keeps the order of its requests, and counts its responses by status. */
 export class Connection {
   readonly #countAnswer: (status: number) => void;
+  readonly #unanswered = new Set<OpenResponse>();
   #order: RequestSequencer<OpenResponse> | undefined;
+  #held: HeldConnection | undefined;
   /** Whether an unparsable request was answered. It is the last one of the connection, so no response follows. */
   #isUnreadable = false;
 
@@ -20,17 +23,31 @@ export class Connection {
     this.#countAnswer = countAnswer;
   }
 
+  /** Sets the object that counts this connection. */
+  hold(held: HeldConnection): void {
+    this.#held = held;
+  }
+
+  /** Reports the use of an upgraded connection, which has no requests of its own. */
+  use(use: ConnectionUse): void {
+    if (this.#held !== undefined) this.#held.use = use;
+  }
+
   orderWith(order: RequestSequencer<OpenResponse>): void {
     this.#order = order;
   }
 
   arrived(response: OpenResponse): void {
+    this.#unanswered.add(response);
+    this.use('busy');
     this.#order?.enqueue(response);
   }
 
   /** Called when the response was sent completely or its client has disconnected. */
   answered(response: OpenResponse): void {
     if (response.headersSent && !this.#isUnreadable) this.#countAnswer(response.statusCode);
+    this.#unanswered.delete(response);
+    if (this.#unanswered.size === 0) this.use('idle');
     this.#order?.onFinished(response);
   }
 
@@ -47,6 +64,7 @@ export class Connection {
 
   /** Called when the connection was upgraded, as for WebSockets. Returns whether all requests were answered. */
   upgraded(): boolean {
+    this.use('busy');
     return this.#order?.upgraded() ?? true;
   }
 

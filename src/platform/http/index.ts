@@ -1,5 +1,6 @@
 /** HTTP for clients and operators: listener, limits, WebSockets, health, metrics, and accounting of unsent bytes. */
 
+export { ConnectionLimits, type ConnectionLimitsOptions } from './connections/connectionLimits.ts';
 export { createListener } from './listener.ts';
 export {
   type ListenerContent,

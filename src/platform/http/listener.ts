@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
+import type { ConnectionLimit } from './connections/connectionLimits.ts';
 import { HTTP_CLASSES } from './httpClasses.ts';
 import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
@@ -13,6 +14,8 @@ import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 
 /** Default time in which a client must send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Time in which a client must complete the TLS handshake. Node's default is 120 s. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Interval of node's timeout checks. Node's default of 30 s would allow twice the timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /**
@@ -32,6 +35,7 @@ const MAX_PARAMETER_LENGTH = 200;
 
 export interface ListenerOptions {
   readonly requestTimeoutMs?: number;
+  readonly handshakeTimeoutMs?: number;
   readonly tls?: TlsFiles | undefined;
   readonly paths?: readonly string[];
 }
@@ -40,6 +44,8 @@ export interface ListenerDependencies {
   readonly logger: FastifyBaseLogger;
   readonly sendBadUrl?: ((reply: FastifyReply) => FastifyReply) | undefined;
   readonly readers: Readers;
+  /** Limits the connections. Default: no limit. */
+  readonly connections?: ConnectionLimit | undefined;
 }
 
 /**
@@ -48,8 +54,13 @@ export interface ListenerDependencies {
  * `requestTimeoutMs` get 408. `readers` closes connections whose clients read too slowly. Throws TlsFilesError.
  */
 export function createListener(
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls, paths = [] }: ListenerOptions,
-  { logger, sendBadUrl, readers }: ListenerDependencies,
+  {
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS,
+    tls,
+    paths = [],
+  }: ListenerOptions,
+  { logger, sendBadUrl, readers, connections }: ListenerDependencies,
 ): FastifyInstance {
   const http = {
     highWaterMark: READ_AHEAD_BYTES,
@@ -61,7 +72,9 @@ export function createListener(
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: requestTimeoutMs,
-    ...(tls === undefined ? { http } : { https: { ...http, ...secured(tls) } }),
+    ...(tls === undefined
+      ? { http }
+      : { https: { ...http, ...secured(tls), handshakeTimeout: handshakeTimeoutMs } }),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -77,6 +90,7 @@ export function createListener(
   // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies headersTimeout to the whole request.
   listener.server.headersTimeout = requestTimeoutMs;
   readers.watch(listener.server);
+  connections?.watch(listener.server);
   // Callback style: awaiting a promise here costs a quarter of the time of a small response.
   listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -98,8 +112,6 @@ export function createListener(
  */
 const secured = (tls: TlsFiles) => ({
   ...readTlsFiles(tls),
-  // node:http sets this for plain TCP only. See `serveInOrder`.
-  allowHalfOpen: true,
   ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),
 });
 

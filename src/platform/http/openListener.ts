@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { ClientCertificates } from './clientCertificates.ts';
+import type { ConnectionLimit } from './connections/connectionLimits.ts';
 import { hostCheck } from './hostCheck.ts';
 import { IdleConnections } from './idleConnections.ts';
 import { createListener } from './listener.ts';
@@ -36,6 +37,8 @@ export interface OpenListenerDependencies {
   readonly logger: FastifyBaseLogger;
   readonly readers: Readers;
   readonly unfinished: UnfinishedMessages;
+  /** Limits the connections. Default: no limit. */
+  readonly connections?: ConnectionLimit | undefined;
   /** Called for each request before it is answered. */
   readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
@@ -57,11 +60,11 @@ const IDLE_SWEEP_MS = 50;
 export async function openListener(
   { at, tls, allowedHosts }: OpenListenerOptions,
   shown: ListenerContent,
-  { logger, readers, unfinished, handled }: OpenListenerDependencies,
+  { logger, readers, unfinished, connections, handled }: OpenListenerDependencies,
 ): Promise<OpenListener> {
   const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
   const { paths, sendBadUrl } = shown;
-  const listener = createListener({ tls, paths }, { logger, readers, sendBadUrl });
+  const listener = createListener({ tls, paths }, { logger, readers, connections, sendBadUrl });
   const { server } = listener;
   answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);

@@ -62,6 +62,8 @@ export function serveInOrder(
   // A client that ends its side after a whole request still receives the response. @types/node lacks this property.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on(connectionEvent(server), (socket: Socket) => {
+    // With TLS, node's default is false. During the handshake it must be false, so that a closed connection is noticed.
+    socket.allowHalfOpen = true;
     connectionOf(socket)?.orderWith(new RequestQueue(socket, { turns, handle }));
   });
   server.removeAllListeners('request');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { GuardOptions } from '../../dns/controller/index.ts';
 import type { DnsdistOptions } from '../../dns/dataplane/dnsdist/index.ts';
-import type { EmbeddedOptions } from '../../dns/dataplane/embedded/index.ts';
+import { type EmbeddedOptions, maxDescriptors } from '../../dns/dataplane/embedded/index.ts';
 import type { DnsServer } from '../../dns/dataplane/index.ts';
 import { nameToWire } from '../../dns/protocol/index.ts';
 import { BadNetworkError, type Network, parseNetwork } from '../../platform/addresses/index.ts';
@@ -39,6 +39,10 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
 }
+
+/** Returns the number of descriptors that the guard may open. A guard with dnsdist needs only a few. */
+export const dnsDescriptorsOf = (config: Config): number =>
+  config.dns.dnsdistConsoles.length > 0 ? 0 : maxDescriptors(embeddedOptionsOf(config));
 
 function serversOf({ servers, proxyProtocolServers }: Config['dns']): DnsServer[] {
   const stranger = proxyProtocolServers.find((text) => !servers.includes(text.replace(UDP_ALONE, '')));

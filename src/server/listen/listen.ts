@@ -7,10 +7,12 @@ import type { ServerContext } from '../base.ts';
 import type { SignInCode } from '../console/signInCode.ts';
 import type { Stores } from '../data/openStores.ts';
 import type { Dns } from '../dns/dns.ts';
+import { dnsDescriptorsOf } from '../dns/dnsOptions.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import { HealthHistory } from '../health/healthHistory.ts';
 import { openAccessLog } from './accessLog.ts';
-import { memoryLimitsOf, openGateway } from './openGateway.ts';
+import { opsListenAddress } from './listenAddresses.ts';
+import { httpLimitsOf, openGateway } from './openGateway.ts';
 import { type Listeners, openListeners } from './openListeners.ts';
 import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
 
@@ -51,7 +53,12 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
     ? undefined
     : await openAccessLog(config, { logger, registry, clientAddress });
   teardown.add(() => accessLog?.close());
-  const bounds = memoryLimitsOf(config, base.workerCount, {
+  const first = {
+    dnsDescriptors: dns === undefined ? 0 : dnsDescriptorsOf(config),
+    hasTwoListeners: workers === undefined && opened.has('gateway') && opsListenAddress(config) !== undefined,
+  };
+  const limits = { workers: base.workerCount, first };
+  const bounds = httpLimitsOf(config, limits, {
     // Workers count the requests that they relay to this process, so this process does not export its own count.
     metrics: base.isRelayed ? new Registry() : registry,
     ...{ clientAddress, log: logger },

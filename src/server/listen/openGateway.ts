@@ -3,10 +3,11 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
 import { Gateway, type GatewayDependencies, type GatewayOptions } from '../../ethereum/gateway/index.ts';
 import type { ClientAddress } from '../../platform/addresses/index.ts';
-import { Readers, UnfinishedMessages } from '../../platform/http/index.ts';
+import { type ConnectionLimits, Readers, UnfinishedMessages } from '../../platform/http/index.ts';
 import { decimalChainId } from '../ethereum/decimalChainId.ts';
 import type { EthereumNetwork } from '../ethereum/ethereumNetwork.ts';
 import type { Tuning } from '../tuning.ts';
+import { type ConnectionLimitsOf, connectionLimitsOf } from './connectionLimits.ts';
 
 /** Limits per key are ten times the limits per address, because an application uses its key from several addresses. */
 const ADDRESSES_PER_KEY = 10;
@@ -15,27 +16,32 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 /** Idle timeout of WebSockets, equal to nginx's default for idle connections. Floodgate sends a ping every 20 s. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-export interface MemoryLimits {
+export interface HttpLimits {
   readonly readers: Readers;
   readonly unfinished: UnfinishedMessages;
+  readonly connections: ConnectionLimits;
 }
 
-export interface MemoryLimitsDependencies {
+export interface HttpLimitsDependencies {
   readonly clientAddress: ClientAddress;
   readonly metrics: Registry;
   readonly log: Logger;
 }
 
-/** Returns the memory limits of all HTTP connections of a process. `workers` is 1 if there are no workers. */
-export function memoryLimitsOf(
-  { http }: Config,
-  workers: number,
-  dependencies: MemoryLimitsDependencies,
-): MemoryLimits {
-  const { maxUnsentBytes: maxBytes, sendTimeoutMs } = http;
+/** Returns the limits of all HTTP connections of a process. */
+export function httpLimitsOf(
+  config: Config,
+  processes: ConnectionLimitsOf,
+  dependencies: HttpLimitsDependencies,
+): HttpLimits {
+  const { maxUnsentBytes: maxBytes, sendTimeoutMs } = config.http;
   return {
     readers: new Readers({ maxBytes, sendTimeoutMs, ...dependencies }),
-    unfinished: new UnfinishedMessages({ processes: workers === 1 ? 1 : 1 + workers, ...dependencies }),
+    unfinished: new UnfinishedMessages({
+      processes: processes.workers === 1 ? 1 : 1 + processes.workers,
+      ...dependencies,
+    }),
+    connections: connectionLimitsOf(config, processes, dependencies),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config/index.ts';
 import { type Gateway, unparsedError } from '../../ethereum/gateway/index.ts';
 import {
+  type ConnectionLimits,
   type ListenerContent,
   type OpenListener,
   type OpenListenerDependencies,
@@ -12,8 +13,9 @@ import { type ListenAddress, opsListenAddress, publicListenAddress } from './lis
 import { ListenError } from './listenError.ts';
 import { relayPathOf } from './operatorsRelay.ts';
 
-export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger'> & {
+export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger' | 'connections'> & {
   readonly logger: Logger;
+  readonly connections: ConnectionLimits;
 };
 
 export interface ListenerParts {
@@ -47,12 +49,12 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 export async function openListeners(
   config: Config,
   { gateway, operators, operatorsPaths, startWorkers }: ListenerParts,
-  { logger, readers, unfinished, handled }: OpenListenersDependencies,
+  dependencies: OpenListenersDependencies,
 ): Promise<Listeners> {
   const publicPlace = publicListenAddress(config);
   const opsPlace = opsListenAddress(config);
   const open = (place: ListenAddress, shown: ListenerContent): Promise<OpenListener> =>
-    openListenerAt(config, place, { shown, isOps: place === opsPlace, logger, readers, unfinished, handled });
+    openListenerAt(config, place, { shown, isOps: place === opsPlace, ...dependencies });
   const toOperators = { routes: operators, paths: operatorsPaths, errorBody: envelope, sendBadUrl };
   if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
   const relayPath = relayPathOf(config);
@@ -67,7 +69,7 @@ export async function openListeners(
       await openPublicListener(
         config,
         { gateway, operators: { routes: operators, paths: operatorsPaths } },
-        { logger, readers, unfinished, handled },
+        dependencies,
       ),
     ]);
   // The console sends its gateway requests to its own origin, which needs no CORS. So this listener also serves the
@@ -84,8 +86,7 @@ export async function openListeners(
         }
       : toOperators,
   );
-  const listens =
-    startWorkers ?? (() => openPublicListener(config, { gateway }, { logger, readers, unfinished, handled }));
+  const listens = startWorkers ?? (() => openPublicListener(config, { gateway }, dependencies));
   return asListeners([await openSecond(listens, ops), ops]);
 }
 
@@ -133,15 +134,14 @@ interface OpenPlaceOptions extends OpenListenersDependencies {
 async function openListenerAt(
   { http: { allowedHosts } }: Config,
   place: ListenAddress,
-  { shown, isOps, logger, readers, unfinished, handled }: OpenPlaceOptions,
+  { shown, isOps, logger, connections, ...dependencies }: OpenPlaceOptions,
 ): Promise<OpenListener> {
   const child = logger.child({}, { level: quieter(logger.level) });
   try {
     return await openListener({ ...place, allowedHosts }, shown, {
+      ...dependencies,
       logger: child,
-      readers,
-      unfinished,
-      handled,
+      connections: isOps ? connections.operators : connections.clients,
     });
   } catch (error) {
     throw new ListenError(place.at, isOps ? 'ops.' : '', error);

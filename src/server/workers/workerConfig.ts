@@ -7,6 +7,7 @@ import type { OpenedParts } from '../roles.ts';
 /** Options that limit the whole server. Each worker gets an equal part of each limit. */
 const DIVIDED = [
   'http.maxUnsentBytes',
+  'http.maxConnections',
   'gateway.maxInFlight',
   'gateway.cacheMemoryBytes',
   'gateway.webSocket.maxConnections',
@@ -58,7 +59,7 @@ export function partOf(config: Config, count: number): Config {
   const part = structuredClone(config);
   for (const path of DIVIDED) {
     const { group, name } = optionAt(part, path);
-    group[name] = Math.floor((group[name] ?? 0) / count);
+    if (group[name] !== undefined) group[name] = Math.floor(group[name] / count);
   }
   return part;
 }

@@ -19,7 +19,7 @@ import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import { countDroppedLogLines } from '../health/serverMetrics.ts';
 import { openTracing } from '../health/tracing.ts';
 import { openAccessLog } from '../listen/accessLog.ts';
-import { memoryLimitsOf, openGateway } from '../listen/openGateway.ts';
+import { httpLimitsOf, openGateway } from '../listen/openGateway.ts';
 import { openPublicListener } from '../listen/openListeners.ts';
 import { relayedOperators } from '../listen/relayedOperators.ts';
 import type { Beginning, ToPrimary, WorkerCalls } from './calls.ts';
@@ -74,7 +74,7 @@ export async function openWorker(
   }
   const tracing = openTracing(config, { logger, registry });
   const clientAddress = clientAddressReader(config.http.trustedProxies);
-  const limits = memoryLimitsOf(config, workers, { clientAddress, metrics: registry, log: logger });
+  const limits = httpLimitsOf(config, { workers }, { clientAddress, metrics: registry, log: logger });
   let isStopping = false;
   const gateway = openGateway(config, {
     ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },

@@ -25,6 +25,8 @@ const RELAY_CONNECT_TIMEOUT_MS = 2_000;
 const BLOCK_CONNECTIONS = 16;
 /** Number of connections for polls, which must not wait. If the node rejects batches, a poll has 3 requests. */
 const POLL_CONNECTIONS = 3;
+/** Maximum number of connections to one node. */
+export const CONNECTIONS_PER_NODE = RELAY_CONNECTIONS + BLOCK_CONNECTIONS + POLL_CONNECTIONS;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time without data after which a request by ingest or a poll fails. A node traces a full block in a few seconds. */
 const SILENCE_MS = 30_000;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { failureReporter } from '../../background/index.ts';
+import { type Connection, connectionOf } from '../connection.ts';
 import type { ScheduledTask, TimeSliceScheduler } from '../timeSliceScheduler.ts';
 import type { Reader } from '../unsent/readers.ts';
 import { type CloseReason, closeFrameOf, closeReasonOf } from './closing.ts';
@@ -36,6 +37,8 @@ export class WebSocketConnection implements ScheduledTask {
   readonly #socket: WebSocket;
   readonly #maxUnsentBytes: number;
   readonly #handler: MessageHandler;
+  readonly #connection: Connection | undefined;
+  #hasSubscriptions = false;
   /** Bytes of notifications that the client has not received. */
   #pushedBytes = 0;
   readonly #queue: Buffer[] = [];
@@ -54,6 +57,7 @@ export class WebSocketConnection implements ScheduledTask {
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#dependencies = dependencies;
     this.#socket = socket;
+    this.#connection = connectionOf(request.socket);
     this.#handler = handlerOf(this);
     socket.on('message', (bytes: Buffer) => this.#received(bytes));
     socket.on('ping', () => this.#heard());
@@ -62,6 +66,12 @@ export class WebSocketConnection implements ScheduledTask {
       this.#reportClosing(closeReasonOf(error));
     });
     socket.on('close', (code) => this.#closed(code));
+  }
+
+  /** Whether notifications are sent. Such a connection gives way last if there are too many. */
+  set hasSubscriptions(hasSubscriptions: boolean) {
+    this.#hasSubscriptions = hasSubscriptions;
+    this.#reportUse();
   }
 
   /** Returns an account for the memory of the response to a message. */
@@ -133,6 +143,11 @@ export class WebSocketConnection implements ScheduledTask {
     else this.#socket.resume();
   }
 
+  #reportUse(): void {
+    const otherUse = this.#running > 0 ? 'busy' : 'idle';
+    this.#connection?.use(this.#hasSubscriptions ? 'live' : otherUse);
+  }
+
   #heard(): void {
     this.#silentLooks = 0;
   }
@@ -155,8 +170,10 @@ export class WebSocketConnection implements ScheduledTask {
     const done = this.#handler.message(bytes);
     if (done === undefined) return;
     this.#running++;
+    this.#reportUse();
     done.catch(failureReporter('WebSocket message')).then(() => {
       this.#running--;
+      this.#reportUse();
       if (this.#queue.length > 0) this.#dependencies.turns.add(this);
       else if (this.#isDraining && this.#running === 0) this.close('stopping');
     }, failureReporter('WebSocket message'));

@@ -9,7 +9,7 @@ import { ConnectionTable, type SlotHolder } from './connectionTable.ts';
  * Maximum number of TCP connections to the DNS servers. NSD allows 100 connections; if more than half of them are in
  * use, NSD closes those that were idle for 200 ms. BIND allows 150.
  */
-const MAX_SERVER_CONNECTIONS = 48;
+export const MAX_SERVER_CONNECTIONS = 48;
 
 export interface ServerSlotUser extends SlotHolder {
   onSlotGranted(): void;

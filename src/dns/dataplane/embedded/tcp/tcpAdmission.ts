@@ -12,7 +12,7 @@ export interface SlotLimits {
 }
 
 /** Maximum number of TCP connections from clients, far more than legitimate clients need. Each uses tens of KB. */
-const MAX_CONNECTIONS = 1000;
+export const MAX_CONNECTIONS = 1000;
 /** Maximum number of TCP connections per client: a tenth of all slots, even if the other slots are free. */
 const MAX_CONNECTIONS_PER_CLIENT = 100;
 const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIONS_PER_CLIENT, reserved: 50 };

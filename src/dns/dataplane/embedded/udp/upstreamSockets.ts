@@ -6,7 +6,7 @@ import { awaitedLater, inBackground } from '../../../../platform/background/inde
 import { noLookup } from './noLookup.ts';
 
 /** Number of sockets per DNS server. With 16 random ports, a forger must guess 4 bits besides the transaction ID. */
-const SOCKETS = 16;
+export const SOCKETS = 16;
 /** Size of the socket buffers, enough for the answers of one second. The kernel drops answers that do not fit. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const IDS = 65_536;

@@ -110,6 +110,7 @@ export class Subscriptions {
       end();
       release();
     });
+    this.#connection.hasSubscriptions = true;
     afterAnswer?.(() => {
       for (const message of held ?? []) {
         this.#heldLength -= message.length;
@@ -128,6 +129,7 @@ export class Subscriptions {
     const end = this.#open.get(id);
     this.#open.delete(id);
     end?.();
+    this.#connection.hasSubscriptions = this.#open.size > 0;
     return Buffer.from(String(end !== undefined));
   };
 }
