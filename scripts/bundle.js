@@ -1,12 +1,12 @@
-// Bundles programs with the packages that they use. From the command line: node scripts/bundle.js FOLDER ENTRY.
+// Bundles programs with the packages that they use. From the command line: node scripts/bundle.js FOLDER ENTRY….
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { compiler, root } from './compile.js';
 import { writeTypes } from './exportTypes.js';
-import { isNewer } from './newer.js';
+import { allIn, isNewer } from './newer.js';
 import { copyPages, pageModules } from './pages.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
@@ -119,6 +119,9 @@ async function write(input, output) {
 const inRoot = (files) => files.map((file) => root + file);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [folder = '', entry = ''] = process.argv.slice(2);
-  await bundleProgram(folder, { [basename(entry, '.ts')]: entry });
+  const [folder = '', ...entries] = process.argv.slice(2);
+  // The sources of the tests are not in `.tsbuildinfo`.
+  const folders = new Set(entries.map((entry) => root + dirname(entry)));
+  MADE_OF.push(...[...folders].flatMap(allIn).map((file) => relative(root, file)));
+  await bundleProgram(folder, Object.fromEntries(entries.map((entry) => [basename(entry, '.ts'), entry])));
 }

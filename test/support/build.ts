@@ -4,6 +4,13 @@ import { closingLine } from './closingLine.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Programs that tests start. */
+const PROGRAMS = [
+  'test/support/serverHost.ts',
+  'test/fairness/greedyProcess.ts',
+  'test/fairness/politeProcess.ts',
+];
+
 /**
  * Builds the program and the host of the tests' servers once before all tests. Black-box tests run the program as it
  * is shipped.
@@ -11,7 +18,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export default function build(): void {
   try {
     run('npm', 'run', '--silent', 'build');
-    run(process.execPath, 'scripts/bundle.js', 'dist/.tests', 'test/support/serverHost.ts');
+    run(process.execPath, 'scripts/bundle.js', 'dist/.tests', ...PROGRAMS);
   } catch (error) {
     // No reporter reports an error in the global setup.
     process.stdout.write(`\nNo test was run.\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);

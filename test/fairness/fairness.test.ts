@@ -1,0 +1,45 @@
+/** Polite clients are served correctly beside random mixes of greedy clients. No assertion depends on time. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { canListProcesses } from '../server/support/processes.ts';
+import { HANG_MS } from '../support/hang.ts';
+import { PROGRAM } from '../support/program.ts';
+import { sizeInCi } from '../support/search.ts';
+import { faultsOf } from './bounds.ts';
+import { FairnessWorld } from './fairnessServer.ts';
+import { mixOf } from './mix.ts';
+import { type MixReport, runMix } from './runMix.ts';
+
+const SCRIPTS = join(dirname(fileURLToPath(import.meta.url)), '../../dist/.tests');
+const MIX_MS = sizeInCi(12_000, { elsewhere: 4_000 });
+const ALONE_MS = 1_000;
+const SIZE = 0.1;
+const SEEDS = sizeInCi([1, 2, 3, 4], { elsewhere: [1] });
+const SEED_OF_WORKERS = 5;
+
+let world: FairnessWorld;
+beforeAll(async () => {
+  world = await FairnessWorld.start(PROGRAM, { oldBlocks: 100, recentBlocks: 100 });
+});
+afterAll(() => world?.stop());
+
+const run = (seed: number, workers: number): Promise<MixReport> =>
+  runMix(mixOf(seed), {
+    ...{ world, scripts: SCRIPTS, workers, size: SIZE },
+    ...{ aloneMs: ALONE_MS, mixMs: MIX_MS, limitMs: HANG_MS },
+  });
+
+it.skipIf(!canListProcesses).each(SEEDS)(
+  'polite clients receive every response beside the greedy clients of seed %i',
+  async (seed) => {
+    expect(faultsOf(await run(seed, 1))).toEqual([]);
+  },
+);
+
+it.skipIf(!canListProcesses)(
+  `polite clients of two workers receive every response beside the greedy clients of seed ${SEED_OF_WORKERS}`,
+  async () => {
+    expect(faultsOf(await run(SEED_OF_WORKERS, 2))).toEqual([]);
+  },
+);

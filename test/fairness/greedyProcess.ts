@@ -1,0 +1,26 @@
+/** A greedy client. Started with a `GreedyJob` as JSON. Runs until SIGTERM, and writes its count as JSON. */
+import { setPriority } from 'node:os';
+import { Random } from '../support/random.ts';
+import { GREEDY, type GreedyKind } from './greedy/kinds.ts';
+import type { Target } from './target.ts';
+
+export interface GreedyJob {
+  readonly kind: GreedyKind;
+  readonly target: Target;
+  readonly address: string;
+  readonly seed: number;
+  /** Factor for numbers of connections and rates, at most 1. */
+  readonly size: number;
+}
+
+// Attackers have their own machines, so the generator must not take processor time from the measured clients.
+setPriority(19);
+
+const { kind, target, address, seed, size } = JSON.parse(process.argv[2] ?? '') as GreedyJob;
+const greedy = GREEDY[kind]({ target, address, size, random: new Random(seed) });
+process.once('SIGTERM', () => {
+  const { count } = greedy;
+  greedy.stop();
+  process.stdout.write(`${JSON.stringify({ count })}\n`, () => process.exit());
+});
+process.stdout.write('ready\n');
