@@ -2,11 +2,11 @@ import { type Anvil, buildTransferChain, connect, type Node, startAnvil } from '
 import type { ChainFacts } from './target.ts';
 
 /** Logs of each mined block. */
-export const LOGS_PER_BLOCK = 40;
+export const LOGS_PER_BLOCK = 200;
 export const EMITTER = `0x${'ee'.repeat(20)}`;
-/** Emits `LOGS_PER_BLOCK` logs whose topics are the numbers from 40 to 1, in a loop. */
-const EMITTER_CODE = '0x60285b8060006000a1600190038060025700';
-const EMITTER_GAS = '0x30d40';
+/** Emits `LOGS_PER_BLOCK` logs whose topics are the numbers from 200 to 1, in a loop. */
+const EMITTER_CODE = '0x60c85b8060006000a1600190038060025700';
+const EMITTER_GAS = '0x493e0';
 const LARGE_BLOCKS = 4;
 const TRANSACTIONS = { large: 1_000, small: 20 } as const;
 const SEED = 1;

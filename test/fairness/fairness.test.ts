@@ -12,7 +12,7 @@ import { mixOf } from './mix.ts';
 import { type MixReport, runMix } from './runMix.ts';
 
 const SCRIPTS = join(dirname(fileURLToPath(import.meta.url)), '../../dist/.tests');
-const MIX_MS = sizeInCi(12_000, { elsewhere: 4_000 });
+const MIX_MS = sizeInCi(8_000, { elsewhere: 4_000 });
 const ALONE_MS = 1_000;
 const SIZE = 0.1;
 const SEEDS = sizeInCi([1, 2, 3, 4], { elsewhere: [1] });
