@@ -112,6 +112,7 @@ export {
   IndexConflictError,
   type IndexedBlock,
   IndexUnavailableError,
+  type OnDemandPart,
   type PostingTerm,
   type RecentPart,
   type Side,

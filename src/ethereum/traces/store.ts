@@ -58,6 +58,8 @@ export interface IndexChange {
   readonly blocks: readonly IndexedBlock[];
   /** Number of the new highest final block. Blocks up to it are removed only by a change with `undoFinal`. */
   readonly finalizedNumber?: number;
+  /** Whether the blocks are added because a client requested them. Such on-demand blocks may be evicted. */
+  readonly onDemand?: boolean;
   /** Allows `undoFrom` to remove final blocks. The highest final block is then at most the block below `undoFrom`. */
   readonly undoFinal?: boolean;
 }
@@ -78,6 +80,8 @@ export interface TraceStore {
   readonly needsNewest?: boolean;
   /** Local copy of the newest blocks, which other processes of this machine may read; undefined if there is none. */
   readonly recentPart?: RecentPart | undefined;
+  /** The blocks that were added on demand; undefined if the engine does not distinguish them. */
+  readonly onDemand?: OnDemandPart;
 
   /** Returns the identity of the chain that the index contains; undefined until the first `bindChain`. */
   chain(): MaybePromise<ChainIdentity | undefined>;
@@ -148,6 +152,19 @@ export interface RecentPart {
   readonly head: number;
 }
 
+/** The blocks of an index that were added because a client requested them. */
+export interface OnDemandPart {
+  /** Returns the size of the blocks in bytes: chunks before compression, postings and records. */
+  bytes(): number;
+  /**
+   * Evicts the oldest blocks until the others have at most `maxBytes`, except the head and those for which `isPinned`
+   * returns true. Evicted blocks are then missing in the index. Returns the number of evicted blocks.
+   */
+  evict(maxBytes: number, isPinned: (blockNumber: number) => boolean): Promise<number>;
+  /** Makes the blocks of a range permanent, so that they are never evicted. */
+  keep(fromBlock: number, toBlock: number): Promise<void>;
+}
+
 /** Limits for a read of a transaction's traces. */
 export interface TransactionLimits {
   readonly maxBytes: number;
@@ -158,7 +175,7 @@ export interface TransactionLimits {
 /** Read access to an index that another process writes. */
 export type TraceReader = Omit<
   TraceStore,
-  'bindChain' | 'apply' | 'cacheNewest' | 'needsNewest' | 'recentPart'
+  'bindChain' | 'apply' | 'cacheNewest' | 'needsNewest' | 'recentPart' | 'onDemand'
 >;
 
 /** Identity of a chain. */

@@ -84,6 +84,10 @@ export class TraceEnvironment {
   readonly segments: Database<Buffer, Buffer>;
   /** Trace attributes by block number, 16 bits for each trace of the block. */
   readonly attributes: Database<Buffer, Buffer>;
+  /** Ages and sizes of the blocks that were added on demand, by block number. */
+  readonly onDemand: Database<Buffer, Buffer>;
+  /** Numbers of the blocks that were added on demand, by age. */
+  readonly onDemandAges: Database<Buffer, Buffer>;
   /** One database per level of the directory of addresses, with the runs of that level. */
   readonly #directory: readonly Database<Buffer, Buffer>[];
   /** One database per dictionary: chunks by block number and chunk number, compressed with LZ4. */
@@ -136,6 +140,8 @@ export class TraceEnvironment {
     this.postings = this.#map('postings');
     this.segments = this.#map('segments', {});
     this.attributes = this.#map('attributes');
+    this.onDemand = this.#map('on-demand');
+    this.onDemandAges = this.#map('on-demand-ages');
     this.#directory = Array.from({ length: MAX_LEVEL + 1 }, (_, level) => this.#map(`directory-${level}`));
     this.openDictionaries();
   }
@@ -247,6 +253,9 @@ export const NEWEST_DICTIONARY_KEY = Buffer.from('dictionary');
 export const STATE_KEY = Buffer.from('state');
 
 export const UNAVAILABLE_KEY = Buffer.from('unavailable');
+
+/** Key of the record with the total size of the on-demand blocks, and the age of the next one. */
+export const ON_DEMAND_KEY = Buffer.from('on-demand');
 
 /** Key of the record that lists the blocks whose postings are not all in the posting lists on disk. */
 export const UNMERGED_KEY = Buffer.from('unmerged');

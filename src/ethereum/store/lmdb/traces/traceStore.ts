@@ -43,6 +43,7 @@ import { writeHistory } from './directory/writeHistory.ts';
 import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { FilterRunner, type FilterRunnerOptions } from './filterRunner.ts';
 import { IndexState } from './indexState.ts';
+import { LmdbOnDemandPart } from './lmdbOnDemandPart.ts';
 import { encodeChain } from './records.ts';
 import { TickScheduler } from './tickScheduler.ts';
 import { TraceArrayWriter } from './traceArrayWriter.ts';
@@ -109,6 +110,7 @@ class LmdbTraceStore implements TraceStore {
   readonly #changes = new SerialQueue();
   readonly #history: LmdbHistoryReader;
   readonly #upkeep: DirectoryUpkeep | undefined;
+  readonly onDemand: LmdbOnDemandPart;
   readonly #isReader: boolean;
   /** Used only by a reader: the value of `StateVersion.changes` at which the reader last opened new dictionaries. */
   #dictionariesAt: number | undefined;
@@ -131,6 +133,13 @@ class LmdbTraceStore implements TraceStore {
       json: this.#json,
     });
     this.#history = new LmdbHistoryReader(environment, this.#state);
+    this.onDemand = new LmdbOnDemandPart({
+      environment,
+      state: () => this.#current(),
+      runExclusive: (step) => this.#changes.run(step),
+      commit: (writes) => this.#commit(() => writes.execute(), { isFlushed: false }),
+      changing: (segments) => this.#upkeep?.changed(segments),
+    });
     if (isReader) return;
     // From here on, only this process writes the index.
     this.#state.setWriting(false);

@@ -9,6 +9,7 @@ import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.t
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { postingKey, SIDE_AND_TERM_AT, SIDES } from './keys.ts';
+import { oldestOnDemand, onDemandTotals } from './onDemandRecords.ts';
 import { storedTraces } from './storedTraces.ts';
 
 /** Maximum number of problems to report. At this number, the verification stops. */
@@ -27,6 +28,7 @@ export async function verifyTraces(path: string, progress: (blockNumber: number)
       verifier.verifySegment(segment);
       progress(firstBlockOf(segment));
     }
+    verifier.verifyOnDemand();
     return verifier.problems;
   } finally {
     await environment.close();
@@ -58,6 +60,21 @@ class Verifier {
 
   get isFull(): boolean {
     return this.problems.length >= MAX_PROBLEMS;
+  }
+
+  /** Verifies that the records of on-demand blocks match each other and the blocks. */
+  verifyOnDemand(): void {
+    let [bytes, count] = [0, 0];
+    for (const block of oldestOnDemand(this.#verified)) {
+      if (this.isFull) return;
+      bytes += block.bytes;
+      count++;
+      if (this.#state.block(block.number) === undefined)
+        this.problems.push(`block ${block.number} is on demand, but not in the index`);
+    }
+    const isWhole =
+      bytes === onDemandTotals(this.#verified).bytes && count === this.#environment.onDemand.getCount();
+    if (!isWhole) this.problems.push('the list of on-demand blocks does not match its records');
   }
 
   verifySegment(segment: number): void {

@@ -20,6 +20,7 @@ import { SegmentStates } from '../directory/segmentStates.ts';
 import { STATE_KEY, type TraceEnvironment, UNAVAILABLE_KEY, UNMERGED_KEY } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { chunkKey, chunksOf, postingKey, SIDES, uint32Key } from '../keys.ts';
+import { OnDemandChanges, onDemandBytesOf } from '../onDemandRecords.ts';
 import {
   encodeBlock,
   encodeNumbers,
@@ -59,6 +60,8 @@ export class WriteBatch {
   /** Blocks whose postings are not all in the posting lists on disk, by segment. */
   readonly #unmerged: Map<number, UnmergedBlocks>;
   readonly #unavailable: Set<number>;
+  readonly #onDemand: OnDemandChanges;
+  readonly #isOnDemand: boolean;
   readonly #undoFrom: number;
   readonly #dictionary: number;
   #head: number | undefined;
@@ -88,11 +91,15 @@ export class WriteBatch {
 
     this.#unavailable = new Set(state.unavailableNumbers());
 
+    this.#onDemand = new OnDemandChanges({ environment, state }, this.#writes);
+    this.#isOnDemand = change.onDemand ?? false;
+
     this.#undo();
     for (const block of change.blocks) this.#add(block);
     this.#cutPostings();
     this.#putSegments();
     this.#putUnavailable();
+    this.#onDemand.finish();
     this.#putMeta('head', this.#head);
     const finalAfter = undoesFinal && this.#undoFrom > 0 ? this.#undoFrom - 1 : undefined;
     if (undoesFinal) this.#putMeta('finalized', finalAfter);
@@ -122,6 +129,7 @@ export class WriteBatch {
   }
 
   #remove(block: StoredBlock): void {
+    this.#onDemand.delete(block.number);
     if (block.unavailable !== undefined) {
       this.#unavailable.delete(block.number);
       this.#writes.delete(this.#environment.blocks, uint32Key(block.number));
@@ -142,11 +150,15 @@ export class WriteBatch {
     for (const key of chunks.getKeys(chunksOf(block.number))) this.#writes.delete(chunks, Buffer.from(key));
   }
 
-  #add({ block, chunks }: IndexedBlock): void {
+  #add(indexed: IndexedBlock): void {
+    const { block, chunks } = indexed;
     const held = this.#blockAt(block.number);
     const isSame = held?.hash === block.hash;
     if (isSame && (held.unavailable === undefined || block.unavailable !== undefined)) return;
     this.#checkNeighbours(block);
+    // A block that was unavailable remains on demand when it gets its traces.
+    if (this.#isOnDemand || this.#onDemand.get(block.number) !== undefined)
+      this.#onDemand.put(block.number, onDemandBytesOf(indexed));
     this.#blocks.set(block.number, block);
     this.#writes.put(this.#environment.blocks, uint32Key(block.number), encodeBlock(block));
     if (block.unavailable !== undefined) {
