@@ -313,6 +313,14 @@ const Index = group({
     unit: 'bytes',
     description: 'Memory for the JSON of recently used traces.',
   }),
+  onDemandBytes: Type.Integer({
+    minimum: 0,
+    maximum: 1024 * 1024 * 1024 * 1024,
+    default: 4 * 1024 * 1024 * 1024,
+    unit: 'bytes',
+    description:
+      'Size of the blocks in the index of a network that were indexed because a client requested them, before compression. Above it, the oldest are removed. 0: removed ten seconds after the request. Blocks from index.from on do not count. No effect with traceStore.',
+  }),
   maxBlockBytes: Type.Integer({
     minimum: 1024 * 1024,
     maximum: 1024 * 1024 * 1024,

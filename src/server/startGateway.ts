@@ -20,7 +20,7 @@ export interface GatewayParts {
 
 /** Starts the Ethereum networks with their nodes and indexes, and prepares the workers. */
 export async function startGateway(
-  { config, logger, registry, opened, teardown, workerCount }: ServerContext,
+  { config, logger, registry, opened, freeSpace, teardown, workerCount }: ServerContext,
   { storage, tracer, parts }: StartGatewayDependencies,
 ): Promise<GatewayParts> {
   const keys = storage?.shared?.keys;
@@ -28,7 +28,7 @@ export async function startGateway(
     workerCount === 1 ? undefined : new Workers({ config, workers: workerCount }, { logger, registry, keys });
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {
-    ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts }, followers: workers },
+    ...{ logger, registry, tracer, opened, freeSpace, parts: { ...OWN_PARTS, ...parts }, followers: workers },
     sharedKeys: keys && new SharedKeys(keys),
   });
   teardown.add(() => ethereum.stop());

@@ -21,6 +21,7 @@ import type { Dns } from './dns/dns.ts';
 import { startGuard } from './dns/startGuard.ts';
 import type { Ethereum, EthereumParts } from './ethereum/ethereum.ts';
 import { logChanges } from './ethereum/logChanges.ts';
+import { FreeSpace, registerFreeSpaceMetrics } from './health/freeSpace.ts';
 import { readinessOf } from './health/readiness.ts';
 import { countDroppedLogLines, registerBuildInfo, registerServerMetrics } from './health/serverMetrics.ts';
 import { storeBytes } from './health/storeBytes.ts';
@@ -93,14 +94,20 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
     teardown.add(() => own.release());
   }
   checkOpenFiles();
+  const freeSpace = new FreeSpace({ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace });
+  teardown.add(() => freeSpace.stop());
   const registry = new Registry();
   teardown.add(() => registry.clear());
   collectDefaultMetrics({ register: registry });
   countDroppedLogLines(registry, droppedLogLines);
   registerBuildInfo(registry);
   registerRoleMetrics(registry, opened);
+  registerFreeSpaceMetrics(registry, freeSpace);
   const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
-  return { config, logger, registry, opened, tuning, teardown, workerCount, isRelayed, clientAddress };
+  return {
+    ...{ config, logger, registry, opened, tuning, freeSpace, teardown },
+    ...{ workerCount, isRelayed, clientAddress },
+  };
 }
 
 async function startParts(
@@ -108,7 +115,7 @@ async function startParts(
   { signInCode }: ServerOptions,
   parts: Partial<EthereumParts>,
 ): Promise<Server> {
-  const { config, logger, registry, opened, teardown } = base;
+  const { config, logger, registry, opened, freeSpace, teardown } = base;
   const { storage, tokenUses } = await openStores(base);
   const alerting = await Alerting.open(config, base);
   teardown.add(() => alerting?.stop());
@@ -134,7 +141,7 @@ async function startParts(
   let isLeaving = false;
   let isStopping = false;
   const readiness = (): Readiness =>
-    readinessOf({ opened, stores, ethereum, dns, workers, isStopping: isLeaving });
+    readinessOf({ opened, stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving });
   registerServerMetrics(registry, {
     isReady: () => readiness().ready,
     takesWrites: () => stores.problem === undefined,

@@ -32,6 +32,7 @@ const SILENT: IndexerObserver = {
   ...{
     recovered: () => undefined,
     filled: () => undefined,
+    evicted: () => undefined,
     unavailable: () => undefined,
     available: () => undefined,
     gapClosed: () => undefined,

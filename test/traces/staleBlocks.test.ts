@@ -87,6 +87,7 @@ describe('the index of a reverted chain', () => {
       failed: (error: unknown) => failures.push(error),
       recovered: nothing,
       filled: nothing,
+      evicted: nothing,
       unavailable: nothing,
       available: nothing,
       gapClosed: nothing,

@@ -49,4 +49,5 @@ export {
   EXPLORER_PERMISSION,
   explorerMethod,
 } from './traceIndex/explorer/explorerMethod.ts';
+export { NewBlocks } from './traceIndex/newBlocks.ts';
 export type { IndexFiller } from './traceIndex/traces/indexServices.ts';

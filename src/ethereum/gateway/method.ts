@@ -1,3 +1,4 @@
+import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
@@ -23,6 +24,12 @@ export interface CallContext {
   node?: string;
   span?: Span | undefined;
 }
+
+/** Returns the client of a call, as budgets count it. */
+export const clientOf = ({ address, keyId }: Pick<CallContext, 'address' | 'keyId'>): BudgetClient => ({
+  address: address?.() ?? '',
+  keyId,
+});
 
 /** Handles a method. Returns JSON bytes. Throws RpcError if parameters are invalid or no result is available. */
 export type Handler = (params: readonly unknown[], context: CallContext) => Promise<Result> | Result;

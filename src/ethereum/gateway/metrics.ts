@@ -24,6 +24,7 @@ const LIMITS = [
   'connections',
   'subscriptions',
   'filter_bytes',
+  'new_blocks',
 ] as const;
 export type LimitName = (typeof LIMITS)[number];
 

@@ -12,13 +12,15 @@ export interface GapFillerOptions {
 }
 
 export interface GapFillerDependencies {
-  readonly store: Pick<TraceStore, 'head' | 'firstMissing'>;
+  readonly store: Pick<TraceStore, 'head' | 'firstMissing' | 'onDemand'>;
   readonly source: TraceProvider;
   readonly observer: Pick<IndexerObserver, 'failed' | 'filled' | 'gapClosed'>;
   readonly signal: AbortSignal;
   readonly follower: Pick<ChainFollower, 'lastHeads' | 'finalNumber'>;
   /** Applies a change while no other write to the index runs. */
   readonly apply: (change: IndexChange) => Promise<void>;
+  /** Throws if no blocks may be written now. */
+  readonly checkSpace: () => void;
 }
 
 /** Fills in missing blocks from `fromBlock` to the highest final block, while the chain follower adds new ones. */
@@ -48,9 +50,11 @@ export class GapFiller {
     const { fromBlock, pollIntervalMs } = this.#options;
     const { store, observer, signal, follower } = this.#dependencies;
     this.#firstMissing = fromBlock;
+    let areKept = false;
     for (; !signal.aborted; await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
+      areKept ||= await this.#keepBlocks();
       const head = (await store.head())?.number;
-      if (follower.lastHeads === undefined || head === undefined) continue;
+      if (!areKept || follower.lastHeads === undefined || head === undefined) continue;
       const missing = await store.firstMissing(Math.max(fromBlock, this.#filledTo), head);
       this.#firstMissing = missing;
       if (missing === undefined) return observer.gapClosed(fromBlock);
@@ -59,24 +63,34 @@ export class GapFiller {
     }
   }
 
+  /** Makes the blocks that clients requested in an earlier run permanent. Returns whether this succeeded. */
+  #keepBlocks(): Promise<boolean> {
+    const { fromBlock, pollIntervalMs } = this.#options;
+    const { store, observer } = this.#dependencies;
+    const kept = store.onDemand?.keep(fromBlock, Number.MAX_SAFE_INTEGER) ?? Promise.resolve();
+    return kept.then(
+      () => true,
+      (error: unknown) => {
+        observer.failed(error, pollIntervalMs);
+        return false;
+      },
+    );
+  }
+
   async #fill(fromBlock: number, toBlock: number): Promise<void> {
-    const { store, source, observer, signal, apply } = this.#dependencies;
+    const { store, source, observer, signal, apply, checkSpace } = this.#dependencies;
     const written = (blocks: readonly IndexedBlock[]): void => {
       this.#firstMissing = (blocks.at(-1)?.block.number ?? fromBlock) + 1;
       observer.filled(blocks, toBlock);
     };
     const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
     const pace = boundedConcurrency();
-    await fillRange({
-      store,
-      source,
-      fromBlock,
-      toBlock,
-      concurrency: pace,
-      signal,
-      apply,
-      written,
-      failed,
-    }).catch((error: unknown) => observer.failed(error, this.#options.pollIntervalMs));
+    try {
+      checkSpace();
+      const range = { fromBlock, toBlock, concurrency: pace };
+      await fillRange({ store, source, ...range, signal, apply, written, failed });
+    } catch (error) {
+      observer.failed(error, this.#options.pollIntervalMs);
+    }
   }
 }

@@ -8,7 +8,8 @@ export { FinalityError } from './fork.ts';
 export { type ApplyWith, type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
 export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
-export { BlockUnavailableError } from './pastBlocks.ts';
+export { NoSpaceError } from './noSpaceError.ts';
+export { type BlockMeter, BlockUnavailableError } from './pastBlocks.ts';
 export {
   type BeginBlock,
   type ChainSource,

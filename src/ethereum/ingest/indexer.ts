@@ -1,4 +1,4 @@
-import { failureReporter } from '../../platform/background/index.ts';
+import { failureReporter, inBackground } from '../../platform/background/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import { endWith, type NodeHeads } from '../nodes/index.ts';
@@ -6,7 +6,8 @@ import type { IndexChange, TraceStore, UnavailableBlock } from '../traces/index.
 import { ChainFollower, type ChainFollowerOptions, type HeadChange } from './chainFollower.ts';
 import { GapFiller } from './gapFiller.ts';
 import type { IndexerObserver } from './indexerObserver.ts';
-import { BlockUnavailableError, OnDemandBlocks } from './pastBlocks.ts';
+import { NoSpaceError } from './noSpaceError.ts';
+import { type BlockMeter, BlockUnavailableError, OnDemandBlocks, UNMETERED } from './pastBlocks.ts';
 import { PollLoop } from './pollLoop.ts';
 import type { ChainSource } from './pooledSource.ts';
 import { UnavailableBlocks } from './unavailableBlocks.ts';
@@ -16,6 +17,10 @@ export interface IndexerOptions extends ChainFollowerOptions {
   readonly pollIntervalMs: number;
   /** True if another process fetches the blocks that are missing below the head. Default: this process does. */
   readonly isFollower?: boolean;
+  /** Maximum size of the blocks that are stored because a client requested them, in bytes. Default: no limit. */
+  readonly onDemandBytes?: number;
+  /** Time in milliseconds after a request for which its blocks are not evicted. Default: 10 s. */
+  readonly pinnedMs?: number;
 }
 
 /** Applies a change to the index by calling `apply`, and may notify readers of the index before or after that. */
@@ -33,6 +38,8 @@ export interface IndexerDependencies {
   readonly beginWrite?: BeginWrite | undefined;
   /** Applies each change of the index. Default: calls `apply`. */
   readonly applyWith?: ApplyWith | undefined;
+  /** Returns why no blocks may be written now, as text; undefined if they may. Default: they always may. */
+  readonly noSpace?: (() => string | undefined) | undefined;
   /** Clock for tests. Default: a monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -60,14 +67,17 @@ export class Indexer {
   readonly #gap: GapFiller | undefined;
   readonly #past: OnDemandBlocks | undefined;
   readonly #unavailable: UnavailableBlocks;
+  readonly #noSpace: () => string | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: IndexerOptions, dependencies: IndexerDependencies) {
     const { store, source, observer, followed = () => undefined, beginWrite, applyWith } = dependencies;
     const { fromBlock, pollIntervalMs, isFollower = false } = options;
+    this.#noSpace = dependencies.noSpace ?? (() => undefined);
     const { signal } = this.#stop;
     this.#store = store;
-    const write = (change: IndexChange): Promise<void> => {
+    const write = async (change: IndexChange): Promise<void> => {
+      if (change.blocks.length > 0) this.#checkSpace();
       const span = beginWrite?.(change);
       const apply = (): Promise<void> => this.#apply(change, observer);
       const written = applyWith === undefined ? apply() : applyWith(change, apply);
@@ -108,13 +118,17 @@ export class Indexer {
     if (fromBlock !== undefined)
       this.#gap = new GapFiller(
         { fromBlock, pollIntervalMs },
-        { store, source, observer, signal, follower, apply },
+        { store, source, observer, signal, follower, apply, checkSpace: () => this.#checkSpace() },
       );
     this.#past = new OnDemandBlocks({
       store,
       source,
       signal,
       write,
+      maxBytes: options.onDemandBytes ?? Number.POSITIVE_INFINITY,
+      permanentFrom: fromBlock ?? Number.POSITIVE_INFINITY,
+      pinnedMs: options.pinnedMs,
+      evicted: (blocks) => observer.evicted(blocks),
       finalNumber: () => follower.finalNumber(),
       runExclusive: inTurn,
       catchUp: async () => {
@@ -125,6 +139,8 @@ export class Indexer {
   }
 
   start(): void {
+    // The budget may be smaller than in the last run.
+    inBackground('eviction of blocks', () => this.#past?.evict());
     this.#running = Promise.all([this.#loop.run(), this.#gap?.run(), this.#unavailable.run()]).catch(
       failureReporter('indexing'),
     );
@@ -140,6 +156,7 @@ export class Indexer {
     this.#stop.abort();
     await this.#running;
     await this.#writes.idle();
+    await this.#past?.idle();
   }
 
   status(): IndexerStatus {
@@ -166,19 +183,40 @@ export class Indexer {
   /**
    * Makes sure that the index has all blocks of a range, with traces. Concurrent callers share one fetch per block.
    * Throws BlockUnavailableError for a block that no node returns, or that the index records as unavailable: such a
-   * block is not fetched.
+   * block is not fetched. Throws NoSpaceError, and errors of `meter`, which counts the blocks below the head of the
+   * index that this call fetches. The blocks are not evicted until some time after this call.
    */
-  async ensure(fromBlock: number, toBlock: number): Promise<void> {
+  async ensure(fromBlock: number, toBlock: number, meter: BlockMeter = UNMETERED): Promise<void> {
+    const unpin = this.#past?.pin(fromBlock, toBlock);
+    try {
+      await this.#checkAvailable(fromBlock, toBlock);
+      await this.#checkMeter(fromBlock, toBlock, meter);
+      await this.#fetchAll(fromBlock, toBlock, meter);
+      await this.#checkAvailable(fromBlock, toBlock);
+    } finally {
+      unpin?.();
+    }
+  }
+
+  /** Throws the error of `meter` if it does not permit all blocks of a range, so that no part of them is fetched. */
+  async #checkMeter(fromBlock: number, toBlock: number, meter: BlockMeter): Promise<void> {
+    const head = (await this.#store.head())?.number ?? -1;
+    const blocks = (await this.#past?.countNew(fromBlock, Math.min(toBlock, head))) ?? 0;
+    if (blocks === 0) return;
+    meter.charge(blocks);
+    // Each block is charged when its fetch begins, to the call that begins it.
+    meter.refund(blocks);
+  }
+
+  async #fetchAll(fromBlock: number, toBlock: number, meter: BlockMeter): Promise<void> {
     const store = this.#store;
-    await this.#checkAvailable(fromBlock, toBlock);
     for (let missing = await store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
-      await this.#fetchMissing(missing, toBlock);
+      await this.#fetchMissing(missing, toBlock, meter);
       if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
       const next = await store.firstMissing(missing, toBlock);
       if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#loop.failure });
       missing = next;
     }
-    await this.#checkAvailable(fromBlock, toBlock);
   }
 
   async #checkAvailable(fromBlock: number, toBlock: number): Promise<void> {
@@ -194,10 +232,19 @@ export class Indexer {
   }
 
   #catchUp(): Promise<boolean> {
-    return this.#writes.run(() => this.#follower.catchUp());
+    return this.#writes.run(() => {
+      this.#checkSpace();
+      return this.#follower.catchUp();
+    });
   }
 
-  async #fetchMissing(missing: number, toBlock: number): Promise<void> {
+  #checkSpace(): void {
+    const reason = this.#noSpace();
+    if (reason !== undefined) throw new NoSpaceError(reason);
+  }
+
+  async #fetchMissing(missing: number, toBlock: number, meter: BlockMeter): Promise<void> {
+    this.#checkSpace();
     const store = this.#store;
     const head = await store.head();
     if (head === undefined || missing > head.number) {
@@ -210,6 +257,6 @@ export class Indexer {
       return;
     }
     if (this.#past === undefined) throw new BlockUnavailableError(missing);
-    await this.#past.fetch(missing, Math.min(toBlock, head.number));
+    await this.#past.fetch(missing, Math.min(toBlock, head.number), meter);
   }
 }

@@ -8,6 +8,8 @@ export interface IndexerObserver {
   recovered(): void;
   /** Blocks were written that were missing between the first block to index and the head of the index. */
   filled(blocks: readonly IndexedBlock[], toBlock: number): void;
+  /** Blocks that clients had requested were removed, because new ones exceeded the budget. */
+  evicted(blocks: number): void;
   /** A block was recorded as unavailable because no node can trace it. */
   unavailable(block: UnavailableBlock): void;
   /** The traces of a block that was unavailable before were written. */

@@ -1,4 +1,6 @@
-import { awaitedLater } from '../../platform/background/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitedLater, inBackground } from '../../platform/background/index.ts';
+import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import {
   type IndexChange,
@@ -8,9 +10,24 @@ import {
   type TraceStore,
 } from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
+import { missingBlocks } from './missingBlocks.ts';
 
 /** Maximum number of non-final blocks that are fetched into memory and added together. So many full blocks fit. */
 const JOINED_AT_A_TIME = 16;
+
+/** Time after a fetch for which its blocks are not evicted, so that the client's request can read them. */
+const PINNED_MS = 10_000;
+/** Bytes by which the blocks of running requests may exceed the budget: about nine full ranges of mainnet. */
+const MAX_PINNED_BYTES = 1024 * 1024 * 1024;
+
+/** Limits the number of blocks that are fetched for one client. */
+export interface BlockMeter {
+  /** Counts blocks. Throws if the client may not have that many fetched now. */
+  charge(blocks: number): void;
+  refund(blocks: number): void;
+}
+
+export const UNMETERED: BlockMeter = { charge: () => undefined, refund: () => undefined };
 
 /** A block is not in the index, and no node returns this block, or the index records the block as unavailable. */
 export class BlockUnavailableError extends Error {
@@ -38,6 +55,13 @@ export interface PastBlocksOptions {
   readonly store: TraceStore;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
+  /** Maximum size of the blocks that are stored, in bytes. If they exceed it, the oldest are evicted. */
+  readonly maxBytes: number;
+  /** Blocks from this number on are never evicted, because ingest fetches all of them. */
+  readonly permanentFrom: number;
+  readonly pinnedMs?: number | undefined;
+  /** Called after blocks were evicted. */
+  readonly evicted: (blocks: number) => void;
   readonly write: (change: IndexChange) => Promise<void>;
   readonly finalNumber: () => Promise<number>;
   /** Runs a write while no other write to the index runs. */
@@ -56,16 +80,70 @@ export class OnDemandBlocks {
   readonly #options: PastBlocksOptions;
   /** By block number, the running fetch of the block. One fetch may have several blocks. */
   readonly #underWay = new Map<number, Promise<void>>();
+  /** Ranges of running requests. Their blocks are not evicted. */
+  readonly #pinned = new Set<{ readonly first: number; readonly last: number }>();
+  readonly #evictions = new SerialQueue();
 
   constructor(options: PastBlocksOptions) {
     this.#options = options;
   }
 
-  /** Adds the missing block `first` and blocks up to `last` that fit into one batch. Throws BlockUnavailableError. */
-  async fetch(first: number, last: number): Promise<void> {
-    const final = await this.#options.finalNumber();
+  /**
+   * Adds the missing block `first` and blocks up to `last` that fit into one batch. Throws BlockUnavailableError, and
+   * errors of `meter`. Blocks that are not final are not metered, because they are few.
+   */
+  async fetch(first: number, last: number, meter: BlockMeter): Promise<void> {
+    const { finalNumber, permanentFrom } = this.#options;
+    const final = await finalNumber();
     if (first > final) return this.#join(first);
-    await this.#fetchOnce(range(first, Math.min(last, final, first + MAX_BLOCKS_PER_BATCH - 1)));
+    const end = first < permanentFrom ? permanentFrom - 1 : last;
+    await this.#fetchOnce(range(first, Math.min(last, final, end, first + MAX_BLOCKS_PER_BATCH - 1)), meter);
+  }
+
+  /** Returns the number of final blocks of a range that are missing, and that no running call fetches. */
+  async countNew(first: number, last: number): Promise<number> {
+    const final = await this.#options.finalNumber();
+    let count = 0;
+    for await (const number of missingBlocks(this.#options.store, first, Math.min(last, final)))
+      if (!this.#underWay.has(number)) count++;
+    return count;
+  }
+
+  /** Prevents the eviction of the blocks of a range, until some time after the returned function is called. */
+  pin(first: number, last: number): () => void {
+    const { signal, pinnedMs = PINNED_MS } = this.#options;
+    const pinned = { first, last };
+    this.#pinned.add(pinned);
+    const release = async (): Promise<void> => {
+      await sleep(pinnedMs, undefined, { signal, ref: false }).catch(() => undefined);
+      this.#pinned.delete(pinned);
+      await this.evict();
+    };
+    return () => inBackground('eviction of blocks', release);
+  }
+
+  /** Evicts the oldest blocks until the others fit into the budget. */
+  async evict(): Promise<void> {
+    const { store, maxBytes, evicted, signal } = this.#options;
+    await this.#evictions.run(async () => {
+      if (store.onDemand === undefined || signal.aborted) return;
+      const freed = await store.onDemand.evict(
+        maxBytes,
+        (number) => signal.aborted || this.#isPinned(number),
+      );
+      const more = await store.onDemand.evict(maxBytes + MAX_PINNED_BYTES, () => signal.aborted);
+      if (freed + more > 0) evicted(freed + more);
+    });
+  }
+
+  /** Resolves when no eviction runs. */
+  idle(): Promise<void> {
+    return this.#evictions.idle();
+  }
+
+  #isPinned(number: number): boolean {
+    for (const { first, last } of this.#pinned) if (first <= number && number <= last) return true;
+    return false;
   }
 
   async #join(first: number): Promise<void> {
@@ -100,7 +178,7 @@ export class OnDemandBlocks {
   }
 
   /** Fetches the missing blocks of a list. First waits for other calls that fetch blocks of the list. */
-  async #fetchOnce(numbers: readonly number[]): Promise<void> {
+  async #fetchOnce(numbers: readonly number[], meter = UNMETERED): Promise<void> {
     for (const number of numbers)
       await this.#underWay.get(number)?.catch((error: unknown) => {
         // The other call may have failed at a block that is not in this list. This does not concern this call.
@@ -110,25 +188,34 @@ export class OnDemandBlocks {
     for (const number of numbers) if (await this.#isMissing(number)) missing.push(number);
     if (missing.length === 0) return;
     // While this call waited, other calls may have started to fetch some of its blocks.
-    if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing);
+    if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing, meter);
+    meter.charge(missing.length);
     const added = awaitedLater(
       this.#add(missing).finally(() => {
         for (const number of missing) this.#underWay.delete(number);
       }),
     );
     for (const number of missing) this.#underWay.set(number, added);
-    await added;
+    await added.catch(async (error: unknown) => {
+      let left = 0;
+      for (const number of this.#options.signal.aborted ? [] : missing)
+        if (await this.#isMissing(number)) left++;
+      meter.refund(left);
+      throw error;
+    });
   }
 
   async #add(numbers: readonly number[]): Promise<void> {
-    const { store, source, signal, runExclusive, finalNumber } = this.#options;
+    const { store, source, signal, runExclusive, finalNumber, permanentFrom } = this.#options;
     const last = numbers.at(-1) ?? 0;
     const together: IndexedBlock[] = [];
     try {
       for await (const blocks of fetchBlocks(numbers, { store, source, signal }))
-        if (last <= (await finalNumber())) await runExclusive(() => this.#write(blocks));
-        else together.push(...blocks);
-      if (together.length > 0) await runExclusive(() => this.#write(together));
+        if (last <= (await finalNumber())) {
+          await runExclusive(() => this.#write(blocks, last < permanentFrom));
+          await this.evict();
+        } else together.push(...blocks);
+      if (together.length > 0) await runExclusive(() => this.#write(together, false));
     } catch (cause) {
       for (const number of signal.aborted ? [] : numbers)
         if (await this.#isMissing(number)) throw new BlockUnavailableError(number, { cause });
@@ -136,14 +223,14 @@ export class OnDemandBlocks {
     }
   }
 
-  async #write(blocks: readonly IndexedBlock[]): Promise<void> {
+  async #write(blocks: readonly IndexedBlock[], onDemand: boolean): Promise<void> {
     const { write, signal, finalNumber } = this.#options;
     if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
     const last = blocks.at(-1)?.block.number ?? 0;
     // During the fetch, a reorganisation may have removed the block above.
     if (last > (await finalNumber()) && (await this.#isMissing(last + 1)))
       throw new IndexConflictError(`block ${last} is not final and does not connect to a block of the index`);
-    await write({ blocks });
+    await write({ blocks, onDemand });
   }
 
   async #isMissing(number: number): Promise<boolean> {

@@ -34,7 +34,7 @@ export interface Excess {
 }
 
 /** A name under which use is counted, and the number of shares that it has. */
-interface Account {
+export interface Account {
   readonly kind: AccountKind;
   readonly name: string;
   readonly shares: number;
@@ -110,7 +110,8 @@ export class Budget {
   }
 }
 
-function accountsOf({ address, keyId }: BudgetClient): Account[] {
+/** Returns the names under which the use of a client is counted: its address, wider networks, and its key. */
+export function accountsOf({ address, keyId }: BudgetClient): Account[] {
   const accounts: Account[] = [{ kind: 'address', name: address, shares: 1 }];
   for (const [i, name] of widerNetworks(address).entries())
     accounts.push({ kind: 'network', name, shares: 2 ** (i + 1) });

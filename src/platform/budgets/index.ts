@@ -1,2 +1,9 @@
 /** Budgets: limits on the use of a resource, per client and in total. */
-export { Budget, type BudgetBound, type BudgetClient, type BudgetLimits, type Excess } from './budget.ts';
+export {
+  accountsOf,
+  Budget,
+  type BudgetBound,
+  type BudgetClient,
+  type BudgetLimits,
+  type Excess,
+} from './budget.ts';

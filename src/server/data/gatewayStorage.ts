@@ -13,14 +13,17 @@ export interface GatewayStorageOptions {
   readonly cacheDiskBytes: number;
   /** False if the server has no gateway. Nothing is stored then. */
   readonly hasGateway: boolean;
+  /** Returns whether answers may be written to the disk now. */
+  readonly storesAnswers: () => boolean;
 }
 
 export const gatewayStorageOf = ({
   dataDir,
   cacheDiskBytes,
   hasGateway,
+  storesAnswers,
 }: GatewayStorageOptions): GatewayStorage =>
-  hasGateway ? openGatewayStorage(dataDir, cacheDiskBytes) : NOTHING_KEPT;
+  hasGateway ? openGatewayStorage(dataDir, cacheDiskBytes, storesAnswers) : NOTHING_KEPT;
 
 const NOTHING_KEPT: GatewayStorage = {
   answers: {

@@ -12,6 +12,7 @@ import { DnsStore } from '../../dns/store/lmdb/index.ts';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { gaugesOf } from '../../platform/metrics/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
+import type { FreeSpace } from '../health/freeSpace.ts';
 import { VERSION } from '../version.ts';
 import { accessListsOf } from './accessLists.ts';
 import { dnsdistOptionsOf, embeddedOptionsOf, guardOptionsOf } from './dnsOptions.ts';
@@ -40,6 +41,7 @@ export interface DnsDependencies {
   readonly fleet: FleetStore | undefined;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly freeSpace: Pick<FreeSpace, 'allows'>;
   /** Called when an attack begins, changes or ends. */
   readonly onAttack?: ((event: AttackEvent) => void) | undefined;
 }
@@ -52,12 +54,12 @@ const UNREPORTED_HELP =
 /** Starts the DNS guard of an account. Throws ConfigError if options are inconsistent. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
-  { storage, fleet, logger, registry, onAttack }: DnsDependencies,
+  { storage, fleet, logger, registry, freeSpace, onAttack }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, kind, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config);
   const options = guardOptionsOf(config);
-  const store = DnsStore.open(config.dataDir);
+  const store = DnsStore.open(config.dataDir, () => freeSpace.allows('analytics'));
   const telling = new ReportingStore(store);
   try {
     const guard = await startGuard(options, {

@@ -10,6 +10,7 @@ import {
   type KeyStore,
   METHODS,
   type MethodRow,
+  NewBlocks,
   type SharedKeys,
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
@@ -19,6 +20,7 @@ import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
 import { gatewayStorageOf } from '../data/gatewayStorage.ts';
+import type { FreeSpace } from '../health/freeSpace.ts';
 import { IngestMetrics } from '../health/ingestMetrics.ts';
 import { openIndex } from '../jobs/openIndex.ts';
 import { unavailableText } from '../jobs/unavailableText.ts';
@@ -54,6 +56,7 @@ export interface EthereumDependencies {
   readonly registry: Registry;
   readonly parts: EthereumParts;
   readonly opened: OpenedParts;
+  readonly freeSpace: Pick<FreeSpace, 'allows' | 'problem'>;
   readonly tracer: Tracer | undefined;
   /** API keys shared by several instances. Default: the keys in the data folder. */
   readonly sharedKeys: SharedKeys | undefined;
@@ -67,7 +70,7 @@ export interface EthereumDependencies {
  */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts, opened, tracer, sharedKeys, followers }: EthereumDependencies,
+  { logger, registry, parts, opened, freeSpace, tracer, sharedKeys, followers }: EthereumDependencies,
 ): Promise<Ethereum> {
   const [hasGateway, isIndexing] = [opened.has('gateway'), opened.has('indexing')];
   const served = servedTable(config, parts.table);
@@ -78,7 +81,10 @@ export async function startEthereum(
       'extra methods are relayed without checks or caching',
     );
   const { cacheDiskBytes } = config.gateway;
-  const storage = gatewayStorageOf({ dataDir: config.dataDir, cacheDiskBytes, hasGateway });
+  const storage = gatewayStorageOf({
+    ...{ dataDir: config.dataDir, cacheDiskBytes, hasGateway },
+    storesAnswers: () => freeSpace.allows('caches'),
+  });
   const metrics = new GatewayMetrics(registry);
   const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
@@ -87,6 +93,10 @@ export async function startEthereum(
   const keys = sharedKeys ?? storage.keys;
   const accessWatch = new AccessWatch(keys);
   const ingestMetrics = new IngestMetrics(registry);
+  const newBlocks = new NewBlocks(() => metrics.limited('new_blocks'));
+  // The index that servers share is not in the data folder.
+  const noSpace = (): string | undefined =>
+    config.traceStore !== undefined || freeSpace.allows('traces') ? undefined : freeSpace.problem;
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
     for (const network of networks.values()) await network.stop();
@@ -112,7 +122,7 @@ export async function startEthereum(
               },
               { logger, openTraceStore: parts.openTraceStore },
             ),
-            ...{ answers: storage.answers, filterMemory, accessWatch },
+            ...{ answers: storage.answers, filterMemory, accessWatch, newBlocks, noSpace },
             metrics,
             ingestMetrics,
             ...{ logger, tracer, followers },

@@ -9,10 +9,12 @@ import {
   type FilterRow,
   Filters,
   type GatewayMetrics,
+  type IndexFiller,
   Live,
   type Method,
   type MethodRow,
   methodOf,
+  type NewBlocks,
   type NodeGauges,
   openRpcDocument,
   type StoreState,
@@ -25,6 +27,7 @@ import {
   type HeadChange,
   Indexer,
   type IndexerStatus,
+  NoSpaceError,
   PooledSource,
 } from '../../ethereum/ingest/index.ts';
 import {
@@ -35,6 +38,7 @@ import {
   type PoolState,
 } from '../../ethereum/nodes/index.ts';
 import type { RecentPart, TraceFailure, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
+import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { IngestMetrics } from '../health/ingestMetrics.ts';
 import { IngestReport } from '../health/ingestReport.ts';
@@ -61,6 +65,10 @@ export interface EthereumNetworkDependencies {
   readonly filterMemory: FilterMemory;
   /** Watches the API keys of filters, also of those that workers create. */
   readonly accessWatch: AccessWatch;
+  /** Limits the blocks that are indexed for each client, on all networks together. */
+  readonly newBlocks: NewBlocks;
+  /** Returns why no blocks may be written now, as text; undefined if they may. */
+  readonly noSpace: () => string | undefined;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
   readonly logger: Logger;
@@ -87,11 +95,13 @@ export interface NetworkState {
   readonly recentPart: RecentPart | undefined;
 }
 
-/** `missing`: a block number that no node returns. `failure` is set if the block is recorded as unavailable. */
-export interface NotIndexed {
-  readonly missing: number;
-  readonly failure: TraceFailure | undefined;
-}
+/**
+ * `missing`: a block number that no node returns. `failure` is set if the block is recorded as unavailable. `noSpace`:
+ * the reason why no blocks are written now.
+ */
+export type NotIndexed =
+  | { readonly missing: number; readonly failure: TraceFailure | undefined }
+  | { readonly noSpace: string };
 
 /** An Ethereum network, with its index, ingest, nodes and methods. */
 export interface EthereumNetwork {
@@ -103,8 +113,10 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
-  /** Indexes a range of blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
-  ensure(fromBlock: number, toBlock: number): Promise<NotIndexed | undefined>;
+  /**
+   * Indexes a range of blocks for a client. Resolves with the reason if a block is not indexed. Throws RateLimitedError.
+   */
+  ensure(fromBlock: number, toBlock: number, client: BudgetClient): Promise<NotIndexed | undefined>;
   /** Returns why the index is not ready, as text; undefined if it is ready. */
   notReady(): string | undefined;
   unavailable(): readonly UnavailableBlock[];
@@ -121,7 +133,8 @@ export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
   dependencies: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
-  const { table, store, filterMemory, accessWatch, ingestMetrics, logger, tracer, followers } = dependencies;
+  const { table, store, filterMemory, accessWatch, newBlocks, ingestMetrics } = dependencies;
+  const { logger, tracer, followers } = dependencies;
   const { name, config } = options;
   checkAgreement(options);
   const finality = finalityOf(config);
@@ -143,6 +156,7 @@ export async function startEthereumNetwork(
   const indexer = new Indexer(
     {
       pollIntervalMs,
+      onDemandBytes: config.index.onDemandBytes,
       isFollower: options.isFollower,
       ...(finality && { finality }),
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
@@ -156,6 +170,7 @@ export async function startEthereumNetwork(
       },
       applyWith: unseen?.applyWith,
       beginWrite: tracer && beginWriteWith(tracer, name),
+      noSpace: dependencies.noSpace,
     },
   );
   pool.onHead(() => {
@@ -163,15 +178,14 @@ export async function startEthereumNetwork(
     live.headChanged();
   });
   pool.onState(() => followers?.stateChanged(name));
-  ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
-  ingestMetrics.watchUnavailable(name, () => indexer.status().unavailable.length);
-  ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
+  ingestMetrics.watch(name, { status: () => indexer.status(), onDemandBytes: () => store.onDemand?.bytes() });
   indexer.start();
 
+  const filler = fillerOf(indexer, newBlocks);
   const services = {
     network,
     filters: ({ name }: FilterRow) => filters.handler(name),
-    index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
+    index: { store, indexer: filler, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
     description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
   return {
@@ -191,7 +205,8 @@ export async function startEthereumNetwork(
         pool.removeFromRotation(node, why);
       }
     },
-    ensure: (fromBlock, toBlock) => ensureIndexed(indexer, fromBlock, toBlock),
+    ensure: (fromBlock, toBlock, client) =>
+      filler.ensure(fromBlock, toBlock, client).then(() => undefined, notIndexed),
     methods: methodsOf(table, services),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
@@ -235,18 +250,19 @@ async function connect(
   }
 }
 
-async function ensureIndexed(
-  indexer: Indexer,
-  fromBlock: number,
-  toBlock: number,
-): Promise<NotIndexed | undefined> {
-  try {
-    await indexer.ensure(fromBlock, toBlock);
-    return undefined;
-  } catch (error) {
-    if (error instanceof BlockUnavailableError) return { missing: error.blockNumber, failure: error.failure };
-    throw error;
-  }
+/** Returns an index filler that limits the blocks which are fetched for each client. */
+const fillerOf = (indexer: Indexer, newBlocks: NewBlocks): IndexFiller => ({
+  get lastHeads() {
+    return indexer.lastHeads;
+  },
+  freshHeads: () => indexer.freshHeads(),
+  ensure: (fromBlock, toBlock, client) => indexer.ensure(fromBlock, toBlock, newBlocks.meterOf(client)),
+});
+
+function notIndexed(error: unknown): NotIndexed {
+  if (error instanceof BlockUnavailableError) return { missing: error.blockNumber, failure: error.failure };
+  if (error instanceof NoSpaceError) return { noSpace: error.message };
+  throw error;
 }
 
 function notReady({ lagBlocks, failure }: IndexerStatus): string | undefined {

@@ -1,8 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { IndexerStatus } from '../../ethereum/ingest/index.ts';
 import { Rate } from '../listen/rate.ts';
 
 /** Adds a network to a gauge. Each scrape of the metrics calls `read`; undefined is exported as -1. */
 type WatchNetwork = (network: string, read: () => number | undefined) => void;
+
+export interface WatchedIndex {
+  readonly status: () => Pick<IndexerStatus, 'lagBlocks' | 'unavailable' | 'firstMissing'>;
+  readonly onDemandBytes: () => number | undefined;
+}
 
 /** Metrics of ingest for all networks. Each metric has the network as a label. */
 export class IngestMetrics {
@@ -13,9 +19,11 @@ export class IngestMetrics {
   readonly reorganisations: Counter<'network'>;
   readonly undone: Counter<'network'>;
   readonly failures: Counter<'network' | 'reason'>;
-  readonly watchFirstMissing: WatchNetwork;
-  readonly watchUnavailable: WatchNetwork;
-  readonly watchLag: WatchNetwork;
+  readonly evicted: Counter<'network'>;
+  readonly #watchOnDemand: WatchNetwork;
+  readonly #watchFirstMissing: WatchNetwork;
+  readonly #watchUnavailable: WatchNetwork;
+  readonly #watchLag: WatchNetwork;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -56,18 +64,36 @@ export class IngestMetrics {
       labelNames: ['network', 'reason'],
       registers,
     });
-    this.watchFirstMissing = gaugeOfNetworks(registry, {
+    this.evicted = new Counter({
+      name: 'floodgate_index_evicted_blocks_total',
+      help: 'On-demand blocks removed from the index, because new ones exceeded index.onDemandBytes.',
+      labelNames,
+      registers,
+    });
+    this.#watchOnDemand = gaugeOfNetworks(registry, {
+      name: 'floodgate_index_on_demand_bytes',
+      help: 'Size of the blocks that were indexed because a client requested them.',
+    });
+    this.#watchFirstMissing = gaugeOfNetworks(registry, {
       name: 'floodgate_index_first_missing_block',
       help: 'Lowest block from index.from that is not indexed yet; -1 if none is missing.',
     });
-    this.watchUnavailable = gaugeOfNetworks(registry, {
+    this.#watchUnavailable = gaugeOfNetworks(registry, {
       name: 'floodgate_index_unavailable_blocks',
       help: 'Blocks of the index without traces, because no node can trace them.',
     });
-    this.watchLag = gaugeOfNetworks(registry, {
+    this.#watchLag = gaugeOfNetworks(registry, {
       name: 'floodgate_ingest_lag_blocks',
       help: 'Blocks between the head of the node and the head of the index.',
     });
+  }
+
+  /** Exports the state of a network's index whenever metrics are collected. */
+  watch(network: string, { status, onDemandBytes }: WatchedIndex): void {
+    this.#watchLag(network, () => status().lagBlocks ?? 0);
+    this.#watchUnavailable(network, () => status().unavailable.length);
+    this.#watchFirstMissing(network, () => status().firstMissing);
+    this.#watchOnDemand(network, () => onDemandBytes() ?? 0);
   }
 
   countWritten(network: string, blocks: number, traces: number): void {

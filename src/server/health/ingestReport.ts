@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { FinalityError, type IndexerObserver } from '../../ethereum/ingest/index.ts';
+import { FinalityError, type IndexerObserver, NoSpaceError } from '../../ethereum/ingest/index.ts';
 import { NodeError } from '../../ethereum/nodes/index.ts';
 import { IndexConflictError, WrongChainError } from '../../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
@@ -48,6 +48,8 @@ export class IngestReport implements IndexerObserver {
 
   failed(error: unknown, retryMs: number): void {
     this.#metrics.failures.inc({ network: this.#network, reason: reasonOf(error) });
+    // The monitor of the free space logs this condition.
+    if (error instanceof NoSpaceError) return;
     const text = error instanceof Error ? error.message : String(error);
     const repeated =
       text === this.#lastComplaint.text && Date.now() - this.#lastComplaint.atMs < REPEATED_WARNING_MS;
@@ -73,6 +75,10 @@ export class IngestReport implements IndexerObserver {
     );
   }
 
+  evicted(blocks: number): void {
+    this.#metrics.evicted.inc({ network: this.#network }, blocks);
+  }
+
   unavailable({ number, hash, unavailable }: Parameters<IndexerObserver['unavailable']>[0]): void {
     this.#logger.warn(
       { block: number, hash, reason: unavailable },
@@ -96,6 +102,7 @@ export class IngestReport implements IndexerObserver {
 
 function reasonOf(error: unknown): string {
   if (error instanceof NodeError) return error.reason;
+  if (error instanceof NoSpaceError) return 'no_space';
   if (error instanceof FinalityError) return 'finality';
   if (error instanceof WrongChainError) return 'wrong_chain';
   // The node's blocks contradict the blocks it returned before.

@@ -2,12 +2,14 @@ import type { Readiness } from '../../platform/http/index.ts';
 import type { Dns } from '../dns/dns.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import type { OpenedParts } from '../roles.ts';
+import type { FreeSpace } from './freeSpace.ts';
 import { lagAffectsReadiness } from './lagAffectsReadiness.ts';
 import type { StoreWatch } from './storeWatch.ts';
 
 export interface ReadinessSources {
   readonly opened: OpenedParts;
   readonly stores: Pick<StoreWatch, 'problem' | 'ownProblem'>;
+  readonly freeSpace: Pick<FreeSpace, 'problem'>;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
   readonly workers: { missing(): string | undefined } | undefined;
@@ -15,11 +17,13 @@ export interface ReadinessSources {
 }
 
 export function readinessOf(sources: ReadinessSources): Readiness {
-  const { opened, stores, ethereum, dns, workers, isStopping } = sources;
+  const { opened, stores, freeSpace, ethereum, dns, workers, isStopping } = sources;
   const missing = ethereum?.notReady();
   const unavailable = ethereum?.unavailable();
   const checks = {
     store: stores.problem ?? 'ok',
+    // A full disk affects readiness if the index therefore lags.
+    ...(freeSpace.problem !== undefined && { disk: freeSpace.problem }),
     ...(ethereum && { ingest: missing ?? 'ok' }),
     // Unavailable blocks do not affect readiness, because all other blocks are served.
     ...(unavailable !== undefined && { blocks: unavailable }),

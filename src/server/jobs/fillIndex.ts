@@ -7,8 +7,10 @@ import {
 import { NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
+import { QUIET } from '../../platform/logging/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
+import { FreeSpace } from '../health/freeSpace.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /** Indexing ends after this number of consecutive failures, which take about four minutes with their pauses. */
@@ -25,6 +27,8 @@ export interface FillOptions {
   readonly toBlock: number | undefined;
   readonly signal: AbortSignal;
   readonly progress: FillProgress;
+  /** Returns why no blocks may be written now, as text; undefined if they may. Default: they always may. */
+  readonly noSpace?: () => string | undefined;
 }
 
 export interface FillIndexOptions extends FillOptions {
@@ -49,9 +53,12 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   const nodes = await openNodes(upstream, { chain, maxBlockBytes }, (_, what, { message }) =>
     progress.trouble(`${what}: ${message}`),
   );
+  const freeSpace = new FreeSpace({ dataDir, log: QUIET });
+  const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
   try {
-    return await fillFrom(nodes.source, store, options);
+    return await fillFrom(nodes.source, store, { ...options, noSpace });
   } finally {
+    freeSpace.stop();
     await nodes.close();
     await store.close();
     lock.release();
@@ -62,13 +69,14 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
 export async function fillFrom(
   source: TraceProvider,
   store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
-  { fromBlock, toBlock: asked, signal, progress }: FillOptions,
+  { fromBlock, toBlock: asked, signal, progress, noSpace = () => undefined }: FillOptions,
 ): Promise<{ complete: boolean }> {
   try {
     await store.bindChain(await source.chain());
     const toBlock = await lastBlock(source, store, asked);
     if (fromBlock > toBlock)
       throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
+    await store.onDemand?.keep(fromBlock, toBlock);
     const missing = await (store.countMissing?.(fromBlock, toBlock) ??
       countMissing(store, fromBlock, toBlock));
     progress.started(fromBlock, toBlock, missing);
@@ -80,7 +88,14 @@ export async function fillFrom(
       toBlock,
       concurrency: pace,
       signal,
-      apply: (change) => store.apply(change),
+      async apply(change) {
+        const reason = noSpace();
+        if (reason !== undefined)
+          throw new IndexingError(
+            `${reason}. Indexed blocks are kept: free disk space, then run the same command again`,
+          );
+        await store.apply(change);
+      },
       written: (blocks) => progress.written(blocks, pace.limit),
       failed(error, retryMs, failuresInARow) {
         if (failuresInARow >= MAX_FAILURES_IN_A_ROW)

@@ -2,6 +2,7 @@ import type { Config } from '../../config/index.ts';
 import type { KeyChanges, Lease, WantedLease } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
+import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { NetworkState, NotIndexed } from '../ethereum/ethereumNetwork.ts';
 import type { Link } from './link.ts';
@@ -45,11 +46,12 @@ export type PrimaryCalls = {
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
-  /** Indexes a range of blocks. Resolves with the first block that no node returns; undefined if all are indexed. */
+  /** Indexes a range of blocks for a client, like `EthereumNetwork.ensure`. */
   ensure(range: {
     readonly network: string;
     readonly fromBlock: number;
     readonly toBlock: number;
+    readonly client: BudgetClient;
   }): Promise<NotIndexed | undefined>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;

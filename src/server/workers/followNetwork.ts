@@ -6,7 +6,12 @@ import {
   openRpcDocument,
   startNetwork,
 } from '../../ethereum/gateway/index.ts';
-import { BlockUnavailableError, type HeadChange, PooledSource } from '../../ethereum/ingest/index.ts';
+import {
+  BlockUnavailableError,
+  type HeadChange,
+  NoSpaceError,
+  PooledSource,
+} from '../../ethereum/ingest/index.ts';
 import { LeasedNodeBudget, NodeError, type NodePool, type UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { sharedRuns } from '../../platform/serialQueue/index.ts';
 import {
@@ -106,10 +111,11 @@ function fillerOf(
         if (error instanceof NodeError) return pool.knownHeads;
         throw error;
       }),
-    async ensure(fromBlock, toBlock) {
-      const notIndexed = await primary.ask('ensure', { network, fromBlock, toBlock });
+    async ensure(fromBlock, toBlock, client) {
+      const notIndexed = await primary.ask('ensure', { network, fromBlock, toBlock, client });
       refresh();
       if (notIndexed === undefined) return;
+      if ('noSpace' in notIndexed) throw new NoSpaceError(notIndexed.noSpace);
       throw new BlockUnavailableError(notIndexed.missing, { failure: notIndexed.failure });
     },
   };

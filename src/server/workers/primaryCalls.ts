@@ -17,7 +17,8 @@ export function primaryCalls(networkOf: (name: string) => EthereumNetwork): Shar
       if (polled !== undefined) await pool.refresh(polled);
     },
     found: ({ network, node, why }) => networkOf(network).reportNodeFault(node, why),
-    ensure: ({ network, fromBlock, toBlock }) => networkOf(network).ensure(fromBlock, toBlock),
+    ensure: ({ network, fromBlock, toBlock, client }) =>
+      networkOf(network).ensure(fromBlock, toBlock, client),
     take: (wanted) => leaseFrom(rates, wanted),
     takeOfNode({ network, node, ...wanted }) {
       const budget = networkOf(network).pool.nodes[node]?.client.budget;

@@ -13,9 +13,11 @@ import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { clientAddressReader } from '../../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../../platform/background/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
+import { QUIET } from '../../platform/logging/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
 import { servedTable } from '../ethereum/ethereum.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
+import { FreeSpace } from '../health/freeSpace.ts';
 import { countDroppedLogLines } from '../health/serverMetrics.ts';
 import { openTracing } from '../health/tracing.ts';
 import { openAccessLog } from '../listen/accessLog.ts';
@@ -53,7 +55,11 @@ export async function openWorker(
   logBackgroundFailures(logger);
   collectDefaultMetrics({ register: registry });
   countDroppedLogLines(registry, droppedLines);
-  const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
+  // The first process logs the state.
+  const freeSpace = new FreeSpace({ dataDir: config.dataDir, log: QUIET });
+  const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes, () =>
+    freeSpace.allows('caches'),
+  );
   const metrics = new GatewayMetrics(registry);
   const keyUses = new LastUsedTracker({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
@@ -107,6 +113,7 @@ export async function openWorker(
       await tracing?.stop();
       for (const network of networks.values()) await network.stop();
       await keyUses.stop();
+      freeSpace.stop();
       await storage.close();
     },
   };

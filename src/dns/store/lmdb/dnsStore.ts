@@ -50,6 +50,7 @@ interface OpenedFile {
 export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, LocalRecords, IdentityStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
+  readonly #storesCounts: () => boolean;
   readonly #profile: Database<Stored, string>;
   readonly #chunks: Database<Buffer, number[]>;
   /** Counts of one minute under one rule. Keys: rule id, minute. */
@@ -59,8 +60,11 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   readonly #identity: Database<Identity, string>;
   readonly #attacks: LmdbAttacks;
 
-  /** Opens or creates the environment in the data folder. Throws if the folder cannot be used. */
-  static open(dataDir: string): DnsStore {
+  /**
+   * Opens or creates the environment in the data folder. Throws if the folder cannot be used. While `storesCounts`
+   * returns false, no counts are written.
+   */
+  static open(dataDir: string, storesCounts = () => true): DnsStore {
     const folder = join(dataDir, 'dns');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = new StoreFile(folder);
@@ -74,12 +78,13 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
       file.opened();
       return inOneCommit(root, () => {
         checkStoreFormat(root, { store: 'dns', folder, format: FORMAT });
-        return new DnsStore({ root, file });
+        return new DnsStore({ root, file }, storesCounts);
       });
     });
   }
 
-  private constructor({ root, file }: OpenedFile) {
+  private constructor({ root, file }: OpenedFile, storesCounts: () => boolean) {
+    this.#storesCounts = storesCounts;
     this.#root = root;
     this.#file = file;
     this.#profile = this.#root.openDB({ name: 'profile', encoding: 'json' });
@@ -126,7 +131,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   }
 
   async append(records: readonly MinuteRecord[]): Promise<void> {
-    if (records.length === 0) return;
+    if (records.length === 0 || !this.#storesCounts()) return;
     this.#file.assertInPlace();
     const oldest = Math.max(...records.map(({ minute }) => minute)) - RETENTION_MINUTES;
     const append = (): void => {

@@ -10,22 +10,32 @@ export interface Rates {
    * seconds. Throws NotYetAdmitted if the decision is pending.
    */
   take(caller: string, ratePerSecond: number, calls: number): number;
-  /** Refunds calls that will not run. Needed only if `take` can throw NotYetAdmitted. */
+  /** Refunds calls that will not run. */
   refund?(caller: string, calls: number): void;
 }
 
 export class RateLimits implements Rates {
+  readonly #burstSeconds: number;
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly ratePerSecond: number }>();
+
+  /** `burstSeconds`: time in which an empty bucket becomes full. Default: 1. */
+  constructor({ burstSeconds = 1 }: { readonly burstSeconds?: number } = {}) {
+    this.#burstSeconds = burstSeconds;
+  }
 
   take(caller: string, ratePerSecond: number, calls: number): number {
     const nowMs = performance.now();
     let entry = this.#buckets.get(caller);
     if (entry === undefined || entry.ratePerSecond !== ratePerSecond) {
       if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
-      entry = { bucket: new TokenBucket(ratePerSecond, nowMs), ratePerSecond };
+      entry = { bucket: new TokenBucket(ratePerSecond, nowMs, this.#burstSeconds), ratePerSecond };
       this.#buckets.set(caller, entry);
     }
     return entry.bucket.take(calls, nowMs);
+  }
+
+  refund(caller: string, calls: number): void {
+    this.#buckets.get(caller)?.bucket.refund(calls);
   }
 
   #makeRoom(nowMs: number): void {

@@ -60,12 +60,12 @@ test('a range that starts above the index ends at the head of the chain', async 
 
 test('blocks above the index are fetched, up to 800 of them', async () => {
   const { services, asked } = servicesOf({ head: INDEXED + 2_000 });
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED });
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 801 });
-  await fetchNewest(services, { fromBlock: INDEXED + 801, toBlock: INDEXED + 801 });
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED }, {});
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 801 }, {});
+  await fetchNewest(services, { fromBlock: INDEXED + 801, toBlock: INDEXED + 801 }, {});
   expect(asked.fetched).toEqual([]);
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 800 });
-  await fetchNewest(services, { fromBlock: INDEXED + 7, toBlock: INDEXED + 9 });
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 800 }, {});
+  await fetchNewest(services, { fromBlock: INDEXED + 7, toBlock: INDEXED + 9 }, {});
   expect(asked.fetched).toEqual([
     [INDEXED + 1, INDEXED + 800],
     [INDEXED + 7, INDEXED + 9],

@@ -1,7 +1,8 @@
-import { BlockUnavailableError } from '../../../ingest/index.ts';
+import { BlockUnavailableError, NoSpaceError } from '../../../ingest/index.ts';
 import { type BlockRange, MAX_RANGE_BLOCKS } from '../../../traces/index.ts';
+import { clientOf } from '../../method.ts';
 import { resolveHeads } from '../traceFilter/fromIndex.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
+import type { Caller, IndexServices } from '../traces/indexServices.ts';
 
 /**
  * If `endBlock` is further above the known head than this number of blocks, nodes are not polled for a newer head.
@@ -33,14 +34,18 @@ export async function chainRange(
 
 /**
  * Fetches those blocks of a range that are newer than the index. If they are more than trace_filter allows in a
- * range, none are fetched. A block that no node can return stays missing.
+ * range, none are fetched. A block that no node can return, or for which there is no space, stays missing.
  */
-export async function fetchNewest({ store, indexer }: IndexServices, range: BlockRange): Promise<void> {
+export async function fetchNewest(
+  { store, indexer }: IndexServices,
+  range: BlockRange,
+  caller: Caller,
+): Promise<void> {
   const indexed = (await store.head())?.number;
   if (indexed === undefined || range.toBlock <= indexed || range.toBlock - indexed > MAX_RANGE_BLOCKS) return;
   try {
-    await indexer.ensure(Math.max(range.fromBlock, indexed + 1), range.toBlock);
+    await indexer.ensure(Math.max(range.fromBlock, indexed + 1), range.toBlock, clientOf(caller));
   } catch (error) {
-    if (!(error instanceof BlockUnavailableError)) throw error;
+    if (!(error instanceof BlockUnavailableError || error instanceof NoSpaceError)) throw error;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../traces/index.ts';
 import type { Method } from '../../method.ts';
 import { findTransaction } from '../traces/fromTransaction.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
+import type { Caller, IndexServices } from '../traces/indexServices.ts';
 import { chainRange, fetchNewest } from './blockRange.ts';
 import { type ExplorerQuery, MAX_ROWS, type Rows, readExplorerQuery } from './params.ts';
 import { answerOf } from './rows.ts';
@@ -32,9 +32,9 @@ export function explorerMethod(services: IndexServices, chainId: () => string | 
   return {
     name: EXPLORER_METHOD,
     permissionOf: EXPLORER_PERMISSION,
-    async handle([query]): Promise<Result> {
+    async handle([query], caller): Promise<Result> {
       const asked = readExplorerQuery(query as URLSearchParams, chainId()); // the gateway passes the query string
-      const { transactions, missing } = await readAgain(services, asked);
+      const { transactions, missing } = await readAgain(services, asked, caller);
       const text = Buffer.from(JSON.stringify(answerOf(transactions, missing)));
       if (text.length <= services.maxAnswerBytes) return text;
       throw new RpcError(
@@ -53,12 +53,12 @@ interface Found {
 }
 
 /** Reads the result of a query, and again if a reorg replaced blocks between two pages: it must be from one fork. */
-async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise<Found> {
+async function readAgain(services: IndexServices, asked: ExplorerQuery, caller: Caller): Promise<Found> {
   for (let left = MAX_READS; left > 0; left--)
     try {
       return await (asked.of === 'transaction'
-        ? readTransaction(services, asked)
-        : readRange(services, asked));
+        ? readTransaction(services, asked, caller)
+        : readRange(services, asked, caller));
     } catch (error) {
       if (!(error instanceof BlockReplacedError)) throw error;
     }
@@ -68,10 +68,11 @@ async function readAgain(services: IndexServices, asked: ExplorerQuery): Promise
 async function readRange(
   services: IndexServices,
   { address, direction, startBlock, endBlock, rows, order }: Extract<ExplorerQuery, { of: 'range' }>,
+  caller: Caller,
 ): Promise<Found> {
   const range = await chainRange(services, { startBlock, endBlock });
   if (range.fromBlock > range.toBlock) return { transactions: [], missing: [] };
-  await fetchNewest(services, range);
+  await fetchNewest(services, range, caller);
   const whose = address === undefined ? {} : { address };
   return readPages(services, { ...range, ...whose, direction, order }, { rows });
 }
@@ -80,9 +81,13 @@ async function readRange(
  * Returns the frames (calls, creations and destructions) of a transaction without its root frame. If no node can
  * return the block of the transaction, that block is reported as missing.
  */
-async function readTransaction(services: IndexServices, query: TransactionQuery): Promise<Found> {
+async function readTransaction(
+  services: IndexServices,
+  query: TransactionQuery,
+  caller: Caller,
+): Promise<Found> {
   try {
-    const place = await findTransaction(services, query.hash, (upTo) =>
+    const place = await findTransaction(services, { hash: query.hash, caller }, (upTo) =>
       services.store.transactionPosition(query.hash, { upTo }),
     );
     return place === null ? { transactions: [], missing: [] } : await readFrames(services, place, query);

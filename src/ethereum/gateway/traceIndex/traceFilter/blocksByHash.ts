@@ -2,7 +2,8 @@ import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError } from '../../../nodes/index.ts';
 import type { Hash, MaybePromise } from '../../../traces/index.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
+import { clientOf } from '../../method.ts';
+import type { Caller, IndexServices } from '../traces/indexServices.ts';
 import { ensureIndexed, resolveHeads } from './fromIndex.ts';
 
 /** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
@@ -19,15 +20,20 @@ export class BlocksByHash {
   }
 
   /** Calls `read` with the number of a block. `read` returns undefined if the block is missing. Throws RpcError. */
-  async read<T>(hash: Hash, read: (blockNumber: number) => MaybePromise<T | undefined>): Promise<T> {
+  async read<T>(
+    hash: Hash,
+    caller: Caller,
+    read: (blockNumber: number) => MaybePromise<T | undefined>,
+  ): Promise<T> {
     const { indexer } = this.#services;
     const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
     const { head } = await resolveHeads(this.#services, [blockNumber]);
     if (blockNumber <= head) {
       const indexed = await read(blockNumber);
       if (indexed !== undefined) return this.#remember(hash, blockNumber, indexed);
-      await ensureIndexed(indexer, blockNumber, blockNumber);
-      const fetched = (await read(blockNumber)) ?? (await this.#readFollowed(head, () => read(blockNumber)));
+      await ensureIndexed(indexer, { fromBlock: blockNumber, toBlock: blockNumber, caller });
+      const fetched =
+        (await read(blockNumber)) ?? (await this.#readFollowed(head, caller, () => read(blockNumber)));
       if (fetched !== undefined) return this.#remember(hash, blockNumber, fetched);
     }
     throw new RpcError(
@@ -38,13 +44,13 @@ export class BlocksByHash {
   }
 
   /** Lets the index follow the chain, and reads again: the index may have had another block with this number. */
-  async #readFollowed<T>(head: number, read: () => MaybePromise<T>): Promise<T> {
+  async #readFollowed<T>(head: number, caller: Caller, read: () => MaybePromise<T>): Promise<T> {
     const { store, indexer } = this.#services;
     // After a reorg to a lower head, the index may still have replaced blocks above that head.
     const above = Math.max(head, (await store.head())?.number ?? -1) + 1;
     try {
       // Block `above` does not exist yet. Requesting it makes the indexer compare its chain with that of the nodes.
-      await indexer.ensure(above, above);
+      await indexer.ensure(above, above, clientOf(caller));
     } catch (error) {
       if (!(error instanceof BlockUnavailableError)) throw error;
     }

@@ -1,6 +1,6 @@
 /** Functions of all methods of the trace index. They resolve block tags, fetch missing blocks, and limit results. */
 
-import { BlockUnavailableError } from '../../../ingest/index.ts';
+import { BlockUnavailableError, NoSpaceError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import type { NodeHeads } from '../../../nodes/index.ts';
 import {
@@ -10,7 +10,8 @@ import {
   TooManyTracesError,
   type TraceReader,
 } from '../../../traces/index.ts';
-import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
+import { clientOf } from '../../method.ts';
+import type { Caller, IndexFiller, IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
 
 export interface Heads {
@@ -101,9 +102,11 @@ export function checkHead({ head }: Heads, member: string, blockNumber: number):
     );
 }
 
-interface BlockRange {
+interface WantedRange {
   readonly fromBlock: number;
   readonly toBlock: number;
+  /** The client for which missing blocks are fetched. */
+  readonly caller: Caller;
 }
 
 /** Maximum number of attempts to read blocks. Blocks are read again if they are replaced during an attempt. */
@@ -115,7 +118,7 @@ export const MAX_READS = 4;
  */
 export function readBlocks<T>(
   services: IndexServices,
-  range: BlockRange,
+  range: WantedRange,
   read: () => MaybePromise<T | undefined>,
 ): MaybePromise<T> {
   return mapMaybe(read(), (held) => held ?? readFetched(services, range, read));
@@ -123,11 +126,11 @@ export function readBlocks<T>(
 
 async function readFetched<T>(
   { indexer }: IndexServices,
-  { fromBlock, toBlock }: BlockRange,
+  { fromBlock, toBlock, caller }: WantedRange,
   read: () => MaybePromise<T | undefined>,
 ): Promise<T> {
   for (let left = MAX_READS - 1; left > 0; left--) {
-    await ensureIndexed(indexer, fromBlock, toBlock);
+    await ensureIndexed(indexer, { fromBlock, toBlock, caller });
     const held = await read();
     if (held !== undefined) return held;
   }
@@ -138,10 +141,21 @@ async function readFetched<T>(
 }
 
 /** Ensures that the index contains all blocks of a range. Throws RpcError if it cannot. */
-export async function ensureIndexed(indexer: IndexFiller, fromBlock: number, toBlock: number): Promise<void> {
+export async function ensureIndexed(
+  indexer: IndexFiller,
+  { fromBlock, toBlock, caller }: WantedRange,
+): Promise<void> {
   try {
-    await indexer.ensure(fromBlock, toBlock);
+    await indexer.ensure(fromBlock, toBlock, clientOf(caller));
   } catch (error) {
+    if (error instanceof NoSpaceError)
+      throw new RpcError(
+        'resourceUnavailable',
+        'a block is not in the index, and the disk has no space for it',
+        {
+          reason: 'noSpace',
+        },
+      );
     if (!(error instanceof BlockUnavailableError)) throw error;
     const { blockNumber, message, failure } = error;
     throw new RpcError('resourceNotFound', message, {

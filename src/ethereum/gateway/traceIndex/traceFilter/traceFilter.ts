@@ -11,7 +11,7 @@ import {
   type TraceFilter,
 } from '../../../traces/index.ts';
 import type { Handler } from '../../method.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
+import type { Caller, IndexServices } from '../traces/indexServices.ts';
 import { BlocksByHash } from './blocksByHash.ts';
 import {
   checkHead,
@@ -33,21 +33,23 @@ export function traceFilter(services: IndexServices): Handler {
   const ofBlock = (
     asked: TraceFilterParams,
     blockHash: Hash,
-    read: (wanted: TraceFilter) => MaybePromise<Result | undefined>,
+    { read, caller }: { read: (wanted: TraceFilter) => MaybePromise<Result | undefined>; caller: Caller },
   ): MaybePromise<Result> => {
     if (asked.count === 0) return NOTHING;
     const readBlock = (number: number) => read(rangeFilter(asked, number, number));
-    return withSizeErrors(() => blocks.read(blockHash, readBlock), INSTEAD);
+    return withSizeErrors(() => blocks.read(blockHash, caller, readBlock), INSTEAD);
   };
-  return ([filter], { mayStream }) => {
+  return ([filter], caller) => {
+    const { mayStream } = caller;
     const asked = filter as TraceFilterParams; // validated by the parameter type
     const read = (wanted: TraceFilter): MaybePromise<Result | undefined> =>
       mayStream ? pooled(services, writers, wanted) : copied(services, wanted);
-    if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, read);
+    if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, { read, caller });
     return mapMaybe(resolveHeads(services, [asked.from, asked.to]), (heads): MaybePromise<Result> => {
       const wanted = filterOf(asked, heads);
       if (wanted.count === 0) return NOTHING;
-      return withSizeErrors(() => readBlocks(services, wanted, () => read(wanted)), INSTEAD);
+      const range = { fromBlock: wanted.fromBlock, toBlock: wanted.toBlock, caller };
+      return withSizeErrors(() => readBlocks(services, range, () => read(wanted)), INSTEAD);
     });
   };
 }

@@ -2,12 +2,18 @@ import { NoNodeError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
 import { type Hash, type MaybePromise, mapMaybe } from '../../../traces/index.ts';
 import { ensureIndexed, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
-import type { IndexServices } from './indexServices.ts';
+import type { Caller, IndexServices } from './indexServices.ts';
 
 const NULL = Buffer.from('null');
 
 /** Reads a transaction from the index. `upTo` is the highest block that is read; undefined means all blocks. */
 type ReadTransaction<T> = (upTo: number | undefined) => MaybePromise<T | null | undefined>;
+
+interface WantedTransaction {
+  readonly hash: Hash;
+  /** The client for which the block of the transaction is fetched. */
+  readonly caller: Caller;
+}
 
 /**
  * Returns a function that reads a transaction, or null if no block contains it. If the index lacks the transaction, or
@@ -17,10 +23,10 @@ type ReadTransaction<T> = (upTo: number | undefined) => MaybePromise<T | null | 
 export function fromTransaction(
   services: IndexServices,
   instead: string,
-): (hash: Hash, read: ReadTransaction<Buffer>) => MaybePromise<Buffer> {
-  return (hash, read) =>
+): (hash: Hash, caller: Caller, read: ReadTransaction<Buffer>) => MaybePromise<Buffer> {
+  return (hash, caller, read) =>
     mapMaybe(
-      withSizeErrors(() => findTransaction(services, hash, read), instead),
+      withSizeErrors(() => findTransaction(services, { hash, caller }, read), instead),
       (known) => known ?? NULL,
     );
 }
@@ -28,22 +34,22 @@ export function fromTransaction(
 /** Finds a transaction, without a limit for the result's size. Returns null if the transaction is in no block. */
 export const findTransaction = <T>(
   services: IndexServices,
-  hash: Hash,
+  wanted: WantedTransaction,
   read: ReadTransaction<T>,
 ): MaybePromise<T | null> =>
   mapMaybe(read(services.indexer.lastHeads?.latest.number), (held) =>
-    held === undefined ? readFetched(services, hash, read) : held,
+    held === undefined ? readFetched(services, wanted, read) : held,
   );
 
 async function readFetched<T>(
   { indexer, finder }: IndexServices,
-  hash: Hash,
+  { hash, caller }: WantedTransaction,
   read: ReadTransaction<T>,
 ): Promise<T | null> {
   for (let left = MAX_READS - 1; left > 0; left--) {
     const blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
-    await ensureIndexed(indexer, blockNumber, blockNumber);
+    await ensureIndexed(indexer, { fromBlock: blockNumber, toBlock: blockNumber, caller });
     const held = await read(blockNumber);
     if (held !== undefined) return held;
     // The block was replaced while it was read, so the transaction may be in another block now.

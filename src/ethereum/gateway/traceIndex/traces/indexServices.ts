@@ -1,8 +1,19 @@
+import type { BudgetClient } from '../../../../platform/budgets/index.ts';
 import type { Indexer } from '../../../ingest/index.ts';
 import type { BlockFinder, TransactionFinder } from '../../../nodes/index.ts';
 import type { TraceReader } from '../../../traces/index.ts';
+import type { CallContext } from '../../method.ts';
 
-export type IndexFiller = Pick<Indexer, 'lastHeads' | 'freshHeads' | 'ensure'>;
+export interface IndexFiller extends Pick<Indexer, 'lastHeads' | 'freshHeads'> {
+  /**
+   * Fetches the missing blocks of a range for a client. Throws BlockUnavailableError, NoSpaceError, and RateLimitedError
+   * if the client has too many blocks fetched.
+   */
+  ensure(fromBlock: number, toBlock: number, client: BudgetClient): Promise<void>;
+}
+
+/** The part of the context of a call that identifies the client. */
+export type Caller = Pick<CallContext, 'address' | 'keyId'>;
 
 export interface IndexServices {
   readonly store: TraceReader;

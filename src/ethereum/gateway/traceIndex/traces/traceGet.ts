@@ -9,9 +9,11 @@ const INSTEAD = 'a single trace cannot be split (the limit is gateway.maxAnswerB
 export function traceGet(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
   const answer = fromTransaction(services, INSTEAD);
-  return ([transactionHash, framePath]) => {
+  return ([transactionHash, framePath], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter types
     const path = framePath as readonly number[];
-    return answer(hash, (upTo) => store.transactionTrace(hash, path, { maxBytes: maxAnswerBytes, upTo }));
+    return answer(hash, caller, (upTo) =>
+      store.transactionTrace(hash, path, { maxBytes: maxAnswerBytes, upTo }),
+    );
   };
 }

@@ -9,8 +9,8 @@ const INSTEAD = 'request single traces with trace_get';
 export function traceTransaction(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
   const answer = fromTransaction(services, INSTEAD);
-  return ([transactionHash]) => {
+  return ([transactionHash], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter type
-    return answer(hash, (upTo) => store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }));
+    return answer(hash, caller, (upTo) => store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }));
   };
 }

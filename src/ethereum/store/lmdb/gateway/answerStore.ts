@@ -43,15 +43,17 @@ export class LmdbResultStore implements AnswerStore {
   readonly #state: Database<Usage, string>;
   readonly #anchors: Database<Anchor, string>;
   readonly #maxBytes: number;
+  readonly #storesAnswers: () => boolean;
   readonly #waiting = new Map<string, Uint8Array>();
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #writes = new SerialQueue();
 
-  constructor({ root, file }: GatewayFile, maxBytes: number) {
+  constructor({ root, file }: GatewayFile, maxBytes: number, storesAnswers: () => boolean) {
     this.#root = root;
     this.#file = file;
     this.#maxBytes = maxBytes;
+    this.#storesAnswers = storesAnswers;
     this.#answers = root.openDB({
       name: 'answers',
       keyEncoding: 'binary',
@@ -68,7 +70,12 @@ export class LmdbResultStore implements AnswerStore {
   }
 
   put(key: string, answer: Uint8Array): void {
-    if (this.#waiting.has(key) || this.#waitingBytes + answer.length > MAX_WAITING_BYTES) return;
+    if (
+      !this.#storesAnswers() ||
+      this.#waiting.has(key) ||
+      this.#waitingBytes + answer.length > MAX_WAITING_BYTES
+    )
+      return;
     this.#waiting.set(key, answer);
     this.#waitingBytes += answer.length;
     this.#timer ??= setTimeout(() => inBackground('cached answers', () => this.flush()), WRITE_INTERVAL_MS);

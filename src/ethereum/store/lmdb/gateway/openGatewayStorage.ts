@@ -23,8 +23,15 @@ export interface GatewayStorage {
   close(): Promise<void>;
 }
 
-/** Opens the gateway's LMDB environment: final results, limited to `cacheDiskBytes`, and API keys. */
-export function openGatewayStorage(dataDir: string, cacheDiskBytes: number): GatewayStorage {
+/**
+ * Opens the gateway's LMDB environment: final results, limited to `cacheDiskBytes`, and API keys. While `storesAnswers`
+ * returns false, no results are written.
+ */
+export function openGatewayStorage(
+  dataDir: string,
+  cacheDiskBytes: number,
+  storesAnswers = () => true,
+): GatewayStorage {
   const folder = join(dataDir, 'gateway');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = new StoreFile(folder);
@@ -35,7 +42,7 @@ export function openGatewayStorage(dataDir: string, cacheDiskBytes: number): Gat
       checkStoreFormat(root, { store: 'gateway', folder, format: FORMAT });
       return {
         root,
-        answers: new LmdbResultStore({ root, file }, cacheDiskBytes),
+        answers: new LmdbResultStore({ root, file }, cacheDiskBytes, storesAnswers),
         keys: new GatewayKeys({ root, file }),
       };
     });
