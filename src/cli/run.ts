@@ -34,6 +34,7 @@ function printError(error: unknown): number {
 function isOperatorError(error: unknown): boolean {
   const names = [
     'BackupError',
+    'FileKindError',
     'BadStoreAddress',
     'ConfigError',
     'DataDirInUseError',

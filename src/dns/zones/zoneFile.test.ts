@@ -103,19 +103,19 @@ describe('$INCLUDE', () => {
     write({ zone: '$INCLUDE it\n' });
     mkdirSync(at('it'));
     await expect(read()).rejects.toThrow(
-      `$INCLUDE it: ${at('it')} is not a regular file; only regular files are allowed`,
+      `$INCLUDE it: ${at('it')} is a folder; only regular files are allowed`,
     );
     rmSync(at('it'), { recursive: true });
     expect(spawnSync('mkfifo', [at('it')]).status).toBe(0);
     await expect(read()).rejects.toThrow(
-      `$INCLUDE it: ${at('it')} is not a regular file; only regular files are allowed`,
+      `$INCLUDE it: ${at('it')} is a named pipe; only regular files are allowed`,
     );
     rmSync(at('it'));
     symlinkSync('/dev/zero', at('it'));
     await expect(read()).rejects.toThrow('the file is /dev/zero');
     rmSync(at('zone'));
     expect(spawnSync('mkfifo', [at('zone')]).status).toBe(0);
-    await expect(read()).rejects.toThrow(`${at('zone')} is not a regular file`);
+    await expect(read()).rejects.toThrow(`${at('zone')} is a named pipe`);
   });
 
   it('rejects cycles, with file and line, also through a link', async () => {

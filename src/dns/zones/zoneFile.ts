@@ -1,7 +1,8 @@
 /** Reads a zone file and the files that it includes. */
 // `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
-import { constants, promises as files, type Stats } from 'node:fs';
+import { promises as files, type Stats } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
+import { REGULAR_FILE_FLAGS, requireRegular } from '../../platform/regularFile/index.ts';
 import {
   Include,
   MasterFileError,
@@ -102,10 +103,7 @@ export class ZoneFile {
   async #read(path: string, realPath: string): Promise<string> {
     // Check the type before opening: opening a device can have effects, and opening a FIFO can block.
     requireRegular(path, await files.lstat(realPath));
-    const handle = await files.open(
-      realPath,
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
+    const handle = await files.open(realPath, REGULAR_FILE_FLAGS);
     try {
       const before = await handle.stat();
       requireRegular(path, before);
@@ -136,10 +134,6 @@ export async function versionOfFiles([file, ...included]: readonly string[]): Pr
 }
 
 const versionOf = ({ mtimeMs, size, ino, dev }: Stats): string => `${mtimeMs} ${size} ${ino} ${dev}`;
-
-function requireRegular(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw new Error(`${path} is not a regular file; only regular files are allowed`);
-}
 
 const isBelow = (path: string, folder: string): boolean =>
   path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);

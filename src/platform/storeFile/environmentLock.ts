@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-
-const FOLDER = 'opening-lock';
+import { OPENING_LOCK_FOLDER } from './storeSeal.ts';
 
 /** The locks of this process, by store folder. A process that opens a store twice uses one lock. */
 const locks = new Map<string, EnvironmentLock>();
@@ -85,7 +84,7 @@ export class EnvironmentLock {
     if (this.#users === 0) return undefined;
     try {
       if (this.#root === undefined) {
-        const path = join(this.#path, FOLDER);
+        const path = join(this.#path, OPENING_LOCK_FOLDER);
         mkdirSync(path, { recursive: true, mode: 0o700 });
         this.#root = open({ path });
       }

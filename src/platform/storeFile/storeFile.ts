@@ -3,7 +3,14 @@ import { inBackground } from '../background/index.ts';
 import { countCommit } from '../exit/index.ts';
 import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
-import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
+import {
+  type FileIdentity,
+  identityOf,
+  isSameFile,
+  requireRegularStore,
+  sealOf,
+  sealStoreFile,
+} from './storeSeal.ts';
 
 /**
  * Thrown if the data file of a store is a copy, which may be torn. Reading a torn file may crash the process or
@@ -38,9 +45,13 @@ export class StoreFile {
   #identity: FileIdentity | undefined;
   #lock: EnvironmentLock | undefined;
 
-  /** Must be created before the store is opened. Throws StoreCopiedError for a copy unless `isVerified` is set. */
+  /**
+   * Must be created before the store is opened. Throws StoreCopiedError for a copy unless `isVerified` is set. Throws if
+   * a file of the store is not a regular file.
+   */
   constructor(folder: string, { isVerified = false }: { readonly isVerified?: boolean } = {}) {
     this.#folder = folder;
+    requireRegularStore(folder);
     const [now, sealed] = [identityOf(folder), sealOf(folder)];
     // A seal without a data file belongs to a removed store. The data file that is created now is a new original.
     if (!isVerified && now !== undefined && sealed !== undefined && !isSameFile(now, sealed))

@@ -1,10 +1,26 @@
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { openRegular, requireFolder, requireRegular } from '../regularFile/index.ts';
 
 /** Name of a store's data file, fixed by LMDB. */
 export const DATA_FILE = 'data.mdb';
 /** Name of the seal: a file in the folder of the data file that records the identity of the data file. */
 const SEAL_FILE = 'store.json';
+
+/** Name of LMDB's table of readers, which LMDB creates and overwrites. */
+const READERS_FILE = 'lock.mdb';
+/** Folder with an empty LMDB file whose lock openers and writers of the store acquire. */
+export const OPENING_LOCK_FOLDER = 'opening-lock';
 
 const UNKNOWN = '0';
 
@@ -39,7 +55,9 @@ export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;
   const written = join(folder, `${SEAL_FILE}.${process.pid}`);
-  writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600 });
+  rmSync(written, { force: true });
+  // The flag fails for a link that was created meanwhile.
+  writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(written, join(folder, SEAL_FILE));
 }
 
@@ -47,7 +65,14 @@ export function sealStoreFile(folder: string): void {
 export function sealOf(folder: string): FileIdentity | undefined {
   const file = join(folder, SEAL_FILE);
   if (!existsSync(file)) return undefined;
-  const { device, inode, born } = parsed(readFileSync(file, 'utf8'));
+  const descriptor = openRegular(file);
+  let text: string;
+  try {
+    text = readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+  const { device, inode, born } = parsed(text);
   return { device: String(device), inode: String(inode), born: String(born) };
 }
 
@@ -59,10 +84,36 @@ function parsed(text: string): { device?: unknown; inode?: unknown; born?: unkno
   }
 }
 
+/**
+ * Checks the files of a store that LMDB opens by their paths, also those that LMDB writes to. Throws if one of them is
+ * not a regular file: LMDB would follow a link, and wait for the writer of a pipe.
+ */
+export function requireRegularStore(folder: string): void {
+  const lockFolder = join(folder, OPENING_LOCK_FOLDER);
+  const lock = statsOf(lockFolder);
+  if (lock !== undefined) requireFolder(lockFolder, lock);
+  for (const path of [folder, lockFolder])
+    for (const name of [DATA_FILE, READERS_FILE, SEAL_FILE]) {
+      const stats = statsOf(join(path, name));
+      if (stats !== undefined) requireRegular(join(path, name), stats);
+    }
+}
+
+/** Returns the names of the folders of stores in a data folder. Links to folders are not included. */
 export function storeFolders(dataDir: string): string[] {
   if (!existsSync(dataDir)) return [];
   return readdirSync(dataDir, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(dataDir, entry.name, DATA_FILE)))
+    .filter((entry) => entry.isDirectory() && statsOf(join(dataDir, entry.name, DATA_FILE)) !== undefined)
     .map(({ name }) => name)
     .sort();
 }
+
+/** Throws if a store of a data folder is a symbolic link to a folder, because it would be omitted. */
+export function requireNoLinkedStores(dataDir: string): void {
+  for (const entry of existsSync(dataDir) ? readdirSync(dataDir, { withFileTypes: true }) : []) {
+    const path = join(dataDir, entry.name);
+    if (entry.isSymbolicLink() && existsSync(join(path, DATA_FILE))) requireFolder(path, entry);
+  }
+}
+
+const statsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });

@@ -1,6 +1,25 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { copyStore, DATA_FILE, sealStoreFile, storeFolders } from '../../platform/storeFile/index.ts';
+import { openRegular, requireRegular } from '../../platform/regularFile/index.ts';
+import {
+  copyStore,
+  DATA_FILE,
+  requireNoLinkedStores,
+  sealStoreFile,
+  storeFolders,
+} from '../../platform/storeFile/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
 
 /** Thrown if a backup cannot be created, restored or verified. The message tells the user what to do. */
@@ -14,13 +33,11 @@ const MANIFEST = 'backup.json';
 /** Verifies the store in a folder and returns its problems. `store` is the name of the store. */
 export type Verify = (folder: string, store: string) => Promise<readonly string[]>;
 
+const COPY_BYTES = 4 * 1024 * 1024;
+
 /** Copies a consistent snapshot of each store of a data folder, even during writes. Returns the store names. */
 export async function backupData(dataDir: string, target: string): Promise<string[]> {
-  const stores = storeFolders(dataDir);
-  if (stores.length === 0)
-    throw new BackupError(
-      `${dataDir} contains no store: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
+  const stores = storesOf(dataDir);
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new BackupError(`${target} is not empty: choose an empty or a new folder`);
   mkdirSync(target, { recursive: true, mode: 0o700 });
@@ -33,9 +50,12 @@ export async function backupData(dataDir: string, target: string): Promise<strin
 
 /** Verifies the stores of a backup and restores them into a data folder without stores. Returns the store names. */
 export async function restoreData(backup: string, dataDir: string, verify: Verify): Promise<string[]> {
+  requireNoLinkedStores(backup);
   const stores = storeFolders(backup);
-  if (stores.length === 0 || !existsSync(join(backup, MANIFEST)))
+  const manifest = lstatSync(join(backup, MANIFEST), { throwIfNoEntry: false });
+  if (stores.length === 0 || manifest === undefined)
     throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
+  requireRegular(join(backup, MANIFEST), manifest);
   const lock = lockDataDir(dataDir);
   try {
     // The folder's name must not contain a dot, because lmdb would take it for the name of a file.
@@ -46,7 +66,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
       throw new BackupError(`${dataDir} already contains ${held.join(', ')}: restore into an empty folder`);
     for (const { store, folder } of unpacked) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      copyFileSync(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
+      copyRegularFile(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
       const problems = await verify(folder, store);
       if (problems.length > 0)
         throw new BackupError(`${join(backup, store)} is damaged: ${problems.join('; ')}`);
@@ -66,11 +86,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
  * problems of each store, by its name.
  */
 export async function verifyData(dataDir: string, verify: Verify): Promise<Map<string, readonly string[]>> {
-  const stores = storeFolders(dataDir);
-  if (stores.length === 0)
-    throw new BackupError(
-      `${dataDir} contains no store: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
+  const stores = storesOf(dataDir);
   const problems = new Map<string, readonly string[]>();
   for (const store of stores) {
     const folder = join(dataDir, store);
@@ -79,4 +95,31 @@ export async function verifyData(dataDir: string, verify: Verify): Promise<Map<s
     problems.set(store, found);
   }
   return problems;
+}
+
+/** Returns the names of the stores of a data folder. Throws BackupError if there are none. */
+function storesOf(dataDir: string): string[] {
+  requireNoLinkedStores(dataDir);
+  const stores = storeFolders(dataDir);
+  if (stores.length > 0) return stores;
+  throw new BackupError(
+    `${dataDir} contains no store: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
+  );
+}
+
+/** Copies a file from its descriptor, because the path may have become a link or a pipe after it was checked. */
+function copyRegularFile(from: string, to: string): void {
+  const source = openRegular(from);
+  try {
+    const target = openSync(to, 'wx', 0o600);
+    try {
+      const buffer = Buffer.allocUnsafe(COPY_BYTES);
+      for (let read = readSync(source, buffer); read > 0; read = readSync(source, buffer))
+        for (let at = 0; at < read; ) at += writeSync(target, buffer, at, read - at);
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
 }

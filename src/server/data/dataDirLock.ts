@@ -1,5 +1,6 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openRegular } from '../../platform/regularFile/index.ts';
 
 /** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
@@ -35,10 +36,10 @@ export function lockDataDir(dataDir: string): DataDirLock {
   const mine = `${file}.${process.pid}`;
   try {
     mkdirSync(dataDir, { recursive: true });
-    writeFileSync(
-      mine,
-      JSON.stringify({ pid: process.pid, started: startOf(process.pid) } satisfies LockOwner),
-    );
+    const owner: LockOwner = { pid: process.pid, started: startOf(process.pid) };
+    rmSync(mine, { force: true });
+    // The flag fails for a link that was created meanwhile.
+    writeFileSync(mine, JSON.stringify(owner), { flag: 'wx' });
   } catch (error) {
     throw new DataDirUnusableError(
       `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
@@ -90,7 +91,12 @@ function removeStale(file: string, dataDir: string): void {
 
 function readHolder(file: string): LockOwner | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as LockOwner; // only lockDataDir writes the file, atomically
+    const descriptor = openRegular(file);
+    try {
+      return JSON.parse(readFileSync(descriptor, 'utf8')) as LockOwner; // only lockDataDir writes the file, atomically
+    } finally {
+      closeSync(descriptor);
+    }
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   openSync,
   readSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
@@ -21,6 +22,7 @@ import {
   readHeader,
 } from '../../dns/profileFile/index.ts';
 import { DnsStore } from '../../dns/store/lmdb/index.ts';
+import { openRegular } from '../../platform/regularFile/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 
 const READ_BYTES = 1024 * 1024;
@@ -94,7 +96,8 @@ export interface ImportOptions {
 
 /** Imports a profile into a data folder that no server uses, completely or not at all. Throws BadProfileFile. */
 export async function importProfile({ dataDir, file, replaces }: ImportOptions): Promise<MovedProfile> {
-  const descriptor = openSync(file, 'r');
+  // The checksum is at the end of the file, so a pipe cannot be read.
+  const descriptor = openRegular(realpathSync(file));
   try {
     const { head, pieces } = checked(descriptor);
     const lock = lockDataDir(dataDir);

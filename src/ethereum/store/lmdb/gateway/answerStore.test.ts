@@ -55,6 +55,20 @@ describe('the result cache in LMDB', () => {
     expect(fileBytes()).toBeLessThan(8 * MAX_BYTES);
   });
 
+  it('stores no entry while it is not allowed to, and answers from the entries that it has', async () => {
+    storage.answers.put('old', Buffer.from('1'));
+    await storage.close();
+    let isAllowed = false;
+    storage = openGatewayStorage(folder, MAX_BYTES, () => isAllowed);
+    storage.answers.put('new', Buffer.from('2'));
+    expect(storage.answers.get('new')).toBeUndefined();
+    expect(storage.answers.get('old')).toEqual(Buffer.from('1'));
+    isAllowed = true;
+    storage.answers.put('new', Buffer.from('2'));
+    await reopen();
+    expect(storage.answers.get('new')).toEqual(Buffer.from('2'));
+  });
+
   it('does not store an entry above its limit, and evicts nothing for it', async () => {
     storage.answers.put('small', Buffer.from('1'));
     storage.answers.put('large', randomBytes(MAX_BYTES + 1));

@@ -183,7 +183,7 @@ test('random additions, evictions, reorganisations and restarts leave exactly th
         store = await data.open();
     }
     reader.refresh();
-    for (const of of [store, reader]) await expectBlocks(of, chain, present);
+    for (const each of [store, reader]) await expectBlocks(each, chain, present);
     if (round % 10 === 0) expect(await verifyTraces(data.path, () => undefined)).toEqual([]);
   }
   expect(present.size).toBeGreaterThan(2);

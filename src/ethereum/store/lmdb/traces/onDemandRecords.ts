@@ -42,7 +42,7 @@ export function onDemandTotals({ environment, state }: Stores): Totals {
     : { bytes: record.readDoubleBE(0), nextAge: record.readDoubleBE(8) };
 }
 
-export function onDemandBlock(number: number, { environment, state }: Stores): OnDemandBlock | undefined {
+function onDemandBlock(number: number, { environment, state }: Stores): OnDemandBlock | undefined {
   const record = state.read(environment.onDemand, uint32Key(number));
   return record && { number, age: record.readDoubleBE(0), bytes: record.readDoubleBE(8) };
 }

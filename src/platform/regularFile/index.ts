@@ -1,0 +1,2 @@
+/** Opens regular files only: no links, pipes, sockets and devices, which may block, never end, or be another file. */
+export { openRegular, REGULAR_FILE_FLAGS, requireFolder, requireRegular } from './regularFile.ts';

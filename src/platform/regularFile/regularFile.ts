@@ -1,0 +1,44 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
+
+/** Flags that open a file without waiting for the writer of a pipe, and fail for a symbolic link. */
+export const REGULAR_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Thrown if a path is not a regular file, or not a folder where one is needed. The message names the path. */
+class FileKindError extends Error {
+  override readonly name = 'FileKindError';
+}
+
+type Kinds = Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+
+export function requireRegular(path: string, stats: Kinds): void {
+  if (!stats.isFile()) throw new FileKindError(`${path} is ${kindOf(stats)}; only regular files are allowed`);
+}
+
+export function requireFolder(path: string, stats: Kinds): void {
+  if (!stats.isDirectory()) throw new FileKindError(`${path} is ${kindOf(stats)}; only folders are allowed`);
+}
+
+/**
+ * Opens a regular file for reading, and returns its descriptor. Throws for any other kind of file. A link that replaces
+ * the file between the check and the opening is not followed.
+ */
+export function openRegular(path: string): number {
+  // Check the type before opening, because opening a device can have effects.
+  requireRegular(path, lstatSync(path));
+  const descriptor = openSync(path, REGULAR_FILE_FLAGS);
+  try {
+    requireRegular(path, fstatSync(descriptor));
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function kindOf(stats: Kinds): string {
+  if (stats.isFile()) return 'a file';
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isFIFO()) return 'a named pipe';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
