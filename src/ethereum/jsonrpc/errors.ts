@@ -37,7 +37,7 @@ export const RPC_ERRORS = {
   resourceUnavailable: {
     code: -32002,
     meaning:
-      'The server is stopping, API keys cannot be checked, the index is not ready for a summary, or it is unknown whether a transaction was accepted; the message contains advice.',
+      'The server is stopping, API keys cannot be checked, the index is not ready for a summary, the disk has no space for a block that is not indexed, or it is unknown whether a transaction was accepted; the message contains advice.',
   },
   limitExceeded: {
     code: -32005,
