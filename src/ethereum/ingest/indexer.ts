@@ -156,7 +156,8 @@ export class Indexer {
     this.#stop.abort();
     await this.#running;
     await this.#writes.idle();
-    await this.#past?.idle();
+    // Waits for a running eviction.
+    await this.#past?.evict();
   }
 
   status(): IndexerStatus {
@@ -187,25 +188,19 @@ export class Indexer {
    * index that this call fetches. The blocks are not evicted until some time after this call.
    */
   async ensure(fromBlock: number, toBlock: number, meter: BlockMeter = UNMETERED): Promise<void> {
-    const unpin = this.#past?.pin(fromBlock, toBlock);
+    await this.#checkAvailable(fromBlock, toBlock);
+    const head = (await this.#store.head())?.number ?? -1;
+    const past = { first: fromBlock, last: Math.min(toBlock, head) };
+    const isPastMissing = (await this.#store.firstMissing(past.first, past.last)) !== undefined;
+    const unpin = isPastMissing ? this.#past?.pin(past.first, past.last) : undefined;
     try {
-      await this.#checkAvailable(fromBlock, toBlock);
-      await this.#checkMeter(fromBlock, toBlock, meter);
+      const blocks = isPastMissing ? await this.#past?.countNew(past.first, past.last) : 0;
+      checkMeter(meter, blocks ?? 0);
       await this.#fetchAll(fromBlock, toBlock, meter);
       await this.#checkAvailable(fromBlock, toBlock);
     } finally {
       unpin?.();
     }
-  }
-
-  /** Throws the error of `meter` if it does not permit all blocks of a range, so that no part of them is fetched. */
-  async #checkMeter(fromBlock: number, toBlock: number, meter: BlockMeter): Promise<void> {
-    const head = (await this.#store.head())?.number ?? -1;
-    const blocks = (await this.#past?.countNew(fromBlock, Math.min(toBlock, head))) ?? 0;
-    if (blocks === 0) return;
-    meter.charge(blocks);
-    // Each block is charged when its fetch begins, to the call that begins it.
-    meter.refund(blocks);
   }
 
   async #fetchAll(fromBlock: number, toBlock: number, meter: BlockMeter): Promise<void> {
@@ -259,4 +254,12 @@ export class Indexer {
     if (this.#past === undefined) throw new BlockUnavailableError(missing);
     await this.#past.fetch(missing, Math.min(toBlock, head.number), meter);
   }
+}
+
+/** Throws the error of `meter` if it does not permit all new blocks of a range, so that no part of them is fetched. */
+function checkMeter(meter: BlockMeter, blocks: number): void {
+  if (blocks === 0) return;
+  meter.charge(blocks);
+  // Each block is charged when its fetch begins, to the call that begins it.
+  meter.refund(blocks);
 }

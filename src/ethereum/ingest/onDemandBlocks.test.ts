@@ -130,6 +130,22 @@ test('with a budget of 0, blocks are complete when ensure() resolves, and are re
   expect(evicted).toBe(OLD);
 });
 
+test('concurrent requests above the budget find all their blocks, without a warning of too many listeners', async () => {
+  const running = await started({ onDemandBytes: 0, pinnedMs: 100 });
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warned);
+  const requests = Array.from({ length: 40 }, async (_, i) => {
+    const first = (i * 37) % (OLD - 20);
+    await running.ensure(first, first + 9);
+    return store.firstMissing(first, first + 9);
+  });
+  expect(new Set(await Promise.all(requests))).toEqual(new Set([undefined]));
+  await until('all requested blocks to be removed', () => onDemandBytes() === 0);
+  process.off('warning', warned);
+  expect(warnings).toEqual([]);
+});
+
 test('blocks that ingest fills in are never evicted, even if a client requested them before', async () => {
   const running = await started();
   await running.ensure(50, 119);

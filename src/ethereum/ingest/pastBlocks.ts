@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
-import { SerialQueue } from '../../platform/serialQueue/index.ts';
+import { sharedRuns } from '../../platform/serialQueue/index.ts';
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import {
   type IndexChange,
@@ -80,9 +79,10 @@ export class OnDemandBlocks {
   readonly #options: PastBlocksOptions;
   /** By block number, the running fetch of the block. One fetch may have several blocks. */
   readonly #underWay = new Map<number, Promise<void>>();
-  /** Ranges of running requests. Their blocks are not evicted. */
-  readonly #pinned = new Set<{ readonly first: number; readonly last: number }>();
-  readonly #evictions = new SerialQueue();
+  /** By block number, the number of running requests that need the block. Such blocks are not evicted. */
+  readonly #pinned = new Map<number, number>();
+  /** Evicts the oldest blocks until the others fit into the budget. */
+  readonly evict = sharedRuns(() => this.#evict());
 
   constructor(options: PastBlocksOptions) {
     this.#options = options;
@@ -111,39 +111,27 @@ export class OnDemandBlocks {
 
   /** Prevents the eviction of the blocks of a range, until some time after the returned function is called. */
   pin(first: number, last: number): () => void {
-    const { signal, pinnedMs = PINNED_MS } = this.#options;
-    const pinned = { first, last };
-    this.#pinned.add(pinned);
-    const release = async (): Promise<void> => {
-      await sleep(pinnedMs, undefined, { signal, ref: false }).catch(() => undefined);
-      this.#pinned.delete(pinned);
-      await this.evict();
+    const { pinnedMs = PINNED_MS } = this.#options;
+    const numbers = range(first, last);
+    for (const number of numbers) this.#pinned.set(number, (this.#pinned.get(number) ?? 0) + 1);
+    const release = (): void => {
+      for (const number of numbers) {
+        const left = (this.#pinned.get(number) ?? 0) - 1;
+        if (left > 0) this.#pinned.set(number, left);
+        else this.#pinned.delete(number);
+      }
+      inBackground('eviction of blocks', this.evict);
     };
-    return () => inBackground('eviction of blocks', release);
+    return () => void setTimeout(release, pinnedMs).unref();
   }
 
-  /** Evicts the oldest blocks until the others fit into the budget. */
-  async evict(): Promise<void> {
+  async #evict(): Promise<void> {
     const { store, maxBytes, evicted, signal } = this.#options;
-    await this.#evictions.run(async () => {
-      if (store.onDemand === undefined || signal.aborted) return;
-      const freed = await store.onDemand.evict(
-        maxBytes,
-        (number) => signal.aborted || this.#isPinned(number),
-      );
-      const more = await store.onDemand.evict(maxBytes + MAX_PINNED_BYTES, () => signal.aborted);
-      if (freed + more > 0) evicted(freed + more);
-    });
-  }
-
-  /** Resolves when no eviction runs. */
-  idle(): Promise<void> {
-    return this.#evictions.idle();
-  }
-
-  #isPinned(number: number): boolean {
-    for (const { first, last } of this.#pinned) if (first <= number && number <= last) return true;
-    return false;
+    if (store.onDemand === undefined || signal.aborted || store.onDemand.bytes() <= maxBytes) return;
+    const isPinned = (number: number): boolean => signal.aborted || this.#pinned.has(number);
+    const freed = await store.onDemand.evict(maxBytes, isPinned);
+    const more = await store.onDemand.evict(maxBytes + MAX_PINNED_BYTES, () => signal.aborted);
+    if (freed + more > 0) evicted(freed + more);
   }
 
   async #join(first: number): Promise<void> {
