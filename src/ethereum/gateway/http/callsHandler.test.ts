@@ -55,6 +55,9 @@ function setUp({
     client: () => 'key aaaa0001',
     address: () => '192.0.2.1',
     keyId: 'aaaa0001',
+    ended: undefined,
+    credential: undefined,
+    watch: () => () => undefined,
     start: () => undefined,
     release: () => undefined,
   };
