@@ -7,3 +7,4 @@ export {
   type BudgetLimits,
   type Excess,
 } from './budget.ts';
+export { Slots } from './slots.ts';
