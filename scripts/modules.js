@@ -60,6 +60,7 @@ const LIST = [
   ['platform/exit', 'ends the process between commits'],
   ['platform/lastUses', 'when tokens and keys were last used: in memory, written periodically', true],
   ['platform/background', 'work that no caller awaits: errors are logged', true],
+  ['platform/scheduler', 'the processor time of the process, divided among clients', true],
   ['platform/budgets', 'a resource with a limit per client and in total', true],
   ['platform/contentCoding', 'content codings: negotiation, compression, bounded decompression'],
   ['platform/page', 'pages for browsers: their security headers, and the page to try an API'],

@@ -1,0 +1,171 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Scheduler } from './scheduler.ts';
+
+const A = { address: '192.0.2.1' };
+const B = { address: '192.0.2.2' };
+const SLICE_MS = 2;
+const ITERATIONS = 1_000;
+
+/** A scheduler with a clock that only work advances, and a log of that work. */
+function schedule() {
+  let nowMs = 0;
+  const log: string[] = [];
+  const scheduler = new Scheduler({ nowMs: () => nowMs, usedMicroseconds: () => 1_000 * nowMs });
+  return {
+    scheduler,
+    log,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    /** Returns work of a duration. */
+    work: (name: string, ms: number) => () => {
+      nowMs += ms;
+      log.push(name);
+    },
+    async finish(count: number) {
+      for (let i = 0; log.length < count && i < ITERATIONS; i++) await nextIteration();
+      expect(log).toHaveLength(count);
+    },
+  };
+}
+
+describe('the scheduler', () => {
+  it('runs work at once while no other work waits', () => {
+    const { scheduler, log, work } = schedule();
+    scheduler.run(A, work('a', 1));
+    expect(log).toEqual(['a']);
+    expect(scheduler.resultOf(B, () => 7)).toBe(7);
+  });
+
+  it('defers work after a time slice, until I/O was polled', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    scheduler.run(A, work('first', SLICE_MS));
+    scheduler.run(A, work('second', 1));
+    const result = scheduler.resultOf(A, () => 7);
+    expect(log).toEqual(['first']);
+    expect(result).toBeInstanceOf(Promise);
+    await finish(2);
+    expect(await result).toBe(7);
+    scheduler.run(A, work('third', 0));
+    expect(log).toEqual(['first', 'second', 'third']);
+  });
+
+  it('runs the client next that used the least time', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    for (let i = 0; i < 100; i++) scheduler.defer(A, work('a', 1));
+    for (let i = 0; i < 2; i++) scheduler.defer(B, work('b', 1));
+    await finish(102);
+    expect(log.slice(0, 5)).toEqual(['a', 'b', 'a', 'b', 'a']);
+  });
+
+  it('alternates two clients by their time, not by the number of their tasks', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    scheduler.run(A, work('a', SLICE_MS));
+    for (let i = 0; i < 200; i++) scheduler.run(A, work('a', 1));
+    for (let i = 0; i < 20; i++) scheduler.run(B, work('b', 1));
+    await finish(221);
+    const last = log.lastIndexOf('b');
+    expect(log.slice(0, last).filter((name) => name === 'a').length).toBeLessThanOrEqual(25);
+  });
+
+  it.each([
+    ['keys', { ...A, keyId: 'k' }, { ...B, keyId: 'k' }],
+    ['networks of IPv6', { address: '2001:db8:0:1::/64' }, { address: '2001:db8:0:2::/64' }],
+  ])('counts %s', async (_name, greedy, mate) => {
+    const { scheduler, log, work, finish } = schedule();
+    for (let i = 0; i < 3; i++) scheduler.defer(greedy, work('greedy', 1));
+    scheduler.defer({ address: '192.0.2.3' }, work('other', 1));
+    await finish(2);
+    scheduler.defer(mate, work('mate', 1));
+    scheduler.defer({ address: '192.0.2.4' }, work('another', 1));
+    await finish(6);
+    expect(log.indexOf('another')).toBeLessThan(log.indexOf('mate'));
+  });
+
+  it('forgets the time of a client after a second, and does not count time for which no other client waited', async () => {
+    const { scheduler, log, work, pass, finish } = schedule();
+    scheduler.defer(A, work('a', 100));
+    scheduler.defer(B, work('b', 1));
+    await finish(2);
+    pass(1_000);
+    scheduler.defer(B, work('alone', 100));
+    await finish(3);
+    for (let i = 0; i < 2; i++) {
+      scheduler.defer(A, work('a', 1));
+      scheduler.defer(B, work('b', 1));
+    }
+    await finish(7);
+    expect(log.slice(3)).toEqual(['a', 'b', 'a', 'b']);
+  });
+
+  it('forgets the time of a client while it waits', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    scheduler.defer(A, work('a', 20));
+    scheduler.defer(B, work('b', 1));
+    await finish(2);
+    scheduler.defer(A, work('a', 1));
+    let newcomers = 0;
+    // Another client arrives before each turn.
+    const arrive = (): void => {
+      if (newcomers === 200) return;
+      scheduler.defer({ address: `192.0.3.${newcomers++}` }, () => {
+        work('new', 10)();
+        arrive();
+      });
+    };
+    arrive();
+    await finish(203);
+    expect(log.lastIndexOf('a')).toBeLessThan(150);
+  });
+
+  it('gives many clients short turns', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    const clients = 10;
+    const steps = async (address: string): Promise<void> => {
+      for (let i = 0; i < 20; i++) {
+        while (scheduler.isExpired) await scheduler.turn({ address });
+        work(address, 0.1)();
+      }
+    };
+    scheduler.run(A, work('first', SLICE_MS));
+    for (let i = 0; i < clients; i++) void steps(`192.0.2.${i}`);
+    await finish(1 + 20 * clients);
+    expect(new Set(log.slice(1, 1 + 3 * clients)).size).toBe(clients);
+  });
+
+  it('polls I/O after each time slice of waiting work', async () => {
+    const { scheduler, work, log, finish } = schedule();
+    scheduler.run(A, work('a', SLICE_MS));
+    for (let i = 0; i < 10; i++) scheduler.run(A, work('a', SLICE_MS));
+    await nextIteration();
+    expect(log.length).toBeLessThanOrEqual(2);
+    await finish(11);
+  });
+
+  it('charges work that continues after an awaited turn, and ends its slice in time', async () => {
+    const { scheduler, work, log, finish } = schedule();
+    const steps = async (client: typeof A, name: string, count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) {
+        while (scheduler.isExpired) await scheduler.turn(client);
+        work(name, 1)();
+      }
+    };
+    scheduler.run(A, work('a', SLICE_MS));
+    const all = [...Array.from({ length: 10 }, () => steps(A, 'a', 10)), steps(B, 'b', 10)];
+    await Promise.all(all);
+    await finish(111);
+    expect(log.lastIndexOf('b')).toBeLessThan(30);
+  });
+
+  it('rejects with the error of waiting work, and continues with other work', async () => {
+    const { scheduler, work, finish } = schedule();
+    scheduler.run(A, work('a', SLICE_MS));
+    const failed = scheduler.resultOf(A, () => {
+      throw new Error('failed');
+    });
+    scheduler.run(A, work('b', 1));
+    await expect(failed).rejects.toThrow('failed');
+    await finish(2);
+  });
+});
