@@ -13,6 +13,7 @@ const handler: CallHandler = {
   admit: (calls) => must(calls >= 1, 'a body has at least one call'),
   supports: (method) => SUPPORTED.has(method),
   unsupported: () => {},
+  inTurn: (work) => work(),
   changesState: (method) => method === 'changes',
   handle({ method, params }) {
     if (method === 'fails') throw new RpcError('invalidParams', 'requested failure');

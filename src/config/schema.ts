@@ -49,7 +49,7 @@ const Http = group({
     default: 80 * 1024 * 1024,
     unit: 'bytes',
     description:
-      'Memory for responses that are in progress or not yet received by clients. One client address (for IPv6, one /64) may use half. Above half, the slowest clients are disconnected.',
+      'Memory for responses that are in progress or not yet received by clients. One client (an address, for IPv6 a /64, or an API key) may use half, and at most as much as is free. Above half, the slowest clients are disconnected, those that use most first.',
   }),
   sendTimeoutMs: Type.Integer({
     minimum: 1000,

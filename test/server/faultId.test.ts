@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FilterMemory, Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
+import { Scheduler } from '../../src/platform/scheduler/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
 import type {
   AccessListStore,
@@ -63,7 +64,7 @@ beforeAll(async () => {
       networks: new Map([['mainnet', [method]]]),
       live: new Map(),
       chainIdOf: () => undefined,
-      ...{ readers, unfinished: anyUnfinished() },
+      ...{ readers, unfinished: anyUnfinished(), scheduler: new Scheduler() },
       keys: { isEmpty: () => true } as KeyStore, // no keys, so no other method is called
       metrics: new GatewayMetrics(new Registry()),
       filterMemory: new FilterMemory(),

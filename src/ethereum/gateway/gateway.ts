@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { failureReporter, inBackground } from '../../platform/background/index.ts';
-import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
+import {
+  identifyClient,
+  type Readers,
+  type TrackedResponse,
+  type Upgrade,
+} from '../../platform/http/index.ts';
+import type { Scheduler } from '../../platform/scheduler/index.ts';
 import { beginHttpSpan } from '../../platform/spans/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { AdmissionControl, type Refusal } from './http/admissionControl.ts';
@@ -53,6 +59,7 @@ export interface GatewayDependencies extends WebSocketGatewayDependencies {
   /** Returns the chain id of a network as a decimal string. Undefined until a node has reported it. */
   readonly chainIdOf: (network: string) => string | undefined;
   readonly readers: Readers;
+  readonly scheduler: Scheduler;
   readonly keys: KeyStore;
   /** Rate limits that all processes share. Default: rate limits of this process only. */
   readonly rates?: Rates | undefined;
@@ -75,7 +82,7 @@ export class Gateway {
   readonly #admission: AdmissionControl;
   readonly #allowOrigin: OriginRule;
   readonly #served: string;
-  readonly #turnBatcher = new TickBatcher();
+  readonly #turnBatcher: TickBatcher;
   readonly #bodies: RequestBodies;
   readonly #compression: AnswerCompression | undefined;
   readonly #webSockets: WebSocketGateway;
@@ -97,6 +104,7 @@ export class Gateway {
       ),
       dependencies.chainIdOf,
     );
+    this.#turnBatcher = new TickBatcher(dependencies.scheduler);
     this.#bodies = new RequestBodies(options.maxBodyBytes, dependencies.unfinished);
     this.#compression =
       options.compression === 'off' ? undefined : new AnswerCompression(metrics.compressionResults());
@@ -108,6 +116,11 @@ export class Gateway {
       this.#admission,
     );
     this.#served = [...networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
+  }
+
+  /** Returns the id of the API key that a request may use. */
+  keyIdOf(request: IncomingMessage): string | undefined {
+    return this.#admission.keyIdOf(request, partsOf(request.url).query);
   }
 
   handles(url: string | undefined): boolean {
@@ -136,7 +149,18 @@ export class Gateway {
     const permit = this.#admission.admit(request, query);
     if ('refusal' in permit) return sendRefusal(exchange, permit);
     span?.set('floodgate.network', network);
-    const admitted = { methods, permit, space: response, faults: exchange, span };
+    const { readers, scheduler } = this.#dependencies;
+    const { keyId } = permit;
+    if (keyId !== undefined) identifyClient(request, { ...readers.clientOf(request), keyId });
+    const client = readers.clientOf(request);
+    const admitted = {
+      methods,
+      permit,
+      turns: { scheduler, client },
+      space: response,
+      faults: exchange,
+      span,
+    };
     const handler = this.#handler(admitted);
     /** Acquires one of `maxInFlight` slots. Called when the body is complete, so that slow senders occupy none. */
     const start = (isLate: boolean): boolean => {
@@ -154,8 +178,12 @@ export class Gateway {
       );
     }
     let isLate = false;
-    this.#bodies.read({ request, response }, (body) => {
-      if (body.kind !== 'whole' || start(isLate)) this.#answer(exchange, handler, body);
+    this.#bodies.read({ request, response, client }, (body) => {
+      const isDelayed = isLate || scheduler.isBusy;
+      scheduler.run(client, () => {
+        if (body.kind !== 'whole' || start(isDelayed)) this.#answer(exchange, handler, body);
+        response.bodyHandled?.();
+      });
     });
     isLate = true;
   }

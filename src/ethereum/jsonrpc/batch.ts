@@ -4,14 +4,11 @@ import { type HttpAnswer, NO_CONTENT } from './httpAnswer.ts';
 import { type BadCall, type Call, isBadCall } from './request.ts';
 import { batchResponse, errorResponse, type Part, resultResponse } from './response.ts';
 import { isPooled, isStream, type Result, type ResultBytes } from './result.ts';
-import { TimeSlice } from './timeSlice.ts';
 import { unsupportedResponse } from './unsupported.ts';
 
 /** Bytes reserved before a call that changes state, whose response must not be rejected. A hash takes 68 bytes. */
 const STATE_CHANGE_ANSWER_BYTES = 128;
 const CONCURRENCY = 8;
-/** Time in milliseconds for which the calls of a batch may run before other work of the process gets a turn. */
-const TIME_SLICE_MS = 3;
 
 interface Entry {
   readonly outcome: 'bad request' | 'unsupported' | 'carried out';
@@ -24,13 +21,9 @@ export async function answerBatch(
 ): Promise<HttpAnswer> {
   const entries: Entry[] = new Array(calls.length);
   const budget = new AnswerBudget(handler.maxBatchBytes);
-  const turn = new TimeSlice(TIME_SLICE_MS);
   const remaining = calls.entries();
   const work = async (): Promise<void> => {
-    for (const [i, call] of remaining) {
-      while (turn.isExpired) await turn.next();
-      entries[i] = await answerEntry(call, handler, budget);
-    }
+    for (const [i, call] of remaining) entries[i] = await answerEntry(call, handler, budget);
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, calls.length) }, work));
   return joined(calls, entries);
@@ -56,7 +49,7 @@ async function answerEntry(call: Call | BadCall, handler: CallHandler, budget: A
     }
     const isStateChange = handler.changesState(call.method);
     if (isStateChange) budget.take(STATE_CHANGE_ANSWER_BYTES);
-    const bytes = bytesOf(await handler.handle(call, false));
+    const bytes = bytesOf(await handler.inTurn(() => handler.handle(call, false)));
     if (!isStateChange) budget.take(bytes.length);
     return { outcome: 'carried out', parts: resultResponse(id, bytes) };
   } catch (error) {

@@ -26,6 +26,8 @@ export interface CallHandler {
    * Throws RpcError; any other error is an internal fault.
    */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
+  /** Runs a call of a batch when it is the client's turn to use the processor. */
+  inTurn<T>(work: () => Promise<T> | T): Promise<T> | T;
   /** True if a rejected body gets an error for each call, because clients match them by id. Default: one error. */
   readonly errorPerCall?: boolean;
   /** Converts an internal error to an RpcError for the client, which reveals no internals. */

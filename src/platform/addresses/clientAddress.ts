@@ -8,6 +8,17 @@ const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;
 
 export type ClientAddress = (request: IncomingMessage) => string;
 
+/** Returns a function that checks if an address is in a list of addresses and networks. Throws as `clientAddressReader`. */
+export function proxyMatcher(trustedProxies: readonly string[]): (address: string) => boolean {
+  if (trustedProxies.length === 0) return () => false;
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) addTo(trusted, entry);
+  return (text) => {
+    const address = plain(text);
+    return isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  };
+}
+
 /**
  * Returns the function that determines the client address of a request. It is the socket's address or, if that
  * belongs to a trusted proxy, the right-most untrusted address in X-Forwarded-For. Clients may forge entries further
@@ -26,17 +37,6 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
       if (!isTrusted(address)) return client;
     }
     return client;
-  };
-}
-
-/** Returns a function that tells trusted proxies by their address. Throws an error that names an invalid entry. */
-export function proxyMatcher(trustedProxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList();
-  for (const entry of trustedProxies) addTo(trusted, entry);
-  return (text) => {
-    if (trustedProxies.length === 0) return false;
-    const address = plain(text);
-    return isIP(address) !== 0 && trusted.check(address, familyOf(address));
   };
 }
 

@@ -20,9 +20,14 @@ const compress = (coding: Coding, bytes: Uint8Array): Buffer => {
   return sync(bytes);
 };
 
-const decompressor = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
+let clients = 0;
+/** Returns another client with each call. */
+const client = () => ({ address: `192.0.2.${clients++ % 255}` });
+const decompressor = new Decompressor(MAX_BYTES);
 const decompress = (coding: Coding, bytes: Uint8Array): Promise<Decompressed> =>
-  new Promise((resolve) => decompressor.decompress({ coding, bytes, isFinished: () => false }, resolve));
+  new Promise((resolve) =>
+    decompressor.decompress({ coding, bytes, client: client(), isFinished: () => false }, resolve),
+  );
 
 describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
   it('decompresses to the original bytes', async () => {
@@ -89,7 +94,7 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
 
 describe('waiting bodies', () => {
   it('are decompressed a few at a time, and skipped if their client is gone', async () => {
-    const few = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
+    const few = new Decompressor(MAX_BYTES);
     const bytes = zlib.gzipSync(Buffer.alloc(50_000));
     const done: number[] = [];
     let asked = 0;
@@ -99,7 +104,7 @@ describe('waiting bodies', () => {
           asked++;
           return i >= 4 && i < 1_999;
         };
-        few.decompress({ coding: 'gzip', bytes, isFinished }, () => {
+        few.decompress({ coding: 'gzip', bytes, client: client(), isFinished }, () => {
           done.push(i);
           // The last body may be finished before one that started earlier.
           if (done.length === 5) resolve();
@@ -108,6 +113,30 @@ describe('waiting bodies', () => {
       expect(asked).toBe(2);
     });
     expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 1_999]);
+  });
+
+  it('of one client are decompressed one at a time, and another client does not wait for them', async () => {
+    const few = new Decompressor(MAX_BYTES);
+    const bytes = zlib.gzipSync(Buffer.alloc(50_000));
+    const done: string[] = [];
+    let asked = 0;
+    await new Promise<void>((resolve) => {
+      const send = (address: string): void => {
+        const isFinished = (): boolean => {
+          asked++;
+          return false;
+        };
+        few.decompress({ coding: 'gzip', bytes, client: { address }, isFinished }, () => {
+          done.push(address);
+          if (done.length === 51) resolve();
+        });
+      };
+      for (let i = 0; i < 50; i++) send('192.0.2.1');
+      expect(asked).toBe(1);
+      send('192.0.2.2');
+      expect(asked).toBe(2);
+    });
+    expect(done.indexOf('192.0.2.2')).toBeLessThan(25);
   });
 });
 

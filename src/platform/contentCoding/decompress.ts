@@ -1,3 +1,4 @@
+import { type BudgetClient, Slots } from '../budgets/index.ts';
 import { type Coding, DECOMPRESSORS, normaliseCodingName } from './coding.ts';
 
 export type Decompressed =
@@ -24,57 +25,44 @@ export function bodyCoding(header: string | undefined): Coding | 'unknown' | und
   return coding === undefined || more.length > 0 ? 'unknown' : coding;
 }
 
-export interface DecompressorOptions {
-  readonly maxBytes: number;
-  /** Maximum number of bodies that are decompressed at the same time. Other bodies wait in compressed form. */
-  readonly maxAtOnce: number;
-}
+/** Maximum number of bodies that are decompressed at the same time. Each uses a libuv thread (of four) and memory. */
+const SLOTS = { perClient: 1, total: 2 };
 
 export interface CodedBody {
   readonly coding: Coding;
   readonly bytes: Uint8Array;
+  readonly client: BudgetClient;
   /** Whether the client has disconnected and needs no result. */
   readonly isFinished: () => boolean;
 }
 
-interface Waiting {
-  readonly body: CodedBody;
-  readonly done: (result: Decompressed) => void;
-}
-
 /**
  * Decompresses request bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a
- * decompression bomb costs no more than a body of that size.
+ * decompression bomb costs no more than a body of that size. At most two bodies are decompressed at the same time, and
+ * one of each client. Others wait in compressed form; clients take turns.
  */
 export class Decompressor {
-  readonly #options: DecompressorOptions;
-  readonly #waiting: Waiting[] = [];
-  #running = 0;
+  readonly #maxBytes: number;
+  readonly #slots = new Slots(SLOTS);
 
-  constructor(options: DecompressorOptions) {
-    this.#options = options;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Decompresses a body and calls `done` once, unless the client disconnects before decompression starts. */
   decompress(body: CodedBody, done: (result: Decompressed) => void): void {
-    this.#waiting.push({ body, done });
-    this.#startNext();
+    this.#slots.take(body.client, (end) => {
+      if (body.isFinished()) return end();
+      this.#run(body, (result) => {
+        end();
+        done(result);
+      });
+    });
   }
 
-  #startNext(): void {
-    while (this.#running < this.#options.maxAtOnce) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      if (!next.body.isFinished()) this.#run(next);
-    }
-  }
-
-  #run({ body: { coding, bytes }, done }: Waiting): void {
-    this.#running++;
-    const options = { maxOutputLength: this.#options.maxBytes, info: true } as const;
+  #run({ coding, bytes }: CodedBody, done: (result: Decompressed) => void): void {
+    const options = { maxOutputLength: this.#maxBytes, info: true } as const;
     DECOMPRESSORS.get(coding)?.(bytes, options, (error, result) => {
-      this.#running--;
-      this.#startNext();
       if (error !== null) done({ kind: isTooLarge(error) ? 'tooLarge' : 'malformed' });
       // Data after the end of the compressed stream is a sign of corruption.
       else if (result.engine.bytesWritten !== bytes.length) done({ kind: 'malformed' });

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { anyReaders } from '../../../test/support/anyReaders.ts';
-import { anyUnfinished } from '../../../test/support/anyUnfinished.ts';
+import { anyLimits } from '../../../test/support/anyLimits.ts';
 import { hasOpenssl, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { type OpenListener, openListener } from './openListener.ts';
@@ -93,7 +92,7 @@ describe.skipIf(!hasOpenssl)(`a listener that requires client certificates${with
         paths: routes,
         errorBody: (status, _url, message) => `${status} ${message}`,
       },
-      { logger, readers: anyReaders(), unfinished: anyUnfinished() },
+      { logger, ...anyLimits() },
     );
     port = Number(new URL(listener.url).port);
   });

@@ -9,8 +9,8 @@ import Fastify, {
 import type { ConnectionLimit } from './connections/connectionLimits.ts';
 import { HTTP_CLASSES } from './httpClasses.ts';
 import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
+import { TooMuchUnsentError } from './tooMuchUnsent.ts';
 import type { Readers } from './unsent/readers.ts';
-import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 
 /** Default time in which a client must send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;

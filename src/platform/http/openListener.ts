@@ -4,8 +4,10 @@ import { Server as NetServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import type { Scheduler } from '../scheduler/index.ts';
 import { ClientCertificates } from './clientCertificates.ts';
 import type { ConnectionLimit } from './connections/connectionLimits.ts';
+import type { Handshakes } from './handshakes.ts';
 import { hostCheck } from './hostCheck.ts';
 import { IdleConnections } from './idleConnections.ts';
 import { createListener } from './listener.ts';
@@ -39,6 +41,8 @@ export interface OpenListenerDependencies {
   readonly unfinished: UnfinishedMessages;
   /** Limits the connections. Default: no limit. */
   readonly connections?: ConnectionLimit | undefined;
+  readonly scheduler: Scheduler;
+  readonly handshakes: Handshakes;
   /** Called for each request before it is answered. */
   readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
@@ -60,12 +64,13 @@ const IDLE_SWEEP_MS = 50;
 export async function openListener(
   { at, tls, allowedHosts }: OpenListenerOptions,
   shown: ListenerContent,
-  { logger, readers, unfinished, connections, handled }: OpenListenerDependencies,
+  { logger, readers, unfinished, connections, scheduler, handshakes, handled }: OpenListenerDependencies,
 ): Promise<OpenListener> {
   const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
   const { paths, sendBadUrl } = shown;
   const listener = createListener({ tls, paths }, { logger, readers, connections, sendBadUrl });
   const { server } = listener;
+  handshakes.watch(server);
   answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);
   const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);
@@ -76,7 +81,8 @@ export async function openListener(
     interceptor: shown.interceptor,
     refusal: bothOf(host, certificates?.refusal),
     errorBody: shown.errorBody,
-    ...{ unfinished, handled },
+    ...{ unfinished, scheduler, handled },
+    clientOf: readers.clientOf,
   });
   const halfSent = new IdleConnections(server);
   let removeSocket = (): void => undefined;

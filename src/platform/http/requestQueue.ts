@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { RejectionCounter } from './rejectionCounter.ts';
-import type { ScheduledTask, TimeSliceScheduler } from './timeSliceScheduler.ts';
 
 export interface QueuedResponse {
   readonly req: IncomingMessage;
@@ -21,7 +20,8 @@ export interface RequestSequencer<Response extends QueuedResponse> {
 }
 
 export interface RequestQueueDependencies<Response extends QueuedResponse> {
-  readonly turns: TimeSliceScheduler;
+  /** Runs work in a later time slice of the client of a request. */
+  readonly defer: (request: IncomingMessage, work: () => void) => void;
   readonly handle: (response: Response) => void;
 }
 
@@ -32,11 +32,9 @@ const MAX_WAITING = 16;
  * The requests of one connection: one is processed at a time, and pipelined ones wait. Requests that arrived in one
  * read are spread over several time slices, between which other connections are served.
  */
-export class RequestQueue<Response extends QueuedResponse>
-  implements RequestSequencer<Response>, ScheduledTask
-{
+export class RequestQueue<Response extends QueuedResponse> implements RequestSequencer<Response> {
   readonly #socket: Socket;
-  readonly #turns: TimeSliceScheduler;
+  readonly #defer: RequestQueueDependencies<Response>['defer'];
   readonly #handle: (response: Response) => void;
   readonly #rejections = new RejectionCounter();
   #active: Response | undefined;
@@ -48,9 +46,9 @@ export class RequestQueue<Response extends QueuedResponse>
   /** Answers bytes that are not HTTP and closes the connection. Undefined until such bytes arrive. */
   #close: (() => void) | undefined;
 
-  constructor(socket: Socket, { turns, handle }: RequestQueueDependencies<Response>) {
+  constructor(socket: Socket, { defer, handle }: RequestQueueDependencies<Response>) {
     this.#socket = socket;
-    this.#turns = turns;
+    this.#defer = defer;
     this.#handle = handle;
     socket.on('resume', this.#resumed);
   }
@@ -64,14 +62,14 @@ export class RequestQueue<Response extends QueuedResponse>
     this.#latest = response;
     if (!isOfLastRead && this.#isAnswered) return this.#activate(response);
     if (this.#waiting.push(response) >= MAX_WAITING) this.#socket.pause();
-    if (this.#active === undefined) this.#turns.add(this);
+    if (this.#active === undefined) this.#continue();
   }
 
   onFinished(response: Response): void {
     if (response !== this.#active) return;
     this.#active = undefined;
     this.#rejections.count(response.statusCode);
-    if (this.#waiting.length > 0) this.#turns.add(this);
+    if (this.#waiting.length > 0) this.#continue();
     this.#closeIfAnswered();
   }
 
@@ -89,7 +87,6 @@ export class RequestQueue<Response extends QueuedResponse>
   closed(): void {
     this.#active = undefined;
     this.#waiting.length = 0;
-    this.#turns.delete(this);
   }
 
   upgraded(): boolean {
@@ -99,9 +96,13 @@ export class RequestQueue<Response extends QueuedResponse>
     return isAnswered;
   }
 
-  runSlice(): void {
-    // No further request is processed after a response with `Connection: close`.
+  #continue(): void {
+    const [next] = this.#waiting;
+    if (next !== undefined) this.#defer(next.req, () => this.#handleNext());
+  }
 
+  #handleNext(): void {
+    // No further request is processed after a response with `Connection: close`.
     if (this.#socket.destroyed || this.#socket.writableEnded) return this.closed();
     if (this.#active !== undefined) return;
     const next = this.#waiting.shift();

@@ -1,10 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { BudgetClient } from '../budgets/index.ts';
+import { Scheduler } from '../scheduler/index.ts';
 import { connectionOf } from './connection.ts';
 import { connectionEvent } from './connectionEvent.ts';
 import type { ErrorBody } from './malformedRequests.ts';
 import { RequestQueue } from './requestQueue.ts';
-import { TimeSliceScheduler } from './timeSliceScheduler.ts';
+import { clientOf as clientBy, identifyClient } from './unfinished/countedRequest.ts';
 import { countUnfinished } from './unfinished/countUnfinished.ts';
 import type { UnfinishedMessages } from './unfinished/unfinishedMessages.ts';
 import type { TrackedResponse } from './unsent/trackedResponse.ts';
@@ -13,6 +15,8 @@ import { type Upgrade, upgradeOf } from './webSocket/upgrade.ts';
 export interface Interceptor {
   handles(url: string | undefined): boolean;
   handle(request: IncomingMessage, response: TrackedResponse): void;
+  /** Returns the id of the API key of a request. Called only for requests whose body is incomplete. */
+  keyIdOf?(request: IncomingMessage): string | undefined;
   /** Accepts a WebSocket, or answers its request like any other. Without this method, no WebSocket is accepted. */
   upgrade?(upgrade: Upgrade): void;
 }
@@ -26,6 +30,10 @@ export interface ServeInOrderOptions {
   readonly interceptor?: Interceptor | undefined;
   readonly refusal?: ((request: IncomingMessage) => RequestRejection | undefined) | undefined;
   readonly errorBody?: ErrorBody;
+  /** Divides the processor time among clients. Default: a scheduler of this server. */
+  readonly scheduler?: Scheduler | undefined;
+  /** Returns the client of a request. Default: that of the socket's address. */
+  readonly clientOf?: ((request: IncomingMessage) => BudgetClient) | undefined;
   /** Counts incomplete requests. Default: not counted. */
   readonly unfinished?: UnfinishedMessages | undefined;
   /** Called for each request before it is answered, also for rejected requests. */
@@ -36,17 +44,24 @@ export interface ServeInOrderOptions {
  * Passes the requests of each connection, one after the other, to the interceptor or to the server's current
  * listeners. The server's responses must be TrackedResponses, and `Readers` must already watch the server.
  */
-export function serveInOrder(
-  server: Server,
-  { interceptor, refusal, errorBody, unfinished, handled }: ServeInOrderOptions = {},
-): void {
+export function serveInOrder(server: Server, options: ServeInOrderOptions = {}): void {
+  const { interceptor, refusal, errorBody, unfinished, handled, scheduler = new Scheduler() } = options;
+  const { clientOf = clientOfSocket } = options;
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node's types say only Function
-  const turns = new TimeSliceScheduler();
   const handle = (response: TrackedResponse): void => {
     handled?.(response);
-    if (unfinished === undefined) return dispatch(response);
+    const { req: request } = response;
+    const proceed = (): void =>
+      scheduler.run(clientOf(request), () => {
+        if (!request.socket.destroyed) dispatch(response);
+      });
+    if (unfinished === undefined) return proceed();
     countUnfinished(unfinished, response, {
-      proceed: () => dispatch(response),
+      proceed,
+      identify: () => {
+        const keyId = interceptor?.handles(request.url) === true ? interceptor.keyIdOf?.(request) : undefined;
+        if (keyId !== undefined) identifyClient(request, { ...clientOf(request), keyId });
+      },
       reject: () => refuse(response, TOO_MUCH_UNFINISHED, errorBody),
     });
   };
@@ -64,7 +79,9 @@ export function serveInOrder(
   server.on(connectionEvent(server), (socket: Socket) => {
     // With TLS, node's default is false. During the handshake it must be false, so that a closed connection is noticed.
     socket.allowHalfOpen = true;
-    connectionOf(socket)?.orderWith(new RequestQueue(socket, { turns, handle }));
+    const defer = (request: IncomingMessage, work: () => void): void =>
+      scheduler.defer(clientOf(request), work);
+    connectionOf(socket)?.orderWith(new RequestQueue(socket, { defer, handle }));
   });
   server.removeAllListeners('request');
   server.on('request', (request, anyResponse) => {
@@ -98,6 +115,8 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   }
   return hosts > 1;
 }
+const clientOfSocket = (request: IncomingMessage): BudgetClient =>
+  clientBy(request, ({ socket }) => socket.remoteAddress ?? '');
 
 const TOO_MUCH_UNFINISHED: RequestRejection = {
   status: 429,

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { anyReaders } from '../../../test/support/anyReaders.ts';
-import { anyUnfinished } from '../../../test/support/anyUnfinished.ts';
+import { anyLimits } from '../../../test/support/anyLimits.ts';
 import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { openListener } from './openListener.ts';
@@ -42,7 +41,7 @@ describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
         paths: [],
         errorBody: () => '',
       },
-      { logger, readers: anyReaders(), unfinished: anyUnfinished() },
+      { logger, ...anyLimits() },
     );
     closing.push(() => listener.stop(performance.now()));
     const port = Number(new URL(listener.url).port);

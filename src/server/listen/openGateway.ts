@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
 import { Gateway, type GatewayDependencies, type GatewayOptions } from '../../ethereum/gateway/index.ts';
-import type { ClientAddress } from '../../platform/addresses/index.ts';
-import { type ConnectionLimits, Readers, UnfinishedMessages } from '../../platform/http/index.ts';
+import { type ClientAddress, proxyMatcher } from '../../platform/addresses/index.ts';
+import { type ConnectionLimits, Handshakes, Readers, UnfinishedMessages } from '../../platform/http/index.ts';
+import { Scheduler } from '../../platform/scheduler/index.ts';
 import { decimalChainId } from '../ethereum/decimalChainId.ts';
 import type { EthereumNetwork } from '../ethereum/ethereumNetwork.ts';
 import type { Tuning } from '../tuning.ts';
@@ -16,10 +17,13 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 /** Idle timeout of WebSockets, equal to nginx's default for idle connections. Floodgate sends a ping every 20 s. */
 const IDLE_TIMEOUT_MS = 60_000;
 
+/** The limits and shares of all HTTP clients of a process. */
 export interface HttpLimits {
   readonly readers: Readers;
   readonly unfinished: UnfinishedMessages;
   readonly connections: ConnectionLimits;
+  readonly scheduler: Scheduler;
+  readonly handshakes: Handshakes;
 }
 
 export interface HttpLimitsDependencies {
@@ -28,20 +32,24 @@ export interface HttpLimitsDependencies {
   readonly log: Logger;
 }
 
-/** Returns the limits of all HTTP connections of a process. */
+/** Returns the limits of all HTTP clients of a process. */
 export function httpLimitsOf(
   config: Config,
   processes: ConnectionLimitsOf,
   dependencies: HttpLimitsDependencies,
 ): HttpLimits {
-  const { maxUnsentBytes: maxBytes, sendTimeoutMs } = config.http;
+  const { maxUnsentBytes: maxBytes, sendTimeoutMs, trustedProxies } = config.http;
+  const { workers } = processes;
   return {
     readers: new Readers({ maxBytes, sendTimeoutMs, ...dependencies }),
-    unfinished: new UnfinishedMessages({
-      processes: processes.workers === 1 ? 1 : 1 + processes.workers,
-      ...dependencies,
-    }),
+    unfinished: new UnfinishedMessages({ processes: workers === 1 ? 1 : 1 + workers, ...dependencies }),
     connections: connectionLimitsOf(config, processes, dependencies),
+    scheduler: new Scheduler(),
+    handshakes: new Handshakes({
+      processes: workers,
+      isTrustedProxy: proxyMatcher(trustedProxies),
+      metrics: dependencies.metrics,
+    }),
   };
 }
 

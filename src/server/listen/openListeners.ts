@@ -134,8 +134,9 @@ interface OpenPlaceOptions extends OpenListenersDependencies {
 async function openListenerAt(
   { http: { allowedHosts } }: Config,
   place: ListenAddress,
-  { shown, isOps, logger, connections, ...dependencies }: OpenPlaceOptions,
+  { shown, isOps, connections, ...dependencies }: OpenPlaceOptions,
 ): Promise<OpenListener> {
+  const { logger } = dependencies;
   const child = logger.child({}, { level: quieter(logger.level) });
   try {
     return await openListener({ ...place, allowedHosts }, shown, {

@@ -101,7 +101,7 @@ export class AdmissionControl {
     if (!access.isGranted) return this.#denied(access);
     if (readers.exceeded(request) === 'perClient') {
       metrics.limited('unsent_bytes');
-      const limit = readers.budget.limits.perClient;
+      const limit = Math.floor(readers.budget.share);
       const refusal = new RpcError(
         'limitExceeded',
         `unread responses of this address exceed ${limit} bytes; read them first, or try again later`,
@@ -182,6 +182,12 @@ export class AdmissionControl {
     this.#readers.freeConnection();
     const refusal = new RpcError('limitExceeded', 'too many requests in flight; try again', { limit });
     return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+  }
+
+  /** Returns the id of the API key that a request may use. */
+  keyIdOf(request: IncomingMessage, query: string): string | undefined {
+    const access = this.accessBy(this.credentialOf(request, query));
+    return access.isGranted ? access.key?.id : undefined;
   }
 
   /** Returns the credential of a request. The caller keeps it to check the access rights again later. */

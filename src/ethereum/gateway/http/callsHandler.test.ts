@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { Scheduler } from '../../../platform/scheduler/index.ts';
 import {
   NoNodeError,
   RateLimitedError,
@@ -85,6 +86,7 @@ function setUp({
       methods: tableOf('mainnet', methods, metrics),
       permit,
       space,
+      turns: { scheduler: new Scheduler(), client: { address: '192.0.2.1' } },
       faults: { faultId: () => 'fault-1' },
       ...(message && { message }),
     },

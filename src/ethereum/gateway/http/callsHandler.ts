@@ -1,4 +1,6 @@
+import type { BudgetClient } from '../../../platform/budgets/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
+import type { Scheduler } from '../../../platform/scheduler/index.ts';
 import type { Span, Tracer } from '../../../platform/spans/index.ts';
 import {
   type Call,
@@ -48,6 +50,8 @@ export interface Admitted {
   readonly methods: MethodTable;
   readonly permit: Permit;
   readonly space: AnswerSpace;
+  /** Divides processor time among clients, and the client that is charged. */
+  readonly turns: { readonly scheduler: Scheduler; readonly client: BudgetClient };
   readonly faults: { faultId(): string };
   /**
    * Set for a WebSocket message. Its results are sent whole, each call gets its own error, and other messages may
@@ -74,12 +78,13 @@ export class CallsHandler implements CallHandler {
   readonly #methods: MethodTable;
   readonly #permit: Permit;
   readonly #space: AnswerSpace;
+  readonly #turns: Admitted['turns'];
   readonly #faults: Admitted['faults'];
   readonly #span: Span | undefined;
 
   constructor(
     maxBatchBytes: number,
-    { methods, permit, space, faults, message, span }: Admitted,
+    { methods, permit, space, turns, faults, message, span }: Admitted,
     dependencies: CallsHandlerDependencies,
   ) {
     this.maxBatchBytes = maxBatchBytes;
@@ -92,6 +97,7 @@ export class CallsHandler implements CallHandler {
     this.#methods = methods;
     this.#permit = permit;
     this.#space = space;
+    this.#turns = turns;
     this.#faults = faults;
     this.#span = span;
   }
@@ -114,6 +120,11 @@ export class CallsHandler implements CallHandler {
 
   unsupported(): void {
     this.#dependencies.metrics.limited('unsupported_method');
+  }
+
+  inTurn<T>(work: () => Promise<T> | T): Promise<T> | T {
+    const { scheduler, client } = this.#turns;
+    return scheduler.resultOf(client, work);
   }
 
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {

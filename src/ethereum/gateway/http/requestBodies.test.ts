@@ -30,7 +30,9 @@ describe('compressed bodies', () => {
     const read: RequestBody[] = [];
     const send = (): void => {
       const response = { isFinished: false, onFinished: () => undefined, rejectBody: undefined };
-      bodies.read({ request: compressed(), response }, (body) => read.push(body));
+      bodies.read({ request: compressed(), response, client: { address: '192.0.2.7' } }, (body) =>
+        read.push(body),
+      );
     };
     for (let i = 0; i < 3; i++) send();
     expect(read).toMatchObject([{ kind: 'refused', status: 429, error: { code: -32005 } }]);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { BudgetClient } from '../../../platform/budgets/index.ts';
 import {
   bodyCoding,
   type CodedBody,
@@ -15,13 +16,11 @@ export type RequestBody =
 
 interface Exchange {
   readonly request: IncomingMessage;
+  readonly client: BudgetClient;
   readonly response: Pick<TrackedResponse, 'isFinished' | 'onFinished' | 'rejectBody'>;
 }
 
 type Done = (body: RequestBody) => void;
-
-/** Maximum number of concurrent decompressions. Each uses a libuv thread (of four) and memory. */
-const MAX_DECOMPRESSED_AT_ONCE = 2;
 
 /** Reads request bodies. The size limit applies both to the received bytes and to the bytes after decompression. */
 export class RequestBodies {
@@ -32,19 +31,19 @@ export class RequestBodies {
   constructor(maxBytes: number, unfinished: UnfinishedMessages) {
     this.#maxBytes = maxBytes;
     this.#unfinished = unfinished;
-    this.#decompressor = new Decompressor({ maxBytes, maxAtOnce: MAX_DECOMPRESSED_AT_ONCE });
+    this.#decompressor = new Decompressor(maxBytes);
   }
 
   /** Reads a body and calls `done` once. If the client has disconnected, a compressed body is not decompressed. */
   read(exchange: Exchange, done: Done): void {
-    const { request, response } = exchange;
+    const { request, response, client } = exchange;
     const coding = bodyCoding(request.headers['content-encoding']);
     if (coding === 'unknown') throw new Error('cannot read a body with an unknown Content-Encoding');
     readWhole(exchange, this.#maxBytes, (body) => {
       if (coding === undefined || body.kind !== 'whole') done(body);
       else
         this.#decompress(
-          { coding, bytes: body.bytes, isFinished: () => response.isFinished },
+          { coding, bytes: body.bytes, client, isFinished: () => response.isFinished },
           exchange,
           done,
         );

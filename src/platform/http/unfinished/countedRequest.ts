@@ -1,4 +1,6 @@
 import { IncomingMessage } from 'node:http';
+import { type ClientAddress, clientKey } from '../../addresses/index.ts';
+import type { BudgetClient } from '../../budgets/index.ts';
 
 export interface BodyObserver {
   received(bytes: number): void;
@@ -7,6 +9,8 @@ export interface BodyObserver {
 
 /** A request that counts the bytes of its body as they arrive, even if they are not read. */
 export class CountedRequest extends IncomingMessage {
+  /** The client whose budgets are charged. Undefined until `clientOf` determines its address. */
+  client: BudgetClient | undefined;
   #bodyBytes = 0;
   #observer: BodyObserver | undefined;
 
@@ -32,4 +36,18 @@ export class CountedRequest extends IncomingMessage {
     }
     return super.push(chunk, encoding);
   }
+}
+
+/** Returns the client of a request. Its address is determined once. */
+export function clientOf(request: IncomingMessage, clientAddress: ClientAddress): BudgetClient {
+  const known = request instanceof CountedRequest ? request.client : undefined;
+  if (known !== undefined) return known;
+  const client = { address: clientKey(clientAddress(request)) };
+  if (request instanceof CountedRequest) request.client = client;
+  return client;
+}
+
+/** Sets the API key of a request's client, from which budgets are then also charged. */
+export function identifyClient(request: IncomingMessage, client: BudgetClient): void {
+  if (request instanceof CountedRequest) request.client = client;
 }

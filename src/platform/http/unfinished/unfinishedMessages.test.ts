@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import type { BudgetLimits } from '../../budgets/index.ts';
 import { UnfinishedMessages } from './unfinishedMessages.ts';
 
 const KIB = 1024;
@@ -9,19 +10,17 @@ const NO_BYTES = 0;
 /** A request with the only member that is read, its client address. */
 const from = (client: string): IncomingMessage => ({ socket: { remoteAddress: client } }) as IncomingMessage;
 
-function unfinished(limits: { perClient: number; total: number }, processes = 1) {
-  const clock = { nowMs: 0 };
+function unfinished(limits: BudgetLimits, processes = 1) {
   const evicted: string[] = [];
   const messages = new UnfinishedMessages({
     ...{ processes, limits },
     clientAddress: ({ socket }) => socket.remoteAddress ?? '',
     metrics: new Registry(),
     log: { warn: () => undefined },
-    nowMs: () => clock.nowMs,
   });
   const begin = (client: string, bytes = NO_BYTES) =>
     messages.begin(from(client), bytes, () => void evicted.push(client));
-  return { clock, evicted, begin };
+  return { evicted, begin };
 }
 
 describe('unfinished messages', () => {
@@ -69,44 +68,46 @@ describe('unfinished messages', () => {
   });
 
   it('share the limits among processes', () => {
-    const { begin } = unfinished({ perClient: 64 * KIB, total: 128 * KIB }, 2);
+    const { evicted, begin } = unfinished({ perClient: 64 * KIB, total: 128 * KIB }, 2);
     expect([begin('a'), begin('a'), begin('a')].map((one) => one !== undefined)).toEqual([true, true, false]);
     expect([begin('b'), begin('b')].every((one) => one !== undefined)).toBe(true);
-    expect(begin('c')).toBeUndefined();
-  });
-
-  it('are closed if the total limit is reached, slowest first', () => {
-    const { clock, evicted, begin } = unfinished({ perClient: 64 * KIB, total: 64 * KIB });
-    begin('slow');
-    clock.nowMs = 5_000;
-    begin('fast', 8 * KIB);
-    begin('young');
-    clock.nowMs = 6_500;
-    begin('new', 8 * KIB);
-    expect(evicted).toEqual(['slow']);
-    begin('next');
-    expect(evicted).toEqual(['slow', 'young']);
-  });
-
-  it('are not evicted in their first second; the new message is rejected instead', () => {
-    const { clock, evicted, begin } = unfinished({ perClient: 64 * KIB, total: 32 * KIB });
-    begin('a');
-    begin('b');
-    clock.nowMs = 999;
-    expect(begin('c')).toBeUndefined();
     expect(evicted).toEqual([]);
-    clock.nowMs = 1_000;
     expect(begin('c')).toBeDefined();
-    expect(evicted).toHaveLength(1);
+    expect(evicted).toEqual(['a']);
   });
 
-  it('are closed if they grow at the total limit and are the slowest', () => {
-    const { clock, evicted, begin } = unfinished({ perClient: 64 * KIB, total: 48 * KIB });
-    const slow = begin('slow');
-    begin('fast', 16 * KIB);
-    clock.nowMs = 1_000;
-    expect(slow?.received(1)).toBe(false);
-    expect(evicted).toEqual(['slow']);
+  it('of the client that uses most are closed first if the total is reached, oldest first', () => {
+    const { evicted, begin } = unfinished({ perClient: 80 * KIB, total: 80 * KIB });
+    begin('small');
+    const [large, other] = [begin('large', 16 * KIB), begin('large')];
+    begin('small');
+    begin('new');
+    expect(evicted).toEqual(['large']);
+    expect(large?.received(1)).toBe(false);
+    expect(other?.received(1)).toBe(true);
+  });
+
+  it('are closed if they grow at the total limit and their client uses most', () => {
+    const { evicted, begin } = unfinished({ perClient: 64 * KIB, total: 64 * KIB });
+    const large = begin('large', 16 * KIB);
+    begin('small', 8 * KIB);
+    expect(large?.received(16 * KIB)).toBe(false);
+    expect(evicted).toEqual(['large']);
     expect(begin('other')).toBeDefined();
+  });
+
+  it('have a share that shrinks as the total fills, down to a minimum', () => {
+    const { begin } = unfinished({
+      perClient: 1024 * KIB,
+      total: 256 * KIB,
+      partOfFree: 1 / 2,
+      minShare: 32 * KIB,
+    });
+    const countOf = (client: string): number => {
+      let count = 0;
+      while (begin(client) !== undefined) count++;
+      return count;
+    };
+    expect(['a', 'b', 'c', 'd'].map(countOf)).toEqual([5, 4, 2, 2]);
   });
 });

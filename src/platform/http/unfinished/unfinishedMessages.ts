@@ -1,55 +1,62 @@
 import type { IncomingMessage } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
-import { clientKey } from '../../addresses/index.ts';
-import { Budget, type BudgetClient, type BudgetLimits } from '../../budgets/index.ts';
+import type { ClientAddress } from '../../addresses/index.ts';
+import { Budget, type BudgetClient, type BudgetLimits, Slots } from '../../budgets/index.ts';
+import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
+import { clientOf } from './countedRequest.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
 /** Estimated memory of an empty message: connection, parser and objects. */
 const MESSAGE_BYTES = 16 * KIB;
-const LIMITS: BudgetLimits = { perClient: 16 * MIB, total: 128 * MIB };
-/** Messages younger than this are not evicted, because their transfer rate is not known yet. */
-const MIN_AGE_MS = 1_000;
-const MS_PER_SECOND = 1_000;
-/** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
-const LOG_EVERY_MS = 10_000;
+/** The share of a client shrinks from 16 MiB to 1 MiB, which is 64 messages. */
+const LIMITS: BudgetLimits = { perClient: 16 * MIB, total: 128 * MIB, partOfFree: 1 / 8, minShare: MIB };
+/** Maximum number of bodies of one client that are read or handled at the same time. */
+const MAX_BODIES = 4;
 
 export interface UnfinishedMessagesOptions {
   readonly processes?: number;
   readonly limits?: BudgetLimits;
   /** Returns the client address of a request, considering trusted proxies. */
-  readonly clientAddress: (request: IncomingMessage) => string;
+  readonly clientAddress: ClientAddress;
   readonly metrics: Registry;
-  readonly log: { warn(fields: object, message: string): void };
-  readonly nowMs?: () => number;
+  readonly log: WarningLog;
 }
 
 /**
  * Bounds the memory of incomplete messages: HTTP requests and WebSocket messages. Each counts as 16 KiB plus its
- * bytes. Messages of a client above its limit are rejected. If the total is exceeded, the slowest messages are
- * closed. If a client has only one message, that message may have any size up to `gateway.maxBodyBytes`.
+ * bytes. Messages of a client above its share are rejected. If the total is exceeded, the oldest messages of the
+ * client that uses most are closed. If a client has only one message, that message may have any size up to
+ * `gateway.maxBodyBytes`.
  */
 export class UnfinishedMessages {
+  readonly slots = new Slots({ perClient: MAX_BODIES, total: Number.POSITIVE_INFINITY });
   readonly #options: UnfinishedMessagesOptions;
-  readonly #nowMs: () => number;
   readonly #budget: Budget;
-  readonly #messages = new Set<UnfinishedMessage>();
+  /** Messages of each client, oldest first. */
+  readonly #messages = new Map<string, Set<UnfinishedMessage>>();
   readonly #closed: Counter<'reason'>;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #log: RareLog;
 
   constructor(options: UnfinishedMessagesOptions) {
-    const { processes = 1, limits = LIMITS, metrics, nowMs = () => performance.now() } = options;
+    const { processes = 1, limits = LIMITS, metrics } = options;
+    const { perClient, total, minShare = 0 } = limits;
     this.#options = options;
-    this.#nowMs = nowMs;
-    this.#budget = new Budget({ perClient: limits.perClient / processes, total: limits.total / processes });
+    this.#log = new RareLog(options.log);
+    this.#budget = new Budget({
+      ...limits,
+      perClient: perClient / processes,
+      total: total / processes,
+      minShare: minShare / processes,
+    });
     this.#closed = new Counter({
       name: 'floodgate_http_unfinished_closed_total',
-      help: 'Incomplete requests and WebSocket messages that were closed: above the limit of their client (client), or the slowest while the total limit was reached (slowest).',
+      help: 'Incomplete requests and WebSocket messages that were closed: above the share of their client (client), or of the client with the largest use while the total limit was reached (largest).',
       labelNames: ['reason'],
       registers: [metrics],
     });
-    for (const reason of ['client', 'slowest']) this.#closed.inc({ reason }, 0);
+    for (const reason of ['client', 'largest']) this.#closed.inc({ reason }, 0);
     const help = 'Memory of incomplete requests and WebSocket messages.';
     gaugesOf(metrics)('floodgate_http_unfinished_bytes', help, () => this.#budget.total);
   }
@@ -59,9 +66,11 @@ export class UnfinishedMessages {
    * undefined, and counts nothing, if a limit would be exceeded.
    */
   begin(request: IncomingMessage, bytes: number, evict: () => void): UnfinishedMessage | undefined {
-    const client = { address: clientKey(this.#options.clientAddress(request)) };
-    const message = new UnfinishedMessage(this, { client, startedAtMs: this.#nowMs(), evict });
-    this.#messages.add(message);
+    const message = new UnfinishedMessage(this, clientOf(request, this.#options.clientAddress), evict);
+    const name = nameOf(message);
+    const others = this.#messages.get(name);
+    if (others === undefined) this.#messages.set(name, new Set([message]));
+    else others.add(message);
     if (this.charge(message, MESSAGE_BYTES + bytes)) return message;
     this.ended(message);
     return undefined;
@@ -71,15 +80,18 @@ export class UnfinishedMessages {
   charge(message: UnfinishedMessage, bytes: number): boolean {
     const budget = this.#budget;
     const { client } = message;
-    if (!this.#messages.has(message)) return false;
-    const { total } = budget.limits;
-    if (budget.exceededBy(client, bytes) === 'perClient' && budget.usedBy(client) > message.bytes)
-      return this.#reject();
-    while (budget.total + bytes > total && budget.total > message.bytes) {
-      const slowest = this.#slowest();
-      if (slowest === undefined) return this.#reject();
-      this.#evict(slowest);
-      if (slowest === message) return false;
+    if (!this.#isOpen(message)) return false;
+    if (budget.exceededBy(client, bytes) === 'perClient' && budget.usedBy(client) > message.bytes) {
+      this.#count('client');
+      return false;
+    }
+    while (budget.total + bytes > budget.limits.total && budget.total > message.bytes) {
+      const oldest = this.#oldestOfLargest();
+      if (oldest === undefined) break;
+      this.ended(oldest);
+      this.#count('largest');
+      oldest.evict();
+      if (oldest === message) return false;
     }
     budget.charge(client, bytes);
     message.bytes += bytes;
@@ -88,48 +100,39 @@ export class UnfinishedMessages {
 
   /** Releases the memory of a message's bytes, which were discarded. */
   dropped(message: UnfinishedMessage): void {
-    if (!this.#messages.has(message)) return;
+    if (!this.#isOpen(message)) return;
     this.#budget.release(message.client, message.bytes - MESSAGE_BYTES);
     message.bytes = MESSAGE_BYTES;
   }
 
   ended(message: UnfinishedMessage): void {
-    if (this.#messages.delete(message)) this.#budget.release(message.client, message.bytes);
+    const name = nameOf(message);
+    const messages = this.#messages.get(name);
+    if (messages?.delete(message) !== true) return;
+    if (messages.size === 0) this.#messages.delete(name);
+    this.#budget.release(message.client, message.bytes);
   }
 
-  #reject(): false {
-    this.#count('client');
-    return false;
+  #isOpen(message: UnfinishedMessage): boolean {
+    return this.#messages.get(nameOf(message))?.has(message) === true;
   }
 
-  #evict(message: UnfinishedMessage): void {
-    this.ended(message);
-    this.#count('slowest');
-    message.evict();
-  }
-
-  #slowest(): UnfinishedMessage | undefined {
-    const nowMs = this.#nowMs();
-    let slowest: UnfinishedMessage | undefined;
-    let lowest = Number.POSITIVE_INFINITY;
-    for (const message of this.#messages) {
-      const ageMs = nowMs - message.startedAtMs;
-      if (ageMs < MIN_AGE_MS) continue;
-      const bytesPerSecond = ((message.bytes - MESSAGE_BYTES) * MS_PER_SECOND) / ageMs;
-      if (bytesPerSecond >= lowest) continue;
-      slowest = message;
-      lowest = bytesPerSecond;
+  #oldestOfLargest(): UnfinishedMessage | undefined {
+    let found: UnfinishedMessage | undefined;
+    let largest = 0;
+    for (const [oldest] of this.#messages.values()) {
+      const weight = oldest === undefined ? 0 : this.#budget.weightOf(oldest.client);
+      if (weight <= largest) continue;
+      largest = weight;
+      found = oldest;
     }
-    return slowest;
+    return found;
   }
 
-  #count(reason: 'client' | 'slowest'): void {
+  #count(reason: 'client' | 'largest'): void {
     this.#closed.inc({ reason });
-    const nowMs = this.#nowMs();
-    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
-    this.#loggedAtMs = nowMs;
-    this.#options.log.warn(
-      { reason, unfinished: this.#messages.size, unfinishedBytes: this.#budget.total },
+    this.#log.warn(
+      { reason, clients: this.#messages.size, unfinishedBytes: this.#budget.total },
       'closing unfinished requests: memory limit reached',
     );
   }
@@ -137,19 +140,14 @@ export class UnfinishedMessages {
 
 export class UnfinishedMessage {
   readonly client: BudgetClient;
-  readonly startedAtMs: number;
   readonly evict: () => void;
   bytes = 0;
   readonly #all: UnfinishedMessages;
   #isDropped = false;
 
-  constructor(
-    all: UnfinishedMessages,
-    { client, startedAtMs, evict }: Pick<UnfinishedMessage, 'client' | 'startedAtMs' | 'evict'>,
-  ) {
+  constructor(all: UnfinishedMessages, client: BudgetClient, evict: () => void) {
     this.#all = all;
     this.client = client;
-    this.startedAtMs = startedAtMs;
     this.evict = evict;
   }
 
@@ -164,6 +162,7 @@ export class UnfinishedMessage {
 
   /** Called if the message is rejected. Its bytes are discarded; only the memory of its connection stays charged. */
   drop(): void {
+    if (this.#isDropped) return;
     this.#isDropped = true;
     this.#all.dropped(this);
   }
@@ -173,3 +172,5 @@ export class UnfinishedMessage {
     this.#all.ended(this);
   }
 }
+
+const nameOf = ({ client: { address, keyId = '' } }: UnfinishedMessage): string => `${address} ${keyId}`;

@@ -2,22 +2,23 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { Counter, type Registry } from 'prom-client';
-import { clientKey } from '../../addresses/index.ts';
+import type { ClientAddress } from '../../addresses/index.ts';
 import { Budget, type BudgetBound, type BudgetClient } from '../../budgets/index.ts';
+import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { Connections } from '../connection.ts';
 import { connectionEvent } from '../connectionEvent.ts';
+import { clientOf } from '../unfinished/countedRequest.ts';
 import { Pace, sentBytesOf } from './pace.ts';
 
 export interface ReadersOptions {
-  /** Maximum memory of all responses in bytes. One client may use half of it. */
+  /** Maximum memory of all responses in bytes. One client may use half of it, and at most as much as it leaves free. */
   readonly maxBytes: number;
   /** Clients that receive nothing for this time are disconnected. */
   readonly sendTimeoutMs: number;
-  /** Returns the client address of a request, considering trusted proxies. */
-  readonly clientAddress: (request: IncomingMessage) => string;
+  readonly clientAddress: ClientAddress;
   readonly metrics: Registry;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarningLog;
 }
 
 const SWEEP_MS = 500;
@@ -25,8 +26,6 @@ const SWEEP_MS = 500;
 const PRESSURE = 1 / 2;
 /** Bytes that wait in a socket count only above this number, so that nearly all responses need no accounting. */
 const FREE_BYTES = 16 * 1024;
-/** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
-const LOG_EVERY_MS = 10_000;
 
 const REASONS = ['timeout', 'memory', 'place'] as const;
 type Reason = (typeof REASONS)[number];
@@ -35,19 +34,21 @@ type Reason = (typeof REASONS)[number];
 export class Readers {
   readonly budget: Budget;
   readonly clientOf: (request: IncomingMessage) => BudgetClient;
-  readonly #options: ReadersOptions;
+  readonly #sendTimeoutMs: number;
+  readonly #log: RareLog;
   readonly #readers = new Set<Reader>();
   readonly #connections: Connections;
   readonly #cuts: Counter<'reason'>;
   #wantedPlaces = 0;
   #sweptAtMs = performance.now();
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReadersOptions) {
     const { maxBytes, clientAddress, metrics } = options;
-    this.#options = options;
-    this.clientOf = (request) => ({ address: clientKey(clientAddress(request)) });
-    this.budget = new Budget({ perClient: Math.floor(maxBytes / 2), total: maxBytes });
+    this.#sendTimeoutMs = options.sendTimeoutMs;
+    this.#log = new RareLog(options.log);
+    this.clientOf = (request) => clientOf(request, clientAddress);
+    const limits = { total: maxBytes, perClient: maxBytes / 2, partOfFree: 1, minShare: maxBytes / 16 };
+    this.budget = new Budget(limits);
     this.#connections = new Connections(metrics);
     this.#cuts = new Counter({
       name: 'floodgate_http_connections_closed_total',
@@ -95,10 +96,7 @@ export class Readers {
     this.#readers.delete(reader);
     reader.release();
     this.#cuts.inc({ reason });
-    const nowMs = performance.now();
-    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
-    this.#loggedAtMs = nowMs;
-    this.#options.log.warn(
+    this.#log.warn(
       { reason, address, bytes, unsentBytes: this.budget.total },
       'connections are closed whose clients do not read their answers',
     );
@@ -111,11 +109,12 @@ export class Readers {
     this.#sweptAtMs = nowMs;
     const slow: Reader[] = [];
     for (const reader of this.#readers) {
-      const pace = reader.measure(elapsedMs, this.#options.sendTimeoutMs);
+      const pace = reader.measure(elapsedMs, this.#sendTimeoutMs);
       if (pace?.isStalled === true) this.cut(reader, 'timeout');
       else if (pace?.isSlow === true) slow.push(reader);
     }
-    for (const reader of slow.sort((a, b) => b.bytes - a.bytes)) {
+    // The client with the largest use gives way first.
+    for (const reader of slow.sort((a, b) => b.weight - a.weight || b.bytes - a.bytes)) {
       if (this.#wantedPlaces-- > 0) this.cut(reader, 'place');
       else if (reader.exceeds('perClient', 0, PRESSURE) || reader.exceeds('total', 0, PRESSURE))
         this.cut(reader, 'memory');
@@ -143,10 +142,15 @@ export class Reader {
     READERS.set(socket, this);
   }
 
+  /** Use of the connection's client, of all its connections. */
+  get weight(): number {
+    return this.readers.budget.weightOf(this.#client);
+  }
+
   /** Counts memory of a response. Returns false, and counts nothing, if the bytes exceed a budget. */
   charge(request: IncomingMessage, bytes: number): boolean {
-    if (!this.#isOpenFor(request)) return false;
-    if (this.exceeds('perClient', bytes) || this.exceeds('total', bytes)) return false;
+    if (!this.#isOpenFor(request) || this.exceeds('perClient', bytes) || this.exceeds('total', bytes))
+      return false;
     this.#add(bytes);
     return true;
   }
@@ -173,8 +177,9 @@ export class Reader {
    */
   exceeds(bound: BudgetBound, bytes: number, share = 1): boolean {
     const { budget } = this.readers;
-    const used = bound === 'total' ? budget.total : budget.usedBy(this.#client);
-    return used > this.bytes && used + bytes > share * budget.limits[bound];
+    const [used, limit] =
+      bound === 'total' ? [budget.total, budget.limits.total] : [this.weight, budget.share];
+    return used > this.bytes && used + bytes > share * limit;
   }
 
   /** Returns how fast the client receives, after another `elapsedMs`; undefined if nothing waits for the client. */

@@ -12,6 +12,8 @@ export class TrackedResponse extends ServerResponse {
   bodyBytes = 0;
   /** Set by the code that reads the request's body. Rejects the request, because no more of its body may be kept. */
   rejectBody: (() => void) | undefined;
+  /** Called by the code that reads the request's body, after it handled the body. */
+  bodyHandled: (() => void) | undefined;
   readonly #reader = readerOf(this.req.socket);
   #isCharged = false;
 

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { failureReporter } from '../../background/index.ts';
+import type { BudgetClient } from '../../budgets/index.ts';
+import type { Scheduler } from '../../scheduler/index.ts';
 import { type Connection, connectionOf } from '../connection.ts';
-import type { ScheduledTask, TimeSliceScheduler } from '../timeSliceScheduler.ts';
+import type { UnfinishedMessage, UnfinishedMessages } from '../unfinished/unfinishedMessages.ts';
 import type { Reader } from '../unsent/readers.ts';
 import { type CloseReason, closeFrameOf, closeReasonOf } from './closing.ts';
 import { MessageMemory } from './messageMemory.ts';
@@ -19,7 +21,11 @@ export interface WebSocketConnectionDependencies {
   readonly reader: Reader;
   /** The upgrade request of the connection. */
   readonly request: IncomingMessage;
-  readonly turns: TimeSliceScheduler;
+  /** The client that is charged for the processor time of messages. */
+  readonly client: BudgetClient;
+  readonly scheduler: Scheduler;
+  /** Counts large messages that wait. */
+  readonly unfinished: UnfinishedMessages;
   /** Called once, with the reason, when the connection is closing or closed. */
   readonly closing: (reason: CloseReason) => void;
   readonly closed: () => void;
@@ -29,9 +35,16 @@ export interface WebSocketConnectionDependencies {
 const MAX_RUNNING = 16;
 /** A connection is closed after this number of liveness checks without any message, ping or pong. */
 const MAX_SILENT_LOOKS = 2;
+/** Waiting messages count only above this size, the maximum of a socket read. */
+const FREE_BYTES = 64 * 1024;
+
+interface Waiting {
+  readonly bytes: Buffer;
+  memory: UnfinishedMessage | undefined;
+}
 
 /** A WebSocket. Backpressure limits both the messages that it handles and the notifications that it sends. */
-export class WebSocketConnection implements ScheduledTask {
+export class WebSocketConnection {
   readonly request: IncomingMessage;
   readonly #dependencies: WebSocketConnectionDependencies;
   readonly #socket: WebSocket;
@@ -41,7 +54,8 @@ export class WebSocketConnection implements ScheduledTask {
   #hasSubscriptions = false;
   /** Bytes of notifications that the client has not received. */
   #pushedBytes = 0;
-  readonly #queue: Buffer[] = [];
+  readonly #queue: Waiting[] = [];
+  #isScheduled = false;
   #running = 0;
   #silentLooks = 0;
   #isDraining = false;
@@ -120,7 +134,7 @@ export class WebSocketConnection implements ScheduledTask {
   /** Ignores new messages, and closes the connection after the running ones are answered. */
   drain(): void {
     this.#isDraining = true;
-    this.#queue.length = 0;
+    this.#dropWaiting();
     if (this.#running === 0) this.close('stopping');
   }
 
@@ -132,15 +146,6 @@ export class WebSocketConnection implements ScheduledTask {
     if (this.#silentLooks >= MAX_SILENT_LOOKS) return this.close('idle');
     this.#silentLooks++;
     this.#socket.ping();
-  }
-
-  /** Starts to handle one of the messages that wait. */
-  runSlice(): void {
-    if (this.#running >= MAX_RUNNING) return;
-    const next = this.#queue.shift();
-    if (next !== undefined) this.#handle(next);
-    if (this.#queue.length > 0) this.#dependencies.turns.add(this);
-    else this.#socket.resume();
   }
 
   #reportUse(): void {
@@ -160,10 +165,39 @@ export class WebSocketConnection implements ScheduledTask {
   #received(bytes: Buffer): void {
     this.#heard();
     if (this.#isDraining || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#queue.length === 0 && this.#running < MAX_RUNNING) return this.#handle(bytes);
-    this.#queue.push(bytes);
+    const waiting = { bytes, memory: undefined };
+    this.#queue.push(waiting);
+    this.#handleWaiting();
+    if (this.#queue.length === 0) return;
     this.#socket.pause();
-    this.#dependencies.turns.add(this);
+    // Until this tick ends, the message still counts as incomplete.
+    if (bytes.length > FREE_BYTES) queueMicrotask(() => this.#countWaiting(waiting));
+  }
+
+  #countWaiting(waiting: Waiting): void {
+    if (!this.#queue.includes(waiting)) return;
+    const evict = (): void => this.closeNow('unfinished');
+    waiting.memory = this.#dependencies.unfinished.begin(this.request, waiting.bytes.length, evict);
+    if (waiting.memory === undefined) this.close('unfinished');
+  }
+
+  /** Handles one waiting message in a time slice of the client, and schedules the next one. */
+  #handleWaiting(): void {
+    if (this.#isScheduled || this.#running >= MAX_RUNNING || this.#queue.length === 0) return;
+    this.#isScheduled = true;
+    const { scheduler, client } = this.#dependencies;
+    scheduler.run(client, () => {
+      this.#isScheduled = false;
+      const next = this.#queue.shift();
+      if (next !== undefined) this.#handle(next.bytes);
+      next?.memory?.end();
+      if (this.#queue.length > 0) this.#handleWaiting();
+      else if (this.#socket.isPaused) this.#socket.resume();
+    });
+  }
+
+  #dropWaiting(): void {
+    for (const { memory } of this.#queue.splice(0)) memory?.end();
   }
 
   #handle(bytes: Buffer): void {
@@ -174,14 +208,13 @@ export class WebSocketConnection implements ScheduledTask {
     done.catch(failureReporter('WebSocket message')).then(() => {
       this.#running--;
       this.#reportUse();
-      if (this.#queue.length > 0) this.#dependencies.turns.add(this);
+      if (this.#queue.length > 0) this.#handleWaiting();
       else if (this.#isDraining && this.#running === 0) this.close('stopping');
     }, failureReporter('WebSocket message'));
   }
 
   #closed(code: number): void {
-    this.#queue.length = 0;
-    this.#dependencies.turns.delete(this);
+    this.#dropWaiting();
     this.#handler.closed();
     this.#reportClosing(code === NO_CLOSE_FRAME ? 'gone' : 'client');
     this.#dependencies.closed();

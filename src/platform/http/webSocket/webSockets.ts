@@ -1,5 +1,7 @@
 import { WebSocketServer } from 'ws';
-import { TimeSliceScheduler } from '../timeSliceScheduler.ts';
+import type { BudgetClient } from '../../budgets/index.ts';
+import type { Scheduler } from '../../scheduler/index.ts';
+import { identifyClient } from '../unfinished/countedRequest.ts';
 import type { UnfinishedMessages } from '../unfinished/unfinishedMessages.ts';
 import type { CloseReason } from './closing.ts';
 import { meterMessages } from './meterMessages.ts';
@@ -18,6 +20,7 @@ export interface WebSocketsDependencies {
   /** Called with the reason for each connection that closes. */
   readonly closing: (reason: CloseReason) => void;
   readonly unfinished: UnfinishedMessages;
+  readonly scheduler: Scheduler;
 }
 
 /** Time in which a client must complete the closing handshake. */
@@ -37,17 +40,14 @@ const LOOKS = 3;
 /** WebSockets of a server, without compression, which saves nothing for small messages and costs memory. */
 export class WebSockets {
   readonly #options: WebSocketsOptions;
-  readonly #closing: (reason: CloseReason) => void;
-  readonly #unfinished: UnfinishedMessages;
+  readonly #dependencies: WebSocketsDependencies;
   readonly #server: WebSocketServer;
-  readonly #turns = new TimeSliceScheduler();
   readonly #connections = new Set<WebSocketConnection>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: WebSocketsOptions, { closing, unfinished }: WebSocketsDependencies) {
+  constructor(options: WebSocketsOptions, dependencies: WebSocketsDependencies) {
     this.#options = options;
-    this.#closing = closing;
-    this.#unfinished = unfinished;
+    this.#dependencies = dependencies;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -64,18 +64,21 @@ export class WebSockets {
     return this.#connections.size;
   }
 
-  accept(upgrade: Upgrade, handlerOf: (connection: WebSocketConnection) => MessageHandler): void {
+  /** `client` is charged for the processor time and the memory of the connection. */
+  accept(
+    upgrade: Upgrade,
+    client: BudgetClient,
+    handlerOf: (connection: WebSocketConnection) => MessageHandler,
+  ): void {
     const { request } = upgrade;
+    identifyClient(request, client);
     const { socket, head, reader } = upgrade.accept();
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const opened: WebSocketConnection = new WebSocketConnection(
         this.#options.maxUnsentBytes,
         {
-          socket: webSocket,
-          reader,
-          request,
-          turns: this.#turns,
-          closing: this.#closing,
+          ...this.#dependencies,
+          ...{ socket: webSocket, reader, request, client },
           closed: () => {
             this.#connections.delete(opened);
             if (this.#connections.size === 0) clearInterval(this.#timer);
@@ -83,7 +86,7 @@ export class WebSockets {
         },
         handlerOf,
       );
-      meterMessages(this.#unfinished, socket, {
+      meterMessages(this.#dependencies.unfinished, socket, {
         request,
         reject() {
           opened.close('unfinished');

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { BudgetClient } from '../../../../platform/budgets/index.ts';
 import {
   type MessageHandler,
   type MessageMemory,
   RejectionCounter,
   type WebSocketConnection,
 } from '../../../../platform/http/index.ts';
+import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { type HttpAnswer, handleBody } from '../../../jsonrpc/index.ts';
 import type { AdmissionControl, Permit, Refusal } from '../../http/admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, type MethodTable } from '../../http/callsHandler.ts';
@@ -22,6 +24,8 @@ export interface SessionOptions {
 export interface SessionDependencies extends CallsHandlerDependencies {
   readonly admission: AdmissionControl;
   readonly connection: WebSocketConnection;
+  readonly client: BudgetClient;
+  readonly scheduler: Scheduler;
   readonly methods: MethodTable;
   readonly subscriptions: SubscriptionServices;
 }
@@ -47,7 +51,7 @@ export class Session implements MessageHandler {
   }
 
   message(bytes: Buffer): Promise<void> | void {
-    const { admission, connection, tracer } = this.#dependencies;
+    const { admission, connection, tracer, scheduler, client } = this.#dependencies;
     const { request, query, maxAnswerBytes } = this.#options;
     const entered = admission.enter(request, query);
     const permit = 'refusal' in entered ? noPermit(entered) : entered;
@@ -57,7 +61,10 @@ export class Session implements MessageHandler {
     const span = tracer?.begin({ name: 'WebSocket message', kind: 'server' });
     const handler = new CallsHandler(
       maxAnswerBytes,
-      { methods: this.#methods, permit, space, faults: { faultId: randomUUID }, message, span },
+      {
+        ...{ methods: this.#methods, permit, space, turns: { scheduler, client }, message, span },
+        faults: { faultId: randomUUID },
+      },
       this.#dependencies,
     );
     const send = (answer: HttpAnswer): Promise<void> | void => {

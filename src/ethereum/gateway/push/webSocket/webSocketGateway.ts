@@ -1,4 +1,10 @@
-import { type UnfinishedMessages, type Upgrade, WebSockets } from '../../../../platform/http/index.ts';
+import {
+  type CloseReason,
+  type UnfinishedMessages,
+  type Upgrade,
+  WebSockets,
+} from '../../../../platform/http/index.ts';
+import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { AdmissionControl } from '../../http/admissionControl.ts';
 import type { CallsHandlerDependencies, MethodTable } from '../../http/callsHandler.ts';
@@ -30,6 +36,7 @@ export interface WebSocketGatewayOptions extends WebSocketOptions {
 export interface WebSocketGatewayDependencies extends CallsHandlerDependencies {
   readonly filterMemory: FilterMemory;
   readonly unfinished: UnfinishedMessages;
+  readonly scheduler: Scheduler;
 }
 
 export interface Served {
@@ -59,8 +66,9 @@ export class WebSocketGateway {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#admission = admission;
-    const { unfinished } = dependencies;
-    this.#sockets = new WebSockets(options, { closing: (reason) => metrics.closed(reason), unfinished });
+    const { unfinished, scheduler } = dependencies;
+    const closing = (reason: CloseReason): void => metrics.closed(reason);
+    this.#sockets = new WebSockets(options, { closing, unfinished, scheduler });
     this.#connections = new Quota(
       { what: 'WebSockets', remedy: 'close others, or try again later' },
       {
@@ -103,13 +111,13 @@ export class WebSocketGateway {
     const { maxAnswerBytes, methods } = this.#options;
     this.#sockets.accept(
       upgrade,
+      client,
       (connection) =>
         new Session(
           { request, query, maxAnswerBytes },
           {
             ...this.#dependencies,
-            admission: this.#admission,
-            connection,
+            ...{ admission: this.#admission, connection, client },
             methods: served.methods,
             subscriptions: {
               ...served,
