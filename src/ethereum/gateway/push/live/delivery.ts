@@ -1,8 +1,9 @@
 import { ClientQueues } from './clientQueues.ts';
 import type { Sink } from './sink.ts';
 
-/** Maximum number of notifications that are queued before they are sent, and bytes of their texts. */
-const MAX_QUEUED = 100_000;
+/** Maximum number of queued notifications, at 48 bytes each. Enough for 1,000 subscriptions and a block of 400 logs. */
+const MAX_QUEUED = 500_000;
+/** Maximum bytes of the texts of queued notifications. */
 const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
 
 interface Subscriber {
