@@ -3,6 +3,7 @@ import type { Tracer } from '../platform/spans/index.ts';
 import type { ServerContext } from './base.ts';
 import type { Stores } from './data/openStores.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum/ethereum.ts';
+import { boundWaitingConnections } from './listen/waitingConnections.ts';
 import { Workers } from './workers/workers.ts';
 
 export interface StartGatewayDependencies extends Pick<Stores, 'storage'> {
@@ -26,6 +27,7 @@ export async function startGateway(
   const keys = storage?.shared?.keys;
   const workers =
     workerCount === 1 ? undefined : new Workers({ config, workers: workerCount }, { logger, registry, keys });
+  if (workers !== undefined) teardown.add(boundWaitingConnections(registry));
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {
     ...{ logger, registry, tracer, opened, freeSpace, parts: { ...OWN_PARTS, ...parts }, followers: workers },

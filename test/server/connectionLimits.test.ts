@@ -1,5 +1,5 @@
 /** Floods of connections to a server with few file descriptors: other clients, operators and DNS are still served. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -118,6 +118,27 @@ describe.each(FLOODS)('a flood of connections that %s', (_name, bytes) => {
       expect(await statusOf(`${floodgate.url}/healthz`)).toBe(200);
     }
   });
+});
+
+it('DNS over TCP is answered while connections wait for workers that hang', async () => {
+  const authority = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  atEnd(() => authority.stop());
+  const dns: Target = { host: LOOPBACK, port: await freePort() };
+  const guard = {
+    account: 'a',
+    listen: [`${LOOPBACK}:${dns.port}`],
+    servers: [`${LOOPBACK}:${authority.port}`],
+  };
+  const config = { upstream: [NO_NODE], workers: 2, ops: { port: 0 }, dns: guard };
+  const floodgate = await started({ maxOpenFiles: MAX_OPEN_FILES, config });
+  const { pid } = floodgate.process;
+  const opsUrl = opsUrlOf(floodgate);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  for (const child of children) process.kill(Number(child), 'SIGSTOP');
+  await flood(floodgate.url, '');
+  expect(await metricOf(opsUrl, 'floodgate_worker_connections_closed_total')).toBeGreaterThan(0);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => askTcp([KNOWN], dns)));
+  for (const [answer] of answers) expect(answer).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
 });
 
 it('a flood of connections from one address leaves two thirds of the maximum', async () => {

@@ -9,7 +9,14 @@ const configOf = (flags: Readonly<Record<string, string>> = {}) => loadConfig({ 
 function maxOf(options: Partial<MaxConnectionsOptions>, flags?: Readonly<Record<string, string>>) {
   const lines: object[] = [];
   const log = { warn: (fields: object) => void lines.push(fields) };
-  const all = { dnsDescriptors: 0, processes: 1, perConnection: 1, limit: 1_000_000, ...options } as const;
+  const all = {
+    dnsDescriptors: 0,
+    waiting: 0,
+    processes: 1,
+    perConnection: 1,
+    limit: 1_000_000,
+    ...options,
+  } as const;
   return { max: maxConnectionsOf(configOf(flags), all, log), logged: lines[0] };
 }
 
@@ -22,6 +29,7 @@ describe('the maximum of HTTP connections', () => {
   it('leaves descriptors for files, nodes and the guard', () => {
     expect(maxOf({ limit: 4_000 })).toEqual({ max: 3_840, logged: undefined });
     expect(maxOf({ limit: 4_000, dnsDescriptors: 1_100 })).toEqual({ max: 2_740, logged: undefined });
+    expect(maxOf({ limit: 4_000, waiting: 512 }).max).toBe(3_328);
     expect(maxOf({ limit: 4_000 }, { upstream: 'http://a,http://b' }).max).toBe(3_840 - 2 * 83);
     expect(maxOf({ limit: 4_000, perConnection: 2 }).max).toBe(1_920);
   });

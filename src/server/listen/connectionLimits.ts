@@ -4,8 +4,9 @@ import { proxyMatcher } from '../../platform/addresses/index.ts';
 import { ConnectionLimits, type ConnectionLimitsOptions } from '../../platform/http/index.ts';
 import { adviceFor, openFilesLimit } from '../data/openFiles.ts';
 import { relayPathOf } from './operatorsRelay.ts';
+import { MAX_WAITING_CONNECTIONS } from './waitingConnections.ts';
 
-/** Default maximum of HTTP connections. Idle ones need 10 KB each, so they use less than 200 MB. */
+/** Default maximum of HTTP connections. Idle ones need 10 to 13 KB each, so they use about 200 MB. */
 const DEFAULT_MAX = 16_384;
 /** A lower maximum is logged, unless it is configured. */
 const USUAL_MAX = 1_024;
@@ -24,6 +25,8 @@ const [LEAST_OF_OPERATORS, MOST_OF_OPERATORS] = [8, 256];
 export interface MaxConnectionsOptions {
   /** Descriptors that the DNS guard may open in this process. */
   readonly dnsDescriptors: number;
+  /** Connections that may wait for a worker. */
+  readonly waiting: number;
   /** Number of processes that share the default maximum. */
   readonly processes: number;
   /** Descriptors of this process per HTTP connection: two if requests are relayed to another process. */
@@ -36,6 +39,7 @@ export function maxConnectionsOf(
   config: Config,
   {
     dnsDescriptors,
+    waiting,
     processes,
     perConnection,
     limit = openFilesLimit() ?? ASSUMED_LIMIT,
@@ -44,7 +48,7 @@ export function maxConnectionsOf(
 ): number {
   const { maxConnections: configured } = config.http;
   const nodes = [...networksOf(config).values()].flatMap(({ upstream }) => upstream).length;
-  const others = FILES + dnsDescriptors + nodes * CONNECTIONS_PER_NODE;
+  const others = FILES + dnsDescriptors + waiting + nodes * CONNECTIONS_PER_NODE;
   const fitting = Math.floor(Math.max(limit - others, LEAST_PART * (limit - FILES)) / perConnection);
   const wanted = configured ?? Math.floor(DEFAULT_MAX / processes);
   const max = Math.min(wanted, Math.max(LEAST, fitting));
@@ -69,11 +73,13 @@ export function connectionLimitsOf(
   { workers, first }: ConnectionLimitsOf,
   { metrics, log }: Pick<ConnectionLimitsOptions, 'metrics' | 'log'>,
 ): ConnectionLimits {
+  const isFirstOfSeveral = first !== undefined && workers > 1;
   const isRelaying = first === undefined && relayPathOf(config) !== undefined;
   const max = maxConnectionsOf(
     config,
     {
       dnsDescriptors: first?.dnsDescriptors ?? 0,
+      waiting: isFirstOfSeveral ? MAX_WAITING_CONNECTIONS : 0,
       processes: first === undefined ? workers : 1,
       perConnection: isRelaying ? 2 : 1,
     },

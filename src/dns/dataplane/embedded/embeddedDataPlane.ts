@@ -47,7 +47,7 @@ export interface EmbeddedOptions {
 }
 
 /** Answer timeout: longer than a healthy DNS server needs, but shorter than the total timeout of most resolvers. */
-const DEFAULT_TIMEOUT_MS = 2000;
+export const DEFAULT_TIMEOUT_MS = 2000;
 /** Query limit per TCP connection. Clients hardly notice one reconnect per 1000 queries (RFC 7766, 6.2.1). */
 const DEFAULT_TCP_MAX_QUERIES = 1000;
 

@@ -1,4 +1,4 @@
-import type { EmbeddedOptions } from './embeddedDataPlane.ts';
+import { DEFAULT_TIMEOUT_MS, type EmbeddedOptions } from './embeddedDataPlane.ts';
 import { MAX_SERVER_CONNECTIONS } from './tcp/serverSlots.ts';
 import { MAX_CONNECTIONS } from './tcp/tcpAdmission.ts';
 import { cannotSharePort, threadsFor } from './threads/index.ts';
@@ -6,8 +6,6 @@ import { hostAddresses, isWildcard } from './udp/hostAddresses.ts';
 import { SOCKETS_PER_THREAD } from './udp/localUdpRelay.ts';
 import { SOCKETS } from './udp/upstreamSockets.ts';
 
-/** Replaced sockets that still wait for answers, per server and thread: one a second, for at most 10 seconds. */
-const REPLACED_SOCKETS = 10;
 /** Descriptors that Node.js opens for a thread. */
 const THREAD_DESCRIPTORS = 8;
 
@@ -16,12 +14,15 @@ export function maxDescriptors({
   listen,
   servers,
   threads: wanted = 1,
-}: Pick<EmbeddedOptions, 'listen' | 'servers' | 'threads'>): number {
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+}: Pick<EmbeddedOptions, 'listen' | 'servers' | 'threads' | 'timeoutMs'>): number {
   const threads = threadsFor(wanted, cannotSharePort());
   const addresses = listen.flatMap(({ host }) => (isWildcard(host) ? hostAddresses(host) : [host]));
   const listeners = listen.length + addresses.length * threads * SOCKETS_PER_THREAD;
   const probes = servers.length;
-  const upstream = servers.length * threads * (SOCKETS + REPLACED_SOCKETS) + probes;
+  // One socket to each server is replaced every second, and stays open for the timeout.
+  const sockets = SOCKETS + Math.ceil(timeoutMs / 1_000) + 1;
+  const upstream = servers.length * threads * sockets + probes;
   const connections = MAX_CONNECTIONS + MAX_SERVER_CONNECTIONS;
   return connections + listeners + upstream + threads * THREAD_DESCRIPTORS;
 }
