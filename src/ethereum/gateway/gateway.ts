@@ -181,7 +181,9 @@ export class Gateway {
     this.#bodies.read({ request, response, client }, (body) => {
       const isDelayed = isLate || scheduler.isBusy;
       scheduler.run(client, () => {
-        if (body.kind !== 'whole' || start(isDelayed)) this.#answer(exchange, handler, body);
+        // The client may have disconnected while the request waited for its turn.
+        const isWanted = !response.isFinished && (body.kind !== 'whole' || start(isDelayed));
+        if (isWanted) this.#answer(exchange, handler, body);
         response.bodyHandled?.();
       });
     });
