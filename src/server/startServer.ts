@@ -94,7 +94,10 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
     teardown.add(() => own.release());
   }
   checkOpenFiles();
-  const freeSpace = new FreeSpace({ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace });
+  const freeSpace = new FreeSpace({
+    ...{ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace },
+    ...(config.traceStore !== undefined && { elsewhere: ['traces'] }),
+  });
   teardown.add(() => freeSpace.stop());
   const registry = new Registry();
   teardown.add(() => registry.clear());

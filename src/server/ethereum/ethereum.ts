@@ -94,9 +94,7 @@ export async function startEthereum(
   const accessWatch = new AccessWatch(keys);
   const ingestMetrics = new IngestMetrics(registry);
   const newBlocks = new NewBlocks(() => metrics.limited('new_blocks'));
-  // The index that servers share is not in the data folder.
-  const noSpace = (): string | undefined =>
-    config.traceStore !== undefined || freeSpace.allows('traces') ? undefined : freeSpace.problem;
+  const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
     for (const network of networks.values()) await network.stop();

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
+import { QUIET } from '../../platform/logging/index.ts';
 import { type FileSystemSpace, FreeSpace, registerFreeSpaceMetrics } from './freeSpace.ts';
 
 const GIB = 1024 ** 3;
@@ -72,13 +73,21 @@ test('a change is logged once, with the remedy, and the reported problem names t
   expect(watched.problem).toBeUndefined();
 });
 
+test('data on another disk is always written', () => {
+  const readSpace = () => ({ freeBytes: 0, totalBytes: 100 * GIB });
+  const watched = new FreeSpace({ ...{ dataDir: '/data', log: QUIET, readSpace }, elsewhere: ['traces'] });
+  monitor = watched;
+  expect(stoppedIn(watched)).toEqual(['caches', 'analytics']);
+  expect(watched.problem).toMatch(/^writing of caches, analytics has stopped/);
+});
+
 test('a file system that cannot be read changes nothing', () => {
   const { watched, free } = monitored(100 * GIB);
   free(GIB);
   const readSpace = () => {
     throw new Error('ENOENT');
   };
-  const unread = new FreeSpace({ dataDir: '/data', log: { info() {}, warn() {}, error() {} }, readSpace });
+  const unread = new FreeSpace({ dataDir: '/data', log: QUIET, readSpace });
   expect(unread.problem).toBeUndefined();
   unread.stop();
   expect(stoppedIn(watched)).toEqual(['traces', 'caches', 'analytics']);

@@ -15,8 +15,11 @@ import {
   type TraceFilter,
   type TraceStore,
 } from '../../../traces/index.ts';
+import { TraceEnvironment } from './environment.ts';
+import { IndexState } from './indexState.ts';
 import { openTraceReader } from './traceStore.ts';
 import { verifyTraces } from './verifyTraces.ts';
+import { mergeRecent } from './write/mergeRecent.ts';
 
 /** The blocks are in two segments: the boundary is at block 1,024. */
 const FIRST = 1_000;
@@ -130,6 +133,20 @@ test('an on-demand block without traces is evicted, and remains on demand if it 
   expect(await verifyTraces(data.path, () => undefined)).toEqual([]);
 });
 
+/** Runs the first steps of a merge, then stops as if the process died. */
+async function interruptedMerge(segment: number, steps: number): Promise<void> {
+  const environment = TraceEnvironment.open(data.path);
+  const state = new IndexState(environment);
+  state.refreshSnapshot();
+  let left = steps;
+  for (const writes of mergeRecent({ segment, listsPerStep: 5 }, { environment, state })) {
+    if (left-- === 0) break;
+    await environment.commit(() => writes.execute());
+    environment.root.resetReadTxn();
+  }
+  await environment.close();
+}
+
 test('random additions, evictions, reorganisations and restarts leave exactly the expected blocks', async () => {
   const random = new Random(5);
   let chain = chainOf(random, BLOCKS);
@@ -180,6 +197,7 @@ test('random additions, evictions, reorganisations and restarts leave exactly th
       }
       default:
         await store.close();
+        await interruptedMerge(random.below(2), random.below(4));
         store = await data.open();
     }
     reader.refresh();
