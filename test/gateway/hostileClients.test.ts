@@ -171,11 +171,20 @@ describe('a server with hostile clients', () => {
     );
   });
 
-  it('closes a connection that does not use HTTP', async () => {
+  it('answers 400 and closes a connection that does not use HTTP, and no other connection', async () => {
     const socket = await connected();
+    const other = await connected();
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text) => {
+      answer += text;
+    });
     const closed = once(socket, 'close');
     socket.write('\x16\x03\x01 this is no HTTP\r\n\r\n');
-    socket.resume();
     await closed;
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/);
+    expect(JSON.parse(body)).toMatchObject({ error: expect.anything() });
+    other.write(REQUEST);
+    expect(String((await once(other, 'data'))[0])).toContain('"result":"0x7a69"');
   });
 });

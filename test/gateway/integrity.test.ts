@@ -88,17 +88,21 @@ describe('block checks on an Ethereum network', () => {
     }
   });
 
-  it('skip other networks and unknown transaction types', () => {
-    const block = blocks.find((one) => transactionsOf(one).length > 1) ?? {};
-    const later = transactionsOf(block).map((transaction) => ({
-      ...transaction,
-      type: '0x7f',
-      value: '0x1',
-    }));
-    checkBlock({ ...block, transactions: later }, {}, HOODI);
-    const odd = transactionsOf(block).map((transaction) => ({ ...transaction, value: '0x1234' }));
-    for (const chainId of ['0x89', '0x7a69', undefined])
-      checkBlock({ ...block, transactions: odd }, {}, chainId);
+  it('skip other networks and unknown transaction types, and detect the same change on a known network', () => {
+    const block = blocks.find((one) => transactionsOf(one).length > 1);
+    if (block === undefined) throw new Error('the script has no block with two transactions');
+    const changed = transactionsOf(block).map(
+      (transaction): Members => ({ ...transaction, value: '0x1234' }),
+    );
+    const later = changed.map((transaction): Members => ({ ...transaction, type: '0x7f' }));
+    const check = (transactions: Members[], chainId: string | undefined) => () =>
+      checkBlock({ ...block, transactions }, {}, chainId);
+    for (const chainId of ['0x89', '0x7a69', undefined]) expect(check(changed, chainId)).not.toThrow();
+    expect(check(later, HOODI)).not.toThrow();
+    expect(check(changed, HOODI)).toThrow(/its bytes hash to/);
+    expect(check(later.toSpliced(0, 1, ...changed.slice(0, 1)), HOODI)).not.toThrow();
+    // The other checks do not depend on the network.
+    expect(check(changed.toReversed(), '0x89')).toThrow(/another block hash or index/);
   });
 
   it.each([3, 100, 300])('compare the %s logs of a receipt with its bloom filter', async (count) => {

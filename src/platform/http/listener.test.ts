@@ -41,3 +41,31 @@ describe('the listener', () => {
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 });
+
+it('a request that arrives while the server stops is answered as usual, and its connection is closed', async () => {
+  const listener = createListener(
+    {},
+    { logger: pino({ level: 'silent' }), sendBadUrl: (reply) => reply, readers: anyReaders() },
+  );
+  listener.get('/', (_request, reply) => reply.send({ result: 1 }));
+  await listener.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = listener.server.address() as AddressInfo; // it listens on TCP
+  const accepted = once(listener.server, 'connection');
+  const socket = connect(port, '127.0.0.1');
+  const [served] = await accepted;
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  const closed = once(socket, 'close');
+  const begun = once(served, 'data');
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n');
+  await begun;
+  const stopped = listener.close();
+  socket.write('\r\n');
+  await closed;
+  await stopped;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
+  expect(answer).toContain('{"result":1}');
+});

@@ -77,6 +77,9 @@ export function createListener(
       : { https: { ...http, ...secured(tls), handshakeTimeout: handshakeTimeoutMs } }),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
+    // A request that arrives while the server stops is answered as usual, on a connection that is then closed.
+    // fastify's own 503 has no envelope and no Retry-After.
+    return503OnClosing: false,
     exposeHeadRoutes: false,
     frameworkErrors: (_error, request, anyReply) => {
       const reply = anyReply as FastifyReply; // its type differs only because no route is known

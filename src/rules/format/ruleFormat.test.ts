@@ -11,6 +11,18 @@ const aRule: fc.Arbitrary<Rule> = storedRulesArbitrary
   .filter((rules) => rules.length > 0)
   .map((rules) => rules[0] as Rule); // filtered to have one
 
+/** Returns the result of a check, or its error with faults. */
+function outcomeOf<T>(check: () => T): T | InvalidRule {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof InvalidRule)) throw error;
+    expect(error.faults.length).toBeGreaterThan(0);
+    for (const { message } of error.faults) expect(message).not.toBe('');
+    return error;
+  }
+}
+
 describe('a request body', () => {
   it('with any valid rule is accepted unchanged', () => {
     fc.assert(
@@ -20,24 +32,53 @@ describe('a request body', () => {
     );
   });
 
-  it('with any JSON is accepted or rejected with faults', () => {
+  it('with any JSON is accepted as a valid rule or change, or rejected with faults', () => {
+    const anyMember = fc.tuple(
+      newRuleArbitrary,
+      fc.constantFrom(...ruleFormat.newRuleMembers),
+      fc.jsonValue(),
+    );
+    const nearlyValid = anyMember.map(([rule, member, value]): unknown => ({ ...rule, [member]: value }));
+    const bodies = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      newRuleArbitrary,
+      nearlyValid,
+    );
     fc.assert(
-      fc.property(
-        aRule,
-        fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue())),
-        (rule, body) => {
-          for (const check of [
-            () => ruleFormat.checkNewRule(body),
-            () => ruleFormat.checkRulePatch(rule, body),
-          ])
-            try {
-              check();
-            } catch (error) {
-              expect(error).toBeInstanceOf(InvalidRule);
-              expect((error as InvalidRule).faults.length).toBeGreaterThan(0);
-            }
-        },
-      ),
+      fc.property(aRule, bodies, (rule, body) => {
+        const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+        const created = outcomeOf(() => ruleFormat.checkNewRule(body));
+        if (!isObject || Object.keys(body).length === 0) expect(created).toBeInstanceOf(InvalidRule);
+        if (!(created instanceof InvalidRule)) {
+          expect([...Errors(ruleFormat.schemas.newRule, created)]).toEqual([]);
+          expect(ruleFormat.checkNewRule(created)).toEqual(created);
+        }
+        const changes = outcomeOf(() => ruleFormat.checkRulePatch(rule, body));
+        if (!isObject) expect(changes).toBeInstanceOf(InvalidRule);
+        if (!(changes instanceof InvalidRule))
+          expect([...Errors(ruleFormat.schemas.rule, { ...rule, ...changes })]).toEqual([]);
+      }),
+    );
+  });
+
+  it('with one invalid member is rejected with one fault, which names that member', () => {
+    const members = fc.constantFrom(...ruleFormat.newRuleMembers);
+    fc.assert(
+      fc.property(aRule, members, fc.constantFrom(null, {}, [], -1, '\u0007'), (rule, member, value) => {
+        const { id, created_on, modified_on, ...fields } = rule;
+        for (const check of [
+          () => ruleFormat.checkNewRule({ ...fields, [member]: value }),
+          () => ruleFormat.checkRulePatch(rule, { [member]: value }),
+        ]) {
+          const rejected = outcomeOf<unknown>(check);
+          if (!(rejected instanceof InvalidRule))
+            throw new Error(`accepted ${member} ${JSON.stringify(value)}`);
+          expect(rejected.faults).toEqual([
+            { pointer: `/${member}`, message: expect.stringMatching(new RegExp(`^${member} `)) },
+          ]);
+        }
+      }),
     );
   });
 

@@ -29,14 +29,39 @@ it('parseBody rejects a duplicate member of the outermost object, and only there
   );
 });
 
-it('parseBody parses arbitrary bytes or throws ApiError', () => {
+it('parseBody parses bytes that are JSON in UTF-8, and throws ApiError for all others', () => {
+  const json = fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value)));
+  const damaged = fc.tuple(json, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => {
+    const changed = Buffer.from(bytes);
+    changed[at % changed.length] = byte;
+    return changed;
+  });
+  const anyBytes = fc.uint8Array().map((bytes) => Buffer.from(bytes));
   fc.assert(
-    fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
-      try {
-        parseBody(Buffer.from(bytes));
-      } catch (error) {
-        expect(error).toBeInstanceOf(ApiError);
-      }
+    fc.property(fc.oneof(anyBytes, json, damaged), (bytes) => {
+      const text = bytes.toString();
+      const isUtf8 = Buffer.from(text).equals(bytes);
+      const known = isUtf8 ? parsed(text.replace(/^\ufeff/, '')) : undefined;
+      if (known === undefined) expect(() => parseBody(bytes)).toThrow(ApiError);
+      // A damaged object may have two members of one name, which is another error.
+      else if (!throws(() => parseBody(bytes), InvalidRule)) expect(parseBody(bytes)).toEqual(known.value);
     }),
   );
 });
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function throws(run: () => unknown, expected: typeof InvalidRule): boolean {
+  try {
+    run();
+    return false;
+  } catch (error) {
+    return error instanceof expected;
+  }
+}
