@@ -5,6 +5,7 @@
  */
 import {
   type AttackDetector,
+  FIRST_LIMITED,
   FIRST_NOT_FORWARDED,
   FIRST_TRUNCATION,
   profileLevel,
@@ -21,6 +22,8 @@ import type { Random } from '../../support/random.ts';
 import { KEY } from './names.ts';
 
 const SECOND_MS = 1000;
+/** Steps of one second are simulated in so many parts, because a flood can be detected within a second. */
+const PARTS_OF_SECOND = 10;
 /** Share of the account's bucket that the first query for an unknown name leaves (payment.ts). */
 const RESERVED_SHARE = 0.2;
 /** One in so many limited queries from new clients is answered with TC=1 (queryPolicy.ts). */
@@ -30,6 +33,7 @@ const WORDS_PER_ZONE = ZONE_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const QUERIES = 0;
 const UNKNOWN = 1;
 const REFUSED_BY_RATE = 2;
+const ALARM_AT = 3;
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
 const KNOWN_WOULD_REFUSE = 18;
@@ -75,9 +79,13 @@ export interface Group {
   readonly isLearned: boolean;
   /** Whether the clients' networks have sent queries for known names for an hour. */
   readonly isKnownNetwork: boolean;
+  /** Number of queries that are only counted. */
   queries: number;
-  /** Number of the queries that found a token, or needed none. */
-  passed: number;
+  /** Number of queries that were decided one by one, and of those that passed. */
+  decided: number;
+  decidedPassed: number;
+  /** Share of all queries that pass. Queries that compete for a bucket have equal chances. */
+  share: number;
   /** Outcome of the others. */
   otherwise: keyof Outcomes;
 }
@@ -103,8 +111,8 @@ export class Bulk {
   /** Adds the queries that a simulated query represents. Call before {@link settle}, for all queries of the step. */
   add(represented: Represented, nowMs: number): Group | undefined {
     const { verdict, zone, isKnown, isAgain, rest } = represented;
-    if (rest === 0) return undefined;
     const reason = reasonOf(verdict);
+    if (rest === 0 && !ACCOUNT_REASONS.has(reason) && reason !== 'zoneRate') return undefined;
     if (!ACCOUNT_REASONS.has(reason) && reason !== 'none' && reason !== 'zoneRate')
       return this.#one(represented, nowMs);
     if (reason === 'none' && this.#limitsNewClient(represented, nowMs)) return this.#one(represented, nowMs);
@@ -120,6 +128,8 @@ export class Bulk {
       otherwise: 'forwarded',
     };
     group.queries += rest;
+    group.decided++;
+    if (verdict < FIRST_LIMITED) group.decidedPassed++;
     this.#groups.set(key, group);
     return group;
   }
@@ -132,13 +142,16 @@ export class Bulk {
     const groups = [...this.#groups.values()];
     this.#groups = new Map();
     for (const group of groups) group.otherwise = this.#outcomeWithoutToken(group, startMs);
-    const competitors = competitorsOf(groups, (group) => this.#bucketOf(group, startMs));
-    for (let second = 0; second < seconds; second++) {
-      // At the end of the second, after the queries that were decided at its times.
-      const atMs = startMs + (second + 1) * SECOND_MS - 1;
-      for (const competing of competitors) this.#share(competing, seconds, atMs);
+    const parts = seconds === 1 ? PARTS_OF_SECOND : seconds;
+    const partMs = (seconds * SECOND_MS) / parts;
+    for (let part = 1; part <= parts; part++) {
+      // At the end of the part, after the queries that were decided at its times.
+      const atMs = startMs + part * partMs - 1;
+      for (const competing of competitorsOf(groups, (group) => this.#bucketOf(group, atMs)))
+        this.#share(competing, parts, atMs);
+      for (const group of groups) this.#countQueries(group, parts, atMs);
     }
-    for (const group of groups) this.#count(group);
+    for (const group of groups) this.#countLimited(group);
   }
 
   /** Counts answers without learning their names. `isFirst`: each of the names was asked for once. */
@@ -155,15 +168,21 @@ export class Bulk {
     if (kind === AnswerKind.records) zone.unknownPositives += answers;
   }
 
-  /** Takes the tokens of one second, for groups with the same bucket and reserve. */
-  #share(groups: readonly Group[], seconds: number, atMs: number): void {
+  /**
+   * Takes the tokens of one of the parts of a step, for groups with the same bucket and reserve. Queries that were
+   * decided one by one took their tokens first, but have no better chance than the others.
+   */
+  #share(groups: readonly Group[], parts: number, atMs: number): void {
     const [first] = groups;
     if (first === undefined) return;
-    const wanted = groups.reduce((sum, { queries }) => sum + queries / seconds, 0);
+    const sum = (of: (group: Group) => number): number =>
+      groups.reduce((all, one) => all + of(one), 0) / parts;
     const passesAll = first.reason === 'zoneRate' && this.#policy.zone(first.zone).awaitsRate;
-    const tokens = this.#whole(wanted);
-    const passes = passesAll || tokens === 0 ? 1 : this.#taken(first, tokens, atMs) / tokens;
-    for (const group of groups) group.passed += (passes * group.queries) / seconds;
+    const tokens = this.#whole(sum(({ queries }) => queries));
+    const taken = passesAll ? tokens : this.#taken(first, tokens, atMs);
+    const passed = taken + sum(({ decidedPassed }) => decidedPassed);
+    const passes = passesAll ? 1 : passed / (tokens + sum(({ decided }) => decided));
+    for (const group of groups) group.share += passes / parts;
   }
 
   /** Takes tokens as `QueryPolicy` does for queries like these. Returns how many there were. */
@@ -189,12 +208,21 @@ export class Bulk {
     return isSilent ? 'dropped' : 'truncated';
   }
 
-  #count(group: Group): void {
-    const { zone, reason, queries, passed, otherwise, isKnown } = group;
-    const limited = this.#whole(Math.max(0, queries - passed));
-    this.#add(zone, QUERIES, this.#whole(queries));
-    if (!isKnown) this.#add(zone, UNKNOWN, this.#whole(queries));
-    if (group.isLearned) this.#add(zone, LEARNED, this.#whole(queries));
+  /** Counts the queries of a part of a step. If the number of unknown names reaches the alarm, calls the detector. */
+  #countQueries({ zone, queries, isKnown, isLearned }: Group, parts: number, atMs: number): void {
+    const count = this.#whole(queries / parts);
+    this.#add(zone, QUERIES, count);
+    if (isLearned) this.#add(zone, LEARNED, count);
+    if (isKnown) return;
+    this.#add(zone, UNKNOWN, count);
+    const at = zone * WORDS_PER_ZONE;
+    const alarmAt = this.#words[at + ALARM_AT] ?? 0;
+    if (parts === PARTS_OF_SECOND && (this.#words[at + UNKNOWN] ?? 0) >= alarmAt)
+      this.#detector.alarm(zone, atMs);
+  }
+
+  #countLimited({ zone, reason, queries, share, otherwise, isKnown }: Group): void {
+    const limited = this.#whole(Math.max(0, queries * (1 - share)));
     if (reason !== 'zoneRate' && reason !== 'none') this.#add(zone, REFUSED_CALM, limited);
     if (reason === 'zoneRate') this.#add(zone, REFUSED_BY_RATE, limited);
     this.#add(zone, otherwise === 'forwarded' ? WOULD_REFUSE : REFUSED, limited);
@@ -220,16 +248,19 @@ export class Bulk {
     const { question, client } = represented;
     const queries = this.#whole(represented.rest);
     const group = {
-      ...{ ...newGroup(represented), isKnownNetwork: false, queries },
+      ...{ ...newGroup(represented), isKnownNetwork: false, queries, decided: 1 },
+      decidedPassed: represented.verdict < FIRST_NOT_FORWARDED ? 1 : 0,
       otherwise: 'dropped' as keyof Outcomes,
     };
     let truncated = 0;
+    let passed = group.decidedPassed;
     for (let n = 0; n < queries; n++) {
       const verdict = this.#detector.decide(question, nowMs, client);
-      if (verdict < FIRST_NOT_FORWARDED) group.passed++;
+      if (verdict < FIRST_NOT_FORWARDED) passed++;
       else if (verdict >= FIRST_TRUNCATION) truncated++;
     }
-    const limited = queries - group.passed;
+    const limited = queries + 1 - passed;
+    group.share = passed / (queries + 1);
     // With a slip, most queries are dropped, and some are truncated.
     if (truncated * (SLIP / 2) > limited) group.otherwise = 'truncated';
     return group;
@@ -246,10 +277,7 @@ function competitorsOf(groups: readonly Group[], bucketOf: (group: Group) => Tok
   const numbers = new Map<TokenBucket, number>();
   const byBucket = new Map<number, Group[]>();
   for (const group of groups) {
-    if (group.reason === 'none') {
-      group.passed = group.queries;
-      continue;
-    }
+    if (group.reason === 'none') continue;
     const bucket = bucketOf(group);
     const number = numbers.get(bucket) ?? numbers.size;
     numbers.set(bucket, number);
@@ -274,5 +302,7 @@ const newGroup = ({
   isAgain,
   isKnown,
   queries: 0,
-  passed: 0,
+  decided: 0,
+  decidedPassed: 0,
+  share: reasonOf(verdict) === 'none' ? 1 : 0,
 });

@@ -175,8 +175,8 @@ export class Simulation {
   }
 
   /** Whether a query is decided together with the others of its step. */
-  #isDecidedLater({ rest }: Asked): boolean {
-    return rest > 0 || this.#dnsdist !== undefined;
+  #isDecidedLater({ group }: Asked): boolean {
+    return group !== undefined || this.#dnsdist !== undefined;
   }
 
   #decideByDnsdist(asked: readonly Asked[], seconds: number): void {
@@ -271,8 +271,7 @@ export class Simulation {
     const hour = Math.floor(this.second / HOUR);
     if (!flow.isAttack) this.#count(asked, outcomes, hour);
     const forwardedShare = outcomes.forwarded / (1 + asked.rest);
-    const isForwarded = asked.dnsdist !== undefined || asked.verdict < FIRST_NOT_FORWARDED;
-    const isAnswered = isForwarded && this.#random.chance(forwardedShare * answeredShare);
+    const isAnswered = this.#random.chance(forwardedShare * answeredShare);
     if (isAnswered) {
       const network = networkHash(client);
       this.detector.learn(question, { kind: flow.kind, network }, atMs);
@@ -301,12 +300,13 @@ export class Simulation {
 function outcomesOf({ verdict, group, rest, dnsdist }: Asked): Outcomes {
   if (dnsdist !== undefined) return dnsdist;
   const outcomes = { forwarded: 0, truncated: 0, dropped: 0 };
+  if (group !== undefined) {
+    outcomes.forwarded += (1 + rest) * group.share;
+    outcomes[group.otherwise] += (1 + rest) * (1 - group.share);
+    return outcomes;
+  }
   const own =
     verdict < FIRST_NOT_FORWARDED ? 'forwarded' : verdict < FIRST_TRUNCATION ? 'dropped' : 'truncated';
   outcomes[own]++;
-  if (group === undefined) return outcomes;
-  const passed = group.queries === 0 ? 1 : group.passed / group.queries;
-  outcomes.forwarded += rest * passed;
-  outcomes[group.otherwise] += rest * (1 - passed);
   return outcomes;
 }
