@@ -54,6 +54,10 @@ export function linesOf(report: MixReport): string[] {
     ];
     return `| ${cells.join(' | ')} |`;
   });
+  const broken = [
+    ...faultsOf(report).map((fault) => `FAULT ${fault}`),
+    ...delaysOf(report).map((delay) => `SLOW ${delay}`),
+  ];
   return [
     `## seed ${mix.seed}${mix.isTls ? ', TLS' : ''}: ${kinds.join(', ')}`,
     '',
@@ -62,8 +66,7 @@ export function linesOf(report: MixReport): string[] {
     ...rows,
     '',
     `memory: ${rssMb.toFixed(0)} MB`,
-    ...faultsOf(report).map((fault) => `FAULT ${fault}`),
-    ...delaysOf(report).map((delay) => `SLOW ${delay}`),
+    ...(broken.length === 0 ? ['All bounds hold.'] : broken),
   ];
 }
 

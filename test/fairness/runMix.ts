@@ -13,6 +13,8 @@ const SAMPLE_MS = 500;
 const POLL_MS = 50;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1_000_000;
+/** Idle connections between processes of the server are closed after 72 s. */
+const MIN_CLOSE_MS = 90_000;
 const LOG_CHARACTERS = 3_000;
 
 export interface MixOptions {
@@ -24,7 +26,7 @@ export interface MixOptions {
   readonly mixMs: number;
   /** Factor for the sizes of greedy clients, at most 1. */
   readonly size: number;
-  /** Time after which a missing response, head or close counts as an error. */
+  /** Time after which a missing response or head counts as an error. */
   readonly limitMs: number;
 }
 
@@ -65,7 +67,7 @@ export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> 
     const seconds = (performance.now() - startedMs) / 1_000;
     const perSecond = await Promise.all(greedy.map(async (client) => (await countOf(client)) / seconds));
     const hasExited = program.process.exitCode !== null || program.process.signalCode !== null;
-    const after = hasExited ? 0 : await descriptorsAtMost(before, pid, limitMs);
+    const after = hasExited ? 0 : await descriptorsAtMost(before, pid, Math.max(limitMs, MIN_CLOSE_MS));
     const exit = hasExited ? program.output().slice(-LOG_CHARACTERS) : await program.stop();
     const rssMb = memory.stop();
     return { mix, workers, alone, mixed, perSecond, rssMb, descriptors: { before, after }, exit };
