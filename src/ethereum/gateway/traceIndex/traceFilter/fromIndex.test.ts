@@ -49,6 +49,7 @@ function services({ indexed, lastHeads, freshHeads, ensure, blockOfHash }: Setup
     },
     finder: {
       transactionBlock: async () => undefined,
+      revertOutput: () => Promise.reject(new Error('not used')),
       async blockOfHash(hash) {
         calls.found++;
         return blockOfHash?.(hash);
@@ -122,7 +123,7 @@ describe('the tags of a request', () => {
 });
 
 describe('a range of blocks', () => {
-  const RANGE = { fromBlock: 3, toBlock: 5 };
+  const RANGE = { fromBlock: 3, toBlock: 5, caller: {} };
 
   it('is read without a promise if it is indexed', () => {
     const { made, calls } = services({});
@@ -147,7 +148,7 @@ describe('a range of blocks', () => {
     const missing = readBlocks(made, RANGE, () => void reads++);
     await expect(missing).rejects.toMatchObject({ code: -32001, data: { blockNumber: 5 } });
     expect(reads).toBe(MAX_READS);
-    const one = readBlocks(made, { fromBlock: 5, toBlock: 5 }, () => undefined);
+    const one = readBlocks(made, { fromBlock: 5, toBlock: 5, caller: {} }, () => undefined);
     await expect(one).rejects.toThrow('block 5 was replaced by another');
   });
 
@@ -200,7 +201,7 @@ describe('a block by hash', () => {
     const { made, calls } = services({ indexed: 100, lastHeads: HEADS, blockOfHash: async () => blockAt(7) });
     const blocks = new BlocksByHash(made);
     for (let i = 0; i < 3; i++)
-      expect(await blocks.read(hashOf(7), (number) => `block ${number}`)).toBe('block 7');
+      expect(await blocks.read(hashOf(7), {}, (number) => `block ${number}`)).toBe('block 7');
     expect([calls.found, calls.ensured]).toEqual([1, []]);
   });
 
