@@ -223,7 +223,7 @@ describe('a block by hash', () => {
       });
       let reads = 0;
       const read = () => (++reads === readsUntilFound ? 'read' : undefined);
-      expect(await new BlocksByHash(made).read(hashOf(7), read)).toBe('read');
+      expect(await new BlocksByHash(made).read(hashOf(7), {}, read)).toBe('read');
       expect(calls.ensured).toEqual(ensured);
     }
   });
@@ -236,7 +236,7 @@ describe('a block by hash', () => {
         blockOfHash: async () => (number === undefined ? undefined : blockAt(number)),
       });
     const read = (number: number | undefined) =>
-      new BlocksByHash(found(number).made).read(hashOf(1), () => undefined);
+      new BlocksByHash(found(number).made).read(hashOf(1), {}, () => undefined);
     await expect(read(7)).rejects.toMatchObject({
       code: -32001,
       data: { blockHash: hashOf(1), blockNumber: 7 },
@@ -248,7 +248,11 @@ describe('a block by hash', () => {
   it('that no node can return now is an error to try again, and a bug stays one', async () => {
     const { NodeError } = await import('../../../nodes/index.ts');
     const failing = (error: Error) =>
-      new BlocksByHash(services({ blockOfHash: () => Promise.reject(error) }).made).read(hashOf(1), () => 1);
+      new BlocksByHash(services({ blockOfHash: () => Promise.reject(error) }).made).read(
+        hashOf(1),
+        {},
+        () => 1,
+      );
     await expect(failing(new NodeError('unreachable', 'gone'))).rejects.toThrow(NoNodeError);
     await expect(failing(new TypeError('a bug'))).rejects.toThrow(TypeError);
     expect(new NoNodeError()).toBeInstanceOf(RpcError);
