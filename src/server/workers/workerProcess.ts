@@ -4,9 +4,9 @@ import { ApiKeyPublisher, type KeyRecords } from '../../ethereum/gateway/index.t
 import { awaitedLater } from '../../platform/background/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
+import { closeIfNotAccepted } from '../listen/unacceptedConnection.ts';
 import type { Beginning, PrimaryCalls, WorkerCalls } from './calls.ts';
 import { Link, type Message } from './link.ts';
-import { closeIfNotAccepted } from './unacceptedConnection.ts';
 
 /** Interval at which the first process asks each worker for a reply. */
 export const PING_MS = 500;
