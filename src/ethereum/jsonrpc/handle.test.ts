@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CallHandler, NotYetAdmitted } from './callHandler.ts';
-import { RateLimitedError, RpcError } from './errors.ts';
+import { NoNodeError, RateLimitedError, RpcError } from './errors.ts';
 import { handleBody } from './handle.ts';
 
 const MAX_BATCH_BYTES = 1_000;
@@ -173,5 +173,38 @@ describe('handleBody', () => {
     await ask(known, call('none', 1));
     await ask(known, [call('none', 1), call('none', 2)]);
     expect(unsupported).toBe(3);
+  });
+
+  it('rejects each entry of a batch of up to 1,000 entries, and a larger one with a single error', async () => {
+    const batch = (calls: number) => Array.from({ length: calls }, (_, id) => call('send', id));
+    expect((await ask(handler(), batch(1000))).json).toHaveLength(1000);
+    expect((await ask(handler(), batch(1001))).json).toMatchObject({ id: null, error: { code: -32005 } });
+  });
+
+  it('sends a result in a pooled buffer as one part, and releases the buffer only when it was sent', async () => {
+    let released = 0;
+    const result = Buffer.alloc(100, '1').subarray(60, 90);
+    const pooled = { bytes: result, freeBytesBefore: 60, freeBytesAfter: 10, release: () => released++ };
+    const answer = await ask({ ...handler(), handle: () => pooled }, call('large', 1));
+    expect([answer.parts.length, answer.json.result, released]).toEqual([1, Number('1'.repeat(30)), 0]);
+    answer.release?.();
+    expect(released).toBe(1);
+  });
+
+  it('responds with 503 and a retry after one second if no node is available', async () => {
+    const failing: CallHandler = {
+      ...handler(),
+      handle() {
+        throw new NoNodeError();
+      },
+    };
+    expect(await ask(failing, call('send', 1))).toMatchObject({ status: 503, retryAfterSeconds: 1 });
+  });
+
+  it('accepts an id of 256 characters, and rejects a longer one without repeating it', async () => {
+    const id = 'x'.repeat(256);
+    expect((await ask(handler(), { ...call('send', 1), id })).json).toMatchObject({ id, result: '0x1' });
+    const rejected = await ask(handler(), { ...call('send', 1), id: `${id}x` });
+    expect([rejected.status, rejected.json.id]).toEqual([400, null]);
   });
 });
