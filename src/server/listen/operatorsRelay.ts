@@ -23,6 +23,9 @@ const HOP_BY_HOP_HEADERS = [
   'proxy-connection',
 ];
 
+/** Idle connections that a worker keeps, so that a burst of requests does not occupy descriptors for a minute. */
+const MAX_IDLE_CONNECTIONS = 8;
+
 /** Returns the socket to which workers relay operators' requests; undefined if operators have their own listener. */
 export const relayPathOf = (config: Config): string | undefined =>
   opsListenAddress(config) === undefined ? join(config.dataDir, 'operators.sock') : undefined;
@@ -39,7 +42,7 @@ export interface OperatorsRelayDependencies {
 export class OperatorsRelay {
   readonly #path: string;
   readonly #clientAddress: ClientAddress;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS });
   /** One function for each open event stream, which ends the stream. */
   readonly #endless = new Set<() => void>();
   #isEnding = false;
