@@ -61,6 +61,8 @@ interface Setup {
   readonly maySendServfail?: boolean;
   readonly mayTransfer?: boolean;
   readonly hasServer?: boolean;
+  /** Whether work waits for the client's turn, as if other clients were served. */
+  readonly defersTurns?: boolean;
 }
 
 /** A connection of a client to the guard, and the guard's connection to a DNS server. */
@@ -70,6 +72,7 @@ async function setUp({
   maySendServfail = true,
   mayTransfer = true,
   hasServer = true,
+  defersTurns = false,
 }: Setup = {}) {
   const upstream: { socket?: Socket; received: Buffer } = { received: Buffer.alloc(0) };
   const dnsServer = createServer((socket) => {
@@ -87,6 +90,7 @@ async function setUp({
     answers: 0,
   };
   const state = { clockMs: 1000, isInUse: true };
+  const turns: (() => void)[] = [];
   const shared: TcpShared = {
     get clockMs() {
       return state.clockMs;
@@ -95,6 +99,7 @@ async function setUp({
     serverSlots: new ServerSlots<TcpConnection>(slots),
     key: KEY,
     maxQueries,
+    inTurn: (_, work) => (defersTurns ? void turns.push(work) : work()),
     refusal: (question) => (question.hashLow === refused.hashLow ? LocalResponse.limited : undefined),
     isAnyInUse: () => state.isInUse,
     maySendServfail: () => maySendServfail,
@@ -119,7 +124,7 @@ async function setUp({
   client.on('end', () => (received.ended = true));
   const until = (condition: () => unknown) => expect.poll(condition, { timeout: HANG_MS }).toBeTruthy();
   return {
-    ...{ client, socket, connection, upstream, seen, state, shared, received, until },
+    ...{ client, socket, connection, upstream, seen, state, shared, turns, received, until },
     answers: () => readAnswers(received.bytes),
     /** Sends queries that the DNS server receives and does not answer yet. */
     async pending(...queries: readonly Buffer[]) {
@@ -202,6 +207,22 @@ describe('the guard stops reading from a client, each reason alone,', () => {
     client.write(queries[0] ?? '');
     await until(() => socket.isPaused());
     upstream.socket?.write(answerTo(query('a.test', 5)));
+    await until(() => !socket.isPaused());
+  });
+
+  it('while received queries wait for the turn of the client', async () => {
+    const { client, socket, turns, answers, until } = await setUp({ defersTurns: true });
+    const count = 200;
+    client.write(Buffer.concat(Array.from({ length: count }, (_, id) => query(REFUSED_NAME, id))));
+    let parts = 0;
+    await until(() => turns.length > 0);
+    expect(socket.isPaused()).toBe(true);
+    await until(() => {
+      for (let turn = turns.shift(); turn !== undefined; turn = turns.shift(), parts++) turn();
+      return answers().length === count;
+    });
+    expect(parts).toBeGreaterThan(2);
+    expect(answers().map(([id]) => id)).toEqual(Array.from({ length: count }, (_, id) => id));
     await until(() => !socket.isPaused());
   });
 

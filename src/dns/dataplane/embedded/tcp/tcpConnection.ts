@@ -47,6 +47,8 @@ export const MAX_PIPELINED = 100;
  */
 export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
+/** Bytes of a client that are handled in one turn: about fifty queries. node reads up to 64 KB at once. */
+const TURN_BYTES = 2048;
 
 export interface TcpShared {
   /** Clock that advances only while the event loop runs, so that a blocked event loop does not cause timeouts. */
@@ -56,6 +58,8 @@ export interface TcpShared {
   readonly key: HashKey;
   /** Number of queries after which a client's connection is closed. Not enforced during a zone transfer. */
   readonly maxQueries: number;
+  /** Runs work of a client, in the client's turn if other clients wait. */
+  inTurn(client: string, work: () => void): void;
   /** Returns undefined if a query may be forwarded, otherwise the answer to it. Counts the verdict. */
   refusal(question: Question, connection: TcpConnection): LocalResponse | undefined;
   /** Whether any DNS server is in use. */
@@ -90,6 +94,8 @@ export class TcpConnection implements ServerSlotUser {
   readonly #socket: Socket;
   readonly #shared: TcpShared;
   readonly #queries = new QueryStream((framed, length) => this.#read(framed, length));
+  /** Received bytes that wait for the client's turn. While there are any, the socket is not read. */
+  readonly #received: Buffer[] = [];
   #upstream: TcpUpstream | undefined;
   #answers: AnswerHeads | undefined;
   #queued: Buffer[] = [];
@@ -127,7 +133,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#queriesLeft = shared.maxQueries;
     this.#openedMs = shared.clockMs;
     this.#activeMs = shared.clockMs;
-    socket.on('data', (chunk: Buffer) => this.#contain(() => this.#receive(chunk)));
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => this.#regulate());
     socket.on('end', () => {
       this.#hasEnded = true;
@@ -270,9 +276,28 @@ export class TcpConnection implements ServerSlotUser {
 
   #receive(chunk: Buffer): void {
     if (this.#closing !== undefined) return this.#discard(chunk);
-    if (!this.#queries.isMidMessage) this.#messageMs = this.#shared.clockMs;
-    this.#queries.push(chunk);
+    for (let start = 0; start < chunk.length; start += TURN_BYTES)
+      this.#received.push(chunk.subarray(start, start + TURN_BYTES));
+    this.#handleReceived();
+  }
+
+  #handleReceived(): void {
+    this.#shared.inTurn(this.client, () => this.#contain(() => this.#handlePart()));
     this.#regulate();
+  }
+
+  #handlePart(): void {
+    const part = this.#received.shift();
+    if (part === undefined) return;
+    if (this.#closing === undefined) {
+      if (!this.#queries.isMidMessage) this.#messageMs = this.#shared.clockMs;
+      // The answers of one turn are written together.
+      this.#socket.cork();
+      this.#queries.push(part);
+      this.#socket.uncork();
+    } else this.#discard(part);
+    if (this.#received.length > 0) this.#handleReceived();
+    else this.#regulate();
   }
 
   #discard(chunk: Buffer): void {
@@ -418,6 +443,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#upstream?.setPaused(isFull);
     this.#isPaused =
       isFull ||
+      this.#received.length > 0 ||
       this.#givesWay ||
       this.#isEnding ||
       this.#givesPlaceBack ||

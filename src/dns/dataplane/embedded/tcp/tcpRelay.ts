@@ -1,6 +1,7 @@
 /** Serves DNS over TCP. All listen addresses share the limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
+import { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { FIRST_NOT_FORWARDED, reasonOf, UserEnd, type Verdict } from '../../../detector/index.ts';
 import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
 import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
@@ -55,6 +56,7 @@ export class TcpRelay {
   readonly #options: TcpRelayOptions;
   readonly #table = new ConnectionTable<TcpConnection>();
   readonly #servfails = new ServfailLimit();
+  readonly #scheduler = new Scheduler();
   readonly #places = new ServerSlots<TcpConnection>();
   readonly #transfers = new Set<TcpConnection>();
   readonly #users = new Map<TcpConnection, PendingUserQueries>();
@@ -141,6 +143,7 @@ export class TcpRelay {
       maySendServfail: (answers) => this.#servfails.take(Date.now(), answers),
       onNoAnswer: (connection) => this.#users.get(connection)?.expire(this.#clockMs),
       onAnswer: (head, connection) => this.#answered(head, connection),
+      inTurn: (client, work) => this.#scheduler.run({ address: client }, work),
       refusal: (question, connection) => this.#refusal(question, connection),
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.touch(connection, isBusy),
