@@ -4,6 +4,7 @@ import { Server as SecureServer } from 'node:tls';
 import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
 import { Budget } from '../../budgets/index.ts';
+import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { connectionOf } from '../connection.ts';
 import { ConnectionTable, type ConnectionUse, type HeldConnection } from './connectionTable.ts';
@@ -12,8 +13,6 @@ import { ConnectionTable, type ConnectionUse, type HeldConnection } from './conn
 const MIN_SHARE = 4;
 /** Part of the free connections that one client may use. A single client can therefore use a third of all. */
 const PART_OF_FREE = 1 / 2;
-/** Minimum time between log lines. A line for each closed connection would let an attacker fill the log. */
-const LOG_EVERY_MS = 10_000;
 
 /** Why a connection was closed: its client is at its share, or all connections are in use. */
 type Reason = 'share' | 'full';
@@ -26,7 +25,7 @@ export interface ConnectionLimitsOptions {
   /** Whether connections from this address have no share of their own, because many clients use them. */
   readonly isProxy: (address: string) => boolean;
   readonly metrics: Registry;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarningLog;
 }
 
 /** The limits on HTTP connections of a process. */
@@ -42,13 +41,10 @@ export class ConnectionLimits {
       registers: [metrics],
     });
     for (const reason of ['share', 'full']) closed.inc({ reason, use: 'new' }, 0);
-    let loggedAtMs = Number.NEGATIVE_INFINITY;
+    const rareLog = new RareLog(log);
     const onClosed: LimitDependencies['onClosed'] = (reason, use, fields) => {
       closed.inc({ reason, use });
-      const nowMs = performance.now();
-      if (nowMs - loggedAtMs < LOG_EVERY_MS) return;
-      loggedAtMs = nowMs;
-      log.warn({ reason, use, ...fields }, 'connections are closed: limit of HTTP connections reached');
+      rareLog.warn({ reason, use, ...fields }, 'connections are closed: limit of HTTP connections reached');
     };
     this.clients = new ConnectionLimit(max - reserved, { isProxy, onClosed });
     this.operators = new ConnectionLimit(reserved > 0 ? reserved : max, { isProxy, onClosed });
