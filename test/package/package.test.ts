@@ -48,7 +48,9 @@ describe('the package', () => {
   const installed = (path: string): string => join(project, 'node_modules/floodgate', path);
 
   it('contains the bundles, the docs, the deploy files and the licences, but no sources, tests or build files', () => {
-    expect(files.filter((path) => /test|arbitrary|tsbuildinfo|\.map$|^src\//.test(path))).toEqual([]);
+    expect(
+      files.filter((path) => /\.test\.|(^|\/)test\/|arbitrary|tsbuildinfo|\.map$|^src\//.test(path)),
+    ).toEqual([]);
     const kinds = new Set(
       files.map((path) => /^(dist\/(bundle|exports)|docs|deploy)\//.exec(path)?.[1] ?? path),
     );

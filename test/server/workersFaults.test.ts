@@ -54,7 +54,11 @@ describe.skipIf(!canListProcesses || !hasOpenssl)(NAME, () => {
     await chain.grow(3);
     server = await startWorkersServer(
       {
-        config: { tls, upstream: chain.nodes.map(({ url }) => url), gateway: { ratePerAddress: RATE } },
+        // Without a proxy, an address may begin at most 20 handshakes per second.
+        config: {
+          ...{ tls, upstream: chain.nodes.map(({ url }) => url), gateway: { ratePerAddress: RATE } },
+          http: { trustedProxies: ['127.0.0.1'] },
+        },
         args: ['--index-poll-interval-ms', '100'],
       },
       WORKERS,

@@ -106,7 +106,7 @@ const NODE_FAULTS: readonly NodeFault[] = [
     says: 'returns no traces of a block with transactions',
     lie: traces(() => []),
     reason: 'nonsense',
-    words: /only 0 of/,
+    words: /transaction 0 of \d+ has no traces/,
   },
   {
     says: 'returns null for the traces of a block',

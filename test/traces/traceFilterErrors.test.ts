@@ -65,7 +65,7 @@ const QUANTITIES = ['fromBlock', 'toBlock', 'after', 'count'].flatMap((member) =
 );
 
 const ROWS: readonly Row[] = [
-  { says: 'two filters', params: '[{},{}]', code: -32602, names: ['params', '2'] },
+  { says: 'two filters', params: '[{},{}]', code: -32602, names: ['params[1]', 'gasBailOut'] },
   { says: 'a list as the filter', params: '[[]]', code: -32602, names: ['params[0]'] },
   { says: 'a string as the filter', params: '["latest"]', code: -32602, names: ['params[0]'] },
   { says: 'null as the filter', params: '[null]', code: -32602, names: ['params[0]'] },
