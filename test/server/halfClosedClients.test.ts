@@ -55,12 +55,15 @@ function post(path: string, body: unknown, headers: readonly string[] = ['host: 
 
 const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
 
+/** Without a proxy, an address may begin at most 20 handshakes per second. */
+const http = { trustedProxies: ['127.0.0.1'] };
+
 const SERVERS = [
   { name: 'one process', options: {} },
   { name: 'two workers', options: { args: ['--workers', '2'] } },
   { name: 'two workers with an operators’ port', options: { args: ['--workers', '2', '--ops-port', '0'] } },
   ...(hasOpenssl
-    ? [{ name: 'one process with TLS', options: { config: { tls, ops: { port: 0, tls } } } }]
+    ? [{ name: 'one process with TLS', options: { config: { tls, http, ops: { port: 0, tls } } } }]
     : []),
 ];
 
