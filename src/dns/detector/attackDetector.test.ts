@@ -334,6 +334,16 @@ it('a restarted detector has the state of the previous run', () => {
   expect(again.history.threshold.ratePerSecond).toBe(270);
 });
 
+it.each([true, false])(
+  'the account learns the rate of traffic only from healthy servers: %s',
+  (areHealthy) => {
+    const detector = seeded();
+    detector.setUpstreamsHealthy(areHealthy, NOW);
+    run(detector, { seconds: 11 * 60, known: 400 });
+    expect(detector.bucketSize().ratePerSecond > 200).toBe(areHealthy);
+  },
+);
+
 describe('answers for known names', () => {
   it('are no evidence that a zone has one-time names', () => {
     const detector = seeded();

@@ -437,7 +437,9 @@ export class AttackDetector implements AnswerSink {
     this.#policy.flags.samplesLimited = this.#attack || Math.abs(nowMs - this.#limitedMs) <= SAMPLED_AFTER_MS;
     this.#assess(counted, nowMs);
     const attacked = zones.some((zone) => zone.attacked(nowMs));
-    this.history.add(queries, attacked, nowMs);
+    // Overloaded servers have not proven that they answer this rate.
+    const isProven = this.upstreamsHealthy;
+    this.history.add(isProven ? queries : 0, attacked || !isProven, nowMs);
     this.#ready ||=
       this.history.minutes >= this.options.learnForMinutes ||
       this.history.watchedMinutes >= READY_UNDER_ATTACK_MINUTES;
