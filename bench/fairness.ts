@@ -1,5 +1,5 @@
 /**
- * Fairness: polite clients beside random mixes of greedy clients, for `--minutes` (10). Prints a table for each mix,
+ * Fairness: polite clients next to random mixes of greedy clients, for `--minutes` (10). Prints a table for each mix,
  * and exits with code 1 if a bound does not hold. `--seed` selects the first mix, `--workers` the number of workers.
  */
 import { fileURLToPath } from 'node:url';

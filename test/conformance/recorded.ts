@@ -43,7 +43,7 @@ export function erigonExchanges(method: string): Exchange[] {
   return recordedFiles(`erigontech-rpc-tests/mainnet/${method}`).flatMap(exchangesIn);
 }
 
-/** Recordings that are too large for the repository. They are beside it if the tests run where they were prepared. */
+/** Recordings that are too large for the repository. They exist only on some machines. */
 const SHARED = new URL('../../../shared/data/erigontech-rpc-tests/mainnet/', import.meta.url);
 
 /** Returns the exchanges of a folder of SHARED; an empty list if it does not exist. */

@@ -9,7 +9,7 @@ const PROCESS_MB = 600;
 const WORKER_MB = 150;
 const HEADS = 'newHeads';
 
-/** Returns what the server did wrong, apart from its speed. */
+/** Returns the faults of the server, apart from its speed. */
 export function faultsOf(report: MixReport): string[] {
   const { mixed, rssMb, workers, descriptors, exit } = report;
   const faults = mixed

@@ -1,4 +1,4 @@
-/** Polite clients are served correctly beside random mixes of greedy clients. No assertion depends on time. */
+/** Polite clients are served correctly next to random mixes of greedy clients. No assertion depends on time. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -32,14 +32,14 @@ const run = (seed: number, workers: number): Promise<MixReport> =>
   });
 
 it.skipIf(!canListProcesses).each(SEEDS)(
-  'polite clients receive every response beside the greedy clients of seed %i',
+  'polite clients receive every response next to the greedy clients of seed %i',
   async (seed) => {
     expect(faultsOf(await run(seed, 1))).toEqual([]);
   },
 );
 
 it.skipIf(!canListProcesses)(
-  `polite clients of two workers receive every response beside the greedy clients of seed ${SEED_OF_WORKERS}`,
+  `polite clients of two workers receive every response next to the greedy clients of seed ${SEED_OF_WORKERS}`,
   async () => {
     expect(faultsOf(await run(SEED_OF_WORKERS, 2))).toEqual([]);
   },

@@ -46,7 +46,7 @@ export interface MixReport {
   readonly exit: number | null | string;
 }
 
-/** Runs polite clients alone, then beside the greedy clients of a mix, on a new server. */
+/** Runs polite clients alone, then next to the greedy clients of a mix, on a new server. */
 export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> {
   const { world, scripts, workers, aloneMs, mixMs, size, limitMs } = options;
   const { program, target, remove } = await world.server({ isTls: mix.isTls, workers });

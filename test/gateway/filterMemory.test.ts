@@ -16,7 +16,7 @@ const SUBSCRIPTIONS = sizeInCi(1_000, { elsewhere: 300 });
 const REFUSED = 40;
 /** Addresses of clients, on the loopback network. */
 const clientAddress = (number: number): string => `127.0.0.${number}`;
-/** Number of clients that take what they can. */
+/** Number of clients that use as much as possible. */
 const CLIENTS = 100;
 const AT_ONCE = 8;
 
@@ -140,7 +140,7 @@ describe.each([
     await isFree();
   });
 
-  it('are rejected with -32005 if 100 clients take what they can of 64 MiB, and leave memory to another client', async () => {
+  it('are rejected with -32005 if 100 clients use as much as possible of 64 MiB, and leave memory to another client', async () => {
     const clients: WebSocketClient[] = [];
     let refused = 0;
     await forEach(CLIENTS, async (number) => {

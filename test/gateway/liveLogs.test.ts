@@ -135,7 +135,7 @@ describe('a subscription to logs', () => {
     expect(empty).toBeGreaterThan(1);
   });
 
-  it('delays no header while logs are unavailable, and omits the logs of a block that is replaced meanwhile', async () => {
+  it('delays no header while logs are unavailable, and omits the logs of a block that is replaced in between', async () => {
     const reported = await subscribed({ address });
     const client = await openWebSocket(floodgate.gatewayUrl);
     open.push(client);

@@ -152,7 +152,7 @@ it('a flood of connections from one address leaves two thirds of the maximum', a
   expect(await metricOf(floodgate.url, closed.replaceAll(/[{}]/g, '\\$&'))).toBe(CONNECTIONS - 30);
 });
 
-it('connections with subscriptions give way after those with requests', async () => {
+it('connections with subscriptions are closed after those with requests', async () => {
   const floodgate = await started({ config: { upstream: [NO_NODE], http: { maxConnections: 16 } } });
   const live = await openWebSocket(`${floodgate.url}/v1/mainnet`);
   await live.call('eth_subscribe', 'newHeads');

@@ -17,7 +17,7 @@ import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { backupData } from '../../src/server/index.ts';
 import { floodgate } from '../rules/support/command.ts';
 
-/** What a hostile folder has in the place of a file, and how the message names it. */
+/** Kind of a hostile entry instead of a file, and its name in the message. */
 const KINDS: readonly {
   readonly name: string;
   readonly make: (path: string, original: string) => void;

@@ -12,7 +12,7 @@ import { callTraceFilter } from './support/callTraceFilter.ts';
 const MIB = 1024 * 1024;
 const BLOCKS = 100;
 
-it('below the floor of free space, traces are not written, rules are, and writing resumes by itself', async (context) => {
+it('below the floor of free space, traces are not written, rules are, and writing resumes automatically', async (context) => {
   const { folder } = smallFileSystem(context, 256 * MIB);
   const anvil = await startAnvil();
   onTestFinished(() => anvil.stop());

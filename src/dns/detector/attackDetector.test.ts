@@ -345,7 +345,7 @@ it.each([true, false])(
 );
 
 describe('answers for known names', () => {
-  it('are no evidence that a zone has one-time names', () => {
+  it('do not prove that a zone has one-time names', () => {
     const detector = seeded();
     run(detector, { seconds: 601, known: 2 });
     expect(detector.zones.get(ZONE)).toMatchObject({ byRate: false });

@@ -67,7 +67,7 @@ describe('a final block', () => {
     await expect(forkOf(chain(upTo(3)), chain(upTo(3), 0), 0)).rejects.toThrow(FinalityError);
   });
 
-  it('that is the common ancestor is no error', async () => {
+  it('that is the common ancestor is not an error', async () => {
     expect((await forkOf(chain(upTo(9)), chain(upTo(9), 4), 3)).fork).toBe(4);
   });
 });

@@ -12,7 +12,7 @@ export function clientKey(text: string): string {
   return groupsOf(address).slice(0, NETWORK_GROUPS).join(':') + CLIENT_NETWORK;
 }
 
-/** Returns the /56 and the /48 network that contain a client key; none for IPv4, where a provider divides networks. */
+/** Returns the /56 and the /48 network that contain a client key; none for IPv4. */
 export function widerNetworks(client: string): readonly string[] {
   if (!client.endsWith(CLIENT_NETWORK)) return [];
   const [a, b, c, d = ''] = client.slice(0, -CLIENT_NETWORK.length).split(':');

@@ -33,7 +33,7 @@ describe('a budget', () => {
     expect([budget.usedBy(A), budget.total]).toEqual([0, 7]);
   });
 
-  it('leaves as much free as each of the clients that take what they can', () => {
+  it('leaves as much free as each of the greedy clients uses', () => {
     const budget = new Budget({ perClient: 1_000, total: 1_000, partOfFree: 1 });
     expect(fill(budget, A)).toBe(500);
     expect(fill(budget, B)).toBe(250);
@@ -66,7 +66,7 @@ describe('a budget', () => {
     expect(fill(budget, B)).toBe(10);
   });
 
-  it('gives an API key a limit of its own, and returns which limit would be exceeded', () => {
+  it('has a separate limit for an API key, and returns which limit would be exceeded', () => {
     const budget = new Budget({ perClient: 10, perKey: 15, total: 30 });
     expect(fill(budget, { ...A, keyId: 'k' })).toBe(10);
     expect(budget.excessOf({ ...A, keyId: 'k' }, 1)).toEqual({ of: 'address', limit: 10, requested: 11 });

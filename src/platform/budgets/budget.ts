@@ -61,7 +61,7 @@ export class Budget {
     return this.#used.get(address) ?? 0;
   }
 
-  /** Amount that one client may use now, including what it uses already. */
+  /** Amount that one client may use now, including its present use. */
   get share(): number {
     return this.#shareBelow(this.limits.perClient);
   }

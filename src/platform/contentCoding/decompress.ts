@@ -38,7 +38,7 @@ export interface CodedBody {
 
 /**
  * Decompresses request bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a
- * decompression bomb costs no more than a body of that size. At most two bodies are decompressed at the same time, and
+ * decompression bomb costs no more than a body of that size. At most two bodies are decompressed concurrently, and
  * one of each client. Others wait in compressed form; clients take turns.
  */
 export class Decompressor {

@@ -28,7 +28,7 @@ export class Connection {
     this.#held = held;
   }
 
-  /** Reports the use of an upgraded connection, which has no requests of its own. */
+  /** Reports the use of an upgraded connection, which has no HTTP requests. */
   use(use: ConnectionUse): void {
     if (this.#held !== undefined) this.#held.use = use;
   }

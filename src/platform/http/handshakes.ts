@@ -39,7 +39,7 @@ export class Handshakes {
   /** Limits the handshakes of a server. Does nothing if the server does not use TLS. */
   watch(server: Server): void {
     if (!(server instanceof SecureServer)) return;
-    const others = server.listeners('connection') as ((socket: Socket) => void)[]; // node's types say only Function
+    const others = server.listeners('connection') as ((socket: Socket) => void)[]; // node's types only have Function
     server.removeAllListeners('connection').on('connection', (socket: Socket) => {
       if (this.#take(socket.remoteAddress ?? '')) for (const other of others) other.call(server, socket);
       else socket.destroy();

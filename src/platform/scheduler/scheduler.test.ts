@@ -119,7 +119,7 @@ describe('the scheduler', () => {
     expect(log.lastIndexOf('a')).toBeLessThan(150);
   });
 
-  it('gives many clients short turns', async () => {
+  it('has short turns for many clients', async () => {
     const { scheduler, log, work, finish } = schedule();
     const clients = 10;
     const steps = async (address: string): Promise<void> => {

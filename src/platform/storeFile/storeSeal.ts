@@ -56,7 +56,7 @@ export function sealStoreFile(folder: string): void {
   if (identity === undefined) return;
   const written = join(folder, `${SEAL_FILE}.${process.pid}`);
   rmSync(written, { force: true });
-  // The flag fails for a link that was created meanwhile.
+  // The flag fails for a link that was created in between.
   writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(written, join(folder, SEAL_FILE));
 }

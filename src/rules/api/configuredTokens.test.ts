@@ -56,7 +56,7 @@ async function send(token: string, { path, body, headers }: Sent, to = server) {
 const idOf = async (token: string, to?: FastifyInstance): Promise<string> =>
   (await send(token, { path: '/user/tokens/current' }, to)).result.id;
 
-it('each token of the configuration has an id of its own, the same in every process and with other tokens', async () => {
+it('each token of the configuration has its own id, the same in every process and with other tokens', async () => {
   const ids = [await idOf(FIRST), await idOf(SECOND)];
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) expect(id).toMatch(/^configured:[0-9a-f]{16}$/);
@@ -97,7 +97,7 @@ it('the audit names the token of the configuration that made a change', async ()
   expect(result.map(({ by }: { by: string }) => by)).toEqual([await idOf(SECOND), await idOf(FIRST)]);
 });
 
-it('each token of the configuration has a rate limit of its own', async () => {
+it('each token of the configuration has its own rate limit', async () => {
   const limited = await serving([FIRST, SECOND], 2);
   const read = async (token: string) => (await send(token, { path: RULES }, limited)).status;
   expect([await read(FIRST), await read(FIRST), await read(FIRST)]).toEqual([200, 200, 429]);

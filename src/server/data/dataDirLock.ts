@@ -38,7 +38,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     mkdirSync(dataDir, { recursive: true });
     const owner: LockOwner = { pid: process.pid, started: startOf(process.pid) };
     rmSync(mine, { force: true });
-    // The flag fails for a link that was created meanwhile.
+    // The flag fails for a link that was created in between.
     writeFileSync(mine, JSON.stringify(owner), { flag: 'wx' });
   } catch (error) {
     throw new DataDirUnusableError(

@@ -93,7 +93,7 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   return true;
 }
 
-/** Returns lines with the rules of the chain, and with what they cannot make exact. */
+/** Returns lines with the rules of the chain and their inaccuracies. */
 function rulesLines({ name, areForksAssumed, rewards, remarks, unsupported }: ChainRules): string[] {
   if (unsupported !== undefined) return [`Rules: ${unsupported}`];
   const assumed = areForksAssumed

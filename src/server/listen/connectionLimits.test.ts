@@ -57,7 +57,7 @@ describe('the maximum of HTTP connections', () => {
     expect(maxOf({ limit: 128 }).max).toBe(16);
   });
 
-  it('has a part for operators if they have a listener of their own in the same process', async () => {
+  it('has a part for operators if they have a separate listener in the same process', async () => {
     const limitsOf = (hasTwoListeners: boolean) => {
       const metrics = new Registry();
       const first = { dnsDescriptors: 0, hasTwoListeners };

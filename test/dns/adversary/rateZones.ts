@@ -52,7 +52,7 @@ class RateZones {
     detector.setRule({ ...RULE, mode: 'enabled' }, START);
   }
 
-  /** Simulates a day: after it, the free time is over, and each zone has a rate below the floor. */
+  /** Simulates a day: after it, the free time has ended, and each zone has a rate below the floor. */
   day(labelOf: (n: number) => string): void {
     for (let elapsed = 0; elapsed < DAY_SECONDS; elapsed += STEP_SECONDS) {
       this.#second(USERS_PER_SECOND, labelOf);

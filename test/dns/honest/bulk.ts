@@ -22,7 +22,7 @@ import type { Random } from '../../support/random.ts';
 import { KEY } from './names.ts';
 
 const SECOND_MS = 1000;
-/** Steps of one second are simulated in so many parts, because a flood can be detected within a second. */
+/** Steps of one second are simulated in this number of parts, because a flood can be detected within a second. */
 const PARTS_OF_SECOND = 10;
 /** Share of the account's bucket that the first query for an unknown name leaves (payment.ts). */
 const RESERVED_SHARE = 0.2;

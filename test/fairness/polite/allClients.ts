@@ -10,7 +10,7 @@ import { startOperator, startRulesClient, startTokenClient } from './operators.t
 /** The polite clients use other networks than the greedy clients: DNS limits count each /24. */
 const networkOf = (client: number): string => `127.0.${100 + client}.1`;
 
-/** All polite clients, each with an address of its own. */
+/** All polite clients, each with its own address. */
 export class PoliteClients {
   readonly #miner: Miner;
   readonly #clients: readonly PoliteClient[];

@@ -205,7 +205,7 @@ describe('a rate limit', () => {
     expect([await callsOf('aaaa0001', 'admitted'), await callsOf('aaaa0001', 'limited')]).toEqual([4, 3]);
   });
 
-  it('is no limit if it is 0 or missing', () => {
+  it('does not apply if it is 0 or missing', () => {
     const { control } = setUp({ keys: { good: {} } });
     const permit = permitOf(control.admit(request('good'), ''));
     for (let i = 0; i < 100; i++) permit.admit(1000);

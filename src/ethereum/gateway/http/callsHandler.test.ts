@@ -168,7 +168,7 @@ describe('a method', () => {
     expect(supported).toEqual([true, false, false, true, false]);
   });
 
-  it('with a path of its own is allowed with the permission of its row', () => {
+  it('with its own path is allowed with the permission of its row', () => {
     const isAllowed = (allowed?: readonly string[]) => {
       const { handler } = setUp({ ...(allowed && { allowed }) });
       return ['path', 'pathOfNothing', 'read', 'none'].map((method) => handler.isPathAllowed(method));

@@ -96,7 +96,7 @@ it('the head is in the result of eth_blockNumber and of the block latest', () =>
   expect(headIn(row({ of: 'block', param: 0 }), ['latest'], { number: '0x1f' })).toBeUndefined();
 });
 
-it('a number above 56 bits or without 0x is no block number', () => {
+it('a number above 56 bits or without 0x is not a block number', () => {
   expect(headIn(head, [], `0x${'f'.repeat(14)}`)).toBe(2 ** 56);
   for (const value of [`0x1${'0'.repeat(14)}`, '0x', '1f', ' 0x1f', '0x1g', 31, null])
     expect(headIn(head, [], value)).toBeUndefined();

@@ -13,7 +13,7 @@ const ALREADY_KNOWN =
 /** Returns true if a node's error says that it already has the transaction. For the client, this is a success. */
 export const isAlreadyKnown = (message: string): boolean => ALREADY_KNOWN.test(message);
 
-/** Returns true if a node's error says that a block has a transaction with this nonce, possibly the same transaction. */
+/** Returns true if a node's error means that a block has a transaction with this nonce, possibly the same one. */
 export const isNonceUsed = (message: string): boolean =>
   /\bnonce\b.*\b(?:too low|already been used)\b|\bold ?nonce\b/i.test(message);
 

@@ -12,7 +12,7 @@ const pairOf = (from: PostingList, to: PostingList): PostingList => pairs.of(fro
 const ALL = { start: 0, end: 2 ** 32 - 1, after: 0, count: 1000 };
 type Selection = Partial<typeof ALL>;
 
-/** Runs a search that yields as often as it can, and returns what it selected and skipped. */
+/** Runs a search that yields as often as it can, and returns the selected and skipped positions. */
 function found(
   search: (selection: typeof ALL & { work: WorkBudget }) => Generator<undefined, Selected>,
   selection: Selection,

@@ -9,7 +9,7 @@ import { gaugesOf } from '../../metrics/index.ts';
 import { connectionOf } from '../connection.ts';
 import { ConnectionTable, type ConnectionUse, type HeldConnection } from './connectionTable.ts';
 
-/** A client may always have this number of connections, while others give way. */
+/** A client may always have this number of connections; if necessary, those of others are closed. */
 const MIN_SHARE = 4;
 /** Part of the free connections that one client may use. A single client can therefore use a third of all. */
 const PART_OF_FREE = 1 / 2;
@@ -22,7 +22,7 @@ export interface ConnectionLimitsOptions {
   readonly max: number;
   /** Part of `max` for a separate listener for operators, which clients cannot use; 0 if there is only one listener. */
   readonly reserved: number;
-  /** Whether connections from this address have no share of their own, because many clients use them. */
+  /** Whether connections from this address have no share, because many clients use them. */
   readonly isProxy: (address: string) => boolean;
   readonly metrics: Registry;
   readonly log: WarningLog;
@@ -99,7 +99,7 @@ export class ConnectionLimit {
 
   /**
    * Counts a new connection. Closes it, or another one, if there are too many. Returns undefined if it was closed, and
-   * for connections of trusted proxies and Unix sockets, which count only in total and never give way.
+   * for connections of trusted proxies and Unix sockets, which count only in total and are never closed for others.
    */
   #accept(socket: Socket): HeldConnection | undefined {
     const { remoteAddress } = socket;

@@ -1,4 +1,4 @@
-/** What a connection is used for: nothing, requests that are not answered yet, or subscriptions. */
+/** Use of a connection: none, requests that are not answered yet, or subscriptions. */
 export type ConnectionUse = 'idle' | 'busy' | 'live';
 
 /** The connections of one client address. Each set is in the order in which the connections began this use. */

@@ -82,7 +82,7 @@ export class WebSocketConnection {
     socket.on('close', (code) => this.#closed(code));
   }
 
-  /** Whether notifications are sent. Such a connection gives way last if there are too many. */
+  /** Whether notifications are sent. Such a connection is closed last if there are too many. */
   set hasSubscriptions(hasSubscriptions: boolean) {
     this.#hasSubscriptions = hasSubscriptions;
     this.#reportUse();

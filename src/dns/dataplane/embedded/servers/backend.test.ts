@@ -109,7 +109,7 @@ describe('an answer', () => {
     expect(answers).toEqual([{ ticket, end: HEADER_BYTES, labels: 0 }]);
   });
 
-  it('without a question that is no error is not accepted, nor one to another question or ID', async () => {
+  it('without a question is not accepted unless it is an error, nor one to another question or ID', async () => {
     const { query, from } = await forwarded('www.example.test');
     const other = Buffer.from(queryPacket(nameToWire('other.example.test'), QueryType.A));
     query.copy(other, 0, 0, 2);

@@ -162,7 +162,7 @@ describe('the guard stops reading from a client, each reason alone,', () => {
     await until(() => socket.writableEnded);
   });
 
-  it('while it waits for queries before it closes because of a message that is no query', async () => {
+  it('while it waits for queries before it closes because of a message that is not a query', async () => {
     const { pending, client, socket, received, upstream, until } = await setUp();
     await pending(query());
     client.write(answerTo(query('www.example.test', 2)));

@@ -34,7 +34,7 @@ it('limits one address to 1 MiB, and one API key to 4 MiB', () => {
   expect(fill(memory, { address: 'e' })).toBe(MIB);
 });
 
-it('leaves memory to a new client if 100 addresses take what they can', () => {
+it('leaves memory to a new client if 100 addresses use as much as possible', () => {
   const memory = new FilterMemory();
   for (let i = 0; i < 100; i++) fill(memory, { address: `192.0.2.${i}` });
   expect(fill(memory, { address: '198.51.100.1' })).toBeGreaterThanOrEqual(16 * KIB);

@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 const TOTAL = 64 * MIB;
 const PER_ADDRESS = MIB;
 const PER_KEY = 4 * MIB;
-/** With this part, 100 addresses that take what they can leave one hundredth of the total free. */
+/** With this part, 100 addresses that use as much as possible leave a hundredth of the total free. */
 const PART_OF_FREE = 1 / 16;
 /** Enough for a few subscriptions, or for one with 100 topics. */
 const MIN_SHARE = 16 * 1024;

@@ -12,7 +12,7 @@ export type Release = () => void;
 export interface QuotaText {
   /** Name of the resource, in the plural. */
   readonly what: string;
-  /** What a client can do to stay below its limit. */
+  /** Advice for a client that exceeds its limit. */
   readonly remedy: string;
 }
 

@@ -23,7 +23,7 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Returns tokens that were taken. */
+  /** Adds tokens back. */
   refund(count: number): void {
     this.#tokens = Math.min(this.#capacity, this.#tokens + count);
   }

@@ -43,7 +43,7 @@ export class Live {
   readonly #moments = new WeakMap<LiveBlock, number>();
   readonly #traces: TraceFeed;
   readonly #turn = new TimeSlice(TURN_MS);
-  /** Traces have time slices of their own, so that many logs do not delay them. */
+  /** Traces have separate time slices, so that many logs do not delay them. */
   readonly #traceTurn = new TimeSlice(TURN_MS);
   #isSendingHeads = false;
 

@@ -85,7 +85,7 @@ describe('a filter', () => {
     ['fromBlock', { blockHash: HASH, fromBlock: '0x1' }],
     ['toBlock', { blockHash: HASH, toBlock: 'latest' }],
     ['fromBlock 3 is after toBlock 2', { fromBlock: 3, toBlock: 2 }],
-  ])('is rejected with -32602 that says: %s', (text, filter) => {
+  ])('is rejected with -32602 and the message: %s', (text, filter) => {
     const { code, message } = errorOf(() => read(filter));
     expect([code, message]).toEqual([-32602, expect.stringContaining(text)]);
   });

@@ -12,7 +12,7 @@ export const ARBITRUM: ChainRules = {
   areForksAssumed: true,
   rewards: 'optional',
   remarks: [
-    'Transfers of ArbOS during a transaction are stored as calls. Those before and after it, such as fees, are no frames',
+    'Transfers of ArbOS during a transaction are stored as calls. Those before and after it, such as fees, are not frames',
     'Blocks of Arbitrum One before Nitro (22,207,815) cannot be traced by a Nitro node',
   ],
   hasInvalidFrames: true,

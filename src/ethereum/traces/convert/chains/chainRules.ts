@@ -11,7 +11,7 @@ export interface ChainRules {
   /** `true` if `starts` are assumed, because the forks of the chain are not known. */
   readonly areForksAssumed: boolean;
   /**
-   * Where rewards come from. `scheduled`: mined blocks have those of the fork, other blocks none. `node`: any that a
+   * Source of rewards. `scheduled`: mined blocks have those of the fork, other blocks none. `node`: any that a
    * node lists, so only `trace_block` is complete. `optional`: like `node`, but usually there are none.
    */
   readonly rewards: 'scheduled' | 'node' | 'optional';

@@ -94,7 +94,7 @@ describe('Polygon', () => {
     expect(lacksFrames).toBe(false);
   });
 
-  it('accepts a block in which the node does not trace the state sync, and says so', () => {
+  it('accepts a block in which the node does not trace the state sync, and reports it', () => {
     const { traces, lacksFrames } = traced(POLYGON, both, [PAID]);
     expect(traces.map(({ transactionHash }) => transactionHash)).toEqual([PAYMENT.hash]);
     expect(lacksFrames).toBe(true);
