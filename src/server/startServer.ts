@@ -154,8 +154,10 @@ async function startParts(
   const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
   teardown.add(async () => {
     isLeaving = true;
-    if (config.stopDelayMs > 0) logger.info({ stopDelayMs: config.stopDelayMs }, 'stopping after a delay');
-    await setTimeout(config.stopDelayMs);
+    if (config.stopDelayMs > 0) {
+      logger.info({ stopDelayMs: config.stopDelayMs }, 'stopping after a delay');
+      await setTimeout(config.stopDelayMs);
+    }
     isStopping = true;
     gateway?.drain();
     await listeners.stop(config.stopTimeoutMs);

@@ -4,7 +4,8 @@ import type { Data, Hash } from '../../../traces/index.ts';
 
 /** Members of a stored trace that name its block. Strings of a trace contain no unescaped quotes, so only keys match. */
 const BLOCK_MEMBERS = /"blockHash":"0x[0-9a-f]{64}","blockNumber":\d+,/g;
-const TRANSACTION_MEMBERS = /"transactionHash":"0x([0-9a-f]{64})","transactionPosition":\d+,/g;
+const TRANSACTION_MEMBERS = /"transactionHash":"0x[0-9a-f]{64}","transactionPosition":\d+,/g;
+const TRANSACTION_HASH = /"transactionHash":"(0x[0-9a-f]{64})","transactionPosition"/;
 /** End of each trace: `type` is the last key. */
 const BETWEEN_TRACES = /(?<="type":"(?:call|create|suicide|reward)"\}),/;
 
@@ -20,9 +21,8 @@ export function framesByTransaction(traces: Buffer): TransactionFrames[] {
   const all: TransactionFrames[] = [];
   if (text === '') return all;
   for (const frame of text.split(BETWEEN_TRACES)) {
-    const [, digits] = new RegExp(TRANSACTION_MEMBERS.source).exec(frame) ?? [];
-    if (digits === undefined) continue;
-    const hash = `0x${digits}` as Hash; // matched above
+    const hash = TRANSACTION_HASH.exec(frame)?.[1] as Hash | undefined; // matches the pattern of a hash
+    if (hash === undefined) continue;
     const last = all.at(-1);
     if (last?.hash === hash) last.frames.push(frame);
     else all.push({ hash, frames: [frame] });
