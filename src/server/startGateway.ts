@@ -1,4 +1,5 @@
 import { SharedKeys } from '../ethereum/gateway/index.ts';
+import { proxyMatcher } from '../platform/addresses/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
 import type { ServerContext } from './base.ts';
 import type { Stores } from './data/openStores.ts';
@@ -27,7 +28,10 @@ export async function startGateway(
   const keys = storage?.shared?.keys;
   const workers =
     workerCount === 1 ? undefined : new Workers({ config, workers: workerCount }, { logger, registry, keys });
-  if (workers !== undefined) teardown.add(boundWaitingConnections(registry));
+  if (workers !== undefined) {
+    const isProxy = proxyMatcher(config.http.trustedProxies);
+    teardown.add(boundWaitingConnections({ registry, isProxy }));
+  }
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {
     ...{ logger, registry, tracer, opened, freeSpace, parts: { ...OWN_PARTS, ...parts }, followers: workers },

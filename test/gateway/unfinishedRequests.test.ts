@@ -8,6 +8,8 @@ import { openWebSocket, type WebSocketClient } from './support/webSocketClient.t
 const KIB = 1024;
 const MIB = KIB * KIB;
 const UNFINISHED = 2_100;
+/** Connections opened at the same time: fewer than may wait for a worker. */
+const AT_ONCE = 100;
 /** Number of requests of another client, each over a new connection. */
 const OTHERS = 10;
 /** The default of `gateway.maxBodyBytes`. */
@@ -115,8 +117,14 @@ describe.each([
   ])(
     'do not affect other clients or complete requests: 2,100 from one address to $of',
     async ({ path, framing, part }) => {
-      const slow = await Promise.all(Array.from({ length: UNFINISHED }, () => connected('127.0.0.1')));
-      for (const { socket } of slow) socket.write(postHead(path, framing) + part);
+      const slow: Connection[] = [];
+      while (slow.length < UNFINISHED) {
+        const more = await Promise.all(Array.from({ length: AT_ONCE }, () => connected('127.0.0.1')));
+        for (const { socket } of more) socket.write(postHead(path, framing) + part);
+        slow.push(...more);
+        // Connections are passed to workers in order, so none of the others waits for one any more.
+        expect(await statusOf('127.0.0.3', whole('/v1/mainnet', CALL))).toBe(403);
+      }
       await until(
         'a third of the requests to be rejected',
         () => slow.filter(({ isFinished }) => isFinished).length > UNFINISHED / 3,
