@@ -52,7 +52,7 @@ class Running {
       ...zones,
     ];
     this.child = spawnGuarded(process.execPath, [PROGRAM, ...args]);
-    this.exited = once(this.child, 'exit');
+    this.exited = once(this.child, 'close');
     atEnd(() => this.child.kill('SIGKILL') && this.exited);
     for (const input of [this.child.stdout, this.child.stderr])
       createInterface({ input }).on('line', (line) => (this.output += `${line}\n`));

@@ -30,7 +30,7 @@ it('schemathesis finds no response that violates the OpenAPI document, and no 5x
       stream.on('data', (chunk) => {
         output += chunk;
       });
-    const [status] = await once(run, 'exit');
+    const [status] = await once(run, 'close');
     expect(status, output).toBe(0);
     expect(server.output()).not.toContain('failed');
   } finally {

@@ -72,7 +72,7 @@ describe('the log', () => {
       env: cleanEnvironment(),
       stdin: 'pipe',
     });
-    const ended = once(child, 'exit');
+    const ended = once(child, 'close');
     let written = '';
     child.stdout.on('data', (chunk) => {
       written += chunk;

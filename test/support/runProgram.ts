@@ -40,7 +40,7 @@ export async function runProgram(
     env,
     ...(cwd !== undefined && { cwd }),
   });
-  const ended = once(child, 'exit');
+  const ended = once(child, 'close');
   const log = new StartupLog();
   for (const stream of [child.stdout, child.stderr])
     createInterface(stream).on('line', (line) => log.add(line));

@@ -26,7 +26,7 @@ export class NamespacedProgram {
     const args = ['start', '--role', 'rules,guard', '--data-dir', dataDir, '--dns-account', 'acme', ...flags];
     const command = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', node, PROGRAM, ...args];
     this.#child = spawnGuarded('unshare', ['-n', ...command]);
-    this.#exited = once(this.#child, 'exit');
+    this.#exited = once(this.#child, 'close');
     for (const input of [this.#child.stdout, this.#child.stderr])
       createInterface({ input }).on('line', (line) => {
         this.output += `${line}\n`;

@@ -34,7 +34,7 @@ export async function startDev(
   child.stderr.on('data', (chunk) => {
     log += chunk;
   });
-  const ended = once(child, 'exit').then(([code]) => code as number | null); // the first argument of 'exit'
+  const ended = once(child, 'close').then(([code]) => code as number | null); // the first argument of 'close'
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
