@@ -77,6 +77,10 @@ export class ConnectionTable<T extends SlotHolder> {
     return this.#clients.get(client)?.idle.keys().next().value;
   }
 
+  longestBusyOf(client: string): T | undefined {
+    return this.#clients.get(client)?.busy.keys().next().value;
+  }
+
   /**
    * Returns the idle connection that must close in favour of another client. Considers only clients that have an idle
    * connection and more than `moreThan` connections in total. Among the clients with the most connections, selects

@@ -1,8 +1,9 @@
 /**
  * Limits the number of TCP connections to the DNS servers. Each client connection has its own connection to a server,
  * which needs a slot. The client connection keeps the slot until its queries are answered, and after that until
- * another client connection needs a slot.
+ * another client connection needs a slot. A client may use as many slots as are free.
  */
+import { Budget, type BudgetBound } from '../../../../platform/budgets/index.ts';
 import { ConnectionTable, type SlotHolder } from './connectionTable.ts';
 
 /**
@@ -18,12 +19,12 @@ export interface ServerSlotUser extends SlotHolder {
 }
 
 export class ServerSlots<T extends ServerSlotUser> {
-  readonly #capacity: number;
+  readonly #budget: Budget;
   readonly #table = new ConnectionTable<T>();
   readonly #waiting = new Map<string, Set<T>>();
 
   constructor(capacity = MAX_SERVER_CONNECTIONS) {
-    this.#capacity = capacity;
+    this.#budget = new Budget({ total: capacity, perClient: capacity, partOfFree: 1, minShare: 1 });
   }
 
   get used(): number {
@@ -32,11 +33,14 @@ export class ServerSlots<T extends ServerSlotUser> {
 
   /** Requests a slot. Calls `onSlotGranted` of the connection when it gets the slot, either now or later. */
   request(connection: T): void {
-    if (this.#table.size >= this.#capacity) this.#table.longestIdle(0)?.requestRelease();
-    if (this.#table.size < this.#capacity) return this.#give(connection);
-    const waiting = this.#waiting.get(connection.client) ?? new Set();
-    this.#waiting.set(connection.client, waiting.add(connection));
-    const busy = this.#table.longestBusy(0);
+    const { client } = connection;
+    const isAtShare = this.#boundOf(client) === 'perClient';
+    if (this.#boundOf(client) !== undefined)
+      (isAtShare ? this.#table.longestIdleOf(client) : this.#table.longestIdle(0))?.requestRelease();
+    if (this.#boundOf(client) === undefined) return this.#give(connection);
+    const waiting = this.#waiting.get(client) ?? new Set();
+    this.#waiting.set(client, waiting.add(connection));
+    const busy = isAtShare ? this.#table.longestBusyOf(client) : this.#table.longestBusy(0);
     if (busy === undefined) return;
     this.#table.moveToEnd(busy);
     busy.requestRelease();
@@ -45,8 +49,9 @@ export class ServerSlots<T extends ServerSlotUser> {
   release(connection: T): void {
     const waiting = this.#waiting.get(connection.client);
     if (waiting?.delete(connection) && waiting.size === 0) this.#waiting.delete(connection.client);
+    if (this.#table.has(connection)) this.#budget.release({ address: connection.client }, 1);
     this.#table.remove(connection);
-    const next = this.#table.size < this.#capacity ? this.#next() : undefined;
+    const next = this.#next();
     if (next !== undefined) this.#give(next);
   }
 
@@ -55,22 +60,28 @@ export class ServerSlots<T extends ServerSlotUser> {
     if (!isBusy && this.#waiting.size > 0 && this.#table.has(connection)) connection.requestRelease();
   }
 
+  /** Returns the limit that another connection of a client would exceed. */
+  #boundOf(client: string): BudgetBound | undefined {
+    return this.#budget.exceededBy({ address: client }, 1);
+  }
+
   #give(connection: T): void {
+    this.#budget.charge({ address: connection.client }, 1);
     this.#table.add(connection);
     this.#table.touch(connection, true);
     connection.onSlotGranted();
   }
 
   /**
-   * Removes the next connection to get a slot from the queue, and returns it: of the waiting clients, the client with
-   * the fewest slots is served first, and its connection that has waited longest gets the slot.
+   * Removes the next connection to get a slot from the queue, and returns it: of the waiting clients that may have
+   * another slot, the client with the fewest is served first, and its connection that has waited longest gets the slot.
    */
   #next(): T | undefined {
     let found: Set<T> | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const [client, waiting] of this.#waiting) {
       const held = this.#table.countOf(client);
-      if (held >= fewest) continue;
+      if (held >= fewest || this.#boundOf(client) !== undefined) continue;
       fewest = held;
       found = waiting;
     }
