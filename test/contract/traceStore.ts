@@ -16,7 +16,7 @@ import {
 } from '../../src/ethereum/traces/index.ts';
 import { hasTooMany, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { SEARCH_MINUTES, sizeInCi } from '../support/search.ts';
+import { SEARCH_MINUTES, sizeInSearch } from '../support/search.ts';
 import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
 import { stringifyTraces } from '../support/textOfTraces.ts';
@@ -26,7 +26,7 @@ import { unavailableBlocksContract } from './unavailableBlocks.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Number of random changes of the chain. */
-const ROUNDS = sizeInCi(40, { elsewhere: 15 });
+const ROUNDS = sizeInSearch(40, { ordinary: 15 });
 
 /** Call trees in which single frames are looked up. */
 const SHAPES = [
@@ -47,7 +47,7 @@ export function traceStoreContract(
   notes: EngineNotes = EMBEDDED,
 ): void {
   const { without = [] } = notes;
-  const every = SEARCH_MINUTES > 0 ? 1 : sizeInCi(notes.every, { elsewhere: Math.max(notes.every, 4) });
+  const every = sizeInSearch(1, { ordinary: Math.max(notes.every, 4) });
   /** Returns the items to query. */
   const some = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % every === 0);
 

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEADER_BYTES, QueryType } from '../../src/dns/protocol/index.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { until } from '../support/until.ts';
 import { atEnd } from './support/atEnd.ts';
 import { openTcpClient, openUdpClient, startGuarded } from './support/clients.ts';
@@ -17,8 +17,8 @@ import { noKnot, startSigningKnot } from './support/realKnot.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 
 const SEED = 20_261_125;
-const SHAPES = sizeInCi(4000, { elsewhere: 1000 });
-const SHAPES_OVER_TCP = sizeInCi(1000, { elsewhere: 200 });
+const SHAPES = sizeInSearch(4000, { ordinary: 1000 });
+const SHAPES_OVER_TCP = sizeInSearch(1000, { ordinary: 200 });
 const BATCH = 100;
 const CONNECTIONS = 20;
 /** A busy machine loses packets, so a query with different answers is sent again. */

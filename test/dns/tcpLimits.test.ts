@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { until } from '../support/until.ts';
 import { atEnd } from './support/atEnd.ts';
 import { openTcpClient, startGuarded } from './support/clients.ts';
@@ -100,7 +100,7 @@ const every = (socket: Socket, ms: number, act: () => void): void => {
 };
 /** Connections that are opened and closed at once, a few at a time. */
 const FEW = 2;
-const COMINGS = sizeInCi(300, { elsewhere: 100 });
+const COMINGS = sizeInSearch(300, { ordinary: 100 });
 const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void, each: number])[] = [
   ['send no query', () => {}, EACH],
   [

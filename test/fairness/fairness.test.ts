@@ -5,18 +5,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { canListProcesses } from '../server/support/processes.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { PROGRAM } from '../support/program.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { faultsOf } from './bounds.ts';
 import { FairnessWorld } from './fairnessServer.ts';
 import { mixOf } from './mix.ts';
 import { type MixReport, runMix } from './runMix.ts';
 
 const SCRIPTS = join(dirname(fileURLToPath(import.meta.url)), '../../dist/.tests');
-const MIX_MS = sizeInCi(8_000, { elsewhere: 4_000 });
+const MIX_MS = sizeInSearch(8_000, { ordinary: 4_000 });
 const ALONE_MS = 1_000;
 const SIZE = 0.1;
 /** Together, these mixes contain every kind of greedy client. */
-const SEEDS = sizeInCi([109, 86, 285, 134], { elsewhere: [109] });
+const SEEDS = sizeInSearch([109, 86, 285, 134], { ordinary: [109] });
 const SEED_OF_WORKERS = 5;
 
 let world: FairnessWorld;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type ReplicatedChain, startReplicatedChain } from './support/replicatedChain.ts';
@@ -10,8 +10,8 @@ import { openWebSocket, type WebSocketClient } from './support/webSocketClient.t
 /** Much less than the filters and subscriptions of these tests used before the budget existed. */
 const HEAP_MB = 160;
 const MIB = 1024 * 1024;
-const FILTERS = sizeInCi(1_122, { elsewhere: 300 });
-const SUBSCRIPTIONS = sizeInCi(1_000, { elsewhere: 300 });
+const FILTERS = sizeInSearch(1_122, { ordinary: 300 });
+const SUBSCRIPTIONS = sizeInSearch(1_000, { ordinary: 300 });
 /** Number of subscriptions that far exceeds the budget of one client address. */
 const REFUSED = 40;
 /** Addresses of clients, on the loopback network. */

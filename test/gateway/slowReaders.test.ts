@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HANG_MS } from '../support/hang.ts';
 import { openIdleConnection, rawRequest } from '../support/idleReader.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import {
   type Floodgate,
@@ -25,7 +25,7 @@ const ATTACKER = '127.0.0.2';
 /** Timeout for 1,000 responses of 10 MB on a busy machine. */
 const LONG_MS = 600_000;
 /** Number of readers; their responses far exceed the budget for unsent bytes. */
-const MANY = sizeInCi(1_000, { elsewhere: 200 });
+const MANY = sizeInSearch(1_000, { ordinary: 200 });
 /** Maximum number of connections from the gateway to one node. */
 const NODE_CONNECTIONS = 64;
 /** Pause of a slow reader after each chunk of at most 64 KiB. */

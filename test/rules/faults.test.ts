@@ -4,7 +4,7 @@ import Cloudflare from 'cloudflare';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEntry, Rule } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
@@ -46,7 +46,7 @@ function replay(entries: readonly AuditEntry[], account: string): Rule[] {
   return [...rules.values()];
 }
 
-const KILLS = sizeInCi(4, { elsewhere: 2 });
+const KILLS = sizeInSearch(4, { ordinary: 2 });
 
 describe('the rule store, after kill -9 during 32 concurrent writers,', () => {
   it('contains every acknowledged change with its audit entry, and no partial change', async () => {

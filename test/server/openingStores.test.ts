@@ -11,15 +11,15 @@ import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.
 import { newRule } from '../rules/support/samples.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 
 const DIST = new URL('../../dist/', import.meta.url);
 const ACTOR = { by: 'test', from: '127.0.0.1' };
-const STOPS = sizeInCi(1_000, { elsewhere: 300 });
+const STOPS = sizeInSearch(1_000, { ordinary: 300 });
 /** Number of processes that exit during a commit. */
-const EXITS = sizeInCi(30, { elsewhere: 10 });
+const EXITS = sizeInSearch(30, { ordinary: 10 });
 /** Longer than most commits, so that some happen while the opening process is stopped. */
 const STOPPED_MS = 8;
 

@@ -9,7 +9,7 @@ import { openWebSocket } from '../gateway/support/webSocketClient.ts';
 import { ACCOUNTS } from '../support/anvil.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { runProgram } from '../support/runProgram.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type FloodgateOptions, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { canListProcesses, remotePortsOf, running } from './support/processes.ts';
@@ -28,7 +28,7 @@ const BLOCK_NUMBER = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params:
 /** A batch that costs the worker more than its client. */
 const BATCH = Array.from({ length: 40 }, () => BLOCK_NUMBER);
 /** Number of new blocks that are requested from every worker. */
-const HEADS = sizeInCi(25, { elsewhere: 6 });
+const HEADS = sizeInSearch(25, { ordinary: 6 });
 /** Connections, several for each worker. */
 const CONNECTIONS = 4 * WORKERS;
 

@@ -3,7 +3,7 @@ import type { Address, HistoryFilter, Trace } from '../../src/ethereum/traces/in
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainSummary, referenceHistory } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type Answer, callMethod } from './support/callMethod.ts';
@@ -15,7 +15,7 @@ import { rebuildTail } from './support/rebuildTail.ts';
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 23);
 /** With the scripted blocks more than 64, so that the chain has final blocks. */
 const RANDOM_BLOCKS = 70;
-const HISTORIES = sizeInCi(60, { elsewhere: 20 });
+const HISTORIES = sizeInSearch(60, { ordinary: 20 });
 const REORGANISATIONS = 3;
 
 interface Page {

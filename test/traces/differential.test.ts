@@ -4,7 +4,7 @@ import { MAX_COUNT, type TraceFilter } from '../../src/ethereum/traces/index.ts'
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainAnswer, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import {
@@ -21,11 +21,11 @@ import { rebuildTail } from './support/rebuildTail.ts';
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 20);
 /** With the 8 scripted blocks enough for final blocks (64 below the head) and for reorganisations above them. */
 const RANDOM_BLOCKS = 92;
-const QUERIES = sizeInCi(2_000, { elsewhere: 500 });
+const QUERIES = sizeInSearch(2_000, { ordinary: 500 });
 /** At least one of each kind: a new branch of the same length, a shorter one and a longer one. */
-const REORGANISATIONS = sizeInCi(8, { elsewhere: 3 });
-const QUERIES_AFTER_EACH = sizeInCi(250, { elsewhere: 100 });
-const REORGANISATIONS_UNDER_LOAD = sizeInCi(5, { elsewhere: 2 });
+const REORGANISATIONS = sizeInSearch(8, { ordinary: 3 });
+const QUERIES_AFTER_EACH = sizeInSearch(250, { ordinary: 100 });
+const REORGANISATIONS_UNDER_LOAD = sizeInSearch(5, { ordinary: 2 });
 const ASKING_AT_ONCE = 8;
 const ASKING_REST_MS = 5;
 

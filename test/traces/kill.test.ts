@@ -6,7 +6,7 @@ import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { callTraceFilter, callTraceFilterAll } from './support/callTraceFilter.ts';
@@ -14,7 +14,7 @@ import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
-const KILLS = sizeInCi(20, { elsewhere: 5 });
+const KILLS = sizeInSearch(20, { ordinary: 5 });
 const SEED = 9;
 /** Share of the steps that replace the last blocks. */
 const REORGANISED_SHARE = 0.05;

@@ -10,7 +10,7 @@ import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/
 import { plainAnswer } from '../support/plainFilter.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { until } from '../support/until.ts';
 import type { AnsweredTrace } from './support/callTraceFilter.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
@@ -24,7 +24,7 @@ const CONNECTIONS = 4 * WORKERS;
 const RECENT_BLOCKS = 3;
 const QUERIES = 40;
 /** Number of reorganisations during requests. */
-const REPLACED = sizeInCi(12, { elsewhere: 4 });
+const REPLACED = sizeInSearch(12, { ordinary: 4 });
 
 describe.skipIf(!canListProcesses || !hasClickHouse || postgresFolder === undefined)(
   `workers with a shared index${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,

@@ -4,13 +4,13 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
 import { Random } from '../../../test/support/random.ts';
-import { sizeInCi } from '../../../test/support/search.ts';
+import { sizeInSearch } from '../../../test/support/search.ts';
 import { until } from '../../../test/support/until.ts';
 import { HTTP_CLASSES } from './httpClasses.ts';
 import { serveInOrder } from './serveInOrder.ts';
 
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 41);
-const CLIENTS = sizeInCi(60, { elsewhere: 20 });
+const CLIENTS = sizeInSearch(60, { ordinary: 20 });
 const REQUESTS = 12;
 const LARGE = Buffer.alloc(3 * 1024 * 1024, 'x');
 const BODY_BYTES = [10, 2_000, 17_000, 40_000, 90_000] as const;

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
 import { Random } from '../../../test/support/random.ts';
-import { sizeInCi } from '../../../test/support/search.ts';
+import { sizeInSearch } from '../../../test/support/search.ts';
 import { createListener } from './listener.ts';
 import { answerMalformedRequests } from './malformedRequests.ts';
 import { serveInOrder } from './serveInOrder.ts';
@@ -13,7 +13,7 @@ import { serveInOrder } from './serveInOrder.ts';
 const REQUEST_TIMEOUT_MS = 500;
 const LARGE_BYTES = 300_000;
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 17);
-const RUNS = sizeInCi(300, { elsewhere: 60 });
+const RUNS = sizeInSearch(300, { ordinary: 60 });
 const registry = new Registry();
 /** Sends the pending response. */
 let answerLate = (): void => undefined;

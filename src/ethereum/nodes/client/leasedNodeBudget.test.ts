@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sizeInCi } from '../../../../test/support/search.ts';
+import { sizeInSearch } from '../../../../test/support/search.ts';
 import { LeasedNodeBudget, leaseFromNode, type NodeLease, type WantedNodeLease } from './leasedNodeBudget.ts';
 import { NodeBudget, type NodeLimits, type Urgency } from './nodeBudget.ts';
 
@@ -107,7 +107,7 @@ describe('the budget of a node that workers lease from the first process', () =>
           }
         },
       ),
-      { numRuns: sizeInCi(200, { elsewhere: 40 }) },
+      { numRuns: sizeInSearch(200, { ordinary: 40 }) },
     );
   });
 

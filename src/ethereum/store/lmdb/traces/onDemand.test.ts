@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lmdbTraces } from '../../../../../test/contract/lmdbTraces.ts';
 import { referenceFilter } from '../../../../../test/support/plainFilter.ts';
 import { Random } from '../../../../../test/support/random.ts';
-import { sizeInCi } from '../../../../../test/support/search.ts';
+import { sizeInSearch } from '../../../../../test/support/search.ts';
 import {
   type SyntheticBlock,
   syntheticAddresses,
@@ -24,7 +24,7 @@ import { mergeRecent } from './write/mergeRecent.ts';
 /** The blocks are in two segments: the boundary is at block 1,024. */
 const FIRST = 1_000;
 const BLOCKS = 60;
-const ROUNDS = sizeInCi(300, { elsewhere: 80 });
+const ROUNDS = sizeInSearch(300, { ordinary: 80 });
 const shape = { addresses: syntheticAddresses(6), maxTransactions: 5, maxFrames: 4 };
 const noneIsPinned = () => false;
 
