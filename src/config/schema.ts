@@ -604,7 +604,7 @@ const Dns = group({
     default: 0,
     unit: 'threads',
     description:
-      'Threads of the embedded guard that receive over UDP; 0 for one per core, at most four. Needs Node 22.12, 23.1 or later; older versions use one.',
+      'Threads of the embedded guard that receive over UDP; 0: one per core, at most four. Several need Node 22.12, 23.1 or later; older versions use one. 1: the main thread, which also serves HTTP.',
   }),
   maxNames: Type.Integer({
     minimum: 1000,

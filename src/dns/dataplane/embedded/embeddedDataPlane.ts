@@ -36,7 +36,10 @@ export interface EmbeddedOptions {
   readonly responseRateLimit?: ResponseRateLimitOptions;
   /** Time in which a DNS server must answer a UDP query, in milliseconds. Default: 2000. */
   readonly timeoutMs?: number;
-  /** Number of threads that receive UDP queries. Default: 1. If 0, {@link threadsFor} chooses the number. */
+  /**
+   * Number of threads that receive UDP queries. 1, the default: the main thread. If 0, {@link threadsFor} chooses the
+   * number. For any other value than 1, the main thread receives none.
+   */
   readonly threads?: number;
   /** If false, all valid queries are forwarded without a decision, for comparison in benchmarks. Default: true. */
   readonly guarded?: boolean;
@@ -178,7 +181,7 @@ export class EmbeddedDataPlane implements DataPlane {
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
   }
 
-  /** Starts the UDP relay in the main thread, or in several threads if the platform lets them share a port. */
+  /** Starts the UDP relay in the main thread or in threads: several if the platform lets them share a port. */
   async #startUdp(): Promise<UdpRelay> {
     const {
       servers,
@@ -204,21 +207,19 @@ export class EmbeddedDataPlane implements DataPlane {
       responseTimes,
       timeoutMs,
       guarded,
+      sharesPorts: reason === undefined,
     };
-    if (threads > 1)
+    if (wanted !== 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
     // If sockets can share a port, a single thread also opens several sockets per port. Each socket has its own
     // receive buffer, so that together they hold a larger burst.
-    const udp = new LocalUdpRelay(
-      { ...task, sharesPorts: reason === undefined },
-      {
-        policy: detector,
-        rateCounters,
-        responseTimes,
-        onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
-        onFault: this.#logFault,
-      },
-    );
+    const udp = new LocalUdpRelay(task, {
+      policy: detector,
+      rateCounters,
+      responseTimes,
+      onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
+      onFault: this.#logFault,
+    });
     await udp.opened();
     return udp;
   }

@@ -16,8 +16,8 @@ const ahead: Worker[] = [];
  * or has exited.
  */
 export function prestartThreads(threads: number): readonly Promise<unknown>[] {
+  if (threads === 1) return [];
   const count = threadsFor(threads, cannotSharePort());
-  if (count === 1) return [];
   for (let index = 0; index < count; index++) ahead.push(newThread(index));
   return ahead.map((worker) => {
     // The error is ignored: acquireThread() replaces a failed thread, and its caller handles errors of the new

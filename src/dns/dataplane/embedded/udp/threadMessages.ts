@@ -19,6 +19,8 @@ export interface ThreadTask {
   readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
   readonly rateCounters?: SharedArrayBuffer | undefined;
   readonly responseTimes: SharedArrayBuffer;
+  /** Whether several sockets listen on each port, in this thread and possibly in other threads. */
+  readonly sharesPorts: boolean;
   readonly timeoutMs: number;
   readonly guarded: boolean;
 }

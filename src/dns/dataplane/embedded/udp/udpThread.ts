@@ -33,16 +33,13 @@ port.once('message', (task: ThreadTask) => {
     addZone: (wire) => send({ kind: 'zone', wire }),
     learnIn: learnedAnswers.add,
   };
-  const relay = new LocalUdpRelay(
-    { ...task, sharesPorts: true },
-    {
-      policy,
-      rateCounters: task.rateCounters,
-      responseTimes: task.responseTimes,
-      onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
-      onFault: (fault) => send({ kind: 'fault', fault }),
-    },
-  );
+  const relay = new LocalUdpRelay(task, {
+    policy,
+    rateCounters: task.rateCounters,
+    responseTimes: task.responseTimes,
+    onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
+    onFault: (fault) => send({ kind: 'fault', fault }),
+  });
 
   const tellCounts = (): void =>
     send({
