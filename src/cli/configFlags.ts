@@ -11,24 +11,40 @@ import {
   type Option,
   optionsOf,
 } from '../config/index.ts';
+import { addConfigHelp, USUAL } from './configHelp.ts';
 import { readSecretFile } from './secretFile.ts';
 
 const DEFAULT_FILE = 'floodgate.yaml';
 
 const CONFIG_FILE = `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, if it exists)`;
 
-const OPTIONS = optionsOf(ConfigSchema);
+/** Options that have a flag. */
+const FLAGGED = optionsOf(ConfigSchema).filter(({ schema }) => !schema.fileOnly);
 
-/** Adds `--config` and a flag for each option. */
-export function addConfigFlags(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Command {
-  return addFlags(command, OPTIONS, defaults);
+/** Adds `--config`, a flag for each option, and the help of a command that starts a server. */
+export function addConfigFlags(
+  command: Command,
+  {
+    defaults = {},
+    examples,
+  }: { readonly defaults?: Readonly<Record<string, unknown>>; readonly examples: string },
+): Command {
+  command.option('--config <file>', CONFIG_FILE);
+  const notes = new Map<Flag, string>();
+  for (const option of FLAGGED) {
+    const other = defaults[option.path];
+    const flag = flagOf(option, option.schema.description ?? '');
+    flag.hideHelp(!USUAL.includes(option.path));
+    notes.set(flag, notesOf(option, other));
+    command.addOption(flag);
+  }
+  return addConfigHelp(command, { notes, examples });
 }
 
 /** Adds the flags of all options, hidden from the help, for commands that inspect the configuration of `start`. */
 export function addHiddenConfigFlags(command: Command): Command {
   command.option('--config <file>', CONFIG_FILE);
-  for (const option of OPTIONS.filter(({ schema }) => !schema.fileOnly))
-    command.addOption(flagOf(option, undefined).hideHelp());
+  for (const option of FLAGGED) command.addOption(flagOf(option, '').hideHelp());
   return command;
 }
 
@@ -36,24 +52,27 @@ export function addHiddenConfigFlags(command: Command): Command {
 export function addOwnConfigFlags(command: Command, paths: readonly string[]): Command {
   return addFlags(
     command,
-    OPTIONS.filter(({ path }) => paths.includes(path)),
+    FLAGGED.filter(({ path }) => paths.includes(path)),
   );
 }
 
-function addFlags(
-  command: Command,
-  options: readonly Option[],
-  defaults: Readonly<Record<string, unknown>> = {},
-): Command {
+function addFlags(command: Command, options: readonly Option[]): Command {
   command.option('--config <file>', CONFIG_FILE);
-  for (const option of options.filter(({ schema }) => !schema.fileOnly))
-    command.addOption(flagOf(option, defaults[option.path]));
+  for (const option of options)
+    command.addOption(flagOf(option, `${option.schema.description ?? ''} (${notesOf(option)})`));
   return command;
 }
 
-function flagOf(option: Option, otherDefault: unknown): Flag {
-  const { schema, flag, variable, fileVariable, path } = option;
+function flagOf({ schema, flag, path }: Option, description: string): Flag {
   const value = Type.IsBoolean(schema) ? '' : Type.IsArray(schema) ? ' <value...>' : ' <value>';
+  const made = new Flag(`${flag}${value}`, description);
+  // loadConfig expects option paths as names; commander would convert them to camel case.
+  made.attributeName = () => path;
+  return made;
+}
+
+/** Returns the variable of an option, its name in the file, its default and the allowed values. */
+function notesOf({ schema, flag, variable, fileVariable, path }: Option, otherDefault?: unknown): string {
   const fallback = otherDefault ?? schema.default;
   const notes = [
     fileVariable === undefined ? variable : `${variable}, or a file named by ${fileVariable}`,
@@ -61,13 +80,7 @@ function flagOf(option: Option, otherDefault: unknown): Flag {
     fallback === undefined || (Array.isArray(fallback) && fallback.length === 0) ? '' : `default ${fallback}`,
     `allowed: ${allowed(schema)}`,
   ];
-  const made = new Flag(
-    `${flag}${value}`,
-    `${schema.description ?? ''} (${notes.filter(Boolean).join('; ')})`,
-  );
-  // loadConfig expects option paths as names; commander would convert them to camel case.
-  made.attributeName = () => path;
-  return made;
+  return notes.filter(Boolean).join('; ');
 }
 
 /** Returns the configuration from file, variables and flags; later sources win. Throws ConfigError. */

@@ -16,7 +16,7 @@ import {
 } from '../../src/ethereum/traces/index.ts';
 import { hasTooMany, referenceFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { SEARCH_MINUTES, sizeInSearch } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
 import { stringifyTraces } from '../support/textOfTraces.ts';

@@ -347,7 +347,7 @@ describe.concurrent('floodgate rules', () => {
     [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], 1, 'No setting was given'],
     [['update', 'x', '--mode', 'disabled'], WRONG_USAGE, "value 'x' is invalid for argument 'id'"],
     [['create', '--scope', 'planet'], WRONG_USAGE, 'Allowed choices are global, region, datacenter'],
-    [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'required option'],
+    [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'missing options: --mode (enabled, '],
     [['delete'], 1, 'Use the ids of the rules'],
     [['list', '--url', 'ftp://x'], WRONG_USAGE, 'must be an http or https URL'],
     [['list', '--url', 'http://127.0.0.1:1'], 1, 'does not respond'],

@@ -30,9 +30,9 @@ describe('the command line', () => {
   });
 
   it.concurrent.each(['start', 'dev'])(
-    'lists every option with its flag and its variable in %s --help',
+    'lists every option with its flag and its variable in %s --help-all',
     async (command) => {
-      const { code, stdout } = await floodgate([command, '--help']);
+      const { code, stdout } = await floodgate([command, '--help-all']);
       expect(code).toBe(0);
       const text = stdout.replace(/\s+/g, ' ');
       for (const { flag, variable, schema } of optionsOf(ConfigSchema)) {
@@ -43,6 +43,16 @@ describe('the command line', () => {
       }
     },
   );
+
+  it.concurrent.each(['start', 'dev'])('lists twenty options and examples in %s --help', async (command) => {
+    const { code, stdout } = await floodgate([command, '--help']);
+    expect(code).toBe(0);
+    const flags = stdout.match(/^ {2}--[a-z-]+/gm) ?? [];
+    expect(flags.filter((flag) => !['  --config', '  --help-all'].includes(flag))).toHaveLength(20);
+    for (const [i, line] of stdout.split('Examples:')[0]?.split('\n').entries() ?? [])
+      expect(line.length, `line ${i}`).toBeLessThanOrEqual(80);
+    expect(stdout).toContain(`    floodgate ${command}`);
+  });
 
   interface Refused {
     readonly what: string;

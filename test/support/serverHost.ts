@@ -49,7 +49,9 @@ function configOf(args: readonly string[], env: NodeJS.ProcessEnv): Config {
   const own = process.env;
   process.env = env;
   try {
-    return readConfig(addConfigFlags(new Command('start')).exitOverride().parse(args, { from: 'user' }));
+    return readConfig(
+      addConfigFlags(new Command('start'), { examples: '' }).exitOverride().parse(args, { from: 'user' }),
+    );
   } finally {
     process.env = own;
   }

@@ -8,13 +8,17 @@ import {
   type ZonePolicy,
   zonePolicyChanges,
 } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
+import { addApiFlags, OperatorApi } from './access/overApi.ts';
 import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
 import { readMoment } from './access/tokenTime.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rules/rulesTable.ts';
 
 const DEFAULT_LIMIT = 100;
+/** Entries of one response of the rules API. */
+const PAGE_SIZE = 1000;
 
 interface AuditOptions {
   readonly account?: string;
@@ -26,7 +30,7 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** `floodgate audit`: shows the audit log. Reads the store of the rules directly, even while a server runs. */
+/** `floodgate audit`: shows the audit log. Reads the store of the rules directly, even while a server runs, or uses the API. */
 export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
@@ -44,7 +48,7 @@ export function registerAudit(program: Command): void {
     .option('--all', 'all entries')
     .option('--json', 'print one complete JSON object per line')
     .action(showAudit);
-  addRulesStoreFlags(audit);
+  addApiFlags(addRulesStoreFlags(audit));
 }
 
 async function showAudit(options: AuditOptions, command: Command): Promise<void> {
@@ -56,6 +60,8 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
     until: options.until === undefined ? undefined : readMoment(options.until, now, 'past'),
   };
   const limit = options.all ? Number.POSITIVE_INFINITY : (options.limit ?? DEFAULT_LIMIT);
+  const api = OperatorApi.of(command);
+  if (api !== undefined) return showApiAudit(api, { filter, limit, isJson: options.json === true });
   await withStorage(command, async ({ audit }) => {
     // Without a limit, entries are printed as they are read, because the audit log may exceed memory.
     if (limit === Number.POSITIVE_INFINITY && options.json) {
@@ -67,13 +73,44 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
       if (latest.length >= limit) break;
       latest.push(entry);
     }
-    latest.reverse();
-    if (options.json) for (const entry of latest) await print(JSON.stringify(entry));
-    else
-      await print(
-        formatTable(['when (UTC)', 'who', 'from', 'what', 'account', 'id', 'change'], latest.map(rowOf)),
-      );
+    await printEntries(latest.reverse(), options.json === true);
   });
+}
+
+interface Shown {
+  readonly filter: AuditFilter;
+  readonly limit: number;
+  readonly isJson: boolean;
+}
+
+/** Shows the audit of an account over the rules API, which omits states that do not exist. */
+async function showApiAudit(api: OperatorApi, { filter, limit, isJson }: Shown): Promise<void> {
+  const { account, rule, since, until } = filter;
+  if (account === undefined)
+    throw new OperatorError(
+      'With --url, the account is needed: use --account ID. The API returns the audit of one account',
+    );
+  const query = new URLSearchParams({ per_page: String(Math.min(limit, PAGE_SIZE)) });
+  for (const [name, value] of Object.entries({ rule_id: rule, since, until }))
+    if (value !== undefined) query.set(name, value);
+  const entries: AuditEntry[] = [];
+  for (;;) {
+    const page = await api.get<readonly object[]>(
+      `/accounts/${account}/network/advanced_dns_protection/configs/dns_protection/audit?${query}`,
+    );
+    entries.push(...page.result.map((entry) => ({ before: null, after: null, ...entry }) as AuditEntry));
+    if (page.cursor === undefined || entries.length >= limit) break;
+    query.set('cursor', page.cursor);
+  }
+  await printEntries(entries.slice(0, limit).reverse(), isJson);
+}
+
+async function printEntries(entries: readonly AuditEntry[], isJson: boolean): Promise<void> {
+  if (isJson) for (const entry of entries) await print(JSON.stringify(entry));
+  else
+    await print(
+      formatTable(['when (UTC)', 'who', 'from', 'what', 'account', 'id', 'change'], entries.map(rowOf)),
+    );
 }
 
 function rowOf(entry: AuditEntry): string[] {

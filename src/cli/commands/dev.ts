@@ -27,6 +27,12 @@ const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream', ...DEV_D
 
 const DEV_ROLES = ['all', 'rules', 'rules,guard'];
 
+const EXAMPLES = `Examples:
+  Try everything with a development chain:
+    floodgate dev
+  Try the DNS guard alone:
+    floodgate dev --role rules,guard`;
+
 /** `floodgate dev`: runs all roles, with a development chain unless a node is configured. */
 export function registerDev(program: Command): void {
   const command = program
@@ -34,7 +40,7 @@ export function registerDev(program: Command): void {
     .description(
       'try Floodgate: like start, with a development chain and generated traffic unless --upstream is given',
     );
-  addConfigFlags(command, DEV_DEFAULTS).action(async () => {
+  addConfigFlags(command, { defaults: DEV_DEFAULTS, examples: EXAMPLES }).action(async () => {
     const asked = readConfig(command);
     if (!DEV_ROLES.includes(asked.role))
       throw new ConfigError(

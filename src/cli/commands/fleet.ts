@@ -18,7 +18,7 @@ export function registerFleet(program: Command): void {
   )
     .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
-      const reported = await connect(command).client.fleet();
+      const reported = await (await connect(command)).client.fleet();
       if (!Array.isArray(reported))
         throw new OperatorError('The response is not from a Floodgate server; check the URL');
       const instances: readonly Instance[] = reported; // the format of this server's version

@@ -1,11 +1,9 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Transport } from '../../rules/client/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
-import { readToken, TOKEN_FILE_VARIABLE } from './access/clientToken.ts';
+import { accessOf, addServerFlags } from './rules/rulesConnection.ts';
 import { formatTable } from './rules/rulesTable.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8420';
 
 interface NodeView {
   readonly network: string;
@@ -19,7 +17,7 @@ interface NodeView {
 /** `floodgate nodes`: manages the nodes of a running server. After a restart, the server uses drained nodes again. */
 export function registerNodes(program: Command): void {
   const group = program.command('nodes').description('manage the Ethereum nodes of a running server');
-  addFlags(group.command('list').description('list the nodes with their health'))
+  addServerFlags(group.command('list').description('list the nodes with their health'))
     .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const nodes = await send(command, 'GET', '/nodes');
@@ -33,7 +31,7 @@ export function registerNodes(program: Command): void {
     ['drain', 'stop sending requests to a node; running requests finish'],
     ['resume', 'send requests to a drained node again'],
   ] as const)
-    addFlags(group.command(name).description(description))
+    addServerFlags(group.command(name).description(description))
       .argument('<node>', 'name from `floodgate nodes list`')
       .option('--network <name>', 'network of the node', 'mainnet')
       .action(async (node: string, { network }: { network: string }, command: Command) => {
@@ -43,24 +41,13 @@ export function registerNodes(program: Command): void {
       });
 }
 
-function addFlags(command: Command): Command {
-  return command
-    .addOption(new Option('--url <url>', 'URL of the server').env('FLOODGATE_URL').default(DEFAULT_URL))
-    .addOption(
-      new Option('--token-file <file>', 'file with the API token; overrides FLOODGATE_TOKEN').env(
-        TOKEN_FILE_VARIABLE,
-      ),
-    );
-}
-
 async function send(command: Command, method: 'GET' | 'POST', path: string): Promise<NodeView[]> {
-  const { url, tokenFile } = command.opts<{ url: string; tokenFile?: string }>();
-  // FLOODGATE_URL may contain the path of the rules API, so only its origin is used.
-  if (!URL.canParse(url)) throw new OperatorError(`--url is not a URL; use one such as ${DEFAULT_URL}`);
-  const answer = await new Transport({
-    baseUrl: `${new URL(url).origin}/operations`,
-    token: readToken(tokenFile),
-  }).send(method, path);
+  const { url, token } = accessOf(command);
+  // The URL has the path of the rules API, so only its origin is used.
+  const answer = await new Transport({ baseUrl: `${new URL(url).origin}/operations`, token }).send(
+    method,
+    path,
+  );
   const { envelope } = answer;
   if (typeof envelope === 'object' && envelope !== null && 'result' in envelope)
     return [envelope.result].flat() as NodeView[]; // the format of this server's version

@@ -11,12 +11,20 @@ import { logStartup } from '../logStartup.ts';
 import { notifySystemd } from '../notifySystemd.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 
+const EXAMPLES = `Examples:
+  Protect a DNS server on this machine; one rule then decides what is limited:
+    floodgate start --role rules,guard --dns-account example --dns-listen 0.0.0.0:53 --dns-servers 127.0.0.1:5300
+  Serve the gateway and the trace index of an Ethereum node:
+    floodgate start --upstream http://127.0.0.1:8545
+  Check the configuration without a start:
+    floodgate config check --config floodgate.yaml`;
+
 /** `floodgate start`: runs a server in production. */
 export function registerStart(program: Command): void {
   const command = program
     .command('start')
     .description('run Floodgate in front of your servers: the rules API, and the gateway for --upstream');
-  addConfigFlags(command).action(async () => {
+  addConfigFlags(command, { examples: EXAMPLES }).action(async () => {
     if (cluster.isWorker) {
       const { runWorker } = await import('../../server/index.ts');
       // Terminal and systemd signals also reach the workers, but only the first process handles them.

@@ -65,19 +65,19 @@ function add(zones: Command, name: string, description: string): Command {
 }
 
 async function listPolicies(options: ShowOptions, command: Command): Promise<void> {
-  const policies = await connect(command).client.zones.list();
+  const policies = await (await connect(command)).client.zones.list();
   if (options.json) for (const policy of policies) await print(JSON.stringify(policy));
   else await print(tableOf(policies));
 }
 
 async function showPolicy(zone: string, options: ShowOptions, command: Command): Promise<void> {
-  const policy = await policyOf(connect(command).client, zone);
+  const policy = await policyOf((await connect(command)).client, zone);
   const rows = Object.entries(policy).map(([member, value]) => [member, String(value ?? CLEAR)]);
   await print(options.json ? JSON.stringify(policy) : formatTable(['field', 'value'], rows));
 }
 
 async function createPolicy(zone: string, options: ShowOptions, command: Command): Promise<void> {
-  const { item } = await connect(command).client.zones.create({ zone, ...flaggedSettings(command) });
+  const { item } = await (await connect(command)).client.zones.create({ zone, ...flaggedSettings(command) });
   await print(options.json ? JSON.stringify(item) : tableOf([item]));
 }
 
@@ -87,7 +87,7 @@ async function updatePolicy(zone: string, options: ShowOptions, command: Command
     throw new OperatorError(
       `No setting was given; use at least one of ${SETTINGS.map(({ member }) => flagName(member)).join(', ')}`,
     );
-  const { client } = connect(command);
+  const { client } = await connect(command);
   const { id } = await policyOf(client, zone);
   const policy = await client.zones.update(id, changes);
   await print(options.json ? JSON.stringify(policy) : tableOf([policy]));
@@ -100,7 +100,7 @@ async function deletePolicies(
 ): Promise<void> {
   if (all === zones.length > 0)
     throw new OperatorError('Use the names of the zones, or --all for all zone policies of the account');
-  const { client, account } = connect(command);
+  const { client, account } = await connect(command);
   if (all) {
     await client.zones.deleteAll();
     await print(`all zone policies of account ${account} deleted`);

@@ -14,12 +14,20 @@ interface FoundToken {
 }
 
 /**
- * Returns the token from the named file, else from the variable, else, with a warning, from the deprecated variables.
- * If the file or the variable is empty, the next source is not used, because its token could belong to another user.
- * Throws `OperatorError`, whose message never contains the token.
+ * Returns the token from the named file, else from the variable, else, with a warning, from the deprecated variables;
+ * undefined if none is set. If the file or the variable is empty, the next source is not used, because its token could
+ * belong to another user. Throws `OperatorError`, whose message never contains the token.
  */
-export function readToken(file: string | undefined, environment: NodeJS.ProcessEnv = process.env): string {
-  const { token, source } = findToken(file, environment);
+export function givenToken(
+  file: string | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  const found = findToken(file, environment);
+  return found && checkedToken(found.token, found.source);
+}
+
+/** Returns a token that is not empty and has only valid characters. Throws `OperatorError`, which names the source. */
+export function checkedToken(token: string, source: string): string {
   if (token === '')
     throw new OperatorError(
       `${source} is empty: set it to the API token, or unset it. \`floodgate token create\` creates one`,
@@ -31,7 +39,7 @@ export function readToken(file: string | undefined, environment: NodeJS.ProcessE
   return token;
 }
 
-function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): FoundToken {
+function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): FoundToken | undefined {
   if (file !== undefined) return fromFile(file);
   const token = environment[VARIABLE];
   if (token !== undefined) return { token, source: VARIABLE };
@@ -45,17 +53,9 @@ function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): Fo
     return fromFile(oldFile);
   }
   const oldToken = environment[OLD_VARIABLE];
-  if (oldToken !== undefined && oldToken !== '') {
-    warnDeprecated(
-      OLD_VARIABLE,
-      VARIABLE,
-      "the variable of the server's own token, which has all permissions",
-    );
-    return { token: oldToken, source: OLD_VARIABLE };
-  }
-  throw new OperatorError(
-    `No API token: set ${VARIABLE}, or name a file with --token-file. \`floodgate token create\` creates one`,
-  );
+  if (oldToken === undefined || oldToken === '') return undefined;
+  warnDeprecated(OLD_VARIABLE, VARIABLE, "the variable of the server's own token, which has all permissions");
+  return { token: oldToken, source: OLD_VARIABLE };
 }
 
 function fromFile(file: string): FoundToken {

@@ -18,6 +18,8 @@ import { readConfig } from '../../configFlags.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { requireStore } from '../../requireStore.ts';
+import { printable } from '../rules/rulesTable.ts';
+import { addApiFlags, OperatorApi } from './overApi.ts';
 import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
@@ -32,17 +34,17 @@ export function registerKey(program: Command): void {
     .description('manage API keys of the gateway; if at least one key exists, every request needs a key');
 
   const create = group.command('create').description('create a key and print it; it cannot be shown again');
-  addRulesStoreFlags(create)
+  addApiFlags(addRulesStoreFlags(create))
     .requiredOption('--name <name>', `name of the key (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'maximum calls per second (default: no limit)')
     .option('--methods <methods>', 'allowed methods, separated by commas (default: all)')
     .option('--expires <when>', 'expiry: a duration (90d, 12h) or a date (2027-01-31); default: never')
     .action(async (flags: KeyFlags) => {
       const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
-      const secret = newSecret();
-      await withKeys(create, (keys) => addKey(keys, secret, key));
+      const api = OperatorApi.of(create);
+      const { id, value: secret } = api ? await createOverApi(api, key) : await createInStore(create, key);
       process.stdout.write(
-        `${secret}\n\nKey ${key.id} (${key.name}) was created. It cannot be shown again: keep it safe.\n` +
+        `${secret}\n\nKey ${id} (${key.name}) was created. It cannot be shown again: keep it safe.\n` +
           'Send it as "Authorization: Bearer KEY" or as ?key=KEY. Requests without a key are rejected from now on.\n',
       );
     });
@@ -51,10 +53,13 @@ export function registerKey(program: Command): void {
     .command('list')
     .description('list all keys, including revoked ones')
     .option('--json', 'print one JSON object per line');
-  addRulesStoreFlags(list).action(async ({ json }: { json?: boolean }) => {
-    const keys = await withKeys(list, async (store) => store.list());
+  addApiFlags(addRulesStoreFlags(list)).action(async ({ json }: { json?: boolean }) => {
+    const api = OperatorApi.of(list);
+    const keys = api
+      ? (await api.list<ApiKeyView>('/gateway/keys')).map(shownApiKey)
+      : (await withKeys(list, async (store) => store.list())).map(shownKey);
     if (json) {
-      for (const key of keys) await print(JSON.stringify(shownKey(key)));
+      for (const key of keys) await print(JSON.stringify(key));
       return;
     }
     const lines = keys.map(lineOf);
@@ -69,7 +74,13 @@ export function registerKey(program: Command): void {
     .command('revoke')
     .description('revoke a key by its id')
     .argument('<id>', 'id from `floodgate key list`', readKeyId);
-  addRulesStoreFlags(revoke).action(async (id: string) => {
+  addApiFlags(addRulesStoreFlags(revoke)).action(async (id: string) => {
+    const api = OperatorApi.of(revoke);
+    if (api !== undefined) {
+      const { name } = (await api.delete<ApiKeyView>(`/gateway/keys/${id}`)).result;
+      process.stdout.write(`Key ${id} (${printable(name)}) is revoked.\n`);
+      return;
+    }
     const revoked = await withKeys(revoke, (keys) =>
       keys.revoke(id, {
         revokedOn: new Date().toISOString(),
@@ -142,24 +153,67 @@ function newKey({ name, rate, methods, expires }: KeyFlags, served: readonly str
 }
 
 /** JSON view of a key, with the member names of the other list commands. */
-const shownKey = (key: ApiKey): object => ({
+interface ShownKey {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly rate_per_second: number | null;
+  readonly methods: readonly string[] | 'all';
+  readonly created_on: string;
+  readonly expires_on: string | null;
+  readonly revoked_on: string | null;
+}
+
+/** A key in the form of the rules API, which omits what is not set. */
+type ApiKeyView = Pick<ShownKey, 'id' | 'name' | 'status' | 'created_on'> & Partial<ShownKey>;
+
+const shownKey = (key: ApiKey): ShownKey => ({
   ...{ id: key.id, name: key.name, status: statusOf(key) },
   ...{ rate_per_second: key.ratePerSecond ?? null, methods: key.methods ?? 'all' },
   ...{ created_on: key.createdOn, expires_on: key.expiresOn ?? null, revoked_on: key.revokedOn ?? null },
 });
 
+const shownApiKey = (key: ApiKeyView): ShownKey => ({
+  ...{ id: key.id, name: key.name, status: key.status },
+  ...{ rate_per_second: key.rate_per_second ?? null, methods: key.methods ?? 'all' },
+  ...{ created_on: key.created_on, expires_on: key.expires_on ?? null, revoked_on: key.revoked_on ?? null },
+});
+
+interface CreatedKey {
+  readonly id: string;
+  /** The secret. */
+  readonly value: string;
+}
+
+async function createInStore(command: Command, key: ApiKey): Promise<CreatedKey> {
+  const value = newSecret();
+  await withKeys(command, (keys) => addKey(keys, value, key));
+  return { id: key.id, value };
+}
+
+const createOverApi = (
+  api: OperatorApi,
+  { name, ratePerSecond, methods, expiresOn }: ApiKey,
+): Promise<CreatedKey> =>
+  api.create('/gateway/keys', {
+    name,
+    ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
+    ...(methods !== undefined && { methods }),
+    ...(expiresOn !== undefined && { expires_on: expiresOn }),
+  });
+
 const statusOf = (key: ApiKey): string =>
   key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired';
 
-const lineOf = (key: ApiKey): string =>
+const lineOf = (key: ShownKey): string =>
   [
     key.id,
-    statusOf(key).padEnd('revoked'.length),
-    key.createdOn,
-    ...(key.expiresOn === undefined ? [] : [`expires ${key.expiresOn}`]),
-    key.ratePerSecond === undefined ? 'any rate' : `${key.ratePerSecond} calls/s`,
-    key.methods === undefined ? 'all methods' : key.methods.join(','),
-    key.name,
+    key.status.padEnd('revoked'.length),
+    key.created_on,
+    ...(key.expires_on === null ? [] : [`expires ${key.expires_on}`]),
+    key.rate_per_second === null ? 'any rate' : `${key.rate_per_second} calls/s`,
+    key.methods === 'all' ? 'all methods' : key.methods.join(','),
+    printable(key.name),
   ].join('  ');
 
 /** Opens the keys in the data folder, or in the database if `rules.store` is set. */

@@ -17,7 +17,8 @@ import {
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { readAccountId } from '../idArguments.ts';
-import { formatTable } from '../rules/rulesTable.ts';
+import { formatTable, printable } from '../rules/rulesTable.ts';
+import { addApiFlags, OperatorApi } from './overApi.ts';
 import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
@@ -36,7 +37,7 @@ interface ListOptions {
 
 const DEFAULT_PERMISSIONS: Permission[] = [...ordinaryPermissions];
 
-/** `floodgate token create|list|revoke`: opens the store of the rules directly, even while a server runs. */
+/** `floodgate token create|list|revoke`: opens the store of the rules directly, even while a server runs, or uses the API. */
 export function registerToken(program: Command): void {
   const token = program.command('token').description('create, list and revoke API tokens of the rules API');
 
@@ -59,21 +60,21 @@ export function registerToken(program: Command): void {
     .option('--label <text>', 'label of the token, such as its purpose', '')
     .option('--json', 'print a JSON object')
     .action(createToken);
-  addRulesStoreFlags(create);
+  addApiFlags(addRulesStoreFlags(create));
 
   const list = token
     .command('list')
     .description('list all tokens, without their secrets')
     .option('--json', 'print one JSON object per line')
     .action(listTokens);
-  addRulesStoreFlags(list);
+  addApiFlags(addRulesStoreFlags(list));
 
   const revoke = token
     .command('revoke')
     .description('revoke tokens by id, and the tokens that they created; takes effect at once')
     .argument('<id...>', 'ids from `floodgate token list`', collectTokenId)
     .action(revokeTokens);
-  addRulesStoreFlags(revoke);
+  addApiFlags(addRulesStoreFlags(revoke));
 }
 
 async function createToken(options: CreateOptions, command: Command): Promise<void> {
@@ -85,42 +86,76 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
   if (expires_on !== null && expires_on <= formatTimestamp(now))
     throw new OperatorError(`--expires ${options.expires} is in the past; the token would never work`);
 
-  const secret = newTokenSecret();
-  const hash = hashSecret(secret).toString('hex');
-  const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor())).catch(
-    (error) => {
-      throw error instanceof TooManyTokens ? new OperatorError(error.message) : error;
-    },
-  );
-
-  if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
+  const fields = { label: options.label, accounts, permissions: options.permission, expires_on };
+  const api = OperatorApi.of(command);
+  const { secret, token } = api ? await createOverApi(api, fields) : await createInStore(command, fields);
+  if (options.json) return print(JSON.stringify({ ...token, token: secret }));
   // Only the secret goes to standard output, so that a script can read it.
   process.stderr.write(
-    `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${expires_on ?? 'never'}.\n` +
+    `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${token.expires_on ?? 'never'}.\n` +
       'The token cannot be shown again; store it so that only its user can read it:\n',
   );
   await print(secret);
 }
 
+type Fields = Omit<NewToken, 'hash'>;
+
+interface CreatedToken {
+  readonly token: ShownToken;
+  readonly secret: string;
+}
+
+async function createInStore(command: Command, fields: Fields): Promise<CreatedToken> {
+  const secret = newTokenSecret();
+  const hash = hashSecret(secret).toString('hex');
+  const token = await withStorage(command, ({ tokens }) =>
+    tokens.create({ ...fields, hash }, commandActor()),
+  ).catch((error) => {
+    throw error instanceof TooManyTokens ? new OperatorError(error.message) : error;
+  });
+  return { token: shownToken(token), secret };
+}
+
+async function createOverApi(api: OperatorApi, fields: Fields): Promise<CreatedToken> {
+  const { label, accounts, permissions, expires_on } = fields;
+  const { value, ...token } = await api.create<ApiToken & { readonly value: string }>('/user/tokens', {
+    ...(label !== '' && { label }),
+    ...(accounts === 'all' ? { all_accounts: true } : { accounts }),
+    permissions,
+    ...(expires_on !== null && { expires_on }),
+  });
+  return { token: shownApiToken(token), secret: value };
+}
+
 async function listTokens(options: ListOptions, command: Command): Promise<void> {
-  const tokens = await withStorage(command, (storage) => storage.tokens.list());
+  const api = OperatorApi.of(command);
+  const tokens = api
+    ? (await api.list<ApiToken>('/user/tokens')).map(shownApiToken)
+    : (await withStorage(command, (storage) => storage.tokens.list())).map(shownToken);
   if (options.json) {
-    for (const token of tokens) await print(JSON.stringify(shownToken(token)));
+    for (const token of tokens) await print(JSON.stringify(token));
     return;
   }
   const rows = tokens.map((token) => [
     token.id,
-    statusOf(token),
+    token.status,
     accountsOf(token),
     token.permissions.map((permission) => permission.replace('dns_protection:', '')).join(','),
     token.expires_on?.slice(0, 19) ?? 'never',
-    token.label,
+    token.label ?? '',
   ]);
   await print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
 }
 
 async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
+  const api = OperatorApi.of(command);
+  if (api !== undefined) {
+    for (const id of ids) {
+      const { messages } = await api.delete(`/user/tokens/${id}`);
+      await print([`${id} revoked`, ...messages.map(printable)].join('\n'));
+    }
+    return;
+  }
   const unknown = await withStorage(command, async ({ tokens }) => {
     const missing: string[] = [];
     for (const id of ids) {
@@ -137,12 +172,29 @@ async function revokeTokens(ids: string[], _options: object, command: Command): 
     );
 }
 
-function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
+type Status = 'active' | 'revoked' | 'expired';
+
+function statusOf(token: Token): Status {
   if (token.revoked_on !== null) return 'revoked';
   return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
 }
 
-function accountsOf(token: Token): string {
+type ShownToken = ReturnType<typeof shownToken>;
+
+/** A token in the form of the rules API. */
+interface ApiToken extends Omit<ShownToken, 'accounts' | 'expires_on'> {
+  readonly all_accounts: boolean;
+  readonly accounts: string[];
+  readonly expires_on?: string;
+}
+
+const shownApiToken = ({ all_accounts, ...token }: ApiToken): ShownToken => ({
+  ...token,
+  accounts: all_accounts ? 'all' : token.accounts,
+  expires_on: token.expires_on ?? null,
+});
+
+function accountsOf(token: Pick<Token, 'accounts'>): string {
   return token.accounts === 'all' ? 'all' : token.accounts.join(',');
 }
 

@@ -35,7 +35,7 @@ export function registerDnsAttacks(dns: Command): void {
     )
     .option('--json', 'print one JSON object per line')
     .action(async (id: string | undefined, options: AttacksOptions, command: Command) => {
-      const { client } = connect(command);
+      const { client } = await connect(command);
       if (id !== undefined) {
         const attack = await readAttack(client, id);
         return print(options.json ? JSON.stringify(attack) : formatAttack(attack));

@@ -20,7 +20,10 @@ export function registerDnsExplain(dns: Command): void {
     .option('--type <type>', 'the query type', 'A')
     .option('--json', 'print a JSON object')
     .action(async (name: string, options: ExplainOptions, command: Command) => {
-      const { rule, analytics } = await findInForce(connect(command).client, { name, type: options.type });
+      const { rule, analytics } = await findInForce((await connect(command)).client, {
+        name,
+        type: options.type,
+      });
       const { explanation } = analytics;
       if (explanation === undefined)
         throw new OperatorError('The server cannot explain verdicts: it runs an older version of Floodgate');

@@ -14,6 +14,7 @@ const CLEAR = '\x1b[H\x1b[2J';
 
 interface WatchOptions {
   readonly once?: boolean;
+  readonly plain?: boolean;
 }
 
 interface GuardSnapshot {
@@ -28,9 +29,10 @@ interface GuardSnapshot {
 export function registerDnsWatch(dns: Command): void {
   addConnectionFlags(dns.command('watch').description('show the guard live, updated each second'))
     .option('--once', 'print once and exit')
+    .option('--plain', 'write one line per second, as in a pipe')
     .action(async (options: WatchOptions, command: Command) => {
-      const { client } = connect(command);
-      const isPicture = process.stdout.isTTY && !options.once;
+      const { client } = await connect(command);
+      const isPicture = process.stdout.isTTY && !options.once && !options.plain;
       let before: { counts: Counts; atMs: number } | undefined;
       for (;;) {
         const seen = await readSnapshot(client, options);

@@ -19,7 +19,7 @@ export function registerDnsZones(dns: Command): void {
     .argument('[zone]', 'only this zone')
     .option('--json', 'print one JSON object per line')
     .action(async (zone: string | undefined, { json }: { json?: boolean }, command: Command) => {
-      const zones = await readZoneAssessments(connect(command).client, zone);
+      const zones = await readZoneAssessments((await connect(command)).client, zone);
       if (json) for (const one of zones) await print(JSON.stringify(one));
       else if (zones.length === 0) await print('The guard has received no query for such a zone.');
       else await print(formatTable(HEADINGS, zones.map(rowOf)));
@@ -35,7 +35,7 @@ export function registerDnsForget(dns: Command): void {
   )
     .argument('<zone>', 'name of the zone', readZone)
     .action(async (zone: string, _options: object, command: Command) => {
-      const { client } = connect(command);
+      const { client } = await connect(command);
       await forgetZone(client, (await policyOf(client, zone)).id);
       await print(`All guards forget ${zone} within two seconds.`);
     });

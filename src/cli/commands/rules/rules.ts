@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ApiFailure, type RulesClient } from '../../../rules/client/index.ts';
 import {
+  isRuleId,
   type NewRule,
   type Rule,
   type RuleFormat,
@@ -11,7 +12,8 @@ import {
 import { formatRuleFile } from '../../../rules/plan/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
-import { readRuleId, readRuleIds } from '../idArguments.ts';
+import { completeId, readRuleId, readRuleIds, shownId } from '../idArguments.ts';
+import { completeFields } from './askFields.ts';
 import { flaggedFields, flagName, flagOf } from './ruleFlags.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { registerPlan } from './rulesPlan.ts';
@@ -32,7 +34,7 @@ export function registerRules(program: Command, format: RuleFormat = ruleFormat)
     .action((options: ShowOptions, command: Command) => list(format, options, command));
 
   const create = add(rules, 'create', 'create a rule');
-  for (const field of format.fields) create.addOption(flagOf(field).makeOptionMandatory(!field.isOptional));
+  for (const field of format.fields) create.addOption(flagOf(field));
   create
     .option('--json', 'print the rule as JSON')
     .action((options: ShowOptions, command: Command) => createRule(format, options, command));
@@ -64,14 +66,15 @@ function add(rules: Command, name: string, description: string): Command {
 }
 
 async function list(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
-  const rules = await connect(command, { format }).client.rules.list();
+  const rules = await (await connect(command, { format })).client.rules.list();
   if (options.json) for (const rule of rules) await print(JSON.stringify(rule));
   else await print(tableOf(format, rules));
 }
 
 async function createRule(format: RuleFormat, options: ShowOptions, command: Command): Promise<void> {
-  const rule = flaggedFields(command, format.fields) as unknown as NewRule; // optional fields aside, the flags are mandatory; the server checks the values
-  const created = await connect(command, { format }).client.rules.create(rule);
+  const rule = (await completeFields(command, format.fields)) as unknown as NewRule; // has all mandatory fields; the server checks the values
+  const { client } = await connect(command, { format });
+  const created = await client.rules.create(rule);
   for (const message of created.messages) process.stderr.write(`note: ${message}\n`);
   await print(options.json ? JSON.stringify(created.item) : tableOf(format, [created.item]));
 }
@@ -83,7 +86,8 @@ async function updateRule(format: RuleFormat, id: string, command: Command): Pro
     throw new OperatorError(
       `No setting was given; use at least one of ${format.settingMembers.map(flagName).join(', ')}`,
     );
-  const rule = await connect(command, { format }).client.rules.update(id, changes);
+  const { client } = await connect(command, { format });
+  const rule = await client.rules.update(await ruleIdOf(client, id), changes);
   await print(command.opts<ShowOptions>().json ? JSON.stringify(rule) : tableOf(format, [rule]));
 }
 
@@ -91,20 +95,31 @@ async function deleteRules(ids: string[], options: { all?: boolean }, command: C
   const all = options.all ?? false;
   if (all === ids.length > 0)
     throw new OperatorError('Use the ids of the rules to delete, or --all for all rules of the account');
-  const { client, account } = connect(command);
+  const { client, account } = await connect(command);
   if (all) {
     await client.rules.deleteAll();
     await print(`all rules of account ${account} deleted`);
     return;
   }
-  for (const id of ids) {
+  const complete: string[] = [];
+  for (const id of ids) complete.push(await ruleIdOf(client, id));
+  for (const id of complete) {
     await client.rules.delete(id);
     await print(`${id} deleted`);
   }
 }
 
+/** Returns the id of the rule whose id begins with `start`. */
+async function ruleIdOf({ rules }: RulesClient, start: string): Promise<string> {
+  if (isRuleId(start)) return start;
+  return completeId(
+    start,
+    (await rules.list()).map(({ id }) => id),
+  );
+}
+
 async function exportRules(format: RuleFormat, command: Command): Promise<void> {
-  const { client, account } = connect(command, { format });
+  const { client, account } = await connect(command, { format });
   const [rules, zones] = [await client.rules.list(), await zonesOf(client)];
   await print(formatRuleFile({ account, rules, zones }, format).trimEnd());
 }
@@ -123,7 +138,7 @@ function tableOf({ newRuleMembers }: RuleFormat, rules: readonly Rule[]): string
   return formatTable(
     ['id', ...newRuleMembers.map(headingOf), 'modified (UTC)'],
     rules.map((rule) => [
-      rule.id,
+      shownId(rule.id),
       ...newRuleMembers.map((member) => String(rule[member])),
       rule.modified_on.slice(0, 19).replace('T', ' '),
     ]),

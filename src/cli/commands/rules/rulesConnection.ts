@@ -1,40 +1,76 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { RulesClient, type Wait } from '../../../rules/client/index.ts';
+import { RulesClient, Transport, type Wait } from '../../../rules/client/index.ts';
 import { type RuleFormat, ruleFormat } from '../../../rules/index.ts';
 import { OperatorError } from '../../operatorError.ts';
-import { readToken, TOKEN_FILE_VARIABLE } from '../access/clientToken.ts';
+import { givenToken, TOKEN_FILE_VARIABLE } from '../access/clientToken.ts';
+import { readCredentials } from '../access/credentials.ts';
 import { readAccountId } from '../idArguments.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420/client/v4';
 const VERSION_PREFIX = '/client/v4';
 
-interface ConnectionOptions {
+export interface ServerFlags {
   readonly url: string;
   readonly tokenFile?: string;
+}
+
+interface ConnectionFlags extends ServerFlags {
   readonly account?: string;
   readonly family: 'network' | 'magic';
 }
 
-/** Adds flags for server, account and token file. The token has no flag: other users can see a process's flags. */
-export function addConnectionFlags(command: Command): Command {
+/** A server's rules API, and the token to send. */
+export interface ServerAccess {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** What a server reports about a token. */
+export interface CurrentToken {
+  readonly id: string;
+  readonly label?: string;
+  readonly all_accounts: boolean;
+  readonly accounts: readonly string[];
+  /** Account that the guard in the server protects. */
+  readonly guarded_account?: string;
+}
+
+/** Adds flags for server and token file. The token has no flag: other users can see a process's flags. */
+export function addServerFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--url <url>', 'base URL of the rules API')
+      new Option(
+        '--url <url>',
+        'base URL of the rules API; default: the URL of `floodgate login`, or this machine',
+      )
         .env('FLOODGATE_URL')
-        .default(DEFAULT_URL)
         .argParser(readUrl),
     )
-    .addOption(new Option('--account <id>', 'account id').env('FLOODGATE_ACCOUNT').argParser(readAccountId))
     .addOption(
-      new Option('--token-file <file>', 'file with the API token; overrides FLOODGATE_TOKEN')
+      new Option(
+        '--token-file <file>',
+        'file with the API token; overrides FLOODGATE_TOKEN and `floodgate login`',
+      )
         .env(TOKEN_FILE_VARIABLE)
         .argParser(readFileName),
-    )
-    .addOption(
-      new Option('--family <name>', 'API path of the server; magic for Cloudflare’s own API')
-        .choices(['network', 'magic'])
-        .default('network'),
     );
+}
+
+export function addAccountFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--account <id>', 'account id; needed only if the token has several accounts')
+      .env('FLOODGATE_ACCOUNT')
+      .argParser(readAccountId),
+  );
+}
+
+/** Adds flags for server, account and token file. */
+export function addConnectionFlags(command: Command): Command {
+  return addAccountFlag(addServerFlags(command)).addOption(
+    new Option('--family <name>', 'API path of the server; magic for Cloudflare’s own API')
+      .choices(['network', 'magic'])
+      .default('network'),
+  );
 }
 
 interface Subject {
@@ -44,18 +80,20 @@ interface Subject {
   readonly signal?: AbortSignal;
 }
 
-/** Returns a client for the connection flags of a command. */
-export function connect(
+/** Returns a client for the connection flags of a command. Asks the server for the account if none is given. */
+export async function connect(
   command: Command,
   { fileAccount, format = ruleFormat, signal }: Subject = {},
-): { client: RulesClient; account: string } {
-  const { url, tokenFile, account: flagged, family } = command.opts<ConnectionOptions>();
+): Promise<{ client: RulesClient; account: string }> {
+  const { account: flagged, family } = command.opts<ConnectionFlags>();
   if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
     throw new OperatorError(`The file is for account ${fileAccount}, but --account is ${flagged}`);
-  const accountId = flagged ?? fileAccount;
+  const { url, token, account } = accessOf(command);
+  const accountId = flagged ?? fileAccount ?? account ?? accountOf(await currentToken({ url, token }));
   if (accountId === undefined)
-    throw new OperatorError('The account is missing: use --account ID, or set FLOODGATE_ACCOUNT');
-  const token = readToken(tokenFile);
+    throw new OperatorError(
+      'The account is missing, and the token has access to several: use --account ID, or set FLOODGATE_ACCOUNT',
+    );
   const client = new RulesClient({
     ...{ baseUrl: url, token, accountId, family, format, signal },
     onWait: printWait,
@@ -63,18 +101,64 @@ export function connect(
   return { client, account: accountId };
 }
 
-function printWait({ seconds, status }: Wait): void {
+/** Returns the URL of the flags, else of `floodgate login`, else of this machine. */
+export const serverUrl = (command: Command): string =>
+  command.opts<Partial<ServerFlags>>().url ?? readCredentials()?.url ?? DEFAULT_URL;
+
+/**
+ * Returns the URL and the token of a command: from flags, else from variables, else from `floodgate login`. A stored
+ * token is used only for the URL that it was stored with.
+ */
+export function accessOf(command: Command): ServerAccess & { readonly account?: string } {
+  const stored = readCredentials();
+  const url = serverUrl(command);
+  const given = givenToken(command.opts<Partial<ServerFlags>>().tokenFile);
+  if (given !== undefined) return { url, token: given };
+  if (stored?.url === url) return stored;
+  const other = stored === undefined ? '' : ` The token of \`floodgate login\` is for ${stored.url}.`;
+  throw new OperatorError(
+    `No API token for ${url}: use \`floodgate login\`, set FLOODGATE_TOKEN, or name a file with --token-file.${other} ` +
+      '`floodgate token create` creates a token',
+  );
+}
+
+/** Asks a server what it knows about a token. */
+export async function currentToken({ url, token }: ServerAccess): Promise<CurrentToken> {
+  const { envelope } = await new Transport({ baseUrl: url, token, onWait: printWait }).send(
+    'GET',
+    '/user/tokens/current',
+  );
+  if (typeof envelope === 'object' && envelope !== null && 'result' in envelope)
+    return envelope.result as CurrentToken; // the format of this server's version
+  throw new OperatorError(`The response is not from a Floodgate server; check the URL ${url}`);
+}
+
+/**
+ * Returns the account of commands with a token: the given one, the only one, or the one that the server protects;
+ * undefined if there are several. Throws `OperatorError` if the token has no access to the given one.
+ */
+export function accountOf(current: CurrentToken, given?: string): string | undefined {
+  const { accounts, all_accounts: isAll, guarded_account: guarded } = current;
+  if (given !== undefined && !isAll && !accounts.includes(given))
+    throw new OperatorError(
+      `The token has no access to account ${given}; it has access to ${accounts.join(', ')}`,
+    );
+  return given ?? (accounts.length === 1 ? accounts[0] : guarded);
+}
+
+/** Prints why a request waits. */
+export function printWait({ seconds, status }: Wait): void {
   process.stderr.write(
     `waiting ${seconds} s as the server requested (HTTP ${status}, Retry-After); press Ctrl-C to stop\n`,
   );
 }
 
-function readFileName(value: string): string {
+export function readFileName(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must be a file name.');
   return value;
 }
 
-function readUrl(value: string): string {
+export function readUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
     throw new InvalidArgumentError(`It must be an http or https URL without a user, such as ${DEFAULT_URL}.`);

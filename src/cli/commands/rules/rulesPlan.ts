@@ -133,7 +133,7 @@ interface PlanSource {
 async function planOf(command: Command, { file, format, signal }: PlanSource) {
   const fileName = file === '-' ? 'standard input' : file;
   const { account: fileAccount, ...wanted } = readRuleFile(readText(file), fileName, format);
-  const { client } = connect(command, { fileAccount, format, ...(signal && { signal }) });
+  const { client } = await connect(command, { fileAccount, format, ...(signal && { signal }) });
   return { client, wanted, plan: await planFor(client, wanted) };
 }
 

@@ -1,14 +1,18 @@
+import { colourCell, colourHeading } from '../../output/colour.ts';
+
 /** Formats aligned columns for a terminal. Control characters become visible. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(printable))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
+  const last = headings.length - 1;
   return lines
-    .map((line) =>
-      line
-        .map((cell, column) => padded(cell, widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+    .map((line, row) => {
+      const cells = line.map((cell, column) => {
+        const text = column === last ? cell : padded(cell, widths[column] ?? 0);
+        return row === 0 ? colourHeading(text) : colourCell(text, cell);
+      });
+      return cells.join('  ').trimEnd();
+    })
     .join('\n');
 }
 

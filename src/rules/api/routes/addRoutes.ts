@@ -78,8 +78,7 @@ function authenticatedBeforeBody(route: Route, gate: Gate) {
       delete request.raw.headers['content-type'];
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      // The token may have ended while the body arrived.
-      if (!route.open) await gate.authenticator.authenticateAgain(request.headers.authorization);
+      if (!route.open) await admitAgain(gate, request);
       return serve(route, gate, { request, reply });
     },
   };
@@ -102,6 +101,16 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
     authorizeFor(route, caller, request);
   } catch (error) {
     gate.uses.countForbidden(caller.tokenId);
+    throw error;
+  }
+}
+
+/** Rejects a request whose token has ended while the body arrived. */
+async function admitAgain({ authenticator, uses }: Gate, request: FastifyRequest): Promise<void> {
+  try {
+    await authenticator.authenticateAgain(request.headers.authorization);
+  } catch (error) {
+    if (request.rulesCaller) uses.countForbidden(request.rulesCaller.tokenId);
     throw error;
   }
 }
