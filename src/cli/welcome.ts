@@ -28,13 +28,15 @@ interface WelcomeDetails {
    * override a rule with the same scope.
    */
   readonly hasRules: boolean;
+  /** Why there is no gateway, and what to do. Undefined if there is one, or none is wanted. */
+  readonly missing: string | undefined;
 }
 
 /** Returns the first output of `floodgate dev`: addresses, and commands to paste. */
 export function welcome(
   { url, opsUrl, dnsAddresses }: Pick<Server, 'url' | 'opsUrl' | 'dnsAddresses'>,
   config: Config,
-  { example, code, hasRules }: WelcomeDetails,
+  { example, code, hasRules, missing }: WelcomeDetails,
 ): string {
   const socket = /^unix:(.*)$/.exec(opsUrl)?.[1];
   const api = `${socket === undefined ? opsUrl : 'http://localhost'}/client/v4`;
@@ -45,11 +47,18 @@ export function welcome(
   const listRules = `${curl} '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`;
   const filter = { ...example, count: EXAMPLE_COUNT };
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'trace_filter', params: [filter] });
-  const asks = [
-    ...(hasRules ? [] : ['create a rule']),
-    'list the rules',
-    ...(hasGateway ? ['query traces'] : []),
-    ...(dnsAddresses.length === 0 ? [] : ['query the guarded DNS server']),
+  const commands = [
+    ...(hasRules ? [] : [['Create a rule', `${listRules} --data '${JSON.stringify(exampleRule)}'`]]),
+    ['List the rules', listRules],
+    ...(hasGateway
+      ? [['Query traces', `curl -s '${gateway}' -H 'Content-Type: application/json' --data '${call}'`]]
+      : []),
+    ...dnsAddresses
+      .slice(0, 1)
+      .map(({ host, port }) => [
+        'Query the guarded DNS server',
+        `dig @${host} -p ${port} www.${EXAMPLE_ZONE}`,
+      ]),
   ];
   const lines = [
     'Floodgate is running.',
@@ -57,22 +66,15 @@ export function welcome(
     ...(code === undefined || socket !== undefined ? [] : [`  Console     ${opsUrl}/console/#code=${code}`]),
     `  Rules API   ${api}${socket === undefined ? '' : ` at ${socket}`}`,
     ...(hasGateway ? [`  Gateway     ${gateway}`] : []),
+    ...(missing === undefined ? [] : [`  Gateway     not started: ${missing}`]),
     ...dnsAddresses.map(({ host, port }) => `  DNS         ${host} port ${port}, UDP and TCP`),
     `  Account     ${EXAMPLE_ACCOUNT}`,
     `  API token   ${config.apiToken}`,
     `  Data        ${resolve(config.dataDir)}`,
     '',
-    `${capitalised(asks.join(', '))}:`,
-    '',
-    ...(hasRules ? [] : [`${listRules} --data '${JSON.stringify(exampleRule)}'`]),
-    listRules,
-    ...(hasGateway ? [`curl -s '${gateway}' -H 'Content-Type: application/json' --data '${call}'`] : []),
-    ...dnsAddresses.slice(0, 1).map(({ host, port }) => `dig @${host} -p ${port} www.${EXAMPLE_ZONE}`),
-    '',
+    ...commands.flatMap(([label, command]) => [`${label}:`, `${command}`, '']),
     'Press Ctrl-C to stop. The next start uses the same data.',
     '',
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -8,13 +8,18 @@ import type { DevelopmentChain } from '../../devchain/index.ts';
 import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
-import { createLogger } from '../logger.ts';
+import { createHeldLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
 import { OperatorError } from '../operatorError.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
-const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'], 'console.enabled': true };
+const DNS_PORT = 8453;
+const DEV_DNS = {
+  'dns.account': EXAMPLE_ACCOUNT,
+  'dns.listen': [`127.0.0.1:${DNS_PORT}`],
+  'console.enabled': true,
+};
 /** Defaults for the development chain. The poll interval is short, so that a new transaction is visible at once. */
 const DEV_DEFAULTS = {
   dataDir: 'floodgate-data/dev',
@@ -24,6 +29,8 @@ const DEV_DEFAULTS = {
 };
 /** Defaults for a node of the user. Its chain is not the development chain, so it needs another data folder. */
 const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream', ...DEV_DNS };
+/** With `--port 0`, the ports of several instances must not collide. */
+const ANY_DNS_PORT = { 'dns.listen': ['127.0.0.1:0'] };
 
 const DEV_ROLES = ['all', 'rules', 'rules,guard'];
 
@@ -51,8 +58,9 @@ export function registerDev(program: Command): void {
         `workers (FLOODGATE_WORKERS, --workers) is ${asked.workers}; allowed for floodgate dev: 1. floodgate start accepts more`,
       );
     const ownNode = asked.upstream.length > 0;
-    const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
-    const { logger, droppedLines } = await createLogger(settings.log.level);
+    const defaults = ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS;
+    const settings = readConfig(command, asked.port === 0 ? { ...defaults, ...ANY_DNS_PORT } : defaults);
+    const { logger, droppedLines, release } = await createHeldLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
     // Imported here so that other commands start without the server's libraries.
@@ -61,10 +69,11 @@ export function registerDev(program: Command): void {
     const lock = lockDataDir(settings.dataDir);
     try {
       await runUntil(stopped, {
-        ...{ settings, logger, droppedLines, lock },
+        ...{ settings, logger, droppedLines, lock, release },
         needsChain: !ownNode && settings.role === 'all',
       });
     } finally {
+      release();
       lock.release();
     }
     logger.info('stopped');
@@ -76,12 +85,14 @@ interface DevRun {
   readonly logger: Logger;
   readonly droppedLines: () => number;
   readonly lock: DataDirLock;
+  /** Shows the log lines that were held until now. */
+  readonly release: () => void;
   readonly needsChain: boolean;
 }
 
 async function runUntil(
   stopped: Promise<unknown>,
-  { settings, logger, droppedLines, lock, needsChain }: DevRun,
+  { settings, logger, droppedLines, lock, release, needsChain }: DevRun,
 ): Promise<void> {
   const { setAsideForeignIndex, SignInCode, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
@@ -89,7 +100,7 @@ async function runUntil(
   let chain: DevelopmentChain | undefined;
   let server: Server | undefined;
   try {
-    const started = needsChain ? await unlessStopped(stopped, startChain(dataDir, logger)) : {};
+    const started = needsChain ? await unlessStopped(stopped, startChain(dataDir, logger)) : NO_CHAIN;
     if (started === undefined) return;
     chain = started.chain;
     if (chain) await setAsideForeignIndex(dataDir, chain.url, logger);
@@ -105,8 +116,10 @@ async function runUntil(
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
     const hasRules = await server.hasRules(EXAMPLE_ACCOUNT);
-    const shown = { example: chain?.example, code: signInCode?.text, hasRules };
+    const { missing } = started;
+    const shown = { example: chain?.example, code: signInCode?.text, hasRules, missing };
     process.stdout.write(welcome(server, config, shown));
+    release();
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {
     await server?.stop();
@@ -115,8 +128,16 @@ async function runUntil(
   }
 }
 
-/** Starts the development chain. If anvil is missing, logs how to install it and returns no chain. */
-async function startChain(dataDir: string, logger: Logger): Promise<{ readonly chain?: DevelopmentChain }> {
+interface StartedChain {
+  readonly chain?: DevelopmentChain;
+  /** Why there is no chain, and what to do. */
+  readonly missing?: string;
+}
+
+const NO_CHAIN: StartedChain = {};
+
+/** Starts the development chain. If anvil is missing, returns how to install it. */
+async function startChain(dataDir: string, logger: Logger): Promise<StartedChain> {
   // Imported here so that other commands start without the code of the development chain.
   const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');
   try {
@@ -124,7 +145,7 @@ async function startChain(dataDir: string, logger: Logger): Promise<{ readonly c
   } catch (error) {
     if (!(error instanceof NoAnvilError)) throw error;
     logger.warn(`starting without a gateway: ${error.message}`);
-    return {};
+    return { missing: error.message };
   }
 }
 

@@ -24,7 +24,7 @@ export const readRuleIds = (value: string, before: readonly string[] = []): stri
 ];
 
 /** Characters of an id that tables show on a terminal. */
-export const SHORT_ID_LENGTH = 8;
+const SHORT_ID_LENGTH = 8;
 const shortId = new RegExp(`^[0-9a-f][0-9a-f-]{${SHORT_ID_LENGTH - 1},35}$`, 'i');
 
 /** Returns an id as tables show it: short on a terminal, complete in a pipe, for scripts. */
