@@ -104,7 +104,7 @@ describe('npm start', () => {
     expect(await rulesOf(second)).toEqual(rules);
     // A second create would override this rule.
     expect(second.startMessage).not.toContain('"scope"');
-    expect(second.startMessage).toContain('\nList the rules, query traces,');
+    expect(second.startMessage).toMatch(/\nList the rules:\n[^]*\nQuery traces:\n/);
     const head = async (): Promise<number> =>
       (await callTraceFilter(second.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
     const now = await head();
