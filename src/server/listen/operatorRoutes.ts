@@ -10,6 +10,7 @@ import { operatorApi, type RateLimit, rulesApi, type TokenUses } from '../../rul
 import type { RulesStorage } from '../../rules/index.ts';
 import { consoleRoutes } from '../console/consoleRoutes.ts';
 import type { SignInCode } from '../console/signInCode.ts';
+import { startPage } from '../console/startPage.ts';
 import type { Dns } from '../dns/dns.ts';
 import { guardApiHandlers } from '../dns/guardApiHandlers.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
@@ -56,8 +57,11 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
     if (storage === undefined || uses === undefined) return;
     const { tokens } = storage;
     if (api !== undefined) await listener.register(rulesApi, { ...api, uses, prefix: '/client/v4' });
-    if (api !== undefined && config.console.enabled)
-      await listener.register(consoleRoutes, { prefix: '/console', signInCode });
+    if (api !== undefined) {
+      const hasConsole = config.console.enabled;
+      await listener.register(startPage, { hasConsole });
+      if (hasConsole) await listener.register(consoleRoutes, { prefix: '/console', signInCode });
+    }
     if (ethereum !== undefined)
       await listener.register(operatorApi, {
         ...{ tokens, uses, configuredTokens },
