@@ -1,4 +1,5 @@
 import type { Trace } from '../index.ts';
+import { blockRulesAt } from './chains/blockRules.ts';
 import type { ChainRules } from './chains/chainRules.ts';
 import { blockRewards } from './check/blockRewards.ts';
 import { checkBlock, type MayLackFrames } from './check/checkBlock.ts';
@@ -20,6 +21,11 @@ export interface BlockAnswers {
   readonly traces: unknown;
   /** Headers of the block's uncles, in order. Needed for the rewards of a mined block. */
   readonly uncles: readonly FullHeader[];
+  /**
+   * Result of the step logger, limited to one step (`FIRST_STEP`), for the two tracers. Without it, `gas` of root frames
+   * is not exact since Amsterdam.
+   */
+  readonly firstSteps?: unknown;
 }
 
 export interface ConvertedBlock {
@@ -60,10 +66,14 @@ interface Conversion {
   readonly rules: ChainRules;
 }
 
-function framesOf({ header, traces }: BlockAnswers, { method, transactions, rules }: Conversion): Trace[] {
-  if (method === 'callTracer') return fromCallTracer({ header, transactions }, traces, rules);
-  if (method === 'flatCallTracer') return fromFlatCallTracer({ header, transactions }, traces, rules);
-  return parseTraceBlock(traces);
+function framesOf(
+  { header, traces, firstSteps }: BlockAnswers,
+  { method, transactions, rules }: Conversion,
+): Trace[] {
+  if (method === 'callTracer') return fromCallTracer({ header, transactions, firstSteps }, traces, rules);
+  if (method === 'flatCallTracer')
+    return fromFlatCallTracer({ header, transactions, firstSteps }, traces, rules);
+  return parseTraceBlock(traces, blockRulesAt(rules, header));
 }
 
 /** Returns the positions of transactions whose result of `callTracer` is a root of type STOP. */

@@ -206,6 +206,18 @@ describe('fromCallTracer', () => {
     expect(traced([{ ...root, calls: [idle] }])).toHaveLength(2);
   });
 
+  it('removes a call of a precompile without gas if the forks of the chain are known, or if it returned something', () => {
+    // BLAKE2b with 0 rounds uses no gas and returns 64 bytes; before Berlin, an empty MODEXP returns nothing.
+    const blake2b = { ...child, to: precompile('9'), gasUsed: '0x0', output: `0x${'01'.repeat(64)}` };
+    const modExp = { ...child, to: precompile('5'), gasUsed: '0x0' };
+    const knownForks = { ...underByzantium, areForksAssumed: false };
+    const frames = (call: Json, rules: ChainRules) => traced([{ ...root, calls: [call] }], { rules }).length;
+    expect(frames(blake2b, anyRules)).toBe(1);
+    expect(frames(blake2b, chainRulesOf(11_155_111))).toBe(1);
+    expect(frames(modExp, anyRules)).toBe(2);
+    expect(frames(modExp, knownForks)).toBe(1);
+  });
+
   it('maps errors with different details to one name', () => {
     const errorOf = (error: string) =>
       (traced([{ ...root, calls: [{ ...child, error }] }])[1] as unknown as Json)['error'];

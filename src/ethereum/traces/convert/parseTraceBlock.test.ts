@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { blockRulesAt } from './chains/blockRules.ts';
+import { chainRulesOf } from './chains/chainRulesOf.ts';
 import { checkBlock } from './check/checkBlock.ts';
 import { parseHeader } from './parseHeader.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
@@ -179,6 +181,20 @@ describe('parseTraceBlock', () => {
       traceAddress: [0],
     };
     expect(parsed(root, empty)).toHaveLength(2);
+  });
+
+  it('removes a nested call of a precompiled contract without gas and output if the forks of the chain are known', () => {
+    const root = { ...call, subtraces: 1 };
+    const idle = {
+      ...call,
+      action: { ...callAction, to: precompile('5') },
+      result: { gasUsed: '0x0', output: '0x' },
+      traceAddress: [0],
+    };
+    const under = (number: number) =>
+      parseTraceBlock(structuredClone([root, idle]), blockRulesAt(chainRulesOf(1), { number, timestamp: 0 }));
+    expect(under(4_370_000)).toHaveLength(1);
+    expect(under(4_369_999)).toHaveLength(2);
   });
 
   it('keeps a reverted call of a precompile address, because it is a contract of another chain', () => {

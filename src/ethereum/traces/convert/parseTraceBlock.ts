@@ -1,10 +1,15 @@
 import type { Trace } from '../index.ts';
+import type { BlockRules } from './chains/blockRules.ts';
 import { asFrameList } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { namePrecompileFailures } from './geth/namePrecompileFailures.ts';
-import { isIdleCall, isValuelessPrecompileCall, precompilesUnder } from './geth/precompiles.ts';
+import { precompilesUnder, ranPrecompile } from './geth/precompiles.ts';
 import { isPrecheckFailure, removeFrames } from './geth/removeFrames.ts';
 import { restoreDestroyed } from './geth/restoreDestroyed.ts';
+
+type PrecompileRules = Pick<BlockRules, 'precompiles' | 'isAssumed'>;
+
+const NEWEST: PrecompileRules = { precompiles: precompilesUnder('osaka'), isAssumed: true };
 
 /**
  * Converts a `trace_block` result of Erigon, Nethermind, Besu, Reth, anvil, OpenEthereum or Parity to canonical
@@ -12,9 +17,10 @@ import { restoreDestroyed } from './geth/restoreDestroyed.ts';
  * caller must not use the result afterwards.
  *
  * @param answer the parsed `result`.
+ * @param rules the rules of the block. Default: those of Osaka, assumed.
  * @throws TraceFormatError naming the trace and the member if the result is not a list of traces.
  */
-export function parseTraceBlock(answer: unknown): Trace[] {
+export function parseTraceBlock(answer: unknown, rules: PrecompileRules = NEWEST): Trace[] {
   const list = asFrameList(answer, { what: 'trace_block', index: -1 }, '');
   const reader = new FrameReader();
   const traces: Trace[] = [];
@@ -23,15 +29,6 @@ export function parseTraceBlock(answer: unknown): Trace[] {
     if (trace) traces.push(trace);
   }
   restoreDestroyed(traces);
-  namePrecompileFailures(traces, PRECOMPILES);
-  return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace));
+  namePrecompileFailures(traces, rules.precompiles);
+  return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace, rules));
 }
-
-const PRECOMPILES = precompilesUnder('osaka');
-
-/**
- * Returns whether a trace is a call without value that a precompiled contract executed. Before the fork that adds the
- * contract, the call is to an empty account, so its trace must stay.
- */
-const ranPrecompile = (trace: Trace): boolean =>
-  isValuelessPrecompileCall(trace, PRECOMPILES) && !isIdleCall(trace);

@@ -23,6 +23,8 @@ export interface BlockTransaction {
 export interface FullBlock {
   readonly header: FullHeader;
   readonly transactions: readonly BlockTransaction[];
+  /** Result of the step logger for the block. */
+  readonly firstSteps?: unknown;
 }
 
 /** Limits each list in a block or transaction to a million entries, which exceed the gas limit of every block. */

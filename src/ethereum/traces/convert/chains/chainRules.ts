@@ -1,5 +1,6 @@
 import type { Address } from '../../index.ts';
 import type { BlockTransaction } from '../parseTransactions.ts';
+import type { ReportedRules } from './forkConfig.ts';
 import type { ForkStarts } from './forks.ts';
 
 /** How the traces of a chain differ from those of a chain that follows Ethereum. One file for each network has them. */
@@ -10,6 +11,8 @@ export interface ChainRules {
   readonly starts: ForkStarts;
   /** `true` if `starts` are assumed, because the forks of the chain are not known. */
   readonly areForksAssumed: boolean;
+  /** Rules that the node of the chain reports, oldest first. Default: it reports none. */
+  readonly reported?: readonly ReportedRules[];
   /**
    * Source of rewards. `scheduled`: mined blocks have those of the fork, other blocks none. `node`: any that a
    * node lists, so only `trace_block` is complete. `optional`: like `node`, but usually there are none.

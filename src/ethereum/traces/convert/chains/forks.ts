@@ -1,7 +1,7 @@
 import type { BlockHeader } from '../../index.ts';
 
 /** Ethereum forks that changed intrinsic gas, the set of precompiled contracts or block rewards, oldest first. */
-const FORKS = [
+export const FORKS = [
   'frontier',
   'homestead',
   'byzantium',

@@ -23,7 +23,7 @@ export function fromCallTracer(block: FullBlock, answer: unknown, rules: ChainRu
     traced.gasUsed.push(gas);
   });
   const gasUsed = perTransaction(traced.gasUsed, block.header.gasUsed);
-  return parityFrames(block.header, { ...traced, gasUsed }, rules);
+  return parityFrames(block, { ...traced, gasUsed }, rules);
 }
 
 /**

@@ -35,7 +35,7 @@ export function fromFlatCallTracer(block: FullBlock, answer: unknown, rules: Cha
     traced.transactions.push(transaction);
     traced.gasUsed.push(gasUsedOf(traced.frames[first]));
   });
-  return parityFrames(block.header, traced, rules);
+  return parityFrames(block, traced, rules);
 }
 
 /** Appends the frames of one transaction. */

@@ -1,4 +1,5 @@
-import type { Address, Trace } from '../../index.ts';
+import type { Address, CallTrace, Trace } from '../../index.ts';
+import type { BlockRules } from '../chains/blockRules.ts';
 import { type Fork, isForkActive } from '../chains/forks.ts';
 import { REVERTED } from '../errorName.ts';
 import { ZERO } from '../frame.ts';
@@ -30,18 +31,18 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   return set;
 }
 
-/** Returns whether a trace is a call without value to a precompiled contract. These contracts never revert. */
-export function isValuelessPrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
+/**
+ * Returns whether a trace is a call without value that a precompiled contract executed, which Parity does not list.
+ * These contracts never revert. If the rules are assumed, the chain may not have the contract. A call that used no gas
+ * and returned nothing then counts as a call of an account without code.
+ */
+export function ranPrecompile(
+  trace: Trace,
+  { precompiles, isAssumed }: Pick<BlockRules, 'precompiles' | 'isAssumed'>,
+): boolean {
   if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;
-  return precompiles.has(trace.action.to);
+  return precompiles.has(trace.action.to) && !(isAssumed && isIdle(trace));
 }
 
-/**
- * Returns whether a call returned nothing and used no gas. If its recipient is a precompiled contract of a later fork, it
- * called an account without code: nearly every call of a precompiled contract uses gas or returns something. The
- * exception is an empty modular exponentiation before Berlin.
- */
-export function isIdleCall(trace: Trace): boolean {
-  if (trace.type !== 'call' || trace.result === null) return false;
-  return trace.error === undefined && trace.result.gasUsed === ZERO && trace.result.output === '0x';
-}
+const isIdle = ({ error, result }: CallTrace): boolean =>
+  error === undefined && result?.gasUsed === ZERO && result.output === '0x';
