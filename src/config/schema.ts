@@ -329,6 +329,14 @@ const Index = group({
     description:
       'Memory for the traces of one block while they are read from a node, identical inputs and outputs counted once. A larger block is not indexed.',
   }),
+  traceTimeoutMs: Type.Integer({
+    minimum: 1000,
+    maximum: 600_000,
+    default: 30_000,
+    unit: 'milliseconds',
+    description:
+      'Maximum time that a node may take to trace a transaction, passed to its tracer, and maximum time without data while a node traces a block. Then the next node is asked.',
+  }),
   pollIntervalMs: Type.Integer({
     minimum: 50,
     maximum: 60_000,

@@ -54,6 +54,7 @@ export function registerIndex(program: Command): void {
     'traceStorePostgres',
     'rules.store',
     'index.maxBlockBytes',
+    'index.traceTimeoutMs',
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
@@ -67,9 +68,8 @@ export function registerIndex(program: Command): void {
     const stop = stopAtSignal();
     const { fillIndex, fillSharedIndex } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
-    const { dataDir } = config;
-    const { maxBlockBytes } = config.index;
-    const fill = { dataDir, network, fromBlock: from, toBlock: to, maxBlockBytes, signal: stop, progress };
+    const { dataDir, index: traceLimits } = config;
+    const fill = { dataDir, network, fromBlock: from, toBlock: to, traceLimits, signal: stop, progress };
     const filled = toStore
       ? fillSharedIndex({ ...fill, stores: config, upstream: upstreamOf(config, network, upstream) })
       : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
@@ -93,7 +93,7 @@ function stopAtSignal(): AbortSignal {
 async function retry(config: Config, { network, upstream = [], toStore }: IndexFlags): Promise<void> {
   const { namedBlocks, retryUnavailable } = await import('../../server/index.ts');
   const { indexed, unavailable } = await retryUnavailable({
-    maxBlockBytes: config.index.maxBlockBytes,
+    traceLimits: config.index,
     ...{ dataDir: config.dataDir, network, signal: stopAtSignal() },
     upstream: nodesOf(config, network, upstream),
     stores: toStore && config,

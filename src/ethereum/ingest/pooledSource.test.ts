@@ -9,6 +9,7 @@ const MINER = `0x${'ee'.repeat(20)}`;
 const NOBODY = `0x${'00'.repeat(20)}`;
 const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe';
 const STATE_RECEIVER = '0x0000000000000000000000000000000000001001';
+const PAYMENT = { hash: hash('9a'), from: MINER, to: NOBODY, gas: '0x5208', value: '0x1', input: '0x' };
 const TOO_LARGE = 1024 * 1024 * 1024 + 1;
 
 interface Call {
@@ -32,6 +33,8 @@ class ReportedNode {
   rewardWei: bigint | undefined;
   /** Whether each block has a state sync of Polygon, and whether the node lists its root frame. */
   stateSync: 'traced' | 'untraced' | undefined;
+  /** Block with a transaction that the node traces with `callTracer` only, while its `trace_block` fails. */
+  tracedByTracer: number | undefined;
   /** Blocks that the node does not trace, with the fault that it produces instead. */
   readonly failsAt = new Map<number, 'error' | 'lie' | 'status' | 'too large' | 'busy'>();
   /** Number of trace requests for each block. */
@@ -88,6 +91,8 @@ class ReportedNode {
       if (this.stateSync === 'traced') return [this.#stateSyncFrame(Number(which))];
       return lies ? [{ type: 'call' }] : this.#rewards(Number(which));
     }
+    if (method === 'debug_traceBlockByHash' && which === this.#hashOf(this.tracedByTracer ?? -1))
+      return [{ txHash: PAYMENT.hash, result: { ...PAYMENT, type: 'CALL', gasUsed: '0x5208' } }];
     if (method !== 'eth_getBlockByNumber') return undefined;
     if (which === 'latest') return this.#block(this.head);
     if (which === 'safe') return null;
@@ -130,6 +135,7 @@ class ReportedNode {
   #transactions(number: number): unknown[] {
     if (this.stateSync !== undefined)
       return [{ hash: hash('5'), from: NOBODY, to: NOBODY, gas: '0x0', value: '0x0', input: '0x' }];
+    if (number === this.tracedByTracer) return [PAYMENT];
     return this.isTooLarge || this.failsAt.get(number) === 'too large' ? [hash('7')] : [];
   }
 
@@ -280,6 +286,22 @@ describe('PooledSource', () => {
       nodes[0].failsAt.set(5, 'error');
       expect((await askRounds(source, 5, [6, 601_000])).message).toContain('tracing failed');
     });
+
+    it.each(['error', 'status', 'lie'] as const)(
+      'fetches it by another method of the node if every node failed by its own: %s',
+      async (fails) => {
+        const { nodes, source, log } = await sourceOf(2);
+        // Both nodes are asked for a block first, so that their usual method is known.
+        nodes[0].failsAt.set(2, 'error');
+        await source.block(2);
+        log.length = 0;
+        for (const node of nodes) node.failsAt.set(5, fails);
+        nodes[1].tracedByTracer = 5;
+        expect(await source.block(5)).toMatchObject({ traces: [{ transactionHash: PAYMENT.hash }] });
+        expect(log.map((line) => line.split(':')[0])).toEqual(['n0 block 5', 'n1 block 5']);
+        expect(nodes.map(({ traced }) => traced.get(5))).toEqual([1, 1]);
+      },
+    );
 
     it('fetches it from any node that traces it', async () => {
       const { nodes, source } = await sourceOf(2);

@@ -103,8 +103,7 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     const notAsked = new Set(trusted);
     const failed = new Map<UpstreamNode, BlockTraceError>();
     let withoutFrames: TracedBlock | undefined;
-    const ask = async (traces: NodeTraces, node: UpstreamNode) => {
-      const block = await traces.block(blockNumber, span);
+    const accepted = (block: TracedBlock | undefined, node: UpstreamNode) => {
       if (block === undefined) notAsked.delete(node);
       else if (block.lacksFrames === true) {
         withoutFrames ??= block;
@@ -116,6 +115,8 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
       }
       return block;
     };
+    const ask = async (traces: NodeTraces, node: UpstreamNode) =>
+      accepted(await traces.block(blockNumber, span), node);
     const noted = (node: UpstreamNode, error: NodeError): void => {
       notAsked.delete(node);
       if (!(error instanceof BlockTraceError)) return;
@@ -129,15 +130,37 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
         notAsked: [...notAsked],
       });
     const nodes = this.#attempts.inOrder(blockNumber, trusted);
+    let failure: NodeError | undefined;
+    const first = await this.#firstOf(nodes, { what: `block ${blockNumber}`, ask, failed: noted }).catch(
+      (error: unknown) => {
+        if (!(error instanceof NodeError)) throw error;
+        failure = error;
+      },
+    );
+    const byOtherMethod = async () => {
+      for (const [node, { failure, header }] of failed) {
+        if (failure === 'oversized' || header.transactionHashes.length === 0) continue;
+        const block = accepted(await this.#byOtherMethod(node, blockNumber, span), node) ?? withoutFrames;
+        if (block !== undefined) return block;
+      }
+      return undefined;
+    };
+    const block = first ?? withoutFrames ?? (await byOtherMethod()) ?? (await verdict());
+    if (block === undefined && failure !== undefined) throw failure;
+    return block;
+  }
+
+  /** Asks a node that failed to trace a block for the block by its other trace methods. */
+  async #byOtherMethod(
+    node: UpstreamNode,
+    blockNumber: number,
+    span: Span | undefined,
+  ): Promise<TracedBlock | undefined> {
     try {
-      const block = await this.#firstOf(nodes, { what: `block ${blockNumber}`, ask, failed: noted });
-      return block ?? withoutFrames ?? (await verdict());
+      return await this.#pool.take(node, (traces) => traces.blockByOtherMethod(blockNumber, span));
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
-      if (withoutFrames !== undefined) return withoutFrames;
-      const unavailable = await verdict();
-      if (unavailable !== undefined) return unavailable;
-      throw error;
+      return undefined;
     }
   }
 

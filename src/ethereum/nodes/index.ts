@@ -44,6 +44,7 @@ export { listRoot } from './integrity/listRoot.ts';
 export { transactionBytes } from './integrity/transactionBytes.ts';
 export { JsonReader } from './largeResponses/jsonReader.ts';
 export { ResponseMemory } from './largeResponses/responseMemory.ts';
+export type { IndexTraceLimits } from './largeResponses/traceLimits.ts';
 export { ChainMismatchError } from './pool/chainCheck.ts';
 export { defaultFinality, type Finality, finalNumber } from './pool/finality.ts';
 export type { Health } from './pool/health.ts';

@@ -288,7 +288,7 @@ export const networkOptions = ({
   timeoutMs: config.gateway.requestTimeoutMs,
   nodeWaitMs: config.gateway.nodeWaitMs,
   maxAnswerBytes: config.gateway.maxAnswerBytes,
-  maxBlockBytes: config.index.maxBlockBytes,
+  traceLimits: config.index,
   cacheMemoryBytes: config.gateway.cacheMemoryBytes,
   agreementMethods: config.gateway.agreement.methods,
 });

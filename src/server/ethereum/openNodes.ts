@@ -1,5 +1,5 @@
 import { type OnFailover, PooledSource } from '../../ethereum/ingest/index.ts';
-import { NodePool } from '../../ethereum/nodes/index.ts';
+import { type IndexTraceLimits, NodePool } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity } from '../../ethereum/traces/index.ts';
 
 /** Interval of polls. They only check the health of nodes, because a command reads the chain's head only once. */
@@ -14,12 +14,12 @@ export interface OpenNodes {
 interface OpenNodesOptions {
   /** Chain ID and genesis hash of the index; undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
-  readonly maxBlockBytes: number;
+  readonly traceLimits: IndexTraceLimits;
 }
 
 export async function openNodes(
   urls: readonly string[],
-  { chain, maxBlockBytes }: OpenNodesOptions,
+  { chain, traceLimits }: OpenNodesOptions,
   failedOver: OnFailover,
 ): Promise<OpenNodes> {
   const ignored = (): void => undefined;
@@ -37,7 +37,7 @@ export async function openNodes(
       nodes: urls.map((url) => ({ url })),
       pollIntervalMs: POLL_INTERVAL_MS,
       chain,
-      traceLimits: { maxBlockBytes },
+      traceLimits,
     },
     { observer },
   );

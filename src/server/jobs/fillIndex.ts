@@ -4,7 +4,7 @@ import {
   fillRange,
   missingBlocks,
 } from '../../ethereum/ingest/index.ts';
-import { NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
+import { type IndexTraceLimits, NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
@@ -35,7 +35,7 @@ export interface FillIndexOptions extends FillOptions {
   readonly dataDir: string;
   readonly network: string;
   readonly upstream: readonly string[];
-  readonly maxBlockBytes: number;
+  readonly traceLimits: IndexTraceLimits;
 }
 
 export interface FillProgress {
@@ -46,11 +46,11 @@ export interface FillProgress {
 
 /** Indexes blocks while no server runs: locks the data folder. Rejects with IndexingError or store errors. */
 export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, upstream, maxBlockBytes, progress } = options;
+  const { dataDir, network, upstream, traceLimits, progress } = options;
   const lock = lockDataDir(dataDir);
   const store = openTraceStore(indexFolder(dataDir, network));
   const chain = await store.chain();
-  const nodes = await openNodes(upstream, { chain, maxBlockBytes }, (_, what, { message }) =>
+  const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
     progress.trouble(`${what}: ${message}`),
   );
   const freeSpace = new FreeSpace({ dataDir, log: QUIET });

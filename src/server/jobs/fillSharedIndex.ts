@@ -25,7 +25,7 @@ export interface FillSharedIndexOptions extends FillIndexOptions {
  * otherwise from nodes. May run while a server uses that folder. Rejects with IndexingError or errors of the store.
  */
 export async function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, upstream, maxBlockBytes, progress, stores } = options;
+  const { dataDir, network, upstream, traceLimits, progress, stores } = options;
   const store = await openSharedIndex(stores, { network, logger: QUIET });
   const embedded = openEmbedded(indexFolder(dataDir, network));
   try {
@@ -37,7 +37,7 @@ export async function fillSharedIndex(options: FillSharedIndexOptions): Promise<
       return await fillFrom(new EmbeddedSource(embedded), store, options);
     }
     const chain = (await store.chain()) ?? (await embedded?.chain());
-    const nodes = await openNodes(upstream, { chain, maxBlockBytes }, (_, what, { message }) =>
+    const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
       progress.trouble(`${what}: ${message}`),
     );
     try {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { retryBlock } from '../../ethereum/ingest/index.ts';
-import { NodeError } from '../../ethereum/nodes/index.ts';
+import { type IndexTraceLimits, NodeError } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
@@ -14,7 +14,7 @@ export interface RetryUnavailableOptions {
   readonly dataDir: string;
   readonly network: string;
   readonly upstream: readonly string[];
-  readonly maxBlockBytes: number;
+  readonly traceLimits: IndexTraceLimits;
   /** The index that instances share. Default: the index in the data folder, which is locked during the work. */
   readonly stores?: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'> | undefined;
   readonly signal: AbortSignal;
@@ -56,11 +56,11 @@ async function closing<T>(store: TraceStore, use: (store: TraceStore) => Promise
 
 async function retryAll(
   store: TraceStore,
-  { upstream, maxBlockBytes, signal, trouble }: RetryUnavailableOptions,
+  { upstream, traceLimits, signal, trouble }: RetryUnavailableOptions,
 ): Promise<RetriedBlocks> {
   const list = () => store.unavailable(0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   const chain = await store.chain();
-  const nodes = await openNodes(upstream, { chain, maxBlockBytes }, (_, what, { message }) =>
+  const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
     trouble(`${what}: ${message}`),
   );
   try {

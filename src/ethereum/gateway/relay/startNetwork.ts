@@ -2,6 +2,7 @@ import type { Log } from '../../../platform/logging/index.ts';
 import {
   type Budget,
   type Finality,
+  type IndexTraceLimits,
   type NodeLimits,
   type NodeOptions,
   NodePool,
@@ -28,8 +29,7 @@ export interface NetworkOptions {
   /** Maximum time in milliseconds that a call waits for a node to recover if all nodes are unavailable. */
   readonly nodeWaitMs: number;
   readonly maxAnswerBytes: number;
-  /** Maximum size of a block in the index, in bytes. */
-  readonly maxBlockBytes: number;
+  readonly traceLimits: IndexTraceLimits;
   readonly cacheMemoryBytes: number;
   readonly agreementMethods: readonly string[];
   /** Chain to which the blocks in the network's index belong. Undefined if the index is empty. */
@@ -72,7 +72,7 @@ export async function startNetwork(
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,
       finality: options.finality,
-      traceLimits: { maxBlockBytes: options.maxBlockBytes },
+      traceLimits: options.traceLimits,
     },
     {
       observer: observerOf(name, cache, { metrics, log, remotePolling }),

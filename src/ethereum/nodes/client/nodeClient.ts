@@ -28,7 +28,7 @@ const POLL_CONNECTIONS = 3;
 /** Maximum number of connections to one node. */
 export const CONNECTIONS_PER_NODE = RELAY_CONNECTIONS + BLOCK_CONNECTIONS + POLL_CONNECTIONS;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Time without data after which a request by ingest or a poll fails. A node traces a full block in a few seconds. */
+/** Time without data after which a request by ingest or a poll fails, except requests for traces. */
 const SILENCE_MS = 30_000;
 /** Responses for clients above this size are forwarded while received. Others are read whole, and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
@@ -52,6 +52,8 @@ export interface CallOptions {
   /** True for a small request that must not wait for connections or budgets. Default: false. */
   readonly isPoll?: boolean;
   readonly timeoutMs?: number;
+  /** Maximum time without data. Default: `SILENCE_MS`. */
+  readonly silenceMs?: number;
   readonly maxBytes?: number;
   /** Memory limit for responses above `streamAboveBytes`, which are parsed while received. Default: read whole. */
   readonly memory?: ResponseMemory;
@@ -93,13 +95,9 @@ export class NodeClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const patient = {
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-      headersTimeout: SILENCE_MS,
-      bodyTimeout: SILENCE_MS,
-    };
-    this.#blocks = new Pool(origin, { connections: BLOCK_CONNECTIONS, ...patient });
-    this.#polls = new Pool(origin, { connections: POLL_CONNECTIONS, ...patient });
+    const connect = { timeout: CONNECT_TIMEOUT_MS };
+    this.#blocks = new Pool(origin, { connections: BLOCK_CONNECTIONS, connect });
+    this.#polls = new Pool(origin, { connections: POLL_CONNECTIONS, connect });
   }
 
   async close(): Promise<void> {
@@ -170,7 +168,15 @@ export class NodeClient {
 
   async #send(
     request: RpcRequest | readonly RpcRequest[],
-    { isPoll = false, timeoutMs, maxBytes = MAX_WHOLE_BYTES, memory, span, ...options }: CallOptions,
+    {
+      isPoll = false,
+      timeoutMs,
+      silenceMs = SILENCE_MS,
+      maxBytes = MAX_WHOLE_BYTES,
+      memory,
+      span,
+      ...options
+    }: CallOptions,
   ): Promise<unknown> {
     const { budget } = this;
     const calls = Array.isArray(request) ? request.length : 1;
@@ -184,7 +190,8 @@ export class NodeClient {
     const body = JSON.stringify(request);
     const pool = isPoll ? this.#polls : this.#blocks;
     const headers = this.#headersWith(span?.traceparent);
-    pool.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
+    const timeouts = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+    pool.dispatch({ path: this.#path, method: 'POST', headers, body, ...timeouts }, answer);
     const arrived = await answer.body;
     if (arrived.kind === 'whole') return parseBody(arrived.bytes, arrived.status, this.host);
     if (memory === undefined) throw new NodeError('oversized', `${this.host} answered with a stream`);

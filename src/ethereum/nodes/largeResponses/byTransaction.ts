@@ -16,7 +16,12 @@ export async function askByTransaction(
   { limits, what }: { readonly limits: TraceLimits; readonly what: string },
 ): Promise<unknown[]> {
   const memory = new ResponseMemory(limits.maxBlockBytes, what);
-  const options: CallOptions = { memory, streamAboveBytes: 0, maxBytes: limits.maxReadBytes };
+  const options: CallOptions = {
+    memory,
+    streamAboveBytes: 0,
+    maxBytes: limits.maxReadBytes,
+    silenceMs: limits.traceTimeoutMs,
+  };
   const results: unknown[] = [];
   for (const call of calls) {
     const [method, hash] = call;

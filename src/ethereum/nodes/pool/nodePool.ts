@@ -5,7 +5,7 @@ import { type CallOptions, NodeClient } from '../client/nodeClient.ts';
 import { asNodeError, NodeError } from '../client/nodeError.ts';
 import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
 import { RelayedRequests } from '../dispatch/relayedRequests.ts';
-import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
+import type { TraceLimits } from '../largeResponses/traceLimits.ts';
 import type { NodeTraces } from '../tracing/nodeTraces.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
 import { defaultFinality, type Finality } from './finality.ts';
@@ -35,7 +35,7 @@ export interface PoolOptions {
   readonly chain?: ChainIdentity | undefined;
   /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
   readonly finality?: Finality | undefined;
-  /** Maximum numbers of bytes that are read and kept in memory for the traces of one block. */
+  /** Limits of the requests for the traces of one block. */
   readonly traceLimits?: Partial<TraceLimits>;
 }
 
@@ -91,7 +91,7 @@ export class NodePool {
       const client = clientOf(nodeOptions, counted && (budgetOf?.(nodeOptions, i) ?? counted));
       const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, client, {
         onMethodFound: (method, remarks) => observer.traceMethodFound(node, method, remarks),
-        limits: { ...DEFAULT_TRACE_LIMITS, ...traceLimits },
+        limits: traceLimits,
       });
       return node;
     });

@@ -2,18 +2,21 @@ import type { Span } from '../../../platform/spans/index.ts';
 import {
   type BlockAnswers,
   BlockMismatchError,
+  blockRulesAt,
   type ChainRules,
-  chainRulesOf,
   convertBlock,
+  FIRST_STEP,
   type FullHeader,
+  isForkActive,
   parseHeader,
+  parseTransactions,
   TraceFormatError,
   type TraceMethod,
 } from '../../traces/convert/index.ts';
 import type { BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
 import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
 import { CallError, NodeError } from '../client/nodeError.ts';
-import { type NodeCall, resultOf } from '../client/rpcResponse.ts';
+import { METHOD_NOT_FOUND, type NodeCall, resultOf } from '../client/rpcResponse.ts';
 import { checkBlockHash } from '../integrity/blockHash.ts';
 import { askByTransaction } from '../largeResponses/byTransaction.ts';
 import { isTooLargeAtOnce } from '../largeResponses/oversizedBlockError.ts';
@@ -21,17 +24,22 @@ import { ResponseMemory } from '../largeResponses/responseMemory.ts';
 import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
 import { askChain, chainIdentity } from '../pool/nodeChain.ts';
 import { askBlockOfHash, askBlockRef, askHeads, type BlockRef, type NodeHeads } from '../pool/nodeHeads.ts';
-import { checkInPlace, TRACERS, traceByTracer } from './traceByTracer.ts';
+import { NodeRules } from './nodeRules.ts';
+import { checkInPlace, type Tracer, traceByTracer, tracerOptions, tracerTimeout } from './traceByTracer.ts';
 import { BlockTraceError, traceFailureOf } from './traceFailure.ts';
 import { TraceMethodDetector, type TraceMethodFound } from './traceMethodDetector.ts';
 import type { BlockFinder, TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
 
-type Tracer = keyof typeof TRACERS;
-
 export interface NodeTracesOptions {
   readonly onMethodFound?: TraceMethodFound | undefined;
-  readonly limits?: TraceLimits | undefined;
+  readonly limits?: Partial<TraceLimits> | undefined;
 }
+
+/** JSON-RPC error codes by which a node or provider says that it does not offer the step logger. */
+const STEPS_REFUSED: readonly number[] = [METHOD_NOT_FOUND, -32_602];
+
+/** All trace methods, the most exact one first. */
+const TRACE_METHODS: readonly TraceMethod[] = ['trace_block', 'callTracer', 'flatCallTracer'];
 
 /** Timeout of a header request. A header is small, so a slower node is unhealthy. */
 const HEADER_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000 };
@@ -41,13 +49,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   readonly #node: NodeClient;
   readonly #method: TraceMethodDetector;
   readonly #limits: TraceLimits;
-  #rules: ChainRules | undefined;
+  readonly #rules: NodeRules;
 
   constructor(node: NodeClient, options: NodeTracesOptions = {}) {
-    const { onMethodFound = () => undefined, limits = DEFAULT_TRACE_LIMITS } = options;
+    const { onMethodFound = () => undefined, limits } = options;
     this.#node = node;
-    this.#method = new TraceMethodDetector(node, onMethodFound, limits);
-    this.#limits = limits;
+    this.#rules = new NodeRules(node);
+    this.#limits = { ...DEFAULT_TRACE_LIMITS, ...limits };
+    this.#method = new TraceMethodDetector(node, onMethodFound, this.#limits);
   }
 
   async chain(): Promise<ChainIdentity> {
@@ -83,7 +92,10 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   /** Replays a reverted transaction with a method of geth or, if the node lacks it, of Parity. */
   async revertOutput(hash: Hash): Promise<Data> {
     const answer = await this.#node
-      .call('debug_traceTransaction', hash, { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } })
+      .call('debug_traceTransaction', hash, {
+        ...tracerOptions('callTracer', this.#limits),
+        tracerConfig: { onlyTopCall: true },
+      })
       .catch((error: unknown) => {
         if (!(error instanceof CallError)) throw error;
         return this.#node.call('trace_replayTransaction', hash, ['trace']);
@@ -94,19 +106,48 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   }
 
   async block(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {
-    const node = span === undefined ? this.#node : this.#node.withSpan(span);
+    const node = this.#nodeIn(span);
     // The genesis block has no transactions, and geth's tracers reject it.
     const method = blockNumber === 0 ? 'none' : await this.#methodInUse();
     try {
-      return method === 'trace_block'
-        ? await this.#parityBlock(node, blockNumber)
-        : await this.#gethBlock(node, blockNumber, method);
+      return await this.#blockBy(method, node, blockNumber);
     } catch (error) {
       // After a false response to trace_block, no probe follows: it might choose another method, which is less exact.
       const isFalse = error instanceof NodeError && error.reason === 'nonsense';
       if (method !== 'trace_block' || !isFalse) this.#method.failed(blockNumber);
       throw await this.#traceError(blockNumber, error);
     }
+  }
+
+  /**
+   * Returns a block that the node failed to trace, by the first other trace method that succeeds; undefined if none
+   * does.
+   */
+  async blockByOtherMethod(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {
+    const usual = await this.#methodInUse();
+    const { rewards } = await this.chainRules();
+    for (const method of TRACE_METHODS) {
+      if (method === usual || (method !== 'trace_block' && rewards === 'node')) continue;
+      try {
+        return await this.#blockBy(method, this.#nodeIn(span), blockNumber);
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #nodeIn = (span: Span | undefined): NodeCalls =>
+    span === undefined ? this.#node : this.#node.withSpan(span);
+
+  #blockBy(
+    method: TraceMethod | 'none',
+    node: NodeCalls,
+    blockNumber: number,
+  ): Promise<TracedBlock | undefined> {
+    return method === 'trace_block'
+      ? this.#parityBlock(node, blockNumber)
+      : this.#gethBlock(node, blockNumber, method);
   }
 
   /** Returns true if the node can trace the block. The block may be empty. Rejects with NodeError. */
@@ -119,7 +160,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const response =
       method === 'trace_block'
         ? (await this.#node.batch([['trace_block', hex(blockNumber)]], options))[0]
-        : await traceByTracer(this.#node, { number: hex(blockNumber), hash }, { tracer: method, options });
+        : await traceByTracer(
+            this.#node,
+            { number: hex(blockNumber), hash },
+            {
+              tracing: tracerOptions(method, this.#limits),
+              options,
+            },
+          );
     return response !== undefined && 'result' in response && Array.isArray(response.result);
   }
 
@@ -172,7 +220,8 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
         'oversized',
         `${this.#what(blockNumber)}: the traces are too large for one response, and only trace_block returns the block's rewards`,
       );
-    const calls = header.transactionHashes.map((hash): NodeCall => ['trace_transaction', hash]);
+    const hashes = await this.#hashesToTrace(header, block);
+    const calls = hashes.map((hash): NodeCall => ['trace_transaction', hash]);
     const answers = await this.#byTransaction(node, blockNumber, calls);
     const traces = answers.flatMap((answer) => answer ?? []);
     return this.#converted(node, { header, block, traces }, 'trace_transaction');
@@ -189,8 +238,10 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const header = this.#headerOf(blockNumber, block);
     if (method === 'none') return { header, traces: [] };
     const isEmpty = header.transactionHashes.length === 0;
-    const traces = isEmpty ? [] : await this.#tracedBy(node, header, method);
-    return this.#converted(node, { header, block, traces }, method);
+    if (isEmpty) return this.#converted(node, { header, block, traces: [] }, method);
+    const traces = await this.#tracedBy(node, { header, block }, method);
+    const firstSteps = await this.#firstSteps(node, header);
+    return this.#converted(node, { header, block, traces, firstSteps }, method);
   }
 
   async #converted(
@@ -199,7 +250,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     method: TraceMethod | 'trace_transaction',
   ): Promise<TracedBlock> {
     const { header } = answers;
-    const rules = await this.chainRules();
+    const rules = await (isTracer(method) ? this.#rules.withForks() : this.chainRules());
     const uncles =
       rules.rewards === 'scheduled' && header.difficulty > 0n ? await unclesOf(node, header) : [];
     return this.#checked(() => {
@@ -208,20 +259,47 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     });
   }
 
-  async #tracedBy(node: NodeCalls, header: FullHeader, tracer: Tracer): Promise<unknown> {
-    const { number, hash, transactionHashes } = header;
-    const block = { number: hex(number), hash };
+  async #tracedBy(
+    node: NodeCalls,
+    { header, block }: Pick<BlockAnswers, 'header' | 'block'>,
+    tracer: Tracer,
+  ): Promise<unknown> {
+    const { number, hash } = header;
+    const place = { number: hex(number), hash };
+    const tracing = tracerOptions(tracer, this.#limits);
     try {
-      return resultOf(tracer, await traceByTracer(node, block, { tracer, options: this.#large(number) }));
+      return resultOf(tracer, await traceByTracer(node, place, { tracing, options: this.#large(number) }));
     } catch (error) {
       if (!isTooLargeAtOnce(error)) throw error;
     }
-    const calls = transactionHashes.map(
-      (txHash): NodeCall => ['debug_traceTransaction', txHash, TRACERS[tracer]],
-    );
+    const hashes = await this.#hashesToTrace(header, block);
+    const calls = hashes.map((txHash): NodeCall => ['debug_traceTransaction', txHash, tracing]);
     const results = await this.#byTransaction(node, number, calls);
-    await checkInPlace(node, block);
-    return results.map((result, i) => ({ txHash: transactionHashes[i], result }));
+    await checkInPlace(node, place);
+    return results.map((result, i) => ({ txHash: hashes[i], result }));
+  }
+
+  /** Returns the hashes without a last transaction of the network: nodes fail to trace it outside of its block. */
+  async #hashesToTrace({ transactionHashes }: FullHeader, block: unknown): Promise<readonly Hash[]> {
+    const { systemTransaction } = await this.chainRules();
+    if (systemTransaction === undefined) return transactionHashes;
+    const last = this.#checked(() => parseTransactions(block)).at(-1);
+    const isOfNetwork = last !== undefined && systemTransaction.matches(last);
+    return isOfNetwork ? transactionHashes.slice(0, -1) : transactionHashes;
+  }
+
+  /**
+   * Returns the first step of each transaction since Amsterdam, in which a transaction pays for state before its root
+   * frame. Returns undefined if the rules of the block determine the gas of root frames, or if the node cannot log steps.
+   */
+  async #firstSteps(node: NodeCalls, { number, timestamp, hash }: FullHeader): Promise<unknown> {
+    const { fork } = blockRulesAt(await this.#rules.withForks(), { number, timestamp });
+    if (!isForkActive('amsterdam', fork)) return undefined;
+    const tracing = { ...FIRST_STEP, timeout: tracerTimeout(this.#limits) };
+    const place = { number: hex(number), hash };
+    const response = await traceByTracer(node, place, { tracing, options: this.#large(number) });
+    const isRefused = 'error' in response && STEPS_REFUSED.includes(response.error.code);
+    return isRefused ? undefined : resultOf('the step logger', response);
   }
 
   #byTransaction(node: NodeCalls, blockNumber: number, calls: readonly NodeCall[]): Promise<unknown[]> {
@@ -229,8 +307,9 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   }
 
   #large(blockNumber: number): CallOptions {
-    const { maxBlockBytes, maxReadBytes } = this.#limits;
-    return { memory: new ResponseMemory(maxBlockBytes, this.#what(blockNumber)), maxBytes: maxReadBytes };
+    const { maxBlockBytes, maxReadBytes, traceTimeoutMs } = this.#limits;
+    const memory = new ResponseMemory(maxBlockBytes, this.#what(blockNumber));
+    return { memory, maxBytes: maxReadBytes, silenceMs: traceTimeoutMs };
   }
 
   #what = (blockNumber: number): string => `${this.#node.host}, block ${blockNumber}`;
@@ -247,10 +326,9 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     );
   }
 
-  /** Returns the rules of the node's chain. Rejects with NodeError. */
-  async chainRules(): Promise<ChainRules> {
-    this.#rules ??= chainRulesOf((await askChain(this.#node)).chainId);
-    return this.#rules;
+  /** Returns the rules of the node's chain, without those that the node reports. Rejects with NodeError. */
+  chainRules(): Promise<ChainRules> {
+    return this.#rules.ofChain();
   }
 
   /** Whether blocks are needed with whole transactions, because the chain has transactions of the network. */
@@ -281,6 +359,9 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     }
   }
 }
+
+const isTracer = (method: TraceMethod | 'trace_transaction'): method is Tracer =>
+  method === 'callTracer' || method === 'flatCallTracer';
 
 async function unclesOf(node: NodeCalls, { hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
   if (uncleHashes.length === 0) return [];

@@ -8,7 +8,7 @@ import { NodeError } from '../client/nodeError.ts';
 import { METHOD_NOT_FOUND, type RpcResponse, resultOf, throwIfTooLarge } from '../client/rpcResponse.ts';
 import { ResponseMemory } from '../largeResponses/responseMemory.ts';
 import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
-import { traceByTracer } from './traceByTracer.ts';
+import { type Tracer, traceByTracer, tracerOptions } from './traceByTracer.ts';
 import { traceFailureOf } from './traceFailure.ts';
 
 /** Maximum number of newest blocks that are searched for one with transactions: an empty block proves nothing. */
@@ -64,11 +64,14 @@ async function askAll(
   const large = (): CallOptions => ({
     memory: new ResponseMemory(maxBlockBytes, `${node.host}, block ${Number(block.number)}`),
     maxBytes: maxReadBytes,
+    silenceMs: limits.traceTimeoutMs,
   });
+  const byTracer = (tracer: Tracer) =>
+    traceByTracer(node, block, { tracing: tracerOptions(tracer, limits), options: large() });
   const asks: ReadonlyArray<readonly [keyof ProbeResponses, () => Promise<RpcResponse | undefined>]> = [
     ['traceBlock', async () => (await node.batch([['trace_block', block.number]], large()))[0]],
-    ['callTracer', () => traceByTracer(node, block, { tracer: 'callTracer', options: large() })],
-    ['flatCallTracer', () => traceByTracer(node, block, { tracer: 'flatCallTracer', options: large() })],
+    ['callTracer', () => byTracer('callTracer')],
+    ['flatCallTracer', () => byTracer('flatCallTracer')],
   ];
   let responses: ProbeResponses = {};
   for (const [method, ask] of asks) {

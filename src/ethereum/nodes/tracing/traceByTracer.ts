@@ -1,26 +1,38 @@
 import type { CallOptions, NodeCalls } from '../client/nodeClient.ts';
 import { NodeError } from '../client/nodeError.ts';
 import { METHOD_NOT_FOUND, type RpcResponse, resultOf } from '../client/rpcResponse.ts';
+import type { TraceLimits } from '../largeResponses/traceLimits.ts';
 
-/** Tracer options of debug_traceBlockByHash and related methods. */
-export const TRACERS = {
+/** Options of debug_traceBlockByHash and related methods, by tracer. */
+const TRACERS = {
   callTracer: { tracer: 'callTracer' },
   flatCallTracer: { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } },
 } as const;
 
+export type Tracer = keyof typeof TRACERS;
+
+/** Returns a tracer's timeout, which is for each transaction. geth's default is 5 s. */
+export const tracerTimeout = ({ traceTimeoutMs }: Pick<TraceLimits, 'traceTimeoutMs'>) =>
+  `${traceTimeoutMs}ms`;
+
+export const tracerOptions = (tracer: Tracer, limits: Pick<TraceLimits, 'traceTimeoutMs'>) => ({
+  ...TRACERS[tracer],
+  timeout: tracerTimeout(limits),
+});
+
 /**
- * Traces a block with one of geth's tracers. The request has the block's hash, so that a reorganisation cannot change
+ * Traces a block with one of geth's tracers, which the options `tracing` select. The request has the block's hash, so that a reorganisation cannot change
  * which block is traced. If the node does not support that, traces by number, then checks that the block was not
  * replaced. Rejects with NodeError.
  */
 export async function traceByTracer(
   node: NodeCalls,
   block: { readonly number: string; readonly hash: string },
-  { tracer, options }: { readonly tracer: keyof typeof TRACERS; readonly options?: CallOptions },
+  { tracing, options }: { readonly tracing: object; readonly options?: CallOptions },
 ): Promise<RpcResponse> {
-  const [byHash] = await node.batch([['debug_traceBlockByHash', block.hash, TRACERS[tracer]]], options);
+  const [byHash] = await node.batch([['debug_traceBlockByHash', block.hash, tracing]], options);
   if (byHash !== undefined && !isMissing(byHash)) return byHash;
-  const [byNumber] = await node.batch([['debug_traceBlockByNumber', block.number, TRACERS[tracer]]], options);
+  const [byNumber] = await node.batch([['debug_traceBlockByNumber', block.number, tracing]], options);
   if (byNumber === undefined) throw new NodeError('nonsense', `${node.host} sent no response`);
   if ('error' in byNumber) return byNumber;
   await checkInPlace(node, block);
