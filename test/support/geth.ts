@@ -5,6 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Address, Data } from '../../src/ethereum/traces/index.ts';
 import { ACCOUNTS, type Node, NodeError, startProcess } from './anvil.ts';
 
 /** Initial balance of anvil's accounts, in wei. */
@@ -44,16 +45,23 @@ function isProgram(path: string): boolean {
   }
 }
 
+interface GethOptions {
+  /** Fork of all blocks. Default: `osaka`, as in anvil. */
+  readonly fork?: 'osaka' | 'amsterdam';
+  /** Code of accounts of the genesis block, by address. */
+  readonly code?: ReadonlyMap<Address, Data>;
+}
+
 /**
  * Starts geth in developer mode on a chain with anvil's chain id, fork rules, accounts and balances. It mines a block
  * as soon as it receives a transaction, keeps all states and serves `debug_` methods over HTTP.
  */
-export async function startGeth(binary: string): Promise<Geth> {
+export async function startGeth(binary: string, options: GethOptions = {}): Promise<Geth> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-geth-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const genesis = join(folder, 'genesis.json');
-    await writeFile(genesis, JSON.stringify(await genesisWithAccounts()));
+    await writeFile(genesis, JSON.stringify(await genesisOf(binary, options)));
     await promisify(execFile)(binary, ['init', ...STATE, '--datadir', folder, genesis]);
     const geth = await startProcess({ name: 'geth', file: binary, args: flags(folder), ready: LISTENING });
     return { url: `http://${geth.match}`, stop: () => geth.stop().then(remove) };
@@ -67,10 +75,20 @@ export async function startGeth(binary: string): Promise<Geth> {
  * geth's own developer genesis enables future forks with gas costs that differ from anvil's. This genesis stops at
  * Osaka, and contains the system contracts that each block calls (EIP-4788, 2935, 7002 and 7251).
  */
-async function genesisWithAccounts(): Promise<object> {
+async function genesisOf(binary: string, { fork, code = new Map() }: GethOptions): Promise<object> {
   const genesis = JSON.parse(await readFile(new URL('gethGenesis.json', import.meta.url), 'utf8'));
   const accounts = ACCOUNTS.map(({ address }) => [address.slice(2), { balance: BALANCE }]);
-  return { ...genesis, alloc: { ...genesis.alloc, ...Object.fromEntries(accounts) } };
+  const contracts = [...code].map(([address, code]) => [
+    address.slice(2),
+    { balance: BALANCE, code, nonce: '0x1' },
+  ]);
+  const alloc = { ...genesis.alloc, ...Object.fromEntries([...accounts, ...contracts]) };
+  if (fork !== 'amsterdam') return { ...genesis, alloc };
+  const blobSchedule = { ...genesis.config.blobSchedule, amsterdam: genesis.config.blobSchedule.osaka };
+  const config = { ...genesis.config, blobSchedule, amsterdamTime: 0 };
+  // geth's own developer genesis has the system contracts of Amsterdam (EIP-8282).
+  const { stdout } = await promisify(execFile)(binary, ['--dev', 'dumpgenesis']);
+  return { ...genesis, config, alloc: { ...JSON.parse(stdout).alloc, ...alloc } };
 }
 
 /** Resolves when a transaction is in a block. */

@@ -98,6 +98,14 @@ describe('the gas of a root frame since Amsterdam', () => {
       ...{ spent: 25_000, step: 976_000 - NEW_ACCOUNT, members: { to: null } },
       ...{ frame: { error: 'execution reverted', to: undefined }, gas: 976_000 - NEW_ACCOUNT, used: 1_000 },
     },
+    {
+      what: 'its children used gas for state, which was returned when it reverted',
+      ...{ spent: 30_000, step: 979_000, gas: 979_000, used: 9_000 },
+      frame: {
+        error: 'execution reverted',
+        calls: [{ type: 'CALL', from: BOB, to: ALICE, gas: '0x30d40', gasUsed: '0x30d40', input: '0x' }],
+      },
+    },
     { what: 'steps are unknown', spent: 60_000, gas: 979_000, used: 39_000 },
   ])('is exact if $what', ({ gas, used, ...traced }) => {
     expect(rootOf(traced, AMSTERDAM_TIME)).toEqual({ gas, used });

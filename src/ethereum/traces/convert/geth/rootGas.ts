@@ -34,7 +34,7 @@ interface RootGas {
  *
  * `gas` is the gas limit minus the intrinsic gas and, since Amsterdam, minus the charges for state before the first
  * frame. `gasUsed` is exact if nothing was refunded, the transaction used more than its minimum gas, and it created no
- * state. Otherwise it is too low, but at least the gas that the children of the root frame used.
+ * state. Otherwise it is too low, but before Amsterdam at least the gas that the children of the root frame used.
  */
 export function rootGasOf(traced: TracedTransaction, rules: BlockRules): RootGas {
   const { transaction, root, spent, children } = traced;
@@ -49,8 +49,10 @@ export function rootGasOf(traced: TracedTransaction, rules: BlockRules): RootGas
   const isRefunded = root.type === 'create' && root.error === REVERTED;
   const before = isAmsterdam && isLimit && !isRefunded ? transaction.gas - gas : intrinsic;
   const net = spent - before;
-  const isTooLow = net < children || (floor !== undefined && spent <= floor);
-  return { gas, gasUsed: isTooLow ? children : net };
+  // Since Amsterdam, a frame may get back gas for state that its children paid, so that it used less than they did.
+  const least = isAmsterdam ? 0n : children;
+  const isTooLow = net < least || (floor !== undefined && spent <= floor);
+  return { gas, gasUsed: isTooLow ? least : net };
 }
 
 interface InitialGasRules {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NodeClient, NodeTraces } from '../../src/ethereum/nodes/index.ts';
+import type { Address, Data, Trace } from '../../src/ethereum/traces/index.ts';
+import { connect, type Node } from '../support/anvil.ts';
+import { type Geth, gethBinary, mined, NO_GETH, startGeth } from '../support/geth.ts';
+import { sizeInCi } from '../support/search.ts';
+import { ACTOR, constructing, program } from '../support/traffic/actor.ts';
+import { ACTORS, DELEGATOR, DIRECTOR, precompile, SENDERS } from '../support/traffic/cast.ts';
+import { randomTransactions } from '../support/traffic/improvise.ts';
+import { createRandom } from '../support/traffic/random.ts';
+import { type Nonces, sign, type Transaction } from '../support/traffic/transaction.ts';
+
+/** A step in the complete log of a transaction. */
+interface Step {
+  readonly op: string;
+  readonly depth: number;
+  readonly gas: number;
+  readonly gasCost: number;
+  readonly refund?: number;
+}
+
+const CHAIN_ID = 31_337;
+/** Gas for a new account (EIP-8037). */
+const NEW_ACCOUNT = 183_600;
+const MAX_EXECUTION = 16_777_216;
+const fresh = (number: number) => `0xf2e5${number.toString(16).padStart(36, '0')}` as Address; // 20 bytes of hex
+const zeros = (bytes: number) => `0x${'00'.repeat(bytes)}` as Data; // whole bytes
+const from = DIRECTOR;
+
+/** Transactions that run no code, or fail before they do, with the gas of their root frames. */
+const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
+  { about: 'a transfer', from, to: SENDERS[0].address, value: 1n, gas: 300_000, rootGas: 279_000 },
+  { about: 'a new account', from, to: fresh(1), value: 1n, gas: 300_000, rootGas: 279_000 - NEW_ACCOUNT },
+  { about: 'no gas for a new account', from, to: fresh(2), value: 1n, gas: 100_000, rootGas: 79_000 },
+  {
+    ...{ about: 'a new account, paid by gas for state', from, to: fresh(3), value: 1n },
+    ...{ gas: MAX_EXECUTION + 100_000, rootGas: MAX_EXECUTION - 21_000 - (NEW_ACCOUNT - 100_000) },
+  },
+  { about: 'an empty creation', from, gas: 300_000, rootGas: 300_000 - 24_000 - NEW_ACCOUNT },
+  { about: 'a precompiled contract', from, to: precompile(3), gas: 300_000, rootGas: 285_000 },
+  { about: 'data at the floor', from, to: precompile(4), data: zeros(900), gas: 300_000, rootGas: 281_400 },
+];
+
+const WITH_STEPS: readonly Transaction[] = [
+  {
+    ...{ about: 'a delegation', from, to: DELEGATOR.address, type: 'eip7702' },
+    ...{
+      delegation: { account: DELEGATOR, code: ACTORS[0] },
+      data: program({ kind: 'return', data: '0x01' as Data }),
+    },
+  },
+  {
+    about: 'delegated code',
+    from,
+    to: DELEGATOR.address,
+    value: 1n,
+    data: program({ kind: 'log', target: from.address }),
+  },
+  { about: 'a reverted creation', from, data: constructing({ kind: 'revert' }) },
+  {
+    ...{ about: 'gas for state', from, to: ACTORS[1], gas: MAX_EXECUTION + 1_000_000 },
+    data: program({ kind: 'store', target: fresh(4), value: 1n }),
+  },
+];
+
+/** Minimum gas of a call (EIP-7976). */
+const floorOf = ({ value = 0n, data = '0x' }: Transaction): number =>
+  12_000 + 3_000 + (value > 0n ? 6_000 : 0) + 64 * ((data.length - 2) / 2);
+
+const hasRefundOrState = ({ op, refund = 0 }: Step): boolean =>
+  refund > 0 || ['SSTORE', 'CREATE', 'CREATE2', 'CALL', 'SELFDESTRUCT'].includes(op);
+
+const binary = gethBinary();
+
+describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${NO_GETH})`}`, () => {
+  let geth: Geth;
+  let node: Node;
+  let client: NodeClient;
+  const hashes = new Map<string, Transaction>();
+  const roots = new Map<string, Trace & { readonly type: 'call' | 'create' }>();
+
+  beforeAll(async () => {
+    geth = await startGeth(binary ?? '', {
+      fork: 'amsterdam',
+      code: new Map(ACTORS.map((actor) => [actor, ACTOR])),
+    });
+    node = connect(geth.url);
+    client = new NodeClient(geth.url);
+    const random = createRandom(7);
+    const nonces: Nonces = new Map([...SENDERS, DELEGATOR, DIRECTOR].map(({ address }) => [address, 0]));
+    const trees = Array.from({ length: sizeInCi(20, { elsewhere: 8 }) }, () => randomTransactions(random));
+    for (const transaction of [...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()]) {
+      const hash = await node.call<string>('eth_sendRawTransaction', sign(transaction, CHAIN_ID, nonces));
+      await mined(node, hash);
+      hashes.set(hash, transaction);
+    }
+    const source = new NodeTraces(client);
+    const head = Number(await node.call('eth_blockNumber'));
+    for (let number = 1; number <= head; number++)
+      for (const trace of (await source.block(number))?.traces ?? [])
+        if ((trace.type === 'call' || trace.type === 'create') && trace.traceAddress.length === 0)
+          roots.set(trace.transactionHash ?? '', trace);
+  });
+  afterAll(async () => {
+    await client.close();
+    await geth.stop();
+  });
+
+  test('has exact gas of root frames of transactions that run no code', () => {
+    const sent = [...hashes].filter(([, transaction]) => 'rootGas' in transaction);
+    expect(sent.map(([hash, { about }]) => [about, Number(roots.get(hash)?.action.gas)])).toEqual(
+      WITHOUT_STEPS.map(({ about, rootGas }) => [about, rootGas]),
+    );
+  });
+
+  test('has exact gas of root frames of transactions that run code, and gasUsed that is never too high', async () => {
+    let exact = 0;
+    for (const [hash, transaction] of hashes) {
+      const root = roots.get(hash) ?? expect.unreachable();
+      const steps = await stepsOf(hash);
+      const last = steps.findLast(({ depth }) => depth === 1);
+      if (steps[0] === undefined || last === undefined) continue;
+      expect(Number(root.action.gas), transaction.about).toBe(steps[0].gas);
+      // The gas of a creation also pays for its code, which no step shows.
+      if (root.type === 'create' || !['STOP', 'RETURN', 'REVERT'].includes(last.op)) continue;
+      const { gasUsed } = await node.call<{ gasUsed: string }>('eth_getTransactionReceipt', hash);
+      const used = steps[0].gas - (last.gas - last.gasCost);
+      const converted = Number(root.result?.gasUsed);
+      const isPlain = Number(gasUsed) > floorOf(transaction) && !steps.some(hasRefundOrState);
+      if (isPlain) expect(converted, transaction.about).toBe(used);
+      else expect(converted, transaction.about).toBeLessThanOrEqual(used);
+      if (isPlain) exact++;
+    }
+    expect(exact).toBeGreaterThan(2);
+  });
+
+  const stepsOf = async (hash: string): Promise<readonly Step[]> =>
+    (
+      await node.call<{ structLogs: Step[] }>('debug_traceTransaction', hash, {
+        disableStack: true,
+        disableStorage: true,
+      })
+    ).structLogs;
+});
