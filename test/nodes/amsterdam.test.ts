@@ -64,8 +64,8 @@ const WITH_STEPS: readonly Transaction[] = [
 ];
 
 /** Minimum gas of a call (EIP-7976). */
-const floorOf = ({ value = 0n, data = '0x' }: Transaction): number =>
-  12_000 + 3_000 + (value > 0n ? 6_000 : 0) + 64 * ((data.length - 2) / 2);
+const floorOf = ({ value = 0n, data }: Transaction): number =>
+  12_000 + 3_000 + (value > 0n ? 6_000 : 0) + 32 * ((data?.length ?? 2) - 2);
 
 const hasRefundOrState = ({ op, refund = 0 }: Step): boolean =>
   refund > 0 || ['SSTORE', 'CREATE', 'CREATE2', 'CALL', 'SELFDESTRUCT'].includes(op);

@@ -46,6 +46,9 @@ describe.skipIf(binary === undefined)(`trace_filter with any node${binary ? '' :
     expect(status).toBe(0);
     expect(stdout).toMatch(/Client: Geth\/v1/);
     expect(stdout).toMatch(/trace_block: not offered.*\n.*callTracer: works\n.*flatCallTracer: works/);
+    expect(stdout).toContain(
+      'Rules: the node reports those of osaka for blocks since timestamp 0 (eth_config)',
+    );
     expect(stdout).toMatch(/Floodgate would use callTracer\n {2}Reach: back to block 1\n/);
     expect(stdout).toMatch(
       /Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague/,

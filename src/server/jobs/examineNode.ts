@@ -56,7 +56,7 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
       ? `Finality: not reported. Blocks ${ASSUMED_FINAL_DEPTH} below the head count as final`
       : `Finality: block ${finalized.number} is final${safe === undefined ? '' : `, ${safe.number} is safe`}`,
   );
-  const rules = await traces.chainRules();
+  const rules = await traces.rulesWithForks();
   lines.push(...rulesLines(rules));
   if (rules.unsupported !== undefined) return false;
   const { method: traceMethod, remarks } = await probeTraceMethods(client, { all: true });
@@ -88,20 +88,36 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   lines.push(
     traceMethod === 'trace_block'
       ? 'Exact: all data of the node. docs/reference/nodes.md lists data that some clients omit'
-      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied (docs/reference/nodes.md). Everything else is exact',
+      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied, or if it paid for state since Amsterdam (docs/reference/geth-traces.md). Everything else is exact',
   );
   return true;
 }
 
 /** Returns lines with the rules of the chain and their inaccuracies. */
-function rulesLines({ name, areForksAssumed, rewards, remarks, unsupported }: ChainRules): string[] {
+function rulesLines({
+  name,
+  areForksAssumed,
+  rewards,
+  remarks,
+  unsupported,
+  reported = [],
+}: ChainRules): string[] {
   if (unsupported !== undefined) return [`Rules: ${unsupported}`];
   const assumed = areForksAssumed
     ? ", with Ethereum's forks up to Osaka from block 0 on. If they differ, gas of root frames from tracers is not exact"
     : '';
   const unverified =
     rewards === 'optional' ? ['Rules: rewards are stored as the node lists them, and not verified'] : [];
-  return [`Rules: ${name}${assumed}`, ...remarks.map((remark) => `Rules: ${remark}`), ...unverified];
+  const forks = reported.map(
+    ({ fork, since }) =>
+      `Rules: the node reports those of ${fork} for blocks since timestamp ${since} (eth_config)`,
+  );
+  return [
+    `Rules: ${name}${assumed}`,
+    ...forks,
+    ...remarks.map((remark) => `Rules: ${remark}`),
+    ...unverified,
+  ];
 }
 
 /** Returns the reason why a node does not return a block with its traces; undefined if it returns the block. */

@@ -331,6 +331,11 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     return this.#rules.ofChain();
   }
 
+  /** Returns the rules of the node's chain with those that the node reports for recent blocks. Rejects with NodeError. */
+  rulesWithForks(): Promise<ChainRules> {
+    return this.#rules.withForks();
+  }
+
   /** Whether blocks are needed with whole transactions, because the chain has transactions of the network. */
   async #needsTransactions(): Promise<boolean> {
     return (await this.chainRules()).systemTransaction !== undefined;
