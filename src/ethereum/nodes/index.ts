@@ -30,6 +30,12 @@ export type {
   WholeResponse,
 } from './client/upstreamRequest.ts';
 export { BudgetExceededError } from './dispatch/fairQueue.ts';
+export {
+  MAX_TRACES_PER_NODE,
+  SlowTraceError,
+  type TraceRequest,
+  TraceSlotsError,
+} from './dispatch/traceRequests.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';
 export { bloomOf, isWithin } from './integrity/bloom.ts';
 export { checkBlock } from './integrity/checkBlock.ts';

@@ -32,12 +32,13 @@ export class Slots {
     const waiter: Waiter = { client, start: () => start(end) };
     const queue = this.#waiting.get(name);
     if (queue !== undefined) queue.add(waiter);
-    else if (this.#isFreeFor(client)) this.#start(waiter);
+    else if (this.isFreeFor(client)) this.#start(waiter);
     else this.#waiting.set(name, new Set([waiter]));
     return end;
   }
 
-  #isFreeFor(client: BudgetClient): boolean {
+  /** Returns true if a task of the client would start at once, unless other tasks of the client wait. */
+  isFreeFor(client: BudgetClient): boolean {
     return this.#budget.exceededBy(client, 1) === undefined;
   }
 
@@ -63,7 +64,7 @@ export class Slots {
   #next(): Waiter | undefined {
     for (const [name, queue] of this.#waiting) {
       const [next] = queue;
-      if (next === undefined || !this.#isFreeFor(next.client)) continue;
+      if (next === undefined || !this.isFreeFor(next.client)) continue;
       this.#remove(name, next);
       if (this.#waiting.delete(name)) this.#waiting.set(name, queue);
       return next;

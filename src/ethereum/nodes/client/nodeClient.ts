@@ -42,6 +42,8 @@ export interface RelayOptions {
   readonly maxBytes: number;
   /** True if a large response may be returned as a stream, which forwards it while it is received. */
   readonly mayStream: boolean;
+  /** Number of bytes above which it is returned as a stream. Default: 1 MiB. */
+  readonly streamAboveBytes?: number | undefined;
   readonly reservation: ReceiveReservation | undefined;
   /** Value of the `traceparent` header, by which the node links its own spans to the request. */
   readonly traceparent?: string | undefined;
@@ -107,14 +109,13 @@ export class NodeClient {
   /** Sends the body of a client's request unchanged. */
   relay(
     body: string,
-    { timeoutMs, maxBytes, mayStream, reservation, traceparent }: RelayOptions,
+    { timeoutMs, maxBytes, mayStream, streamAboveBytes, reservation, traceparent }: RelayOptions,
   ): PendingResponse {
     const { budget } = this;
-    const streamAboveBytes = mayStream ? RELAY_STREAM_BYTES : undefined;
     const collect: CollectOptions = {
       timeoutMs,
       maxBytes,
-      streamAboveBytes,
+      streamAboveBytes: mayStream ? (streamAboveBytes ?? RELAY_STREAM_BYTES) : undefined,
       reservation,
       budget,
     };

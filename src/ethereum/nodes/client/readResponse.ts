@@ -4,13 +4,19 @@ import { ResultSpan } from './resultSpan.ts';
 /** JSON-RPC id of every relayed request. Each response arrives on its request's connection, so the id is constant. */
 export const NODE_REQUEST_ID = 1;
 
-/** Parsed JSON-RPC response of a node. `bytes` is the result exactly as received, `value` the parsed result. */
+/**
+ * Parsed JSON-RPC response of a node. `bytes` is the result exactly as received, `value` the parsed result, or
+ * undefined if `readLargeResult` read it.
+ */
 export type UpstreamResponse =
   | { readonly kind: 'result'; readonly bytes: Buffer; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown };
 
 /** Maximum length of a node's error message. The rest is cut off before the message is passed on. */
 const MAX_MESSAGE_LENGTH = 500;
+
+/** Maximum size of a response that is always parsed at once. */
+const LARGE_RESULT_BYTES = 1024 * 1024;
 
 /** Text before and after the result, in the two forms that geth, reth, erigon, anvil, besu and nethermind send. */
 const FORMS = [
@@ -23,18 +29,31 @@ export function readResponse(bytes: Buffer, host: string): UpstreamResponse {
   return readKnownForm(bytes) ?? readAnyForm(bytes, host);
 }
 
+/** Returns a large result without parsing it, which would block the event loop. Undefined if there is none. */
+export function readLargeResult(bytes: Buffer): UpstreamResponse | undefined {
+  if (bytes.length <= LARGE_RESULT_BYTES) return undefined;
+  const [result = resultOf(bytes)] = knownResults(bytes);
+  return result && { kind: 'result', bytes: result, value: undefined };
+}
+
 function readKnownForm(bytes: Buffer): UpstreamResponse | undefined {
-  const length = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
-  for (const { start, end } of FORMS) {
-    const to = length - end.length;
-    if (to <= start.length || bytes.compare(start, 0, start.length, 0, start.length) !== 0) continue;
-    if (bytes.compare(end, 0, end.length, to, length) !== 0) continue;
-    const result = bytes.subarray(start.length, to);
+  for (const result of knownResults(bytes)) {
     const value = parse(result);
     // If these bytes are not valid JSON, other members follow the result, and `readAnyForm` parses the response.
     if (value !== undefined) return { kind: 'result', bytes: result, value };
   }
   return undefined;
+}
+
+/** Returns the bytes between start and end of each known form that fits the response. */
+function* knownResults(bytes: Buffer): Iterable<Buffer> {
+  const length = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
+  for (const { start, end } of FORMS) {
+    const to = length - end.length;
+    if (to <= start.length || bytes.compare(start, 0, start.length, 0, start.length) !== 0) continue;
+    if (bytes.compare(end, 0, end.length, to, length) !== 0) continue;
+    yield bytes.subarray(start.length, to);
+  }
 }
 
 function readAnyForm(bytes: Buffer, host: string): UpstreamResponse {

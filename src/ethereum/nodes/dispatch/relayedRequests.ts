@@ -14,6 +14,7 @@ import type { Upstreams } from '../pool/upstreams.ts';
 import { BudgetExceededError, FairQueue } from './fairQueue.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
+import { MAX_TRACES_PER_NODE, type TraceRequest, TraceRequests } from './traceRequests.ts';
 
 /** Maximum wait for a node to reach the block that a request needs, such as a head whose only node has failed. */
 const HEAD_WAIT_MS = 3_000;
@@ -30,10 +31,13 @@ export interface RelayedRequestsDependencies {
   /** Maximum time for which a call waits for a node's budget. */
   readonly budgetWaitMs: number;
   readonly observer: PoolObserver;
+  /** Maximum traces that run at one node at the same time. Default: MAX_TRACES_PER_NODE. */
+  readonly tracesPerNode?: number | undefined;
   refresh(node: UpstreamNode): Promise<void>;
 }
 
-type WantedNode = Pick<UpstreamRequest, 'needsBlock' | 'isBackground'> & {
+type WantedNode = Pick<UpstreamRequest, 'needsBlock'> & {
+  readonly isBackground?: boolean;
   readonly tried?: ReadonlySet<UpstreamNode> | undefined;
   readonly failedBefore?: UpstreamRequest['failedBefore'];
 };
@@ -46,11 +50,14 @@ export class RelayedRequests implements Upstreams {
   readonly #hedgeDelays = new HedgeDelays();
   /** Calls that wait for a node's budget. Undefined if no node has a budget. */
   readonly #queue: FairQueue | undefined;
+  readonly #traces: TraceRequests;
 
   constructor(dependencies: RelayedRequestsDependencies) {
     this.#dependencies = dependencies;
     this.#nodes = dependencies.nodes;
     this.#observer = dependencies.observer;
+    const { observer, tracesPerNode = MAX_TRACES_PER_NODE } = dependencies;
+    this.#traces = new TraceRequests({ upstreams: this, observer, tracesPerNode });
     if (this.#nodes.some(({ client }) => client.budget !== undefined))
       this.#queue = new FairQueue({
         waitMs: dependencies.budgetWaitMs,
@@ -87,7 +94,11 @@ export class RelayedRequests implements Upstreams {
   }
 
   /** Waits until a node's budget allows the call; undefined if it does now. Rejects with BudgetExceededError. */
-  #acquire({ client, isBackground, tried }: UpstreamRequest): Promise<void> | undefined {
+  #acquire({
+    client,
+    isBackground,
+    tried,
+  }: Pick<UpstreamRequest, 'client' | 'isBackground' | 'tried'>): Promise<void> | undefined {
     if (this.#queue === undefined) return undefined;
     if (isBackground !== true) return this.#queue.acquire(client?.() ?? '');
     const others = this.#nodes.filter((node) => node.health === 'healthy' && tried?.has(node) !== true);
@@ -102,9 +113,8 @@ export class RelayedRequests implements Upstreams {
    */
   async send(request: UpstreamRequest): Promise<HedgedResponse> {
     const { needsBlock, timeoutMs, method, once, body } = request;
-    const { choice, heads, wait } = this.#dependencies;
-    if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
-      await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
+    const { wait } = this.#dependencies;
+    await this.#untilAnswerable(needsBlock, timeoutMs);
     // When the loop ends with calls left, this request takes one before any other code can run.
     for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
     const turn = this.#acquire(request);
@@ -124,6 +134,24 @@ export class RelayedRequests implements Upstreams {
         if (!(await wait.waitForRecovery(leftMs(), body.length))) throw error;
       }
     }
+  }
+
+  /** Lets a node trace, without hedging and with at most one retry; see TraceRequests. Rejects with NodeError. */
+  async trace(request: TraceRequest): Promise<HedgedResponse> {
+    const { needsBlock, timeoutMs } = request;
+    await this.#untilAnswerable(needsBlock, timeoutMs);
+    for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
+    const turn = this.#acquire({ client: () => request.client.keyId ?? request.client.address });
+    if (turn !== undefined) await turn;
+    if (!this.#isAnyHealthy) await this.#dependencies.wait.waitForRecovery(timeoutMs, 0);
+    return this.#traces.send(request);
+  }
+
+  /** Resolves when a healthy node has the block, or after a wait. */
+  async #untilAnswerable(needsBlock: number | undefined, timeoutMs: number): Promise<void> {
+    const { choice, heads } = this.#dependencies;
+    if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
+      await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
   }
 
   /** Sends a request to a healthy node other than `asked`; undefined if none is available. Rejects with NodeError. */

@@ -31,6 +31,8 @@ export interface PoolOptions {
   readonly pollIntervalMs: number;
   /** Time for which a request waits for a node to recover if all are unhealthy. Default: 0. */
   readonly nodeWaitMs?: number;
+  /** Maximum traces for clients that run at one node at the same time. Default: MAX_TRACES_PER_NODE. */
+  readonly tracesPerNode?: number | undefined;
   /** Chain that all nodes must be on. Default: the chain of the first node that responds. */
   readonly chain?: ChainIdentity | undefined;
   /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
@@ -118,6 +120,7 @@ export class NodePool {
       choice: this.#choice,
       wait: this.#wait,
       budgetWaitMs: nodeWaitMs,
+      tracesPerNode: options.tracesPerNode,
       observer,
       refresh: (node) => this.refresh(node),
     });
