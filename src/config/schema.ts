@@ -213,6 +213,8 @@ const WebSocket = group({
   }),
 });
 
+const DEBUG_TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer'] as const;
+
 const Gateway = group({
   corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
     default: ['*'],
@@ -244,6 +246,12 @@ const Gateway = group({
     maxItems: 100,
     description:
       'Additional methods that are relayed to nodes, with parameters and results unchecked, without caching and retries. Methods that would give control of a node, its keys or its chain are rejected. Default: none.',
+  }),
+  debugTracers: Type.Array(Type.Union(DEBUG_TRACERS.map((tracer) => Type.Literal(tracer))), {
+    default: [],
+    maxItems: DEBUG_TRACERS.length,
+    description:
+      'Native tracers that clients may use in debug_traceTransaction, debug_traceBlockByNumber, debug_traceBlockByHash and debug_traceCall (docs/operate/debug-tracers.md). Default: none; these methods are then not served.',
   }),
   maxInFlight: Type.Integer({
     minimum: 1,

@@ -42,6 +42,7 @@ const REFUSED_HERE = new Set([
   'eth_mining',
   'eth_getUncleCountByBlockHash',
   'eth_getUncleByBlockHashAndIndex',
+  'debug_traceBlockByHash',
   // The filter of the example does not exist.
   'eth_getFilterChanges',
   'eth_getFilterLogs',
@@ -53,7 +54,10 @@ describe('the OpenRPC document', () => {
   let document: { readonly methods: readonly Described[]; readonly components: object };
   beforeAll(async () => {
     chain = await startSharedChain();
-    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+    const env = {
+      FLOODGATE_GATEWAY_DEBUG_TRACERS: 'callTracer,flatCallTracer,prestateTracer,4byteTracer',
+    };
+    floodgate = await startFloodgate({ upstream: chain.anvil.url, env });
     document = (await call(floodgate.gatewayUrl, 'rpc.discover')).json.result;
   });
   afterAll(async () => {

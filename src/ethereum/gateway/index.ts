@@ -34,6 +34,7 @@ export { methodOf } from './methods/methodOf.ts';
 export { methodsTable } from './methods/methodsTable.ts';
 export { openRpcDocument } from './methods/openRpc/document.ts';
 export type { FilterRow, MethodRow } from './methods/row.ts';
+export { debugRows } from './methods/rows/debugRows.ts';
 export { extraMethodError, extraRow } from './methods/rows/extraRows.ts';
 export { RELAYED_ROWS } from './methods/rows/relayedRows.ts';
 export { METHODS, SERVED_METHODS } from './methods/table.ts';

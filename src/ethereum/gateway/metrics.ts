@@ -18,6 +18,7 @@ const LIMITS = [
   'key_rate',
   'unsent_bytes',
   'node_budget',
+  'node_traces',
   'unauthorized',
   'keys_unknown',
   'unsupported_method',

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../../config/index.ts';
 import {
   AccessWatch,
+  debugRows,
   extraMethodError,
   extraRow,
   FilterMemory,
@@ -152,8 +153,12 @@ export async function startEthereum(
 }
 
 /** Returns the rows of all served methods. Throws ConfigError if an option names a method that cannot be served. */
-export function servedTable(config: Config, table: readonly MethodRow[]): readonly MethodRow[] {
-  const { methods, agreement } = config.gateway;
+export function servedTable(config: Config, all: readonly MethodRow[]): readonly MethodRow[] {
+  const { methods, agreement, debugTracers } = config.gateway;
+  const debug = debugTracers.length === 0 ? [] : debugRows(debugTracers);
+  const table = all.flatMap((row): readonly MethodRow[] =>
+    'traces' in row ? debug.filter(({ name }) => name === row.name) : [row],
+  );
   checkMethods('gateway.methods', methods, [...table, { name: SUBSCRIBE }]);
   const readers = table.filter((row) => 'result' in row && row.once !== true);
   checkMethods('gateway.agreement.methods', agreement.methods, readers);

@@ -1,6 +1,7 @@
 import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
 import { relayed } from '../relay/relayed.ts';
+import { traced } from '../relay/traced/traced.ts';
 import type { IndexServices } from '../traceIndex/traces/indexServices.ts';
 import { paramsReader } from './readParams.ts';
 import type { FilterRow, MethodRow } from './row.ts';
@@ -40,6 +41,7 @@ const asTheyCame = (given: readonly unknown[]): readonly unknown[] => given;
 function handlerOf(row: MethodRow, { network, index, filters, description }: MethodServices): Handler {
   if ('isFilter' in row) return filters(row);
   if ('result' in row) return relayed(row, network);
+  if ('traces' in row) return traced(row, network, index);
   return 'handler' in row ? row.handler(index) : constant(description);
 }
 

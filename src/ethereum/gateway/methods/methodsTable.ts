@@ -31,6 +31,8 @@ function cachedFor({ scope }: MethodRow): string {
       return 'no';
     case 'head':
       return 'with several nodes, until the head changes';
+    case 'traced':
+      return 'permanently once its block is final and the index has equal traces';
     case 'block':
     case 'found':
     case 'logs':

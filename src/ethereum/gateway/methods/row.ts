@@ -34,9 +34,11 @@ export type RelayScope =
  * State on which the result of a method depends: that of a relayed method, or one of the following.
  * - `index`: The result depends on indexed blocks. Missing blocks are fetched.
  * - `filters`: The result depends on the changes since the last poll of an HTTP filter.
+ * - `traced`: The result depends on the traced block. It is cached permanently if that block is final and the index has
+ *   equal traces.
  * - `table`: The result depends on the list of served methods.
  */
-export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
+export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'traced' | 'table' };
 
 /** Shape of a result. If a node returns a result with another shape, the result is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
@@ -109,10 +111,17 @@ export interface FilterRow extends Row {
   readonly isFilter: true;
 }
 
+/** Row of a method that traces with a native tracer of nodes (`gateway.debugTracers`). `options` is its last parameter. */
+export interface TracedRow extends Row {
+  readonly scope: { readonly of: 'traced' | 'moment' };
+  readonly traces: 'block' | 'transaction' | 'call';
+  readonly resultSchema: JsonSchema;
+}
+
 /** Row of a method that lists the served methods. Every API key may call it. */
 export interface DescribingRow extends Row {
   readonly scope: { readonly of: 'table' };
 }
 
 /** Row of the method table. The gateway, its documentation and its tests take all facts about a method from its row. */
-export type MethodRow = IndexedRow | RelayedRow | FilterRow | DescribingRow;
+export type MethodRow = IndexedRow | RelayedRow | TracedRow | FilterRow | DescribingRow;

@@ -22,14 +22,7 @@ const DEFINITIVE_CODES = new Set([3, -32602, -32600]);
 /** Classifies a node's response. `expectsBlock`: the requested block exists, so the node must not return null. */
 export function classifyResponse(context: ResponseContext, response: UpstreamResponse): ResponseClass {
   const { row, expectsBlock } = context;
-  if (response.kind === 'error') {
-    if (row.once) return 'good';
-    if (isBlockMissingError(response)) return 'elsewhere';
-    if (DEFINITIVE_CODES.has(response.code)) return 'good';
-    return NODE_FAULT_CODES.has(response.code) || NODE_FAULT_MESSAGES.test(response.message)
-      ? 'elsewhere'
-      : 'good';
-  }
+  if (response.kind === 'error') return !row.once && isNodesFault(response) ? 'elsewhere' : 'good';
   if (response.value === null && row.nullable) return expectsBlock ? 'elsewhere' : 'good';
   try {
     checkAnswer(context, response.value);
@@ -38,4 +31,11 @@ export function classifyResponse(context: ResponseContext, response: UpstreamRes
     if (!(error instanceof InvalidResponseError)) throw error;
     return { invalid: error.message };
   }
+}
+
+/** Returns true if a node's error may be a fault of the node or its lag, so that another node may return a result. */
+export function isNodesFault(error: { readonly code: number; readonly message: string }): boolean {
+  if (isBlockMissingError(error)) return true;
+  if (DEFINITIVE_CODES.has(error.code)) return false;
+  return NODE_FAULT_CODES.has(error.code) || NODE_FAULT_MESSAGES.test(error.message);
 }

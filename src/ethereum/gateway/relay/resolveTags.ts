@@ -48,7 +48,8 @@ async function resolveRange(filter: LogFilter, pool: NodePool): Promise<readonly
   return [resolved];
 }
 
-function numberOf(tag: Tag, { heads }: NodePool): string {
+/** Returns the number of the block with a tag, as a `0x` string. Throws RpcError. */
+export function numberOf(tag: Tag, { heads }: NodePool): string {
   const number =
     tag === 'earliest' ? 0 : tag === 'safe' || tag === 'finalized' ? heads[tag] : heads.latest?.number;
   if (number !== undefined) return `0x${number.toString(16)}`;

@@ -1,7 +1,6 @@
 import type { Span } from '../../../platform/spans/index.ts';
-import { RateLimitedError, type ResultSink, type ResultStream } from '../../jsonrpc/index.ts';
+import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
 import {
-  BudgetExceededError,
   FailedRequestError,
   type HedgedResponse,
   NODE_REQUEST_ID,
@@ -11,23 +10,21 @@ import {
   OversizedResponseError,
   type ReceiveReservation,
   type ResponseClass,
-  ResponseQuotaError,
   type StreamedResponse,
   type UpstreamNode,
   type UpstreamRequest,
   type UpstreamResponse,
   type WholeResponse,
 } from '../../nodes/index.ts';
-import { memoryLimitError } from '../http/memoryLimitError.ts';
 import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 import type { CachePolicy } from './cachePolicy.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { classifyResponse } from './classifyResponse.ts';
-import { clientErrorOf } from './clientErrorOf.ts';
 import type { Network } from './network.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { pinBlock } from './pinBlock.ts';
+import { relayErrorOf } from './relayErrorOf.ts';
 import { resultStream } from './resultStream.ts';
 
 /** Maximum time in milliseconds to wait for a second node's response after the first node returned null. */
@@ -76,14 +73,9 @@ export class UpstreamSender {
     try {
       return await pool.ask(this.#upstreamRequest(relayed));
     } catch (error) {
-      if (error instanceof ResponseQuotaError) throw memoryLimitError();
-      if (error instanceof FailedRequestError) {
-        if (key !== undefined) this.#rememberFailed({ key, params, chainState }, error);
-        throw clientErrorOf(error);
-      }
-      if (error instanceof BudgetExceededError) throw this.#overBudget(error);
-      if (error instanceof NodeError) throw new NoResponseError(error);
-      throw error;
+      if (error instanceof FailedRequestError && key !== undefined)
+        this.#rememberFailed({ key, params, chainState }, error);
+      throw relayErrorOf(error, this.#network);
     }
   }
 
@@ -137,12 +129,6 @@ export class UpstreamSender {
       isBackground,
       classify: (response) => this.#classify(params, response, isOfChain),
     };
-  }
-
-  #overBudget({ retryAfterMs }: BudgetExceededError): RateLimitedError {
-    this.#network.metrics.limited('node_budget');
-    const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    return new RateLimitedError('the call budget of the nodes is used up; try again', seconds);
   }
 
   /** Returns the parameters with the block number replaced by the block's hash. Undefined if it is not replaced. */
@@ -237,7 +223,7 @@ const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
 
 /** Returns a sink that forwards everything to `sink`. It also reports a failure to `broke`. */
-const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
+export const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
   write: (piece) => sink.write(piece),
   end: () => sink.end(),
   fail(error) {
