@@ -31,7 +31,6 @@ export type {
 } from './client/upstreamRequest.ts';
 export { BudgetExceededError } from './dispatch/fairQueue.ts';
 export {
-  MAX_TRACES_PER_NODE,
   SlowTraceError,
   type TraceRequest,
   TraceSlotsError,

@@ -39,14 +39,14 @@ export interface FollowedNetwork extends Pick<EthereumNetwork, 'methods' | 'live
 
 /** Opens an Ethereum network in a worker. The first process polls the nodes of the network and writes its index. */
 export async function followNetwork(
-  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>,
+  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'> & { readonly workers: number },
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
 ): Promise<FollowedNetwork> {
   const { name, config } = options;
   const index = await followIndex(options, { logger });
   const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
-    { ...networkOptions(options), chain: undefined },
+    { ...networkOptions(options), chain: undefined, processes: options.workers },
     {
       ...{ store: answers, metrics, log: logger },
       remotePolling: {

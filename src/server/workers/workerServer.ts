@@ -71,7 +71,7 @@ export async function openWorker(
   const table = servedTable(config, METHODS);
   for (const [name, { upstream }] of networksOf(config)) {
     const network = await followNetwork(
-      { name, upstream, config },
+      { name, upstream, config, workers },
       { table, answers: storage.answers, metrics, logger, primary },
     );
     networks.set(name, network);

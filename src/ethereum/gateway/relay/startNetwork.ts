@@ -32,6 +32,8 @@ export interface NetworkOptions {
   readonly traceLimits: IndexTraceLimits;
   readonly cacheMemoryBytes: number;
   readonly agreementMethods: readonly string[];
+  /** Number of processes that relay to the nodes. Default: 1. */
+  readonly processes?: number;
   /** Chain to which the blocks in the network's index belong. Undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
   /** Rule that determines final blocks. Undefined: the default rule of the chain. */
@@ -72,6 +74,7 @@ export async function startNetwork(
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,
       finality: options.finality,
+      processes: options.processes,
       traceLimits: options.traceLimits,
     },
     {

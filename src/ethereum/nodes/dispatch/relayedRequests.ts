@@ -14,7 +14,7 @@ import type { Upstreams } from '../pool/upstreams.ts';
 import { BudgetExceededError, FairQueue } from './fairQueue.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
-import { MAX_TRACES_PER_NODE, type TraceRequest, TraceRequests } from './traceRequests.ts';
+import { type TraceRequest, TraceRequests } from './traceRequests.ts';
 
 /** Maximum wait for a node to reach the block that a request needs, such as a head whose only node has failed. */
 const HEAD_WAIT_MS = 3_000;
@@ -31,8 +31,8 @@ export interface RelayedRequestsDependencies {
   /** Maximum time for which a call waits for a node's budget. */
   readonly budgetWaitMs: number;
   readonly observer: PoolObserver;
-  /** Maximum traces that run at one node at the same time. Default: MAX_TRACES_PER_NODE. */
-  readonly tracesPerNode?: number | undefined;
+  /** Maximum traces of this process that run at one node at the same time. */
+  readonly tracesPerNode: number;
   refresh(node: UpstreamNode): Promise<void>;
 }
 
@@ -56,8 +56,7 @@ export class RelayedRequests implements Upstreams {
     this.#dependencies = dependencies;
     this.#nodes = dependencies.nodes;
     this.#observer = dependencies.observer;
-    const { observer, tracesPerNode = MAX_TRACES_PER_NODE } = dependencies;
-    this.#traces = new TraceRequests({ upstreams: this, observer, tracesPerNode });
+    this.#traces = new TraceRequests({ ...dependencies, upstreams: this });
     if (this.#nodes.some(({ client }) => client.budget !== undefined))
       this.#queue = new FairQueue({
         waitMs: dependencies.budgetWaitMs,

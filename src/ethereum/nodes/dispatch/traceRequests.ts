@@ -114,7 +114,7 @@ export class TraceRequests {
           const endSlot = await this.#slot(node, request.client, deadlineMs);
           const sent = await this.#attempt(request, { node, deadlineMs, reservation, endSlot });
           if ('stream' in sent || (await request.isGood(sent))) return sent;
-          last = sent;
+          if (last?.response.kind !== 'result' || sent.response.kind === 'result') last = sent;
           if (!isMethodMissing(sent.response)) tries++;
         } catch (error) {
           failure = this.#failed(node, request.method, asNodeError(error));

@@ -5,6 +5,7 @@ import { type CallOptions, NodeClient } from '../client/nodeClient.ts';
 import { asNodeError, NodeError } from '../client/nodeError.ts';
 import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
 import { RelayedRequests } from '../dispatch/relayedRequests.ts';
+import { MAX_TRACES_PER_NODE } from '../dispatch/traceRequests.ts';
 import type { TraceLimits } from '../largeResponses/traceLimits.ts';
 import type { NodeTraces } from '../tracing/nodeTraces.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
@@ -31,8 +32,8 @@ export interface PoolOptions {
   readonly pollIntervalMs: number;
   /** Time for which a request waits for a node to recover if all are unhealthy. Default: 0. */
   readonly nodeWaitMs?: number;
-  /** Maximum traces for clients that run at one node at the same time. Default: MAX_TRACES_PER_NODE. */
-  readonly tracesPerNode?: number | undefined;
+  /** Number of processes that relay to the nodes, and share their slots for traces. Default: 1. */
+  readonly processes?: number | undefined;
   /** Chain that all nodes must be on. Default: the chain of the first node that responds. */
   readonly chain?: ChainIdentity | undefined;
   /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
@@ -120,7 +121,7 @@ export class NodePool {
       choice: this.#choice,
       wait: this.#wait,
       budgetWaitMs: nodeWaitMs,
-      tracesPerNode: options.tracesPerNode,
+      tracesPerNode: Math.max(1, Math.floor(MAX_TRACES_PER_NODE / (options.processes ?? 1))),
       observer,
       refresh: (node) => this.refresh(node),
     });

@@ -29,13 +29,15 @@ const NOBODY = `0x${'0'.repeat(40)}` as Address; // 20 bytes
 /**
  * - `equal`: The index has the same frames.
  * - `differs`: The index has other frames, or the result is not one of the tracer.
- * - `unknown`: The index lacks the block.
+ * - `unknown`: The index lacks the block, or has another block with its number.
  * - `failed`: The node could not trace a transaction.
  */
 export type Comparison = 'equal' | 'differs' | 'unknown' | 'failed';
 
 export interface ComparedResult {
   readonly blockNumber: number;
+  /** Hash of the block, if the request names it. */
+  readonly blockHash?: string | undefined;
   /** Default: the result has all transactions of the block. */
   readonly transactionHash?: string | undefined;
   readonly tracer: 'callTracer' | 'flatCallTracer';
@@ -92,15 +94,16 @@ interface IndexedBlock {
 
 async function indexedFrames(
   store: IndexedTraces,
-  { blockNumber, transactionHash }: ComparedResult,
+  { blockNumber, blockHash, transactionHash }: ComparedResult,
 ): Promise<IndexedBlock | undefined> {
   try {
     const block = await store.block(blockNumber);
+    if (block === undefined || (blockHash ?? block.hash) !== block.hash) return undefined;
     const traces =
       transactionHash === undefined
         ? await store.blockTraces(blockNumber, MAX_COMPARED_BYTES)
         : await store.transactionTraces(transactionHash as never, { maxBytes: MAX_COMPARED_BYTES }); // validated as a hash
-    if (block === undefined || traces === undefined) return undefined;
+    if (traces === undefined) return undefined;
     return { block, transactions: framesByTransaction(traces).map(({ frames }) => frames) };
   } catch (error) {
     if (error instanceof AnswerTooLargeError) return undefined;

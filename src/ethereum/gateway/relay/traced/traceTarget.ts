@@ -15,6 +15,8 @@ export interface TraceTarget {
   readonly paramsFor: (node: UpstreamNode) => readonly unknown[];
   /** Number of the block; undefined for a call at a block hash. */
   readonly blockNumber: number | undefined;
+  /** Hash of the block, if the client named it. */
+  readonly blockHash?: string;
   readonly transactionHash?: string;
 }
 
@@ -41,8 +43,12 @@ export async function traceTargetOf(
     return { method: name, paramsFor: () => [hash], ...transaction };
   }
   if (name === 'debug_traceBlockByHash') {
-    const blockNumber = await numberOfHash(subject as Hash, index); // validated by the parameter type
-    return { method: name, paramsFor: () => [subject], blockNumber };
+    const blockHash = subject as Hash; // validated by the parameter type
+    return {
+      method: name,
+      paramsFor: () => [blockHash],
+      ...{ blockHash, blockNumber: await numberOfHash(blockHash, index) },
+    };
   }
   const blockNumber = Number(subject);
   await assertExists(blockNumber, pool);

@@ -184,12 +184,15 @@ class TracedRelay {
   }
 
   #compare(
-    { blockNumber = -1, transactionHash }: TraceTarget,
+    { blockNumber = -1, blockHash, transactionHash }: TraceTarget,
     { tracer }: TracerOptions,
     { bytes, value }: Extract<UpstreamResponse, { kind: 'result' }>,
   ): Promise<Comparison> {
-    const compared = { blockNumber, transactionHash, tracer: tracer as 'callTracer', bytes, value }; // it is comparable
-    return compareWithIndex(this.#index.store, this.#network.pool.chainId, compared);
+    const compared = { blockNumber, blockHash, transactionHash, bytes, value };
+    return compareWithIndex(this.#index.store, this.#network.pool.chainId, {
+      ...compared,
+      tracer: tracer as 'callTracer', // the caller has checked that the result is comparable
+    });
   }
 
   #cache(
