@@ -3,7 +3,7 @@ import { NodeClient, NodeTraces } from '../../src/ethereum/nodes/index.ts';
 import type { Address, Data, Trace } from '../../src/ethereum/traces/index.ts';
 import { connect, type Node } from '../support/anvil.ts';
 import { type Geth, gethBinary, mined, NO_GETH, startGeth } from '../support/geth.ts';
-import { sizeInCi } from '../support/search.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { ACTOR, constructing, program } from '../support/traffic/actor.ts';
 import { ACTORS, DELEGATOR, DIRECTOR, precompile, SENDERS } from '../support/traffic/cast.ts';
 import { randomTransactions } from '../support/traffic/improvise.ts';
@@ -88,7 +88,7 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
     client = new NodeClient(geth.url);
     const random = createRandom(7);
     const nonces: Nonces = new Map([...SENDERS, DELEGATOR, DIRECTOR].map(({ address }) => [address, 0]));
-    const trees = Array.from({ length: sizeInCi(20, { elsewhere: 8 }) }, () => randomTransactions(random));
+    const trees = Array.from({ length: sizeInSearch(20, { ordinary: 8 }) }, () => randomTransactions(random));
     for (const transaction of [...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()]) {
       const hash = await node.call<string>('eth_sendRawTransaction', sign(transaction, CHAIN_ID, nonces));
       await mined(node, hash);
