@@ -120,7 +120,8 @@ export class Gateway {
 
   /** Returns the id of the API key that a request may use. */
   keyIdOf(request: IncomingMessage): string | undefined {
-    return this.#admission.keyIdOf(request, partsOf(request.url).query);
+    const { path, query } = partsOf(request.url);
+    return this.#admission.keyIdOf(request, { query, key: pathOf(path).key });
   }
 
   handles(url: string | undefined): boolean {
@@ -130,14 +131,14 @@ export class Gateway {
   handle(request: IncomingMessage, response: TrackedResponse): void {
     const { method } = request;
     const { path, query } = partsOf(request.url);
-    const { network, resource } = pathOf(path);
+    const { network, resource, key } = pathOf(path);
     const exchange = this.#exchange(request, response, resource);
     const { tracer } = this.#dependencies;
     const span = tracer && beginHttpSpan(tracer, response, routeOf(resource));
     const methods = this.#networks.get(network)?.methods;
     if (methods === undefined)
       return exchange.send(404, invalidRequest(`unknown path; POST to ${this.#served}`));
-    const page = pageFileOf(request, resource);
+    const page = key === undefined ? pageFileOf(request, resource) : undefined;
     if (page !== undefined) return sendPage(response, page, path);
     const verb = resource === 'methods' ? 'POST' : 'GET';
     if (method === 'OPTIONS') return exchange.preflight(verb);
@@ -146,7 +147,7 @@ export class Gateway {
       return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
     if (this.#dependencies.isStopping()) return sendStopping(exchange);
 
-    const permit = this.#admission.admit(request, query);
+    const permit = this.#admission.admit(request, { query, key });
     if ('refusal' in permit) return sendRefusal(exchange, permit);
     span?.set('floodgate.network', network);
     const { readers, scheduler } = this.#dependencies;
@@ -194,7 +195,7 @@ export class Gateway {
   upgrade(upgrade: Upgrade): void {
     const { request, response } = upgrade;
     const { path, query } = partsOf(request.url);
-    const { network, resource } = pathOf(path);
+    const { network, resource, key } = pathOf(path);
     const served = resource === 'methods' ? this.#networks.get(network) : undefined;
     if (served?.live === undefined || !this.#webSockets.isOffered) return this.handle(request, response);
     const { live } = served;
@@ -203,7 +204,7 @@ export class Gateway {
     if (problem !== undefined)
       return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
     if (this.#dependencies.isStopping()) return sendStopping(exchange);
-    this.#webSockets.open(upgrade, exchange, { served: { ...served, live }, query });
+    this.#webSockets.open(upgrade, exchange, { served: { ...served, live }, url: { query, key } });
   }
 
   /** Closes each WebSocket after its pending requests were answered. */

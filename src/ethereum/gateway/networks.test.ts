@@ -21,8 +21,33 @@ it.each([
   ['/v1/api/api', 'api', 'explorer'],
   ['/v1/mainnetapi', 'mainnetapi', 'methods'],
 ])('the path %s belongs to network %j (resource %s)', (path, network, resource) =>
-  expect(pathOf(path)).toEqual({ network, resource }),
+  expect(pathOf(path)).toEqual({ network, resource, key: undefined }),
 );
+
+it.each([
+  ['/v1/mainnet/fgk_a', 'methods'],
+  ['/v1/mainnet/fgk_a/', 'methods'],
+  ['/v1/mainnet/fgk_a/api', 'explorer'],
+  ['/v1/mainnet/fgk_a/api/', 'explorer'],
+  ['/v1/mainnet/fgk_a/openrpc.json', 'document'],
+])('the path %s contains an API key (resource %s)', (path, resource) =>
+  expect(pathOf(path)).toEqual({ network: 'mainnet', resource, key: 'fgk_a' }),
+);
+
+it.each([
+  '/v1/fgk_a',
+  '/v1/fgk_a/mainnet',
+  '/v1/mainnet/fgk_a/page.js',
+  '/v1/mainnet/fgk_a/fgk_a',
+  '/v1/mainnet/fgk_a//',
+  '/v1/mainnet/api/fgk_a',
+  '/v1/mainnet/FGK_a',
+  '/v1/mainnet/%66gk_a',
+])('the path %s contains no API key and names no network', (path) => {
+  const { network, key } = pathOf(path);
+  expect(key).toBeUndefined();
+  expect(network).not.toBe('mainnet');
+});
 
 describe('Networks', () => {
   const chainIds: Record<string, string> = { mainnet: '1', fork: '1', '10': '99' };

@@ -1,4 +1,5 @@
 import { PAGE_FILE_NAMES, type PageFileName } from '../../platform/page/index.ts';
+import { SECRET_PREFIX } from './keys/authenticate.ts';
 
 export const GATEWAY_PREFIX = '/v1/';
 /** Matches a URL that is only the prefix without its trailing slash, and thus names no network. */
@@ -10,6 +11,8 @@ export interface GatewayPath {
   /** Name or chain id of a network. */
   readonly network: string;
   readonly resource: GatewayResource;
+  /** API key in the path, after the network. Undefined if the path contains none. */
+  readonly key: string | undefined;
 }
 
 /** Resource of a network: JSON-RPC methods, OpenRPC document, explorer API (Etherscan format), or HTML page file. */
@@ -27,10 +30,25 @@ export function pathOf(path: string): GatewayPath {
   const end = path.endsWith('/') ? path.length - 1 : path.length;
   const slash = path.indexOf('/', GATEWAY_PREFIX.length);
   if (slash !== -1 && slash < end) {
+    const network = path.slice(GATEWAY_PREFIX.length, slash);
+    if (path.startsWith(SECRET_PREFIX, slash + 1)) return pathWithKey(network, path.slice(slash + 1, end));
     const resource = RESOURCES.get(path.slice(slash + 1, end));
-    if (resource !== undefined) return { network: path.slice(GATEWAY_PREFIX.length, slash), resource };
+    if (resource !== undefined) return { network, resource, key: undefined };
   }
-  return { network: path.slice(GATEWAY_PREFIX.length, end), resource: 'methods' };
+  return { network: path.slice(GATEWAY_PREFIX.length, end), resource: 'methods', key: undefined };
+}
+
+/**
+ * Parses the part of a path from the API key on. The files of the HTML page have no path with a key, so that browsers
+ * do not store a key in their history.
+ */
+function pathWithKey(network: string, below: string): GatewayPath {
+  const slash = below.indexOf('/');
+  if (slash === -1) return { network, resource: 'methods', key: below };
+  const resource = RESOURCES.get(below.slice(slash + 1));
+  const key = below.slice(0, slash);
+  if (resource === 'document' || resource === 'explorer') return { network, resource, key };
+  return { network: `${network}/${below}`, resource: 'methods', key: undefined };
 }
 
 const NAMES: ReadonlyMap<GatewayResource, string> = new Map(

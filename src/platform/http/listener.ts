@@ -102,12 +102,16 @@ export function createListener(
   });
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({
-      error: `no route for ${request.method} ${request.url.slice(0, MAX_PARAMETER_LENGTH)}`,
+      error: `no route for ${request.method} ${pathOf(request.url)}`,
       served: paths,
     });
   });
   return listener;
 }
+
+/** Returns the path of a URL without its query and API keys (`fgk_…`), because clients log error messages. */
+const pathOf = (url: string): string =>
+  (url.split('?', 1)[0] ?? '').slice(0, MAX_PARAMETER_LENGTH).replace(/fgk_[^/]*/g, '***');
 
 /**
  * TLS asks for client certificates without enforcing them. Each HTTP request is checked instead, so that clients get

@@ -7,7 +7,13 @@ import { hashOfSecret } from '../keys/authenticate.ts';
 import type { ApiKey } from '../keys/keyStore.ts';
 import { SharedKeys } from '../keys/sharedKeys.ts';
 import { GatewayMetrics } from '../metrics.ts';
-import { AdmissionControl, type AdmissionOptions, type Permit, type Refusal } from './admissionControl.ts';
+import {
+  AdmissionControl,
+  type AdmissionOptions,
+  type Permit,
+  type Refusal,
+  type UrlKeys,
+} from './admissionControl.ts';
 import type { Rates } from './limits/rateLimits.ts';
 
 interface Setup extends Partial<AdmissionOptions> {
@@ -54,6 +60,7 @@ function setUp({ keys = {}, rates, keysAgeMs = 0, ...options }: Setup = {}) {
   return { control, readers, limited, callsOf, expire };
 }
 
+const NO_KEY: UrlKeys = { query: '', key: undefined };
 const request = (secret?: string, address = '192.0.2.1', forwarded?: string): IncomingMessage =>
   ({
     headers: {
@@ -74,19 +81,19 @@ describe('a rejection has its status, code and headers', () => {
   it('if no key or an unknown one is sent', async () => {
     const { control, limited } = setUp({ keys: { good: {} } });
     for (const secret of [undefined, 'bad'])
-      expect(answerOf(control.enter(request(secret), ''))).toEqual([
+      expect(answerOf(control.enter(request(secret), NO_KEY))).toEqual([
         401,
         -32000,
         'www-authenticate',
         'Bearer',
       ]);
-    expect(answerOf(control.enter(request('good'), ''))).toBe('admitted');
+    expect(answerOf(control.enter(request('good'), NO_KEY))).toBe('admitted');
     expect(await limited('unauthorized')).toBe(2);
   });
 
   it('if keys cannot be checked', async () => {
     const { control, limited } = setUp({ keys: { good: {} }, keysAgeMs: 3_600_000 });
-    expect(answerOf(control.enter(request('good'), ''))).toEqual([503, -32002, 'retry-after', '1']);
+    expect(answerOf(control.enter(request('good'), NO_KEY))).toEqual([503, -32002, 'retry-after', '1']);
     expect(await limited('keys_unknown')).toBe(1);
   });
 
@@ -95,27 +102,27 @@ describe('a rejection has its status, code and headers', () => {
     const client = { address: '192.0.2.1' };
     const { perClient } = readers.budget.limits;
     readers.budget.charge(client, perClient - 1);
-    expect(answerOf(control.enter(request(), ''))).toBe('admitted');
+    expect(answerOf(control.enter(request(), NO_KEY))).toBe('admitted');
     readers.budget.charge(client, 1);
-    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
-    expect(answerOf(control.enter(request(undefined, '192.0.2.2'), ''))).toBe('admitted');
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(undefined, '192.0.2.2'), NO_KEY))).toBe('admitted');
     expect(await limited('unsent_bytes')).toBe(1);
   });
 
   it('if too many requests are in flight', async () => {
     const { control, limited } = setUp({ maxInFlight: 2 });
-    const permits = [control.enter(request(), ''), control.enter(request(), '')].map(permitOf);
-    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
+    const permits = [control.enter(request(), NO_KEY), control.enter(request(), NO_KEY)].map(permitOf);
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
     expect(await limited('in_flight')).toBe(1);
     permits[0]?.release();
-    expect(answerOf(control.enter(request(), ''))).toBe('admitted');
-    expect(answerOf(control.enter(request(), ''))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(), NO_KEY))).toBe('admitted');
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
   });
 });
 
 it('a request takes its slot when it starts, not when it is admitted', () => {
   const { control } = setUp({ maxInFlight: 1 });
-  const [first, second] = [control.admit(request(), ''), control.admit(request(), '')].map(permitOf);
+  const [first, second] = [control.admit(request(), NO_KEY), control.admit(request(), NO_KEY)].map(permitOf);
   expect(second?.start()).toBeUndefined();
   expect(first?.start()).toMatchObject({ status: 429 });
 });
@@ -123,13 +130,47 @@ it('a request takes its slot when it starts, not when it is admitted', () => {
 it('the API key is read from the query string as `key`, or as `apikey` in any case', () => {
   const { control } = setUp({ keys: { good: {} } });
   const keyOf = (query: string) => {
-    const entered = control.admit(request(), query);
+    const entered = control.admit(request(), { query, key: undefined });
     return 'refusal' in entered ? undefined : entered.keyId;
   };
   for (const query of ['key=good', 'apikey=good', 'ApiKey=good', 'a=b&APIKEY=good'])
     expect(keyOf(query)).toBe('good');
-  for (const query of ['', 'Key=good', 'key=bad&key=good', 'thekey=good'])
+  for (const query of ['', 'Key=good', 'key=bad&key=good', 'key=good&apikey=bad', 'thekey=good'])
     expect(keyOf(query)).toBeUndefined();
+});
+
+describe('the API key of a request', () => {
+  const { control } = setUp({ keys: { fgk_a: {}, fgk_b: {} } });
+  const sent = (headers: object, query = '', key?: string): unknown => {
+    const { socket } = request();
+    const entered = control.admit({ headers, socket } as unknown as IncomingMessage, { query, key });
+    return 'refusal' in entered ? [entered.status, entered.refusal.message] : entered.keyId;
+  };
+
+  it('may be in Authorization, in X-API-Key, in the query string or in the path', () => {
+    expect(sent({ authorization: 'Bearer fgk_a' })).toBe('fgk_a');
+    expect(sent({ 'x-api-key': 'fgk_a' })).toBe('fgk_a');
+    expect(sent({}, 'key=fgk_a')).toBe('fgk_a');
+    expect(sent({}, '', 'fgk_a')).toBe('fgk_a');
+    expect(sent({ 'x-api-key': '' }, 'key=fgk_a')).toBe('fgk_a');
+  });
+
+  it('may be repeated, but two different keys are rejected with 401, even if both are valid', () => {
+    const all = { authorization: 'Bearer fgk_a', 'x-api-key': 'fgk_a' };
+    expect(sent(all, 'key=fgk_a&apikey=fgk_a', 'fgk_a')).toBe('fgk_a');
+    const rejected = [401, expect.stringContaining('different API keys')];
+    expect(sent({ ...all, 'x-api-key': 'fgk_b' })).toEqual(rejected);
+    expect(sent({ 'x-api-key': 'fgk_a' }, '', 'fgk_b')).toEqual(rejected);
+    expect(sent({}, 'apikey=fgk_b', 'fgk_a')).toEqual(rejected);
+    expect(sent({}, 'key=fgk_a&key=fgk_b')).toEqual(rejected);
+    // Headers of the same name arrive as one value.
+    expect(sent({ 'x-api-key': 'fgk_a, fgk_b' })).toEqual([401, expect.stringContaining('unknown')]);
+  });
+
+  it('is not part of a rejection', () => {
+    expect(JSON.stringify(sent({}, 'key=fgk_c', 'fgk_b'))).not.toMatch(/fgk_[bc]/);
+    expect(JSON.stringify(sent({}, '', 'fgk_c'))).not.toContain('fgk_c');
+  });
 });
 
 describe('the client of a request', () => {
@@ -137,9 +178,9 @@ describe('the client of a request', () => {
     const open = setUp().control;
     const withKeys = setUp({ keys: { good: { id: 'aaaa0001' } } }).control;
     const permits = [
-      open.admit(request(), ''),
-      open.admit(request(undefined, '2001:db8:1:2:3::4'), ''),
-      withKeys.admit(request('good'), ''),
+      open.admit(request(), NO_KEY),
+      open.admit(request(undefined, '2001:db8:1:2:3::4'), NO_KEY),
+      withKeys.admit(request('good'), NO_KEY),
     ].map(permitOf);
     expect(permits.map(({ client, address, keyId }) => [client(), address(), keyId])).toEqual([
       ['192.0.2.1', '192.0.2.1', undefined],
@@ -150,10 +191,10 @@ describe('the client of a request', () => {
 
   it('is the one that a trusted proxy reports', () => {
     const { control } = setUp({ trustedProxies: ['192.0.2.1'] });
-    expect(permitOf(control.admit(request(undefined, '192.0.2.1', '198.51.100.7'), '')).address()).toBe(
+    expect(permitOf(control.admit(request(undefined, '192.0.2.1', '198.51.100.7'), NO_KEY)).address()).toBe(
       '198.51.100.7',
     );
-    expect(permitOf(control.admit(request(undefined, '192.0.2.2', '198.51.100.7'), '')).address()).toBe(
+    expect(permitOf(control.admit(request(undefined, '192.0.2.2', '198.51.100.7'), NO_KEY)).address()).toBe(
       '192.0.2.2',
     );
   });
@@ -172,7 +213,7 @@ describe('a rate limit', () => {
 
   it('of an address applies to all its requests, and to no other address', async () => {
     const { control, limited } = setUp({ ratePerAddress: 10 });
-    const permit = (address?: string) => permitOf(control.admit(request(undefined, address), ''));
+    const permit = (address?: string) => permitOf(control.admit(request(undefined, address), NO_KEY));
     expect(overOf(permit(), 10)).toBe('admitted');
     expect(overOf(permit(), 10)).toEqual([
       'too many calls from this address: at most 10 per second',
@@ -186,7 +227,7 @@ describe('a rate limit', () => {
     const keys = { good: { id: 'aaaa0001', ratePerSecond: 5 }, other: { id: 'aaaa0002', ratePerSecond: 5 } };
     const { control, limited, callsOf } = setUp({ keys });
     const permit = (secret: string, address?: string) =>
-      permitOf(control.admit(request(secret, address), ''));
+      permitOf(control.admit(request(secret, address), NO_KEY));
     expect(overOf(permit('good'), 5)).toBe('admitted');
     expect(overOf(permit('good', '192.0.2.2'), 5)).toEqual([
       'too many calls from this API key: at most 5 per second',
@@ -199,7 +240,7 @@ describe('a rate limit', () => {
 
   it('of an address counts its rejected calls for the key', async () => {
     const { control, callsOf } = setUp({ ratePerAddress: 4, keys: { good: { id: 'aaaa0001' } } });
-    const permit = permitOf(control.admit(request('good'), ''));
+    const permit = permitOf(control.admit(request('good'), NO_KEY));
     permit.admit(4);
     expect(() => permit.admit(3)).toThrow(RateLimitedError);
     expect([await callsOf('aaaa0001', 'admitted'), await callsOf('aaaa0001', 'limited')]).toEqual([4, 3]);
@@ -207,7 +248,7 @@ describe('a rate limit', () => {
 
   it('does not apply if it is 0 or missing', () => {
     const { control } = setUp({ keys: { good: {} } });
-    const permit = permitOf(control.admit(request('good'), ''));
+    const permit = permitOf(control.admit(request('good'), NO_KEY));
     for (let i = 0; i < 100; i++) permit.admit(1000);
   });
 
@@ -224,7 +265,7 @@ describe('a rate limit', () => {
     const keys = { good: { ratePerSecond: 5 } };
     for (const ratePerAddress of [10, 0]) {
       const { control } = setUp({ ratePerAddress, rates, keys });
-      expect(() => permitOf(control.admit(request('good'), '')).admit(3)).toThrow();
+      expect(() => permitOf(control.admit(request('good'), NO_KEY)).admit(3)).toThrow();
     }
     expect(taken).toEqual({ 'address_rate 192.0.2.1': 0 });
   });
@@ -232,18 +273,18 @@ describe('a rate limit', () => {
 
 it('a key with a list of methods may call only these; other calls are counted', async () => {
   const { control, callsOf } = setUp({ keys: { good: { id: 'aaaa0001', methods: ['eth_call'] }, any: {} } });
-  const permit = permitOf(control.admit(request('good'), ''));
+  const permit = permitOf(control.admit(request('good'), NO_KEY));
   expect([permit.isMethodAllowed('eth_call'), permit.isMethodAllowed('trace_filter')]).toEqual([true, false]);
   expect(await callsOf('aaaa0001', 'forbidden')).toBe(1);
-  expect(permitOf(control.admit(request('any'), '')).isMethodAllowed('trace_filter')).toBe(true);
+  expect(permitOf(control.admit(request('any'), NO_KEY)).isMethodAllowed('trace_filter')).toBe(true);
 });
 
 it('the access of a credential can be checked again, for example after its key has expired', () => {
   const { control, expire } = setUp({ keys: { good: {} } });
-  const credential = control.credentialOf(request(), 'key=good');
-  expect(control.credentialOf(request('good'), '')).toBe(credential);
+  const credential = control.credentialOf(request(), { query: 'key=good', key: undefined });
+  expect(control.credentialOf(request('good'), NO_KEY)).toBe(credential);
   expect(control.accessBy(credential)).toMatchObject({ isGranted: true, key: { id: 'good' } });
-  expect(control.accessBy(control.credentialOf(request(), ''))).toMatchObject({ isGranted: false });
+  expect(control.accessBy(control.credentialOf(request(), NO_KEY))).toMatchObject({ isGranted: false });
   expire('good');
   expect(control.accessBy(credential)).toMatchObject({ isGranted: false });
 });

@@ -56,13 +56,20 @@ type OverRate = 'address_rate' | 'key_rate';
 /** Value of the Retry-After header if there are too many concurrent requests or unread responses, in seconds. */
 const BUSY_RETRY_SECONDS = '1';
 
-/** Returns the API key from the query string: `key`, or `apikey` in any case, which clients of block explorers send. */
-function queryKeyIn(query: string): string | undefined {
-  if (query === '') return undefined;
-  for (const [name, value] of new URLSearchParams(query))
-    if (name === 'key' || name.toLowerCase() === 'apikey') return value;
-  return undefined;
+/** Parts of a URL that may contain an API key. */
+export interface UrlKeys {
+  readonly query: string;
+  /** API key in the path. */
+  readonly key: string | undefined;
 }
+
+/** Returns the API keys in the query string: `key`, or `apikey` in any case, which clients of block explorers send. */
+function queryKeysIn(query: string): readonly string[] {
+  if (query === '') return NO_KEYS;
+  const named = [...new URLSearchParams(query)];
+  return named.filter(([name]) => name === 'key' || name.toLowerCase() === 'apikey').map(([, key]) => key);
+}
+const NO_KEYS: readonly string[] = [];
 
 /** Admits or rejects a request before its body is read, and the calls in the body before their execution. */
 export class AdmissionControl {
@@ -87,16 +94,16 @@ export class AdmissionControl {
     metrics.watchInFlight(() => this.#inFlight);
   }
 
-  enter(request: IncomingMessage, query: string): Permit | Refusal {
-    const permit = this.admit(request, query);
+  enter(request: IncomingMessage, url: UrlKeys): Permit | Refusal {
+    const permit = this.admit(request, url);
     return 'refusal' in permit ? permit : (permit.start() ?? permit);
   }
 
   /** Admits a request whose body may still be incomplete. The slot is acquired later, with `start`. */
-  admit(request: IncomingMessage, query: string): Permit | Refusal {
+  admit(request: IncomingMessage, url: UrlKeys): Permit | Refusal {
     const { ratePerAddress } = this.#options;
     const [metrics, readers] = [this.#metrics, this.#readers];
-    const credential = this.#authenticator.isOpen() ? undefined : this.credentialOf(request, query);
+    const credential = this.#authenticator.isOpen() ? undefined : this.credentialOf(request, url);
     const access = this.accessBy(credential);
     if (!access.isGranted) return this.#denied(access);
     if (readers.exceeded(request) === 'perClient') {
@@ -185,14 +192,20 @@ export class AdmissionControl {
   }
 
   /** Returns the id of the API key that a request may use. */
-  keyIdOf(request: IncomingMessage, query: string): string | undefined {
-    const access = this.accessBy(this.credentialOf(request, query));
+  keyIdOf(request: IncomingMessage, url: UrlKeys): string | undefined {
+    const access = this.accessBy(this.credentialOf(request, url));
     return access.isGranted ? access.key?.id : undefined;
   }
 
   /** Returns the credential of a request. The caller keeps it to check the access rights again later. */
-  credentialOf({ headers }: IncomingMessage, query: string): Credential {
-    return credentialOf(headers.authorization, queryKeyIn(query));
+  credentialOf({ headers }: IncomingMessage, { query, key }: UrlKeys): Credential {
+    const { authorization, 'x-api-key': apiKeyHeader } = headers;
+    return credentialOf({
+      authorization,
+      apiKeyHeader: apiKeyHeader?.toString(),
+      ofQuery: queryKeysIn(query),
+      ofPath: key,
+    });
   }
 
   accessBy(credential: Credential): Access {

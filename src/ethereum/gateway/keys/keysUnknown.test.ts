@@ -28,7 +28,7 @@ it('requests get 503 while keys cannot be checked: they are neither admitted nor
     );
   const status = (control: AdmissionControl, secret: string) => {
     const request = { headers: { authorization: `Bearer ${secret}` } } as IncomingMessage;
-    const entered = control.enter(request, '');
+    const entered = control.enter(request, { query: '', key: undefined });
     return 'refusal' in entered ? [entered.status, ...entered.headers] : 'let in';
   };
   const closed = admission();

@@ -9,7 +9,7 @@ import {
 } from '../../../../platform/http/index.ts';
 import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { type HttpAnswer, handleBody } from '../../../jsonrpc/index.ts';
-import type { AdmissionControl, Permit, Refusal } from '../../http/admissionControl.ts';
+import type { AdmissionControl, Permit, Refusal, UrlKeys } from '../../http/admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, type MethodTable } from '../../http/callsHandler.ts';
 import { joined } from '../../http/respond.ts';
 import type { Access } from '../../keys/authenticate.ts';
@@ -17,7 +17,7 @@ import { type SubscriptionServices, Subscriptions } from './subscriptions.ts';
 
 export interface SessionOptions {
   readonly request: IncomingMessage;
-  readonly query: string;
+  readonly url: UrlKeys;
   readonly maxAnswerBytes: number;
 }
 
@@ -46,14 +46,14 @@ export class Session implements MessageHandler {
     this.#subscriptions = new Subscriptions(connection, subscriptions);
     const own = this.#subscriptions.methods;
     this.#methods = { get: (name) => own.get(name) ?? methods.get(name) };
-    const credential = admission.credentialOf(options.request, options.query);
+    const credential = admission.credentialOf(options.request, options.url);
     this.#unwatch = admission.accessWatch.add(credential, (access) => this.#check(access));
   }
 
   message(bytes: Buffer): Promise<void> | void {
     const { admission, connection, tracer, scheduler, client } = this.#dependencies;
-    const { request, query, maxAnswerBytes } = this.#options;
-    const entered = admission.enter(request, query);
+    const { request, url, maxAnswerBytes } = this.#options;
+    const entered = admission.enter(request, url);
     const permit = 'refusal' in entered ? noPermit(entered) : entered;
     const space = connection.space();
     const then: (() => void)[] = [];

@@ -6,7 +6,7 @@ import {
 } from '../../../../platform/http/index.ts';
 import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
-import type { AdmissionControl } from '../../http/admissionControl.ts';
+import type { AdmissionControl, UrlKeys } from '../../http/admissionControl.ts';
 import type { CallsHandlerDependencies, MethodTable } from '../../http/callsHandler.ts';
 import type { HttpExchange } from '../../http/httpExchange.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
@@ -95,9 +95,9 @@ export class WebSocketGateway {
   }
 
   /** Opens a WebSocket whose handshake was checked. Responds with an HTTP error if the client is not admitted. */
-  open(upgrade: Upgrade, exchange: HttpExchange, { served, query }: { served: Served; query: string }): void {
+  open(upgrade: Upgrade, exchange: HttpExchange, { served, url }: { served: Served; url: UrlKeys }): void {
     const { request } = upgrade;
-    const permit = this.#admission.enter(request, query);
+    const permit = this.#admission.enter(request, url);
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     permit.release();
     const client = { address: permit.address(), keyId: permit.keyId };
@@ -114,7 +114,7 @@ export class WebSocketGateway {
       client,
       (connection) =>
         new Session(
-          { request, query, maxAnswerBytes },
+          { request, url, maxAnswerBytes },
           {
             ...this.#dependencies,
             ...{ admission: this.#admission, connection, client },
