@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { METHODS, type Method, methodOf } from '../../src/ethereum/gateway/index.ts';
+import { DEFAULT_LIMITS, METHODS, type Method, methodOf } from '../../src/ethereum/gateway/index.ts';
 import { BlockUnavailableError } from '../../src/ethereum/ingest/index.ts';
 import { type Result, RpcError } from '../../src/ethereum/jsonrpc/index.ts';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
@@ -96,7 +96,7 @@ async function compare(method: Method, params: readonly unknown[], traces: reado
   let answer: string;
   try {
     const room = { charge: () => true, credit: () => {}, freeConnection: () => {} };
-    answer = textOf(await method.handle(params, { mayStream: false, room }));
+    answer = textOf(await method.handle(params, { mayStream: false, room, limits: DEFAULT_LIMITS }));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     must(REFUSALS.has(error.code), 'a rejection has one of its error codes', error.code);

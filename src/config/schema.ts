@@ -214,6 +214,38 @@ const WebSocket = group({
 });
 
 const DEBUG_TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer'] as const;
+/** The maximum values are those of `MAX_LIMITS` in src/ethereum/gateway. An API key may have other limits. */
+const CallLimits = group({
+  traceFilterBlocks: Type.Integer({
+    minimum: 1,
+    maximum: 8_000,
+    default: 800,
+    unit: 'blocks',
+    description:
+      'Maximum blocks in the range of trace_filter, both ends counted. A filter that matches little in 8,000 busy blocks occupies a processor for half a second.',
+  }),
+  traceFilterCount: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: 200,
+    unit: 'traces',
+    description: 'Maximum count of trace_filter, and maximum matches without count.',
+  }),
+  logsBlocks: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: 800,
+    unit: 'blocks',
+    description: 'Maximum blocks in the range of eth_getLogs, both ends counted.',
+  }),
+  feeHistoryBlocks: Type.Integer({
+    minimum: 1,
+    maximum: 1_024,
+    default: 10,
+    unit: 'blocks',
+    description: 'Maximum blocks of eth_feeHistory.',
+  }),
+});
 
 const Gateway = group({
   corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -302,6 +334,7 @@ const Gateway = group({
     description:
       'auto: compress responses above 1 KiB for clients that accept it, while CPU time is free. off: never compress responses. Compressed request bodies are accepted in both modes.',
   }),
+  limits: CallLimits,
   agreement: Agreement,
   webSocket: WebSocket,
 });

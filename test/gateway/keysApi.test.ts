@@ -107,6 +107,20 @@ it('keys API creates the key that closes the gateway, restricts it, counts its c
   expect((await api('DELETE', `${KEYS}/00000000`)).status).toBe(404);
 });
 
+it('keys API creates a key with limits of its own', async () => {
+  const limits = { trace_filter_blocks: 5_000, logs_blocks: 3 };
+  const { id, value } = await created({ name: 'limits', limits });
+  expect((await shown(id)).limits).toEqual(limits);
+  const body = { ...CHAIN_ID, method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x4' }] };
+  const answer = await send(`${floodgate.gatewayUrl}/${value}`, { body });
+  expect(answer.json.error).toMatchObject({ code: -32005, data: { limit: 3, requested: 4 } });
+  for (const wrong of [{}, { logs_blocks: 0 }, { logs_blocks: 10_001 }, { logs: 1 }, { logs_blocks: '3' }]) {
+    const { status, text } = await api('POST', KEYS, { body: { name: 'wrong', limits: wrong } });
+    expect(status, text).toBe(400);
+    expect(text).toContain('limits');
+  }
+});
+
 it('keys API creates a key that works until expires_on', async () => {
   const soon = new Date(Date.now() + 1_500).toISOString();
   const { id, value } = await created({ name: 'short', expires_on: soon });

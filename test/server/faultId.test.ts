@@ -2,7 +2,13 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FilterMemory, Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
+import {
+  DEFAULT_LIMITS,
+  FilterMemory,
+  Gateway,
+  GatewayMetrics,
+  type KeyStore,
+} from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { Scheduler } from '../../src/platform/scheduler/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
@@ -57,6 +63,7 @@ beforeAll(async () => {
       ratePerAddress: 0,
       trustedProxies: [],
       methods: [],
+      limits: DEFAULT_LIMITS,
       compression: 'auto',
       webSocket: NO_WEB_SOCKETS,
     },

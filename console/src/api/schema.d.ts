@@ -1221,6 +1221,17 @@ export interface components {
             rate_per_second?: number;
             /** @description Methods that the key may call. Default: all methods. */
             methods?: string[];
+            /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
+            limits?: {
+                /** @description Maximum blocks of `trace_filter`. */
+                trace_filter_blocks?: number;
+                /** @description Maximum `count` of `trace_filter`. */
+                trace_filter_count?: number;
+                /** @description Maximum blocks of `eth_getLogs`. */
+                logs_blocks?: number;
+                /** @description Maximum blocks of `eth_feeHistory`. */
+                fee_history_blocks?: number;
+            };
             /**
              * Format: date-time
              * @description Expiry. Default: never.
@@ -1264,6 +1275,17 @@ export interface components {
             rate_per_second?: number;
             /** @description Methods that the key may call. Default: all methods. */
             methods?: string[];
+            /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
+            limits?: {
+                /** @description Maximum blocks of `trace_filter`. */
+                trace_filter_blocks?: number;
+                /** @description Maximum `count` of `trace_filter`. */
+                trace_filter_count?: number;
+                /** @description Maximum blocks of `eth_getLogs`. */
+                logs_blocks?: number;
+                /** @description Maximum blocks of `eth_feeHistory`. */
+                fee_history_blocks?: number;
+            };
             /**
              * Format: date-time
              * @description Expiry. Default: never.
@@ -1305,6 +1327,17 @@ export interface components {
             rate_per_second?: number;
             /** @description Methods that the key may call. Default: all methods. */
             methods?: string[];
+            /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
+            limits?: {
+                /** @description Maximum blocks of `trace_filter`. */
+                trace_filter_blocks?: number;
+                /** @description Maximum `count` of `trace_filter`. */
+                trace_filter_count?: number;
+                /** @description Maximum blocks of `eth_getLogs`. */
+                logs_blocks?: number;
+                /** @description Maximum blocks of `eth_feeHistory`. */
+                fee_history_blocks?: number;
+            };
             /**
              * Format: date-time
              * @description Expiry. Default: never.

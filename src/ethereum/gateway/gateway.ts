@@ -9,6 +9,7 @@ import {
 import type { Scheduler } from '../../platform/scheduler/index.ts';
 import { beginHttpSpan } from '../../platform/spans/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
+import type { CallLimits } from './callLimits.ts';
 import { AdmissionControl, type Refusal } from './http/admissionControl.ts';
 import { admitOne } from './http/admitOne.ts';
 import { type Admitted, CallsHandler, tableOf } from './http/callsHandler.ts';
@@ -48,6 +49,7 @@ export interface GatewayOptions {
   readonly trustedProxies: readonly string[];
   /** Names of the methods to serve. Empty: all methods. */
   readonly methods: readonly string[];
+  readonly limits: CallLimits;
   readonly compression: 'auto' | 'off';
   readonly webSocket: WebSocketOptions;
 }

@@ -5,6 +5,7 @@
 
 export type { StoreState } from './cache/answerCache.ts';
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
+export { type CallLimit, type CallLimits, DEFAULT_LIMITS, MAX_LIMITS } from './callLimits.ts';
 export { Gateway, type GatewayDependencies, type GatewayOptions } from './gateway.ts';
 export { FilterMemory } from './http/limits/filterMemory.ts';
 export { type Lease, LeasedRates, leaseFrom, type WantedLease } from './http/limits/leasedRates.ts';

@@ -2,6 +2,7 @@ import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
+import type { CallLimits } from './callLimits.ts';
 
 /** Data of a call besides its parameters. The handler stores the source of the result here (`cache`, `node`). */
 export interface CallContext {
@@ -16,6 +17,8 @@ export interface CallContext {
   /** Hash of the API key that the client sent. Undefined if no key is needed. */
   readonly credential?: string | undefined;
   readonly room: ResponseQuota;
+  /** Limits of the client's API key, otherwise those of the server. */
+  readonly limits: CallLimits;
   /** Runs `then` after the response. Undefined for HTTP requests, because no message can follow the response. */
   readonly afterAnswer?: (then: () => void) => void;
   /** Source of the result: the cache, a node, or a pending call with equal parameters. */

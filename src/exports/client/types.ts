@@ -10,7 +10,7 @@ export type Quantity = Hex | number | bigint;
 export interface TraceFilterParams {
   /** The first block, by number or tag; default: latest. */
   readonly fromBlock?: 'latest' | 'safe' | 'finalized' | 'earliest' | Quantity | undefined;
-  /** The last block, by number or tag, of at most 800; default: latest. */
+  /** The last block, by number or tag; default: latest. */
   readonly toBlock?: 'latest' | 'safe' | 'finalized' | 'earliest' | Quantity | undefined;
   /** The only block, by its hash, instead of fromBlock and toBlock. */
   readonly blockHash?: Hex | undefined;
@@ -22,7 +22,7 @@ export interface TraceFilterParams {
   readonly mode?: 'intersection' | 'union' | undefined;
   /** Matching traces to skip; default: 0. */
   readonly after?: Quantity | undefined;
-  /** Traces to return, at most 200; default: all, an error if more than 200 match. */
+  /** Maximum number of traces to return; default: all, an error if more match than the limit allows. */
   readonly count?: Quantity | undefined;
 }
 

@@ -94,7 +94,9 @@ export async function startEthereum(
   const keys = sharedKeys ?? storage.keys;
   const accessWatch = new AccessWatch(keys);
   const ingestMetrics = new IngestMetrics(registry);
-  const newBlocks = new NewBlocks(() => metrics.limited('new_blocks'));
+  const newBlocks = new NewBlocks(config.gateway.limits.traceFilterBlocks, () =>
+    metrics.limited('new_blocks'),
+  );
   const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { type Config, ConfigError, type NetworkConfig } from '../../config/index
 import {
   type AccessWatch,
   type AnswerStore,
+  type CallLimits,
   EXPLORER_PERMISSION,
   explorerMethod,
   type FilterMemory,
@@ -186,7 +187,7 @@ export async function startEthereumNetwork(
     network,
     filters: ({ name }: FilterRow) => filters.handler(name),
     index: { store, indexer: filler, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
-    description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
+    description: (limits: CallLimits) => Buffer.from(JSON.stringify(openRpcDocument(name, table, limits))),
   };
   return {
     pool,

@@ -1,6 +1,8 @@
 /** Lets the rules API list, create and revoke the API keys of the gateway. */
 import {
   type ApiKey,
+  type CallLimit,
+  type CallLimits,
   hashOfSecret,
   isGood,
   type KeyStore,
@@ -9,7 +11,13 @@ import {
   TooManyKeys,
 } from '../../ethereum/gateway/index.ts';
 import type { LastUsedTracker } from '../../platform/lastUses/index.ts';
-import type { CreatedKey, GatewayKeys, GatewayKeyView, KeyCreation } from '../../rules/api/index.ts';
+import type {
+  CreatedKey,
+  GatewayKeyLimits,
+  GatewayKeys,
+  GatewayKeyView,
+  KeyCreation,
+} from '../../rules/api/index.ts';
 import { TooManyEntries } from '../../rules/index.ts';
 import { type Counts, type ReadMetrics, sumByLabels } from '../health/metricSums.ts';
 
@@ -37,7 +45,7 @@ export function gatewayKeys(
     async list() {
       return keys.list().map(await shower());
     },
-    async create({ key: { rate_per_second, expires_on, ...wanted }, seed, actor }: KeyCreation) {
+    async create({ key: { rate_per_second, expires_on, limits, ...wanted }, seed, actor }: KeyCreation) {
       const secret = newSecret(seed);
       const hash = hashOfSecret(secret);
       const key: ApiKey = {
@@ -45,6 +53,7 @@ export function gatewayKeys(
         name: wanted.name,
         ...(rate_per_second !== undefined && { ratePerSecond: rate_per_second }),
         ...(wanted.methods && { methods: wanted.methods }),
+        ...(limits && { limits: limitsOf(limits) }),
         ...(expires_on !== undefined && { expiresOn: expires_on }),
         createdOn: new Date().toISOString(),
         ...{ createdBy: actor.by, createdFrom: actor.from },
@@ -70,8 +79,26 @@ export function gatewayKeys(
   };
 }
 
-const settingsOf = ({ name, ratePerSecond, methods, expiresOn }: ApiKey): string =>
-  JSON.stringify([name, ratePerSecond, methods, expiresOn]);
+const settingsOf = ({ name, ratePerSecond, methods, limits, expiresOn }: ApiKey): string =>
+  JSON.stringify([name, ratePerSecond, methods, limits && LIMITS.map(([limit]) => limits[limit]), expiresOn]);
+
+/** Limits of API keys with their member names in the API. */
+const LIMITS = [
+  ['traceFilterBlocks', 'trace_filter_blocks'],
+  ['traceFilterCount', 'trace_filter_count'],
+  ['logsBlocks', 'logs_blocks'],
+  ['feeHistoryBlocks', 'fee_history_blocks'],
+] as const satisfies readonly (readonly [CallLimit, keyof GatewayKeyLimits])[];
+
+const limitsOf = (sent: GatewayKeyLimits): Partial<CallLimits> =>
+  Object.fromEntries(
+    LIMITS.flatMap(([limit, name]) => (sent[name] === undefined ? [] : [[limit, sent[name]]])),
+  );
+
+const limitsView = (limits: Partial<CallLimits>): GatewayKeyLimits =>
+  Object.fromEntries(
+    LIMITS.flatMap(([limit, name]) => (limits[limit] === undefined ? [] : [[name, limits[limit]]])),
+  );
 
 function view(key: ApiKey, usedOn: string | undefined, calls: Counts): GatewayKeyView {
   const of = (outcome: string): number => calls[`${key.id} ${outcome}`] ?? 0;
@@ -83,6 +110,7 @@ function view(key: ApiKey, usedOn: string | undefined, calls: Counts): GatewayKe
     },
     ...(key.ratePerSecond !== undefined && { rate_per_second: key.ratePerSecond }),
     ...(key.methods && { methods: key.methods }),
+    ...(key.limits && { limits: limitsView(key.limits) }),
     ...(key.expiresOn !== undefined && { expires_on: key.expiresOn }),
     created_on: key.createdOn,
     ...(key.createdBy !== undefined && { created_by: key.createdBy }),

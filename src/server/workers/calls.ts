@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts';
-import type { KeyChanges, Lease, WantedLease } from '../../ethereum/gateway/index.ts';
+import type { CallLimits, KeyChanges, Lease, WantedLease } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
@@ -65,6 +65,7 @@ export type PrimaryCalls = {
     readonly credential: string | undefined;
     readonly address: string;
     readonly keyId: string | undefined;
+    readonly limits: CallLimits;
   }): Promise<Uint8Array>;
 };
 

@@ -1,4 +1,5 @@
 import {
+  type CallLimits,
   type FilterRow,
   type Handler,
   type IndexFiller,
@@ -72,7 +73,7 @@ export async function followNetwork(
       ...{ store: index.reader, finder: new PooledSource(pool), maxAnswerBytes },
       indexer: fillerOf(name, pool, { primary, refresh }),
     },
-    description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
+    description: (limits: CallLimits) => Buffer.from(JSON.stringify(openRpcDocument(name, table, limits))),
   };
   return {
     ...{ pool, live, refresh },
@@ -128,7 +129,7 @@ function fillerOf(
 const remoteFilters =
   (network: string, primary: ToPrimary) =>
   ({ name: method }: FilterRow): Handler =>
-  async (params, { address = () => '', keyId, credential }) => {
-    const who = { address: address(), keyId, credential };
+  async (params, { address = () => '', keyId, credential, limits }) => {
+    const who = { address: address(), keyId, credential, limits };
     return Buffer.from(await primary.ask('filter', { network, method, params, ...who }));
   };

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import {
   createKey,
@@ -13,6 +13,13 @@ import { ErrorBox } from '../../ui/errorBox.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
+const LIMITS = [
+  ['trace_filter_blocks', 'Blocks of trace_filter', 8_000],
+  ['trace_filter_count', 'Traces of trace_filter', 10_000],
+  ['logs_blocks', 'Blocks of eth_getLogs', 10_000],
+  ['fee_history_blocks', 'Blocks of eth_feeHistory', 1_024],
+] as const;
+
 interface KeyFormProps {
   readonly isFirst: boolean;
   readonly close: () => void;
@@ -23,6 +30,10 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
   const name = useSignal('');
   const rate = useSignal('');
   const methods = useSignal('');
+  const limits = useMemo(
+    () => LIMITS.map(([name, title, max]) => ({ name, title, max, text: signal('') })),
+    [],
+  );
   const days = useSignal('');
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
@@ -33,10 +44,14 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
   const submit = async (event: Event) => {
     event.preventDefault();
     const wanted = methods.value.split(/[\s,]+/).filter((method) => method !== '');
+    const set = limits.filter(({ text }) => text.value !== '');
     const body: GatewayKeyCreation = {
       name: name.value.trim(),
       ...(rate.value !== '' && { rate_per_second: Number(rate.value) }),
       ...(wanted.length > 0 && { methods: wanted }),
+      ...(set.length > 0 && {
+        limits: Object.fromEntries(set.map(({ name, text }) => [name, Number(text.value)])),
+      }),
       ...(days.value !== '' && { expires_on: expiryAfterDays(days.value, Date.now()) }),
     };
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
@@ -69,6 +84,15 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
           Methods, separated by spaces (empty: all)
           <TextInput name="methods" placeholder="eth_call eth_getLogs" text={methods} />
         </label>
+        <details>
+          <summary>Limits of calls (empty: those of the server)</summary>
+          {limits.map(({ name, title, max, text }) => (
+            <label key={name}>
+              {title}
+              <TextInput type="number" name={name} min={1} max={max} step={1} text={text} />
+            </label>
+          ))}
+        </details>
         <label>
           Valid for
           <select

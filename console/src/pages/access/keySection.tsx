@@ -114,10 +114,11 @@ function columns(revoke: ((key: GatewayKey) => void) | undefined): readonly Colu
     { title: 'Status', cell: ({ status }) => <Status status={status} /> },
     {
       title: 'Limits',
-      cell: ({ rate_per_second, methods }) => (
+      cell: ({ rate_per_second, methods, limits = {} }) => (
         <span class="permissions">
           {rate_per_second === undefined ? 'any rate' : `${formatQuantity(rate_per_second)} calls/s`},{' '}
           {methods === undefined ? 'all methods' : <UntrustedText text={methods.join(', ')} />}
+          {Object.entries(limits).map(([name, limit]) => ` ${name} ${formatQuantity(limit)}`)}
         </span>
       ),
     },

@@ -2,9 +2,12 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../../config/index.ts';
 import {
   type ApiKey,
+  type CallLimit,
+  type CallLimits,
   hashOfSecret,
   isGood,
   type KeyStore,
+  MAX_LIMITS,
   newKeyId,
   newSecret,
   SERVED_METHODS,
@@ -38,6 +41,10 @@ export function registerKey(program: Command): void {
     .requiredOption('--name <name>', `name of the key (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'maximum calls per second (default: no limit)')
     .option('--methods <methods>', 'allowed methods, separated by commas (default: all)')
+    .option(
+      '--limits <limits>',
+      'limits that replace gateway.limits, such as traceFilterBlocks=5000,logsBlocks=5000 (default: gateway.limits)',
+    )
     .option('--expires <when>', 'expiry: a duration (90d, 12h) or a date (2027-01-31); default: never')
     .action(async (flags: KeyFlags) => {
       const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
@@ -45,7 +52,7 @@ export function registerKey(program: Command): void {
       const { id, value: secret } = api ? await createOverApi(api, key) : await createInStore(create, key);
       process.stdout.write(
         `${secret}\n\nKey ${id} (${key.name}) was created. It cannot be shown again: keep it safe.\n` +
-          'Send it as "Authorization: Bearer KEY" or as ?key=KEY. Requests without a key are rejected from now on.\n',
+          'Send it as "Authorization: Bearer KEY", as "X-API-Key: KEY", as ?key=KEY, or in the path after the network. Requests without a key are rejected from now on.\n',
       );
     });
 
@@ -108,6 +115,7 @@ interface KeyFlags {
   readonly name: string;
   readonly rate?: string;
   readonly methods?: string;
+  readonly limits?: string;
   readonly expires?: string;
 }
 
@@ -119,7 +127,7 @@ async function addKey(keys: KeyStore, secret: string, key: ApiKey): Promise<void
   }
 }
 
-function newKey({ name, rate, methods, expires }: KeyFlags, served: readonly string[]): ApiKey {
+function newKey({ name, rate, methods, limits, expires }: KeyFlags, served: readonly string[]): ApiKey {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH)
     throw new ConfigError(`--name is ${JSON.stringify(name)}; allowed: 1 to ${MAX_NAME_LENGTH} characters`);
   const ratePerSecond = rate === undefined ? undefined : Number(rate);
@@ -145,11 +153,26 @@ function newKey({ name, rate, methods, expires }: KeyFlags, served: readonly str
     name: name.trim(),
     ...(ratePerSecond !== undefined && { ratePerSecond }),
     ...(wanted !== undefined && { methods: wanted }),
+    ...(limits !== undefined && { limits: readLimits(limits) }),
     ...(expiresOn !== undefined && { expiresOn }),
     createdOn: new Date().toISOString(),
     createdBy: commandActor().by,
     createdFrom: commandActor().from,
   };
+}
+
+function readLimits(text: string): Partial<CallLimits> {
+  const allowed = Object.entries(MAX_LIMITS).map(([name, max]) => `${name}=1 to ${max}`);
+  const limits = text.split(',').map((part): [string, number] => {
+    const [name = '', value = ''] = part.trim().split('=');
+    const limit = /^[1-9]\d{0,5}$/.test(value) ? Number(value) : Number.NaN;
+    // `NaN <= max` is false.
+    if (Object.hasOwn(MAX_LIMITS, name) && limit <= MAX_LIMITS[name as CallLimit]) return [name, limit];
+    throw new ConfigError(
+      `--limits contains ${JSON.stringify(part)}; allowed, separated by commas: ${allowed.join(', ')}`,
+    );
+  });
+  return Object.fromEntries(limits);
 }
 
 /** JSON view of a key, with the member names of the other list commands. */
@@ -162,6 +185,7 @@ interface ShownKey {
   readonly created_on: string;
   readonly expires_on: string | null;
   readonly revoked_on: string | null;
+  readonly limits?: Partial<CallLimits>;
 }
 
 /** A key in the form of the rules API, which omits what is not set. */
@@ -170,12 +194,14 @@ type ApiKeyView = Pick<ShownKey, 'id' | 'name' | 'status' | 'created_on'> & Part
 const shownKey = (key: ApiKey): ShownKey => ({
   ...{ id: key.id, name: key.name, status: statusOf(key) },
   ...{ rate_per_second: key.ratePerSecond ?? null, methods: key.methods ?? 'all' },
+  ...(key.limits && { limits: key.limits }),
   ...{ created_on: key.createdOn, expires_on: key.expiresOn ?? null, revoked_on: key.revokedOn ?? null },
 });
 
 const shownApiKey = (key: ApiKeyView): ShownKey => ({
   ...{ id: key.id, name: key.name, status: key.status },
   ...{ rate_per_second: key.rate_per_second ?? null, methods: key.methods ?? 'all' },
+  ...(key.limits && { limits: key.limits }),
   ...{ created_on: key.created_on, expires_on: key.expires_on ?? null, revoked_on: key.revoked_on ?? null },
 });
 
@@ -193,13 +219,14 @@ async function createInStore(command: Command, key: ApiKey): Promise<CreatedKey>
 
 const createOverApi = (
   api: OperatorApi,
-  { name, ratePerSecond, methods, expiresOn }: ApiKey,
+  { name, ratePerSecond, methods, expiresOn, limits }: ApiKey,
 ): Promise<CreatedKey> =>
   api.create('/gateway/keys', {
     name,
     ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
     ...(methods !== undefined && { methods }),
     ...(expiresOn !== undefined && { expires_on: expiresOn }),
+    ...(limits !== undefined && { limits }),
   });
 
 const statusOf = (key: ApiKey): string =>
@@ -213,6 +240,7 @@ const lineOf = (key: ShownKey): string =>
     ...(key.expires_on === null ? [] : [`expires ${key.expires_on}`]),
     key.rate_per_second === null ? 'any rate' : `${key.rate_per_second} calls/s`,
     key.methods === 'all' ? 'all methods' : key.methods.join(','),
+    ...Object.entries(key.limits ?? {}).map(([name, limit]) => `${name}=${limit}`),
     printable(key.name),
   ].join('  ');
 

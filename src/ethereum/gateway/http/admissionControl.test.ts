@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../../test/support/anyReaders.ts';
 import { NotYetAdmitted, RateLimitedError } from '../../jsonrpc/index.ts';
+import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { hashOfSecret } from '../keys/authenticate.ts';
 import type { ApiKey } from '../keys/keyStore.ts';
 import { SharedKeys } from '../keys/sharedKeys.ts';
@@ -46,7 +47,7 @@ function setUp({ keys = {}, rates, keysAgeMs = 0, ...options }: Setup = {}) {
   });
   const readers = anyReaders();
   const control = new AdmissionControl(
-    { maxInFlight: 2, ratePerAddress: 0, trustedProxies: [], ...options },
+    { maxInFlight: 2, ratePerAddress: 0, trustedProxies: [], limits: DEFAULT_LIMITS, ...options },
     { readers, keys: store, metrics: new GatewayMetrics(registry), rates },
   );
   const countOf = async (metric: string, labels: Readonly<Record<string, string>>): Promise<number> => {
@@ -171,6 +172,15 @@ describe('the API key of a request', () => {
     expect(JSON.stringify(sent({}, 'key=fgk_c', 'fgk_b'))).not.toMatch(/fgk_[bc]/);
     expect(JSON.stringify(sent({}, '', 'fgk_c'))).not.toContain('fgk_c');
   });
+});
+
+it('the limits of a key replace those of the server, whether higher or lower, and the others stay', () => {
+  const { control } = setUp({
+    keys: { all: {}, own: { limits: { logsBlocks: 5_000, traceFilterCount: 10 } } },
+  });
+  const limitsOf = (secret: string) => permitOf(control.admit(request(secret), NO_KEY)).limits;
+  expect(limitsOf('all')).toEqual(DEFAULT_LIMITS);
+  expect(limitsOf('own')).toEqual({ ...DEFAULT_LIMITS, logsBlocks: 5_000, traceFilterCount: 10 });
 });
 
 describe('the client of a request', () => {

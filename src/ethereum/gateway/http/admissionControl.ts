@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ClientAddress, clientAddressReader, clientKey } from '../../../platform/addresses/index.ts';
 import type { Readers } from '../../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../../jsonrpc/index.ts';
+import type { CallLimits } from '../callLimits.ts';
 import { AccessWatch, allows, type Denied, deniedError } from '../keys/accessWatch.ts';
 import { type Access, Authenticator, type Credential, credentialOf } from '../keys/authenticate.ts';
 import type { KeyStore } from '../keys/keyStore.ts';
@@ -12,6 +13,8 @@ export interface AdmissionOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
   readonly trustedProxies: readonly string[];
+  /** Limits of calls without an API key, or whose key has no limits of its own. */
+  readonly limits: CallLimits;
 }
 
 export interface AdmissionDependencies {
@@ -36,6 +39,7 @@ export interface Permit {
   /** Returns the address of the client (for IPv6, its /64 network), even if it sent an API key. */
   readonly address: () => string;
   readonly keyId: string | undefined;
+  readonly limits: CallLimits;
   /**
    * Acquires one of the `gateway.maxInFlight` slots. Returns an error response (`Refusal`) if no slot is free. `isLate`:
    * time has passed since the request was admitted, so its API key is checked again.
@@ -101,7 +105,7 @@ export class AdmissionControl {
 
   /** Admits a request whose body may still be incomplete. The slot is acquired later, with `start`. */
   admit(request: IncomingMessage, url: UrlKeys): Permit | Refusal {
-    const { ratePerAddress } = this.#options;
+    const { ratePerAddress, limits } = this.#options;
     const [metrics, readers] = [this.#metrics, this.#readers];
     const credential = this.#authenticator.isOpen() ? undefined : this.credentialOf(request, url);
     const access = this.accessBy(credential);
@@ -130,6 +134,7 @@ export class AdmissionControl {
       client: () => (key === undefined ? address() : `key ${key.id}`),
       address,
       keyId: key?.id,
+      limits: key?.limits === undefined ? limits : { ...limits, ...key.limits },
       admit: (calls) => {
         const over = (limit: OverRate, perSecond: number, waitSeconds: number): RateLimitedError => {
           if (callsOfKey !== undefined) callsOfKey.limited.inc(calls);

@@ -9,6 +9,7 @@ import {
   RpcError,
 } from '../../jsonrpc/index.ts';
 import { IndexUnavailableError } from '../../traces/index.ts';
+import { DEFAULT_LIMITS } from '../callLimits.ts';
 import type { CallContext, Method } from '../method.ts';
 import { GatewayMetrics } from '../metrics.ts';
 import type { Permit } from './admissionControl.ts';
@@ -56,6 +57,7 @@ function setUp({
     client: () => 'key aaaa0001',
     address: () => '192.0.2.1',
     keyId: 'aaaa0001',
+    limits: DEFAULT_LIMITS,
     ended: undefined,
     credential: undefined,
     watch: () => () => undefined,

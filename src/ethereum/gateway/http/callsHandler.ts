@@ -90,8 +90,8 @@ export class CallsHandler implements CallHandler {
     this.maxBatchBytes = maxBatchBytes;
     this.errorPerCall = message !== undefined;
     const mayStream = message === undefined;
-    const { client, address, keyId, credential } = permit;
-    const whose = { client, address, keyId, credential };
+    const { client, address, keyId, credential, limits } = permit;
+    const whose = { client, address, keyId, credential, limits };
     this.context = { mayStream, room: space, ...whose, span: undefined, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;

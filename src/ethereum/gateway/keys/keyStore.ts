@@ -1,3 +1,5 @@
+import type { CallLimits } from '../callLimits.ts';
+
 /** API key as stored. The store contains only the hash of its secret. */
 export interface ApiKey {
   readonly id: string;
@@ -6,6 +8,8 @@ export interface ApiKey {
   readonly ratePerSecond?: number;
   /** Methods that the API key may call. Undefined: all served methods. */
   readonly methods?: readonly string[];
+  /** Limits of calls with this API key. Undefined members: the limits of the server. */
+  readonly limits?: Partial<CallLimits>;
   readonly createdOn: string;
   readonly expiresOn?: string;
   readonly revokedOn?: string;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { AdmissionControl } from '../http/admissionControl.ts';
 import { GatewayMetrics } from '../metrics.ts';
 import { hashOfSecret } from './authenticate.ts';
@@ -19,7 +20,7 @@ it('requests get 503 while keys cannot be checked: they are neither admitted nor
   };
   const admission = (): AdmissionControl =>
     new AdmissionControl(
-      { maxInFlight: 10, ratePerAddress: 0, trustedProxies: [] },
+      { maxInFlight: 10, ratePerAddress: 0, trustedProxies: [], limits: DEFAULT_LIMITS },
       {
         readers: { exceeded: () => undefined, freeConnection: () => undefined } as never, // only these members are used
         keys: new SharedKeys(records),

@@ -5,7 +5,8 @@ import type { Param } from './row.ts';
  * Maximum size in bytes of results that are always small, including the JSON-RPC response around the result and error
  * texts of nodes.
  * - value: a number, a hash, a storage word, or a client version.
- * - members: a header of a chain with long extra data, or the fees of ten blocks with a hundred percentiles each.
+ * - members: a header of a chain with long extra data.
+ * - fees: 1,024 blocks with a hundred percentiles each; a percentile with 32 bytes has 69 characters.
  * - code: Ethereum limits code to 24 KiB (EIP-170); the largest known limit of any chain is 2 MiB.
  * - transaction: 32 MiB of JSON contain 16 MiB of zero bytes. At 4 gas each, they cost four times Ethereum's limit
  *   per transaction, 16.8 million gas (EIP-7825).
@@ -14,6 +15,7 @@ import type { Param } from './row.ts';
 export const SMALL_BYTES = {
   value: 64 * 1024,
   members: 1024 * 1024,
+  fees: 8 * 1024 * 1024,
   code: 8 * 1024 * 1024,
   transaction: 32 * 1024 * 1024,
   receipt: 64 * 1024 * 1024,

@@ -1,3 +1,4 @@
+import type { CallLimits } from '../callLimits.ts';
 import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
 import { relayed } from '../relay/relayed.ts';
@@ -11,7 +12,7 @@ export interface MethodServices {
   readonly index: IndexServices;
   readonly filters: (row: FilterRow) => Handler;
   /** Returns the OpenRPC document as JSON. Called when it is first requested, so that the server starts faster. */
-  readonly description: () => Buffer;
+  readonly description: (limits: CallLimits) => Buffer;
 }
 
 /** Creates a method from its row in the method table. It reads parameters, checks limits and runs the handler. */
@@ -24,7 +25,7 @@ export function methodOf(row: MethodRow, services: MethodServices): Method {
     isForEveryKey: row.scope.of === 'table',
     handle(given, context) {
       const params = read(given);
-      row.checkLimits?.(params);
+      row.checkLimits?.(params, context.limits);
       return handler(params, context);
     },
   };
@@ -42,13 +43,14 @@ function handlerOf(row: MethodRow, { network, index, filters, description }: Met
   if ('isFilter' in row) return filters(row);
   if ('result' in row) return relayed(row, network);
   if ('traces' in row) return traced(row, network, index);
-  return 'handler' in row ? row.handler(index) : constant(description);
+  return 'handler' in row ? row.handler(index) : documentHandler(description);
 }
 
-function constant(make: () => Buffer): Handler {
-  let bytes: Buffer | undefined;
-  return () => {
-    bytes ??= make();
-    return bytes;
+/** Returns the handler of the document. It keeps the document of the last limits, which are usually those of all. */
+function documentHandler(make: (limits: CallLimits) => Buffer): Handler {
+  let last: { readonly limits: CallLimits; readonly bytes: Buffer } | undefined;
+  return (_, { limits }) => {
+    if (last?.limits !== limits) last = { limits, bytes: make(limits) };
+    return last.bytes;
   };
 }

@@ -1,4 +1,5 @@
-import type { MethodRow } from './row.ts';
+import { DEFAULT_LIMITS } from '../callLimits.ts';
+import { limitsText, type MethodRow } from './row.ts';
 
 /** Returns the table of methods in Markdown, for docs/reference/methods.md. */
 export function methodsTable(methods: readonly MethodRow[]): string {
@@ -8,7 +9,7 @@ export function methodsTable(methods: readonly MethodRow[]): string {
     row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
     answeredBy(row),
     cachedFor(row),
-    row.limits ?? '',
+    limitsText(row, DEFAULT_LIMITS) ?? '',
     row.summary,
   ]);
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -1,3 +1,4 @@
+import type { CallLimits } from '../callLimits.ts';
 import type { Handler } from '../method.ts';
 import type { IndexServices } from '../traceIndex/traces/indexServices.ts';
 import type { JsonSchema, ParamType } from './paramType.ts';
@@ -52,9 +53,9 @@ interface Row {
   readonly summary: string;
   readonly params: readonly Param[];
   /** Description of the method's limits for the documentation. `checkLimits` and the handler enforce the limits. */
-  readonly limits?: string;
+  readonly limits?: string | ((limits: CallLimits) => string);
   /** Throws RpcError if canonical parameters exceed a limit. Checks only limits that do not depend on the head. */
-  readonly checkLimits?: (params: readonly unknown[]) => void;
+  readonly checkLimits?: (params: readonly unknown[], limits: CallLimits) => void;
   readonly scope: Scope;
 }
 
@@ -125,3 +126,6 @@ export interface DescribingRow extends Row {
 
 /** Row of the method table. The gateway, its documentation and its tests take all facts about a method from its row. */
 export type MethodRow = IndexedRow | RelayedRow | TracedRow | FilterRow | DescribingRow;
+
+export const limitsText = ({ limits }: MethodRow, values: CallLimits): string | undefined =>
+  typeof limits === 'function' ? limits(values) : limits;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { NodePool } from '../../nodes/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
+import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { relayedHandler } from '../push/live/liveBlocks.ts';
 import { FailedRequests } from './checks/failedRequests.ts';
 import { SecondOpinions } from './checks/secondOpinions.ts';
@@ -9,6 +10,7 @@ import type { Network } from './network.ts';
 const CONTEXT = {
   mayStream: false,
   room: { charge: () => true, credit: () => undefined, freeConnection: () => undefined },
+  limits: DEFAULT_LIMITS,
 };
 const HASH = `0x${'ab'.repeat(32)}`;
 const counter = { inc: () => undefined };

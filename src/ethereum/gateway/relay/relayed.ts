@@ -53,7 +53,7 @@ class Relay {
   }
 
   #answer(read: readonly unknown[], context: CallContext): Promise<Result> | Result {
-    const resolved = resolveTags(this.#row, read, this.#network.pool);
+    const resolved = this.#resolve(read, context);
     const answer =
       resolved instanceof Promise
         ? resolved.then((params) => this.#relay.answer(params, context))
@@ -62,6 +62,10 @@ class Relay {
     // unless the gateway replaced tags.
     if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
     return this.#retryOnReorg({ read, resolved, context }, answer);
+  }
+
+  #resolve(read: readonly unknown[], { limits }: CallContext): ReturnType<typeof resolveTags> {
+    return resolveTags(this.#row, read, { pool: this.#network.pool, logsBlocks: limits.logsBlocks });
   }
 
   /**
@@ -85,7 +89,7 @@ class Relay {
       }
       const asked = pool.nodes.filter(({ health }) => health === 'healthy');
       await Promise.all(asked.map((node) => pool.refresh(node)));
-      const params = await resolveTags(this.#row, read, pool);
+      const params = await this.#resolve(read, context);
       isPinned = this.#sender.pin(params) !== undefined;
       answer = this.#relay.answer(params, context);
     }

@@ -13,12 +13,12 @@ import type { RelayedRow } from '../methods/row.ts';
 export function resolveTags(
   { scope }: RelayedRow,
   params: readonly unknown[],
-  pool: NodePool,
+  { pool, logsBlocks }: { readonly pool: NodePool; readonly logsBlocks: number },
 ): readonly unknown[] | Promise<readonly unknown[]> {
   if (scope.of === 'logs') {
     const filter = params[0] as LogFilter; // validated by the parameter type
     const tagged = isTag(filter.fromBlock) || isTag(filter.toBlock);
-    return tagged ? resolveRange(filter, pool) : params;
+    return tagged ? resolveRange(filter, pool, logsBlocks) : params;
   }
   if (scope.of !== 'block' || pool.isSingle) return params;
   const block = params[scope.param];
@@ -34,7 +34,11 @@ function resolveBlock(params: readonly unknown[], param: number, pool: NodePool)
   return resolved;
 }
 
-async function resolveRange(filter: LogFilter, pool: NodePool): Promise<readonly unknown[]> {
+async function resolveRange(
+  filter: LogFilter,
+  pool: NodePool,
+  logsBlocks: number,
+): Promise<readonly unknown[]> {
   const [node] = pool.nodes;
   // A single node is polled first, as clients often wait for logs of a block newer than its last poll.
   if (pool.isSingle && node !== undefined) await pool.refresh(node);
@@ -44,7 +48,7 @@ async function resolveRange(filter: LogFilter, pool: NodePool): Promise<readonly
     fromBlock: isTag(fromBlock) ? numberOf(fromBlock, pool) : fromBlock,
     toBlock: isTag(toBlock) ? numberOf(toBlock, pool) : toBlock,
   };
-  checkLogRange(resolved);
+  checkLogRange(resolved, logsBlocks);
   return [resolved];
 }
 

@@ -22,7 +22,7 @@ const errorOf = (run: () => void): unknown => {
 
 test('a client gets two full ranges at once, then 20 blocks per second', () => {
   let limited = 0;
-  const meter = new NewBlocks(() => limited++).meterOf({ address: '192.0.2.1' });
+  const meter = new NewBlocks(800, () => limited++).meterOf({ address: '192.0.2.1' });
   meter.charge(800);
   meter.charge(800);
   const error = errorOf(() => meter.charge(800));
@@ -42,7 +42,7 @@ test('a client gets two full ranges at once, then 20 blocks per second', () => {
 });
 
 test('other clients are not limited, but the addresses of one key and the keys of one address are', () => {
-  const blocks = new NewBlocks();
+  const blocks = new NewBlocks(800);
   blocks.meterOf({ address: '192.0.2.1', keyId: 'a' }).charge(1_600);
   blocks.meterOf({ address: '192.0.2.2', keyId: 'b' }).charge(1_600);
   expect(errorOf(() => blocks.meterOf({ address: '192.0.2.3', keyId: 'a' }).charge(1))).toBeDefined();
@@ -52,7 +52,7 @@ test('other clients are not limited, but the addresses of one key and the keys o
 });
 
 test('an IPv6 /56 has two shares and a /48 has four', () => {
-  const blocks = new NewBlocks();
+  const blocks = new NewBlocks(800);
   const client = (network: string) => blocks.meterOf({ address: `2001:db8:0:${network}::/64` });
   client('100').charge(1_600);
   client('101').charge(1_600);
@@ -64,7 +64,7 @@ test('an IPv6 /56 has two shares and a /48 has four', () => {
 });
 
 test('refunded blocks are available again, and never more than the limit', () => {
-  const meter = new NewBlocks().meterOf({ address: '192.0.2.1' });
+  const meter = new NewBlocks(800).meterOf({ address: '192.0.2.1' });
   meter.charge(1_600);
   meter.refund(50);
   meter.charge(50);

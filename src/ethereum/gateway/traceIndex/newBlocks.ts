@@ -1,11 +1,10 @@
 import { accountsOf, type BudgetClient } from '../../../platform/budgets/index.ts';
 import type { BlockMeter } from '../../ingest/index.ts';
 import { RateLimitedError } from '../../jsonrpc/index.ts';
-import { MAX_RANGE_BLOCKS } from '../../traces/index.ts';
 import { RateLimits } from '../http/limits/rateLimits.ts';
 
-/** Blocks that one client may have indexed at once: two full ranges. */
-const MAX_NEW_BLOCKS = 2 * MAX_RANGE_BLOCKS;
+/** Ranges of trace_filter that one client may have indexed at once. */
+const RANGES_AT_ONCE = 2;
 const NEW_BLOCKS_PER_SECOND = 20;
 
 /**
@@ -13,11 +12,14 @@ const NEW_BLOCKS_PER_SECOND = 20;
  * blocks, so the limit covers the requests to all workers.
  */
 export class NewBlocks {
-  readonly #rates = new RateLimits({ burstSeconds: MAX_NEW_BLOCKS / NEW_BLOCKS_PER_SECOND });
+  readonly #maxBlocks: number;
+  readonly #rates: RateLimits;
   readonly #limited: () => void;
 
-  /** `limited` is called for each rejected request. */
-  constructor(limited: () => void = () => undefined) {
+  /** `rangeBlocks`: `gateway.limits.traceFilterBlocks`. `limited` is called for each rejected request. */
+  constructor(rangeBlocks: number, limited: () => void = () => undefined) {
+    this.#maxBlocks = RANGES_AT_ONCE * rangeBlocks;
+    this.#rates = new RateLimits({ burstSeconds: this.#maxBlocks / NEW_BLOCKS_PER_SECOND });
     this.#limited = limited;
   }
 
@@ -41,7 +43,7 @@ export class NewBlocks {
       }
       for (const other of charged) this.#rates.refund(other, blocks);
       this.#limited();
-      const [limit, requested] = [shares * MAX_NEW_BLOCKS, blocks];
+      const [limit, requested] = [shares * this.#maxBlocks, blocks];
       const seconds = Math.ceil(waitSeconds);
       throw new RateLimitedError(
         `${blocks} blocks of the range are not indexed yet: one client may have at most ${limit} new blocks indexed at ` +

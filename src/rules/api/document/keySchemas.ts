@@ -6,6 +6,25 @@ const closed = { additionalProperties: false };
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
+const limit = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
+
+const limits = Type.Object(
+  {
+    trace_filter_blocks: limit(8_000, 'Maximum blocks of `trace_filter`.'),
+    trace_filter_count: limit(10_000, 'Maximum `count` of `trace_filter`.'),
+    logs_blocks: limit(10_000, 'Maximum blocks of `eth_getLogs`.'),
+    fee_history_blocks: limit(1_024, 'Maximum blocks of `eth_feeHistory`.'),
+  },
+  {
+    ...closed,
+    minProperties: 1,
+    description:
+      'Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`.',
+  },
+);
+export type GatewayKeyLimits = Readonly<Static<typeof limits>>;
+
 const settings = {
   name: Type.Unsafe<string>({
     ...labelSchema,
@@ -24,6 +43,7 @@ const settings = {
       description: 'Methods that the key may call. Default: all methods.',
     }),
   ),
+  limits: Type.Optional(limits),
   expires_on: moment('Expiry. Default: never.'),
 };
 

@@ -1,6 +1,7 @@
 import { RPC_ERRORS, type RpcErrorName } from '../../../jsonrpc/index.ts';
+import { type CallLimits, DEFAULT_LIMITS } from '../../callLimits.ts';
 import type { JsonSchema } from '../paramType.ts';
-import type { MethodRow, Param } from '../row.ts';
+import { limitsText, type MethodRow, type Param } from '../row.ts';
 import examples from './examples.json' with { type: 'json' };
 import { resultSchema } from './resultSchema.ts';
 import { traceSchema } from './traceSchema.ts';
@@ -31,7 +32,11 @@ interface ContentDescriptor {
 }
 
 /** Returns the OpenRPC document of the methods of a network. It is the result of `rpc.discover`. */
-export function openRpcDocument(network: string, rows: readonly MethodRow[]): object {
+export function openRpcDocument(
+  network: string,
+  rows: readonly MethodRow[],
+  limits: CallLimits = DEFAULT_LIMITS,
+): object {
   return {
     openrpc: OPENRPC_VERSION,
     info: {
@@ -42,7 +47,7 @@ export function openRpcDocument(network: string, rows: readonly MethodRow[]): ob
       version: '1',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
-    methods: rows.map(methodObject),
+    methods: rows.map((row) => methodObject(row, limits)),
     components: {
       schemas: { Trace: traceSchema },
       errors: Object.fromEntries(
@@ -52,8 +57,9 @@ export function openRpcDocument(network: string, rows: readonly MethodRow[]): ob
   };
 }
 
-function methodObject(row: MethodRow): object {
-  const { name, summary, limits, params } = row;
+function methodObject(row: MethodRow, values: CallLimits): object {
+  const { name, summary, params } = row;
+  const limits = limitsText(row, values);
   const example = EXAMPLES[name];
   return {
     name,

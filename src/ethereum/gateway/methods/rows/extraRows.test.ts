@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import { extraMethodError, extraRow } from './extraRows.ts';
 
 const SERVED = ['eth_call', 'trace_filter'];
@@ -47,10 +48,10 @@ describe('an extra method', () => {
   it('accepts parameters of any type, nested at most 32 deep', () => {
     const { checkLimits } = extraRow('txpool_status');
     const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
-    expect(() => checkLimits?.([nested(20), { a: 1 }, null])).not.toThrow();
-    expect(() => checkLimits?.([nested(40)])).toThrow('at most 32 deep');
-    expect(() => checkLimits?.([JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))])).toThrow(
-      'at most 32',
-    );
+    expect(() => checkLimits?.([nested(20), { a: 1 }, null], DEFAULT_LIMITS)).not.toThrow();
+    expect(() => checkLimits?.([nested(40)], DEFAULT_LIMITS)).toThrow('at most 32 deep');
+    expect(() =>
+      checkLimits?.([JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))], DEFAULT_LIMITS),
+    ).toThrow('at most 32');
   });
 });

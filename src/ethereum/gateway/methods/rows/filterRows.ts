@@ -1,5 +1,5 @@
 import { liveLogFilter } from '../logFilter.ts';
-import { MAX_LOG_BLOCKS } from '../logRange.ts';
+import { logsLimitText } from '../logRange.ts';
 import { paramType } from '../paramType.ts';
 import { hexText } from '../paramTypes.ts';
 import type { FilterRow, Param } from '../row.ts';
@@ -48,7 +48,7 @@ export const FILTER_ROWS: readonly FilterRow[] = [
     name: 'eth_getFilterLogs',
     summary: 'All logs in the range of a filter, as eth_getLogs returns them.',
     params: [id],
-    limits: `at most ${MAX_LOG_BLOCKS} blocks, both ends counted`,
+    limits: logsLimitText,
     scope: { of: 'filters' },
     resultSchema: { type: 'array' },
     isFilter: true,

@@ -1,9 +1,4 @@
-import {
-  MAX_COUNT,
-  MAX_HISTORY_ADDRESSES,
-  MAX_HISTORY_LIMIT,
-  MAX_RANGE_BLOCKS,
-} from '../../../traces/index.ts';
+import { MAX_HISTORY_ADDRESSES, MAX_HISTORY_LIMIT } from '../../../traces/index.ts';
 import { addressSummary, addressSummaryObject } from '../../traceIndex/history/addressSummary.ts';
 import { addressTraces } from '../../traceIndex/history/addressTraces.ts';
 import { addressTracesObject } from '../../traceIndex/history/params.ts';
@@ -13,7 +8,12 @@ import {
   addressTracesResult,
   addressTracesSchema,
 } from '../../traceIndex/history/schema.ts';
-import { NO_FILTER, traceFilterObject } from '../../traceIndex/traceFilter/params.ts';
+import {
+  checkTraceFilter,
+  NO_FILTER,
+  type TraceFilterParams,
+  traceFilterObject,
+} from '../../traceIndex/traceFilter/params.ts';
 import { blockBound } from '../../traceIndex/traceFilter/quantity.ts';
 import { traceFilter } from '../../traceIndex/traceFilter/traceFilter.ts';
 import { framePath } from '../../traceIndex/traces/framePath.ts';
@@ -46,7 +46,9 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
       { name: 'filter', kind: traceFilterObject, optional: true, defaultValue: NO_FILTER, refusesNull: true },
       ...ERIGON_OPTIONS,
     ],
-    limits: `at most ${MAX_RANGE_BLOCKS} blocks, both ends counted; count at most ${MAX_COUNT}, without it at most ${MAX_COUNT} matches`,
+    limits: ({ traceFilterBlocks, traceFilterCount }) =>
+      `at most ${traceFilterBlocks} blocks, both ends counted; count at most ${traceFilterCount}, without it at most ${traceFilterCount} matches`,
+    checkLimits: ([filter], limits) => checkTraceFilter(filter as TraceFilterParams, limits), // validated by the parameter type
     scope: { of: 'index' },
     resultSchema: traces,
     handler: traceFilter,

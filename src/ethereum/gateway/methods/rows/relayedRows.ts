@@ -14,14 +14,11 @@ import {
   transactionHash,
 } from '../commonParams.ts';
 import { logFilter } from '../logFilter.ts';
-import { checkLogRange, MAX_LOG_BLOCKS } from '../logRange.ts';
+import { checkLogRange, logsLimitText } from '../logRange.ts';
 import * as kinds from '../paramTypes.ts';
 import { blockItself, blockOfInclusion, blocksOfLogs } from '../referencedBlocks.ts';
 import type { RelayedRow } from '../row.ts';
 import { LIBRARY_ROWS } from './libraryRows.ts';
-
-/** Maximum number of blocks in a call of eth_feeHistory (docs/internals/decisions/gateway.md). */
-const MAX_FEE_HISTORY_BLOCKS = 10;
 
 /** Relayed methods that the reference gateway also has, in the order of its documentation. */
 const REFERENCE_ROWS: readonly RelayedRow[] = [
@@ -92,16 +89,15 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
       { name: 'newestBlock', kind: kinds.block },
       { name: 'rewardPercentiles', kind: kinds.percentiles, optional: true, defaultValue: [] },
     ],
-    limits: `at most ${MAX_FEE_HISTORY_BLOCKS} blocks`,
-    checkLimits([blockCount]) {
+    limits: ({ feeHistoryBlocks }) => `at most ${feeHistoryBlocks} blocks`,
+    checkLimits([blockCount], { feeHistoryBlocks }) {
       const requested = Number(blockCount);
-      if (requested > MAX_FEE_HISTORY_BLOCKS)
-        throw overLimit('blockCount', MAX_FEE_HISTORY_BLOCKS, requested);
+      if (requested > feeHistoryBlocks) throw overLimit('blockCount', feeHistoryBlocks, requested);
     },
     scope: { of: 'block', param: 1 },
     mayDiffer: true,
     result: 'object',
-    smallBytes: SMALL_BYTES.members,
+    smallBytes: SMALL_BYTES.fees,
   },
   {
     name: 'eth_blockNumber',
@@ -306,8 +302,8 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     name: 'eth_getLogs',
     summary: 'The logs of a block or a range of blocks, by address and topics.',
     params: [{ name: 'filter', kind: logFilter }],
-    limits: `at most ${MAX_LOG_BLOCKS} blocks, both ends counted`,
-    checkLimits: ([filter]) => checkLogRange(filter),
+    limits: logsLimitText,
+    checkLimits: ([filter], { logsBlocks }) => checkLogRange(filter, logsBlocks),
     scope: { of: 'logs' },
     result: 'list',
     check: checks.areLogsOfFilter,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BudgetLimits } from '../../../../platform/budgets/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { Hash } from '../../../traces/index.ts';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import { FilterMemory } from '../../http/limits/filterMemory.ts';
 import type { AccessWatch } from '../../keys/accessWatch.ts';
 import type { Network } from '../../relay/network.ts';
@@ -19,6 +20,7 @@ const NETWORK = {
 const of = (client: string) => ({
   mayStream: false,
   room: { charge: () => true, credit: () => undefined, freeConnection: () => undefined },
+  limits: DEFAULT_LIMITS,
   address: () => client,
 });
 

@@ -1,5 +1,6 @@
 import { isPooled, isStream, type Result } from '../../../jsonrpc/index.ts';
 import type { Hash } from '../../../traces/index.ts';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import type { CallContext, Handler } from '../../method.ts';
 import type { RelayedRow } from '../../methods/row.ts';
 import { RELAYED_ROWS } from '../../methods/rows/relayedRows.ts';
@@ -16,7 +17,7 @@ const NOT_OF_HEADER = ['transactions', 'uncles', 'withdrawals', 'size', 'totalDi
  */
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 
-const FOR_ALL: CallContext = { mayStream: false, room: ROOM };
+const FOR_ALL: CallContext = { mayStream: false, room: ROOM, limits: DEFAULT_LIMITS };
 
 export type NodeRequest = (params: readonly unknown[], context?: CallContext) => Promise<unknown>;
 
@@ -25,7 +26,7 @@ export function relayedHandler(network: Network, method: string): Handler {
   const row = RELAYED_ROWS.find(({ name }) => name === method) as RelayedRow; // callers pass only names of relayed methods
   const handle = relayed(row, network);
   return (params, context) => {
-    row.checkLimits?.(params);
+    row.checkLimits?.(params, context.limits);
     return handle(params, context);
   };
 }

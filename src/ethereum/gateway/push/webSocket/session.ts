@@ -9,6 +9,7 @@ import {
 } from '../../../../platform/http/index.ts';
 import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { type HttpAnswer, handleBody } from '../../../jsonrpc/index.ts';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import type { AdmissionControl, Permit, Refusal, UrlKeys } from '../../http/admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, type MethodTable } from '../../http/callsHandler.ts';
 import { joined } from '../../http/respond.ts';
@@ -114,6 +115,7 @@ const noPermit = ({ refusal }: Refusal): Permit => ({
   client: () => '',
   address: () => '',
   keyId: undefined,
+  limits: DEFAULT_LIMITS,
   start: () => undefined,
   release: () => undefined,
 });

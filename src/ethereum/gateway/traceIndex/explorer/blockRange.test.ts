@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { chainRange, fetchNewest } from './blockRange.ts';
 
 const INDEXED = 1_000;
 const HEAD = 1_010;
+const caller = { limits: DEFAULT_LIMITS };
 
 /** Fake services: a poll finds a head one block above the last known one. */
 function servicesOf({ indexed = INDEXED, head = HEAD } = {}) {
@@ -58,14 +60,21 @@ test('a range that starts above the index ends at the head of the chain', async 
   }
 });
 
+test('more blocks above the index are fetched for a client with a higher limit', async () => {
+  const { services, asked } = servicesOf({ head: INDEXED + 2_000 });
+  const range = { fromBlock: 1, toBlock: INDEXED + 801 };
+  await fetchNewest(services, range, { limits: { ...DEFAULT_LIMITS, traceFilterBlocks: 801 } });
+  expect(asked.fetched).toEqual([[INDEXED + 1, INDEXED + 801]]);
+});
+
 test('blocks above the index are fetched, up to 800 of them', async () => {
   const { services, asked } = servicesOf({ head: INDEXED + 2_000 });
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED }, {});
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 801 }, {});
-  await fetchNewest(services, { fromBlock: INDEXED + 801, toBlock: INDEXED + 801 }, {});
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED }, caller);
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 801 }, caller);
+  await fetchNewest(services, { fromBlock: INDEXED + 801, toBlock: INDEXED + 801 }, caller);
   expect(asked.fetched).toEqual([]);
-  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 800 }, {});
-  await fetchNewest(services, { fromBlock: INDEXED + 7, toBlock: INDEXED + 9 }, {});
+  await fetchNewest(services, { fromBlock: 1, toBlock: INDEXED + 800 }, caller);
+  await fetchNewest(services, { fromBlock: INDEXED + 7, toBlock: INDEXED + 9 }, caller);
   expect(asked.fetched).toEqual([
     [INDEXED + 1, INDEXED + 800],
     [INDEXED + 7, INDEXED + 9],

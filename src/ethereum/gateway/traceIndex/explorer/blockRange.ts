@@ -1,8 +1,8 @@
 import { BlockUnavailableError, NoSpaceError } from '../../../ingest/index.ts';
-import { type BlockRange, MAX_RANGE_BLOCKS } from '../../../traces/index.ts';
+import type { BlockRange } from '../../../traces/index.ts';
 import { clientOf } from '../../method.ts';
 import { resolveHeads } from '../traceFilter/fromIndex.ts';
-import type { Caller, IndexServices } from '../traces/indexServices.ts';
+import type { IndexServices, LimitedCaller } from '../traces/indexServices.ts';
 
 /**
  * If `endBlock` is further above the known head than this number of blocks, nodes are not polled for a newer head.
@@ -39,10 +39,15 @@ export async function chainRange(
 export async function fetchNewest(
   { store, indexer }: IndexServices,
   range: BlockRange,
-  caller: Caller,
+  caller: LimitedCaller,
 ): Promise<void> {
   const indexed = (await store.head())?.number;
-  if (indexed === undefined || range.toBlock <= indexed || range.toBlock - indexed > MAX_RANGE_BLOCKS) return;
+  if (
+    indexed === undefined ||
+    range.toBlock <= indexed ||
+    range.toBlock - indexed > caller.limits.traceFilterBlocks
+  )
+    return;
   try {
     await indexer.ensure(Math.max(range.fromBlock, indexed + 1), range.toBlock, clientOf(caller));
   } catch (error) {

@@ -10,7 +10,7 @@ import {
 } from '../../../traces/index.ts';
 import type { Method } from '../../method.ts';
 import { findTransaction } from '../traces/fromTransaction.ts';
-import type { Caller, IndexServices } from '../traces/indexServices.ts';
+import type { IndexServices, LimitedCaller } from '../traces/indexServices.ts';
 import { chainRange, fetchNewest } from './blockRange.ts';
 import { type ExplorerQuery, MAX_ROWS, type Rows, readExplorerQuery } from './params.ts';
 import { answerOf } from './rows.ts';
@@ -53,7 +53,11 @@ interface Found {
 }
 
 /** Reads the result of a query, and again if a reorg replaced blocks between two pages: it must be from one fork. */
-async function readAgain(services: IndexServices, asked: ExplorerQuery, caller: Caller): Promise<Found> {
+async function readAgain(
+  services: IndexServices,
+  asked: ExplorerQuery,
+  caller: LimitedCaller,
+): Promise<Found> {
   for (let left = MAX_READS; left > 0; left--)
     try {
       return await (asked.of === 'transaction'
@@ -68,7 +72,7 @@ async function readAgain(services: IndexServices, asked: ExplorerQuery, caller: 
 async function readRange(
   services: IndexServices,
   { address, direction, startBlock, endBlock, rows, order }: Extract<ExplorerQuery, { of: 'range' }>,
-  caller: Caller,
+  caller: LimitedCaller,
 ): Promise<Found> {
   const range = await chainRange(services, { startBlock, endBlock });
   if (range.fromBlock > range.toBlock) return { transactions: [], missing: [] };
@@ -84,7 +88,7 @@ async function readRange(
 async function readTransaction(
   services: IndexServices,
   query: TransactionQuery,
-  caller: Caller,
+  caller: LimitedCaller,
 ): Promise<Found> {
   try {
     const place = await findTransaction(services, { hash: query.hash, caller }, (upTo) =>

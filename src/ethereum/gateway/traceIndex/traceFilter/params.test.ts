@@ -1,13 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { RpcError } from '../../../jsonrpc/index.ts';
-import { checkOrder, checkWidth, traceFilterObject, unknownMembers } from './params.ts';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
+import {
+  checkOrder,
+  checkTraceFilter,
+  checkWidth,
+  type TraceFilterParams,
+  traceFilterObject,
+  unknownMembers,
+} from './params.ts';
 import { readBlockBound, readQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
 
 const A = `0x${'ab'.repeat(20)}`;
 const B = `0x${'cd'.repeat(20)}`;
 const HASH = `0x${'1f'.repeat(32)}`;
-const read = (filter: unknown) => traceFilterObject.read(filter, 'filter');
+const read = (filter: unknown, limits = DEFAULT_LIMITS) => {
+  const asked = traceFilterObject.read(filter, 'filter') as TraceFilterParams; // the type of its result
+  checkTraceFilter(asked, limits);
+  return asked;
+};
 
 function errorOf(run: () => unknown): RpcError {
   try {
@@ -103,6 +115,14 @@ describe('a filter', () => {
     },
   );
 
+  it('is accepted up to configured limits', () => {
+    const limits = { ...DEFAULT_LIMITS, traceFilterBlocks: 5_000, traceFilterCount: 10 };
+    expect(() => read({ fromBlock: 1, toBlock: 5_000, count: 10 }, limits)).not.toThrow();
+    expect(errorOf(() => read({ count: 11 }, limits))).toMatchObject({ data: { limit: 10, requested: 11 } });
+    const tooWide = errorOf(() => read({ fromBlock: 0, toBlock: 5_000 }, limits));
+    expect(tooWide).toMatchObject({ code: -32005, data: { limit: 5_000, requested: 5_001 } });
+  });
+
   it('is checked for types before limits', () => {
     expect(errorOf(() => read({ count: 201, fromAddress: 'x' })).code).toBe(-32602);
     expect(errorOf(() => read({ fromBlock: 5000, toBlock: 1, mode: 'x' })).message).toContain('mode');
@@ -116,9 +136,9 @@ it('a range of one block is in order, and a range is checked only above its limi
     [7, 8],
   ] as const) {
     expect(() => checkOrder(from, to)).not.toThrow();
-    expect(() => checkWidth(from, to)).not.toThrow();
+    expect(() => checkWidth(from, to, 800)).not.toThrow();
   }
-  expect(() => checkWidth(10, 9)).not.toThrow();
+  expect(() => checkWidth(10, 9, 800)).not.toThrow();
   expect(() => checkOrder(8, 7)).toThrow(RpcError);
 });
 

@@ -1,11 +1,6 @@
 import { overLimit, RpcError } from '../../../jsonrpc/index.ts';
-import {
-  type Address,
-  type FilterMode,
-  type Hash,
-  MAX_COUNT,
-  MAX_RANGE_BLOCKS,
-} from '../../../traces/index.ts';
+import type { Address, FilterMode, Hash } from '../../../traces/index.ts';
+import type { CallLimits } from '../../callLimits.ts';
 import { objectSchema, type ParamType } from '../../methods/paramType.ts';
 import { address, hash, index } from '../../methods/paramTypes.ts';
 import type { BlockBound } from './blockTag.ts';
@@ -40,10 +35,7 @@ const addresses = (whose: string): Pick<ParamType, 'allowed' | 'schema'> => ({
 
 const DESCRIBED = {
   fromBlock: { ...blockBound, allowed: 'the first block, by number or tag; default: latest' },
-  toBlock: {
-    ...blockBound,
-    allowed: `the last block, by number or tag, of at most ${MAX_RANGE_BLOCKS}; default: latest`,
-  },
+  toBlock: { ...blockBound, allowed: 'the last block, by number or tag; default: latest' },
   blockHash: { ...hash, allowed: 'the only block, by its hash, instead of fromBlock and toBlock' },
   fromAddress: addresses('senders'),
   toAddress: addresses('recipients'),
@@ -54,15 +46,12 @@ const DESCRIBED = {
   after: { ...index, allowed: 'matching traces to skip; default: 0' },
   count: {
     ...index,
-    allowed: `traces to return, at most ${MAX_COUNT}; default: all, an error if more than ${MAX_COUNT} match`,
+    allowed: 'maximum number of traces to return; default: all, an error if more match than the limit allows',
   },
 } as const satisfies Readonly<Record<string, Pick<ParamType, 'allowed' | 'schema'>>>;
 const MEMBERS = Object.keys(DESCRIBED);
 
-/**
- * Parameter of trace_filter. Names and types of the members are checked first, then the limits. The number of blocks
- * is checked here only if both bounds are numbers.
- */
+/** Parameter of trace_filter. Checks names and types of the members; `checkTraceFilter` checks the limits. */
 export const traceFilterObject: ParamType = {
   allowed: 'a filter object, for example {"fromBlock":"0x1"}',
   schema: objectSchema(DESCRIBED),
@@ -81,13 +70,17 @@ function readFilter(filter: Readonly<Record<string, unknown>>): TraceFilterParam
     count: readQuantity('count', filter['count']),
   };
   if (read.blockHash !== undefined) checkNoBounds(filter);
-  if (read.count !== undefined && read.count > MAX_COUNT) throw overLimit('count', MAX_COUNT, read.count);
   for (const member of ['fromAddress', 'toAddress']) checkLength(member, filter[member]);
-  if (typeof read.from === 'number' && typeof read.to === 'number') {
-    checkWidth(read.from, read.to);
-    checkOrder(read.from, read.to);
-  }
   return read;
+}
+
+/** Throws RpcError if a filter exceeds a limit. The number of blocks is checked here only if both bounds are numbers. */
+export function checkTraceFilter({ from, to, count = 0 }: TraceFilterParams, limits: CallLimits): void {
+  const { traceFilterBlocks, traceFilterCount } = limits;
+  if (count > traceFilterCount) throw overLimit('count', traceFilterCount, count);
+  if (typeof from !== 'number' || typeof to !== 'number') return;
+  checkWidth(from, to, traceFilterBlocks);
+  checkOrder(from, to);
 }
 
 function readBlockHash(value: unknown): Hash | undefined {
@@ -116,10 +109,9 @@ export function checkOrder(fromBlock: number, toBlock: number): void {
 }
 
 /** Throws RpcError if a range is too wide. The first and the last block count. */
-export function checkWidth(fromBlock: number, toBlock: number): void {
+export function checkWidth(fromBlock: number, toBlock: number, maxBlocks: number): void {
   const blocks = toBlock - fromBlock + 1;
-  if (blocks > MAX_RANGE_BLOCKS)
-    throw overLimit('blocks from fromBlock to toBlock', MAX_RANGE_BLOCKS, blocks);
+  if (blocks > maxBlocks) throw overLimit('blocks from fromBlock to toBlock', maxBlocks, blocks);
 }
 
 export const NO_FILTER: TraceFilterParams = readFilter({});

@@ -1,17 +1,18 @@
 import type { Result } from '../../../jsonrpc/index.ts';
 import {
+  type BlockRange,
   type Hash,
   HEADROOM_BYTES,
   type JsonWriter,
   JsonWriterPool,
-  MAX_COUNT,
   type MaybePromise,
   mapMaybe,
   TAILROOM_BYTES,
   type TraceFilter,
 } from '../../../traces/index.ts';
+import type { CallLimits } from '../../callLimits.ts';
 import type { Handler } from '../../method.ts';
-import type { Caller, IndexServices } from '../traces/indexServices.ts';
+import type { IndexServices, LimitedCaller } from '../traces/indexServices.ts';
 import { BlocksByHash } from './blocksByHash.ts';
 import {
   checkHead,
@@ -33,10 +34,14 @@ export function traceFilter(services: IndexServices): Handler {
   const ofBlock = (
     asked: TraceFilterParams,
     blockHash: Hash,
-    { read, caller }: { read: (wanted: TraceFilter) => MaybePromise<Result | undefined>; caller: Caller },
+    {
+      read,
+      caller,
+    }: { read: (wanted: TraceFilter) => MaybePromise<Result | undefined>; caller: LimitedCaller },
   ): MaybePromise<Result> => {
     if (asked.count === 0) return NOTHING;
-    const readBlock = (number: number) => read(rangeFilter(asked, number, number));
+    const range = (number: number) => ({ fromBlock: number, toBlock: number });
+    const readBlock = (number: number) => read(rangeFilter(asked, range(number), caller.limits));
     return withSizeErrors(() => blocks.read(blockHash, caller, readBlock), INSTEAD);
   };
   return ([filter], caller) => {
@@ -46,7 +51,7 @@ export function traceFilter(services: IndexServices): Handler {
       mayStream ? pooled(services, writers, wanted) : copied(services, wanted);
     if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, { read, caller });
     return mapMaybe(resolveHeads(services, [asked.from, asked.to]), (heads): MaybePromise<Result> => {
-      const wanted = filterOf(asked, heads);
+      const wanted = filterOf(asked, heads, caller.limits);
       if (wanted.count === 0) return NOTHING;
       const range = { fromBlock: wanted.fromBlock, toBlock: wanted.toBlock, caller };
       return withSizeErrors(() => readBlocks(services, range, () => read(wanted)), INSTEAD);
@@ -55,18 +60,22 @@ export function traceFilter(services: IndexServices): Handler {
 }
 
 /** Replaces block tags in a filter by numbers. Throws RpcError if the range is above the head or exceeds a limit. */
-function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
+function filterOf(asked: TraceFilterParams, heads: Heads, limits: CallLimits): TraceFilter {
   const fromBlock = resolveBound(heads, 'fromBlock', asked.from);
   const toBlock = resolveBound(heads, 'toBlock', asked.to);
-  checkWidth(fromBlock, toBlock);
+  checkWidth(fromBlock, toBlock, limits.traceFilterBlocks);
   checkHead(heads, 'fromBlock', fromBlock);
   checkHead(heads, 'toBlock', toBlock);
   checkOrder(fromBlock, toBlock);
-  return rangeFilter(asked, fromBlock, toBlock);
+  return rangeFilter(asked, { fromBlock, toBlock }, limits);
 }
 
-function rangeFilter(asked: TraceFilterParams, fromBlock: number, toBlock: number): TraceFilter {
-  const { blockHash, fromAddresses, toAddresses, mode, after, count = MAX_COUNT } = asked;
+function rangeFilter(
+  asked: TraceFilterParams,
+  { fromBlock, toBlock }: BlockRange,
+  { traceFilterCount }: CallLimits,
+): TraceFilter {
+  const { blockHash, fromAddresses, toAddresses, mode, after, count = traceFilterCount } = asked;
   const wantsAll = asked.count === undefined;
   // The members are listed one by one, because rest and spread would cost as much as reading the whole filter.
   return { fromBlock, toBlock, blockHash, fromAddresses, toAddresses, mode, after, count, wantsAll };

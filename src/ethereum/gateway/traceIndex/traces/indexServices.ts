@@ -15,6 +15,9 @@ export interface IndexFiller extends Pick<Indexer, 'lastHeads' | 'freshHeads'> {
 /** The part of the context of a call that identifies the client. */
 export type Caller = Pick<CallContext, 'address' | 'keyId'>;
 
+/** A caller with the limits of its calls. */
+export type LimitedCaller = Caller & Pick<CallContext, 'limits'>;
+
 export interface IndexServices {
   readonly store: TraceReader;
   readonly indexer: IndexFiller;
