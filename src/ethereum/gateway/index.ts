@@ -46,6 +46,7 @@ export { liveLog, wantedLogs } from './push/live/liveLogs.ts';
 export { Subscribers } from './push/live/subscribers.ts';
 export { TraceFeed } from './push/live/traceFeed.ts';
 export { SUBSCRIBE } from './push/webSocket/subscriptions.ts';
+export type { AcceptedTransaction } from './relay/acceptedTransactions.ts';
 export { startNetwork } from './relay/startNetwork.ts';
 export {
   EXPLORER_PERMISSION,

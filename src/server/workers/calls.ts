@@ -1,5 +1,11 @@
 import type { Config } from '../../config/index.ts';
-import type { CallLimits, KeyChanges, Lease, WantedLease } from '../../ethereum/gateway/index.ts';
+import type {
+  AcceptedTransaction,
+  CallLimits,
+  KeyChanges,
+  Lease,
+  WantedLease,
+} from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
@@ -29,6 +35,7 @@ export type WorkerCalls = {
   /** API keys, if they are stored in a database; not called if they are in the data folder. */
   keys(changes: KeyChanges): void;
   followed(change: { readonly network: string; readonly change: HeadChange }): void;
+  accepted(transaction: AcceptedTransaction & { readonly network: string }): void;
   /** Replies when the worker sees everything that the first process wrote to stores or sent before this call. */
   settle(nothing: undefined): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
@@ -53,6 +60,8 @@ export type PrimaryCalls = {
     readonly toBlock: number;
     readonly client: BudgetClient;
   }): Promise<NotIndexed | undefined>;
+  /** Reports a transaction that a node accepted. Replies when all workers know it. */
+  accepted(transaction: AcceptedTransaction & { readonly network: string }): Promise<void>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
   /** Starts or stops sending the worker the changes of a network's index, which are large and rarely needed. */

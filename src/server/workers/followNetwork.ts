@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type AcceptedTransaction,
   type CallLimits,
   type FilterRow,
   type Handler,
@@ -26,6 +28,9 @@ import {
 import { followIndex } from '../jobs/followIndex.ts';
 import type { ToPrimary } from './calls.ts';
 
+/** Maximum time in milliseconds for which the response of a sent transaction waits for a worker that is busy. */
+const SHARE_MS = 500;
+
 export interface FollowNetworkDependencies
   extends Pick<EthereumNetworkDependencies, 'table' | 'answers' | 'metrics' | 'logger'> {
   readonly primary: ToPrimary;
@@ -34,6 +39,7 @@ export interface FollowNetworkDependencies
 export interface FollowedNetwork extends Pick<EthereumNetwork, 'methods' | 'live' | 'pool'> {
   follow(state: NetworkState): void;
   followed(change: HeadChange): void;
+  accepted(transaction: AcceptedTransaction): void;
   refresh(): void;
   stop(): Promise<void>;
 }
@@ -57,6 +63,10 @@ export async function followNetwork(
           new LeasedNodeBudget(limits, (wanted) =>
             primary.ask('takeOfNode', { ...wanted, network: name, node }),
           ),
+        shareAccepted: async (transaction) => {
+          const told = primary.ask('accepted', { ...transaction, network: name });
+          await Promise.race([told, pause(SHARE_MS, undefined, { ref: false })]);
+        },
         reportNodeFault: (node, why) => primary.tell('found', { network: name, node: indexOf(node), why }),
       },
     },
@@ -89,6 +99,7 @@ export async function followNetwork(
       pool.adopt(state.pool);
     },
     followed: (change) => live.indexChanged(change),
+    accepted: (transaction) => network.accepted.add(transaction),
     async stop() {
       live.stop();
       await pool.stop();

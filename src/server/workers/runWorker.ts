@@ -27,6 +27,7 @@ export function runWorker(openLog: OpenLog): Promise<never> {
       networks.get(network)?.follow(state);
     },
     keys: (changes) => keys.apply(changes),
+    accepted: ({ network, ...transaction }) => networks.get(network)?.accepted(transaction),
     followed: ({ network, change }) => networks.get(network)?.followed(change),
     settle: () => server?.refresh(),
     metrics: () => registry.getMetricsAsJSON(),

@@ -45,11 +45,12 @@ export class Workers implements Replicas {
     this.count = workers;
     this.#config = config;
     this.#dependencies = dependencies;
-    this.#calls = primaryCalls((name) => {
+    const calls = primaryCalls((name) => {
       const network = this.#networks.get(name);
       if (network === undefined) throw new Error(`network ${name} is not configured`);
       return network;
     });
+    this.#calls = { ...calls, accepted: (transaction) => this.#accepted(transaction) };
     const gauge = gaugesOf(registry);
     gauge('floodgate_workers', 'Configured workers.', () => workers);
     gauge('floodgate_workers_ready', 'Workers that answer.', () => this.#ready);
@@ -149,6 +150,12 @@ export class Workers implements Replicas {
     const timeoutMs = Math.max(0, deadlineMs - performance.now());
     await Promise.all([...this.#workers].map((worker) => worker.leave({ isGentle: false, timeoutMs })));
     clearInterval(this.#ticking);
+  }
+
+  async #accepted(transaction: Parameters<SharedCalls['accepted']>[0]): Promise<void> {
+    // A call rejects if the worker ends.
+    const told = this.#following.map(({ link }) => link.ask('accepted', transaction).catch(() => undefined));
+    await Promise.all(told);
   }
 
   get #isStopping(): boolean {

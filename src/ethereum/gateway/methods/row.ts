@@ -89,6 +89,11 @@ export interface RelayedRow extends Row {
   readonly isProven?: true;
   /** True if correct nodes may return different results, because their gas limits or estimates differ. */
   readonly mayDiffer?: true;
+  /**
+   * Returns the hash or the sender of a transaction on which the result depends. The node that accepted the transaction
+   * is asked first. Requests for a sender are never hedged, because the nodes' pending transactions differ.
+   */
+  readonly acceptedKey?: (params: readonly unknown[]) => string | undefined;
   /** True if the result may be null, which means that the requested object does not exist. */
   readonly nullable?: true;
   /**

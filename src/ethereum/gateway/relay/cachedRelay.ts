@@ -16,7 +16,8 @@ import type { Network } from './network.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { relayExtra } from './relayExtra.ts';
 import { resultBytes } from './resultBytes.ts';
-import { sendOnce } from './sendOnce.ts';
+import { sendOnce, type TransactionSenders } from './sendOnce.ts';
+import { senderOf } from './sentTransaction.ts';
 import { type RelayedRequest, UpstreamSender } from './upstreamSender.ts';
 
 const LOOK_UP = RELAYED_ROWS.find(({ name }) => name === 'eth_getTransactionByHash') as RelayedRow; // it is a row
@@ -70,8 +71,17 @@ export class CachedRelay {
       return cached;
     }
     return this.#row.once === true
-      ? sendOnce({ send: this.#sender, lookUp: this.#lookUp }, params, context)
+      ? sendOnce(this.#senders(String(params[0])), params, context)
       : this.#ask({ key, params, policy }, context);
+  }
+
+  #senders(raw: string): TransactionSenders {
+    const { pool, shareAccepted } = this.#network;
+    const accepted = async (hash: string, node: UpstreamNode): Promise<void> => {
+      if (pool.isSingle) return;
+      await shareAccepted({ hash, sender: senderOf(raw), node: pool.nodes.indexOf(node) });
+    };
+    return { send: this.#sender, lookUp: this.#lookUp, accepted };
   }
 
   /** Returns the latest block number, for several nodes: the head on which they agree, without a new request. */
@@ -101,7 +111,10 @@ export class CachedRelay {
 
   async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {
     const { key, params, policy } = asked;
-    const underWay = this.#underWay.get(key);
+    const accepted = this.#sender.acceptedOf(params);
+    // A request after a transaction must not get the result of an equal request before it.
+    const underWayKey = accepted === undefined ? key : `${key} ${accepted.serial}`;
+    const underWay = this.#underWay.get(underWayKey);
     // Nothing may be awaited here before this request is in `#underWay`. Otherwise an equal call of the same batch
     // would not find this request, and would be sent to a node too.
     const coalesced = underWay === undefined ? undefined : await underWay;
@@ -118,7 +131,7 @@ export class CachedRelay {
       throw clientErrorOf(failedBefore);
     }
     let share: (coalesced: Coalesced | undefined) => void = () => undefined;
-    this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
+    this.#underWay.set(underWayKey, new Promise((resolve) => (share = resolve)));
     const room = new ReceiveReservation(context.room);
     // A failure or a stream is not shared. In these cases, each waiting request is sent to a node on its own.
     let shared: Coalesced | undefined;
@@ -138,7 +151,7 @@ export class CachedRelay {
       return resultBytes(sent.response);
     } finally {
       room.release();
-      this.#underWay.delete(key);
+      this.#underWay.delete(underWayKey);
       share(shared);
     }
   }

@@ -1,6 +1,7 @@
 import type { NodePool } from '../../nodes/index.ts';
 import type { AnswerCache } from '../cache/answerCache.ts';
 import type { GatewayMetrics } from '../metrics.ts';
+import type { AcceptedTransaction, AcceptedTransactions } from './acceptedTransactions.ts';
 import type { Confirmations } from './checks/confirmations.ts';
 import type { FailedRequests } from './checks/failedRequests.ts';
 import type { SecondOpinions } from './checks/secondOpinions.ts';
@@ -14,6 +15,9 @@ export interface Network {
   readonly agreementMethods: readonly string[];
   readonly failedRequests: FailedRequests;
   readonly secondOpinions: SecondOpinions;
+  readonly accepted: AcceptedTransactions;
+  /** Adds a transaction to `accepted` in this process, and waits until the other processes have it too. */
+  readonly shareAccepted: (transaction: AcceptedTransaction) => Promise<void>;
   readonly metrics: GatewayMetrics;
   readonly maxAnswerBytes: number;
   readonly timeoutMs: number;

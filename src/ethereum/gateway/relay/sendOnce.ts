@@ -1,5 +1,5 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
-import { neverSent, type UpstreamResponse } from '../../nodes/index.ts';
+import { neverSent, type UpstreamNode, type UpstreamResponse } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
@@ -10,6 +10,8 @@ export interface TransactionSenders {
   readonly send: UpstreamSender;
   /** Sends `eth_getTransactionByHash`. */
   readonly lookUp: UpstreamSender;
+  /** Called if a node has accepted the transaction. The result is returned after the promise has resolved. */
+  readonly accepted: (hash: string, node: UpstreamNode) => Promise<void>;
 }
 
 /** Sends a transaction to a node. After a lost connection, it is not sent again: the node may have accepted it. */
@@ -26,9 +28,10 @@ export async function sendOnce(
     const { response } = sent;
     const hash = sentTransactionHash(String(params[0]));
     // The node already has the transaction, perhaps from another node. For the client, this is a success.
-    if (response.kind === 'error' && (await isKnown(response.message, hash, senders.lookUp)))
-      return Buffer.from(JSON.stringify(hash));
-    return resultBytes(response);
+    const isKnownAlready =
+      response.kind === 'error' && (await isKnown(response.message, hash, senders.lookUp));
+    if (response.kind === 'result' || isKnownAlready) await senders.accepted(hash, sent.node);
+    return isKnownAlready ? Buffer.from(JSON.stringify(hash)) : resultBytes(response);
   } catch (error) {
     if (!(error instanceof NoResponseError) || error.cause === undefined || neverSent(error.cause))
       throw error;

@@ -1,7 +1,7 @@
 import { Transaction, Wallet } from 'ethers';
 import { RLP } from 'micro-eth-signer/core/rlp.js';
 import { expect, it } from 'vitest';
-import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
+import { isAlreadyKnown, senderOf, sentTransactionHash } from './sentTransaction.ts';
 
 it.each([
   'already known',
@@ -31,4 +31,37 @@ it('the hash of a transaction with blobs does not cover the blobs', async () => 
   expect(sentTransactionHash(raw)).toBe(hash);
   expect(sentTransactionHash(`0x03${sent.toString('hex')}`)).toBe(hash);
   expect(sentTransactionHash('0x03ff')).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+it('the sender is recovered from transactions of every type, and from no others', async () => {
+  const wallet = new Wallet(`0x${'42'.repeat(32)}`);
+  const common = { nonce: 7, to: `0x${'11'.repeat(20)}`, gasLimit: 21_000, value: 5n, data: '0x00ff' };
+  const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n };
+  const authorization = wallet.authorizeSync({ address: common.to, chainId: 1, nonce: 1 });
+  const blobs = { maxFeePerBlobGas: 9n, blobVersionedHashes: [`0x01${'ef'.repeat(31)}`] };
+  for (const chainId of [1, 137, 42_161, 1_313_161_554])
+    for (const fields of [
+      { type: 0, gasPrice: 3n },
+      { type: 1, gasPrice: 3n, accessList: [{ address: common.to, storageKeys: [] }] },
+      { type: 2, ...fees },
+      { type: 3, ...fees, ...blobs },
+      { type: 4, ...fees, authorizationList: [authorization] },
+    ]) {
+      const raw = await wallet.signTransaction({ ...common, ...fields, chainId });
+      expect(senderOf(raw), `type ${fields.type}`).toBe(wallet.address.toLowerCase());
+    }
+  const unprotected = Transaction.from({ ...common, type: 0, gasPrice: 3n });
+  unprotected.signature = wallet.signingKey.sign(unprotected.unsignedHash);
+  expect(senderOf(unprotected.serialized)).toBe(wallet.address.toLowerCase());
+  for (const raw of [
+    '0x',
+    '0x02',
+    '0xc0',
+    '0x02c0',
+    '0x12',
+    `0x${'ff'.repeat(40)}`,
+    '0xc3808080',
+    '0x02c3808080',
+  ])
+    expect(senderOf(raw)).toBeUndefined();
 });

@@ -1,7 +1,10 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { RLP } from 'micro-eth-signer/core/rlp.js';
+import { RLP, type RLPInput } from 'micro-eth-signer/core/rlp.js';
 
 const BLOB_TYPE = 0x03;
+/** Smallest first byte of a legacy transaction, which is an RLP list. Other transactions begin with their type. */
+const LEGACY_PREFIX = 0xc0;
 
 /**
  * Error messages of nodes that already have the same transaction: geth, erigon and reth; older geth and besu;
@@ -21,6 +24,42 @@ export const isNonceUsed = (message: string): boolean =>
 export function sentTransactionHash(raw: string): string {
   const bytes = Buffer.from(raw.slice(2), 'hex');
   return `0x${Buffer.from(keccak_256(withoutBlobs(bytes))).toString('hex')}`;
+}
+
+/** Returns the address that signed a transaction (a `0x` string), or undefined if the signature is not valid. */
+export function senderOf(raw: string): string | undefined {
+  try {
+    const bytes = withoutBlobs(Buffer.from(raw.slice(2), 'hex'));
+    const isTyped = (bytes[0] ?? 0) < LEGACY_PREFIX;
+    const fields = RLP.decode(isTyped ? bytes.subarray(1) : bytes) as readonly RLPInput[]; // a list, otherwise the next lines throw
+    const [v, r, s] = fields.slice(-3).map((field) => Buffer.from(field as Uint8Array)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ]; // as above
+    const y = Number(BigInt(`0x${v.toString('hex') || '0'}`));
+    const unsigned = fields.slice(0, -3);
+    // A legacy transaction signs its chain id (EIP-155), except if `v` is 27 or 28.
+    if (!isTyped && y > 28)
+      unsigned.push(quantityBytes(Math.floor((y - 35) / 2)), new Uint8Array(), new Uint8Array());
+    const payload = RLP.encode(unsigned);
+    const hash = keccak_256(isTyped ? Buffer.concat([bytes.subarray(0, 1), payload]) : payload);
+    const parity = isTyped ? y : y > 28 ? (y - 35) % 2 : y - 27;
+    const signature = Buffer.concat([Buffer.from([parity]), padded(r), padded(s)]);
+    const point = secp256k1.Point.fromBytes(secp256k1.recoverPublicKey(signature, hash, { prehash: false }));
+    const address = keccak_256(point.toBytes(false).subarray(1)).subarray(-20);
+    return `0x${Buffer.from(address).toString('hex')}`;
+  } catch {
+    // The bytes are not a transaction that this function knows.
+    return undefined;
+  }
+}
+
+const padded = (bytes: Buffer): Buffer => Buffer.concat([Buffer.alloc(32), bytes]).subarray(-32);
+
+function quantityBytes(value: number): Uint8Array {
+  const hex = value.toString(16);
+  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
 }
 
 function withoutBlobs(bytes: Buffer): Uint8Array {

@@ -15,6 +15,7 @@ import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
+import { type AcceptedTransaction, AcceptedTransactions } from './acceptedTransactions.ts';
 import { Confirmations } from './checks/confirmations.ts';
 import { FailedRequests } from './checks/failedRequests.ts';
 import { SecondOpinions } from './checks/secondOpinions.ts';
@@ -45,6 +46,8 @@ export interface RemotePolling extends RemotePolls {
   readonly reportNodeFault: (node: UpstreamNode, why: NodeRemoval | undefined) => void;
   /** Returns the call budget of a node that has limits. `place` is the index of the node in the configuration. */
   readonly budgetOf: (limits: NodeLimits, place: number) => Budget;
+  /** Sends a transaction that a node accepted to all processes. Resolves when they have it. */
+  readonly shareAccepted: (transaction: AcceptedTransaction) => Promise<void>;
 }
 
 export interface NetworkDependencies {
@@ -103,7 +106,12 @@ export async function startNetwork(
   const { agreementMethods } = options;
   const failedRequests = new FailedRequests();
   const secondOpinions = new SecondOpinions();
-  const memory = { cache, confirmations, failedRequests, secondOpinions };
+  const accepted = new AcceptedTransactions();
+  const shareAccepted = async (transaction: AcceptedTransaction): Promise<void> => {
+    accepted.add(transaction);
+    await remotePolling?.shareAccepted(transaction);
+  };
+  const memory = { cache, confirmations, failedRequests, secondOpinions, accepted, shareAccepted };
   return { name, pool, ...memory, agreementMethods, metrics, maxAnswerBytes, timeoutMs };
 }
 

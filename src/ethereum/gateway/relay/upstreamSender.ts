@@ -18,6 +18,7 @@ import {
 } from '../../nodes/index.ts';
 import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
+import type { AcceptedTransactions } from './acceptedTransactions.ts';
 import type { CachePolicy } from './cachePolicy.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { classifyResponse } from './classifyResponse.ts';
@@ -111,6 +112,8 @@ export class UpstreamSender {
     // For a tag or a hash, the block number is unknown. Only nodes at the head then certainly have the block.
     const needsBlock = pool.isSingle ? undefined : isOfChain ? policy : head;
     const pinned = this.pin(params);
+    const accepted = this.acceptedOf(params);
+    const first = accepted && pool.nodes[accepted.node];
     return {
       method: name,
       body: bodyOf(name, params),
@@ -127,8 +130,21 @@ export class UpstreamSender {
       client,
       span,
       isBackground,
-      classify: (response) => this.#classify(params, response, isOfChain),
+      first,
+      neverHedged: this.#row.acceptedKey?.(params) !== undefined && this.#row.nullable !== true,
+      classify: (response, node) => {
+        // The node that accepted the transaction decides whether it exists, unless another has it.
+        const isLate = first !== undefined && node !== first && !isFound(response);
+        const classified = this.#classify(params, response, isOfChain);
+        return isLate && classified === 'good' ? 'elsewhere' : classified;
+      },
     };
+  }
+
+  /** Returns the node that accepted the transaction of a request. Undefined if no node did in the last minute. */
+  acceptedOf(params: readonly unknown[]): ReturnType<AcceptedTransactions['get']> {
+    const key = this.#row.acceptedKey?.(params);
+    return key === undefined ? undefined : this.#network.accepted.get(key);
   }
 
   /** Returns the parameters with the block number replaced by the block's hash. Undefined if it is not replaced. */

@@ -47,7 +47,10 @@ export interface UpstreamRequest {
   readonly reservation: ReceiveReservation | undefined;
   /** Parent of the spans that record this request's attempts. Default: no spans are recorded. */
   readonly span?: Span | undefined;
-  readonly classify: (response: UpstreamResponse) => ResponseClass;
+  /** Node to try first if it is healthy and its budget allows the call, even if it lags. */
+  readonly first?: UpstreamNode | undefined;
+  readonly neverHedged?: boolean;
+  readonly classify: (response: UpstreamResponse, node: UpstreamNode) => ResponseClass;
 }
 
 export type HedgedResponse = WholeResponse | StreamedResponse;

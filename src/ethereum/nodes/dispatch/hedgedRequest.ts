@@ -79,7 +79,7 @@ export class HedgedRequest {
     const node =
       leftMs < MIN_TRY_MS
         ? undefined
-        : this.#upstreams.choose(this.#tried, this.#request.needsBlock, urgency);
+        : this.#upstreams.choose({ ...this.#request, tried: this.#tried }, urgency);
     if (node === undefined) return false;
     this.#tried.add(node);
     inBackground('call to a node', () => this.#attempt(node, leftMs));
@@ -136,7 +136,7 @@ export class HedgedRequest {
         return this.#settle({ node, stream: arrived.stream, failedAt: this.#failedAt });
       }
       const response = readResponse(arrived.bytes, node.client.host);
-      const classified = this.#request.classify(response);
+      const classified = this.#request.classify(response, node);
       if (typeof classified === 'object') {
         this.#lastError = new NodeError('nonsense', classified.invalid);
         failure = this.#lastError.reason;

@@ -10,7 +10,7 @@ import type { NodeChoice } from '../pool/nodeChoice.ts';
 import type { PoolObserver } from '../pool/poolObserver.ts';
 import type { RecoveryWait } from '../pool/recoveryWait.ts';
 import type { UpstreamNode } from '../pool/upstreamNode.ts';
-import type { Upstreams } from '../pool/upstreams.ts';
+import type { Upstreams, WantedNode } from '../pool/upstreams.ts';
 import { BudgetExceededError, FairQueue } from './fairQueue.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
@@ -36,7 +36,7 @@ export interface RelayedRequestsDependencies {
   refresh(node: UpstreamNode): Promise<void>;
 }
 
-type WantedNode = Pick<UpstreamRequest, 'needsBlock'> & {
+type RequestedNode = Pick<UpstreamRequest, 'needsBlock' | 'first'> & {
   readonly isBackground?: boolean;
   readonly tried?: ReadonlySet<UpstreamNode> | undefined;
   readonly failedBefore?: UpstreamRequest['failedBefore'];
@@ -81,14 +81,16 @@ export class RelayedRequests implements Upstreams {
   }
 
   /** Leases calls for the node that will be used. Returns undefined if none are needed, or if other requests wait. */
-  #lease({ isBackground, tried, failedBefore, needsBlock }: WantedNode): Promise<void> | undefined {
+  #lease({ isBackground, tried, failedBefore, needsBlock, first }: RequestedNode): Promise<void> | undefined {
     if (this.#queue === undefined || this.#queue.isAnyWaiting) return undefined;
     const urgency = isBackground === true ? 'background' : 'firstTry';
     const { choice } = this.#dependencies;
     const isTried = tried ?? new Set(failedBefore?.nodes);
     const mayGive = (budget: Budget): boolean => budget.waitMs(urgency) === 0;
     // If no node has the needed block yet, one may reach it before the request is sent.
-    const best = choice.best(isTried, needsBlock, mayGive) ?? choice.best(isTried, undefined, mayGive);
+    const best =
+      choice.first({ tried: isTried, needsBlock, first }, mayGive) ??
+      choice.best(isTried, undefined, mayGive);
     return best?.client.budget?.lease(urgency);
   }
 
@@ -118,7 +120,8 @@ export class RelayedRequests implements Upstreams {
     for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
     const turn = this.#acquire(request);
     if (turn !== undefined) await turn;
-    const hedges = !once && request.tried === undefined && this.#nodes.length > 1;
+    const hedges =
+      !once && request.neverHedged !== true && request.tried === undefined && this.#nodes.length > 1;
     const hedgeDelayMs = hedges ? this.#hedgeDelays.delayMs(method) : undefined;
     const deadlineMs = performance.now() + timeoutMs;
     const leftMs = (): number => deadlineMs - performance.now();
@@ -184,12 +187,8 @@ export class RelayedRequests implements Upstreams {
     return !(error instanceof FailedRequestError) && (!once || neverSent(error));
   }
 
-  choose(
-    tried: ReadonlySet<UpstreamNode>,
-    needsBlock: number | undefined,
-    urgency: Urgency,
-  ): UpstreamNode | undefined {
-    return this.#dependencies.choice.best(tried, needsBlock, (budget) => budget.callsLeft(urgency) >= 1);
+  choose(wanted: WantedNode, urgency: Urgency): UpstreamNode | undefined {
+    return this.#dependencies.choice.first(wanted, (budget) => budget.callsLeft(urgency) >= 1);
   }
 
   async catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean> {
@@ -203,7 +202,7 @@ export class RelayedRequests implements Upstreams {
       for (const node of behind) inBackground('poll of a node', () => refresh(node));
       await heads.reaches(needsBlock, Math.min(CATCH_UP_POLL_MS, leftMs));
       await this.#lease({ tried, needsBlock });
-      if (this.choose(tried, needsBlock, urgency) !== undefined) return true;
+      if (this.choose({ tried, needsBlock }, urgency) !== undefined) return true;
     }
   }
 

@@ -64,7 +64,7 @@ function tracing(count: number) {
     tracesPerNode: FULL_SLOTS,
     observer: { answered: () => undefined },
     upstreams: {
-      choose: (tried) => nodes.find((node) => !tried.has(node)),
+      choose: ({ tried }) => nodes.find((node) => !tried.has(node)),
       failedRequest: () => undefined,
       blameNode: ({ name }) => blamed.push(name),
     },

@@ -136,7 +136,10 @@ export class TraceRequests {
     const urgency = tried.size > 0 ? 'retry' : 'firstTry';
     const busy = new Set(tried);
     for (const [node, slots] of this.#slots) if (!slots.isFreeFor(client)) busy.add(node);
-    return upstreams.choose(busy, needsBlock, urgency) ?? upstreams.choose(tried, needsBlock, urgency);
+    return (
+      upstreams.choose({ tried: busy, needsBlock }, urgency) ??
+      upstreams.choose({ tried, needsBlock }, urgency)
+    );
   }
 
   #slotsOf(node: UpstreamNode): Slots {

@@ -2,6 +2,7 @@ import type { Budget } from '../client/nodeBudget.ts';
 import type { Health } from './health.ts';
 import type { NetworkHeads } from './networkHeads.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
+import type { WantedNode } from './upstreams.ts';
 
 /** Maximum number of blocks that a node may lag behind the head. After that, it is used only if no other is left. */
 const MAX_LAG_BLOCKS = 8;
@@ -44,6 +45,17 @@ export class NodeChoice {
       bestCost = cost;
     }
     return best;
+  }
+
+  /** Returns the node `first` if it can be used, otherwise the best node. */
+  first(
+    { tried, needsBlock, first }: WantedNode,
+    allows: (budget: Budget) => boolean,
+  ): UpstreamNode | undefined {
+    const { health, client } = first ?? {};
+    const isUsable = first !== undefined && health === 'healthy' && !tried.has(first);
+    if (isUsable && (client?.budget === undefined || allows(client.budget))) return first;
+    return this.best(tried, needsBlock, allows);
   }
 
   /** Returns the nodes that define the head: all healthy nodes or, if there is none, those with a verified chain. */

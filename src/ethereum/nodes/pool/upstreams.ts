@@ -2,14 +2,16 @@ import type { Urgency } from '../client/nodeBudget.ts';
 import type { NodeError } from '../client/nodeError.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
+export interface WantedNode {
+  readonly tried: ReadonlySet<UpstreamNode>;
+  readonly needsBlock: number | undefined;
+  readonly first?: UpstreamNode | undefined;
+}
+
 /** Access of a request to the nodes: chooses a node for each attempt, and records the result of the attempt. */
 export interface Upstreams {
-  /** Returns the best node that is not in `tried`; undefined if none is available. */
-  choose(
-    tried: ReadonlySet<UpstreamNode>,
-    needsBlock: number | undefined,
-    urgency: Urgency,
-  ): UpstreamNode | undefined;
+  /** Returns `first` or the best node, if it is not in `tried`; undefined if none is available. */
+  choose(wanted: WantedNode, urgency: Urgency): UpstreamNode | undefined;
   /** Polls the untried healthy nodes. Resolves with true if one has the block in time, otherwise with false. */
   catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean>;
   answered(node: UpstreamNode, method: string, elapsedMs: number): void;

@@ -143,6 +143,7 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     byHash: true,
     result: 'quantity',
     smallBytes: SMALL_BYTES.value,
+    acceptedKey: ([sender, block]) => (block === 'pending' ? String(sender) : undefined),
   },
   {
     name: 'eth_getBlockTransactionCountByHash',
@@ -247,6 +248,7 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     referencedBlocks: blockOfInclusion,
     smallBytes: SMALL_BYTES.transaction,
     nullable: true,
+    acceptedKey: ([hash]) => String(hash),
   },
   {
     name: 'eth_getTransactionByBlockHashAndIndex',
@@ -279,6 +281,7 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     referencedBlocks: blockOfInclusion,
     smallBytes: SMALL_BYTES.receipt,
     nullable: true,
+    acceptedKey: ([hash]) => String(hash),
   },
   {
     name: 'eth_getUncleByBlockHashAndIndex',

@@ -158,7 +158,7 @@ class TracedRelay {
       client: clientOf(context),
       timeoutMs,
       transactionTimeoutMs,
-      countTransactions: () => this.#transactionsOf(target),
+      countTransactions: () => this.#transactionsOf(target, context),
       maxBytes: maxAnswerBytes,
       streamAboveBytes: context.mayStream
         ? mayCompare
@@ -212,11 +212,11 @@ class TracedRelay {
   }
 
   /** Returns the number of transactions that a node executes at most for a request. */
-  async #transactionsOf({ blockNumber }: TraceTarget): Promise<number> {
+  async #transactionsOf({ blockNumber }: TraceTarget, { limits }: CallContext): Promise<number> {
     if (this.#row.traces === 'call' || blockNumber === undefined || this.#countTransactions === undefined)
       return 1;
     const block = `0x${blockNumber.toString(16)}`;
-    const counted = await this.#countTransactions([block], { mayStream: false, room: SMALL_ROOM });
+    const counted = await this.#countTransactions([block], { mayStream: false, room: SMALL_ROOM, limits });
     return Number(JSON.parse(Buffer.from(counted as Uint8Array).toString())); // the result of a count is bytes
   }
 
