@@ -39,6 +39,8 @@ const REFUSED: readonly (readonly [says: string, query: string, ...names: readon
   ['another module', 'module=logs&action=getLogs', 'Error! Missing Or invalid Module name'],
   ['no action', 'module=account', 'Error! Missing Or invalid Action name', 'txlistinternal'],
   ['another action', 'module=account&action=txlist', 'Error! Missing Or invalid Action name'],
+  ['token transfers', 'module=account&action=tokentx', 'Action name', '"tokentx" is not supported'],
+  ['another action of blocks', 'module=block&action=getblockreward', 'Action name', 'getblocknobytime'],
   ['a short address', `address=${NO_ADDRESS}`, 'Error! Invalid address format', NO_ADDRESS, '40 hex digits'],
   ['a list of addresses', `address=${STRANGER},${STRANGER}`, 'Error! Invalid address format'],
   ['a short hash', 'txhash=0x12', 'Error! Invalid txhash format', '64 hex digits'],
@@ -66,6 +68,18 @@ describe('internal transactions in the format of block explorers', () => {
 
   const ask = (query: string, more = 'module=account&action=txlistinternal&'): Promise<Answer> =>
     send(`${floodgate.gatewayUrl}/api?${more}${query}`, { method: 'GET' });
+
+  it('returns the block at, before and after a time in the format of Etherscan', async () => {
+    const find = async (timestamp: number, closest: string) =>
+      (await ask(`timestamp=${timestamp}&closest=${closest}`, 'module=block&action=getblocknobytime&')).json;
+    const blocks = [...timestamps].sort(([a], [b]) => a - b);
+    for (const [, time] of blocks.slice(0, 5)) {
+      const before = blocks.findLast(([, other]) => other <= time)?.[0];
+      const after = blocks.find(([, other]) => other >= time)?.[0];
+      expect(await find(time, 'before')).toEqual({ status: '1', message: 'OK', result: String(before) });
+      expect(await find(time, 'after')).toEqual({ status: '1', message: 'OK', result: String(after) });
+    }
+  });
 
   const plain = (
     asked: Partial<Parameters<typeof plainInternalTransactions>[1]>,
@@ -213,6 +227,18 @@ describe('internal transactions in the format of block explorers', () => {
       expect(json).toMatchObject({ status: '0', message: 'NOTOK' });
       for (const name of names) expect(json.result).toContain(name);
       expect(json.result.length).toBeLessThan(300);
+    });
+
+    it('a time without a block', async () => {
+      const block = { module: 'block', action: 'getblocknobytime' };
+      for (const query of [
+        { ...block, timestamp: '1' },
+        { ...block, timestamp: '99999999999', closest: 'after' },
+      ]) {
+        const { status, json } = await ask('', `${new URLSearchParams(query)}`);
+        expect([status, json.status, json.message]).toEqual([200, '0', 'NOTOK']);
+        expect(json.result).toBe('Error! No closest block found');
+      }
     });
 
     it('other HTTP methods, and txlistinternal as a JSON-RPC method', async () => {

@@ -42,12 +42,14 @@ export { METHODS, SERVED_METHODS } from './methods/table.ts';
 export { GatewayMetrics, type NodeGauges } from './metrics.ts';
 export { Filters } from './push/filters/filters.ts';
 export { Live } from './push/live/live.ts';
+export { nodeRequester } from './push/live/liveBlocks.ts';
 export { liveLog, wantedLogs } from './push/live/liveLogs.ts';
 export { Subscribers } from './push/live/subscribers.ts';
 export { TraceFeed } from './push/live/traceFeed.ts';
 export { SUBSCRIBE } from './push/webSocket/subscriptions.ts';
 export type { AcceptedTransaction } from './relay/acceptedTransactions.ts';
 export { startNetwork } from './relay/startNetwork.ts';
+export { blockByTimeMethod } from './traceIndex/explorer/blockByTime.ts';
 export {
   EXPLORER_PERMISSION,
   explorerMethod,

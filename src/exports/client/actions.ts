@@ -27,13 +27,14 @@ export type TraceFilterPagesParams = Omit<TraceFilterParams, 'fromBlock' | 'toBl
 /** The gateway's own methods. This is a type alias, because viem's `extend` does not accept an interface. */
 export type FloodgateActions = {
   /**
-   * Returns the traces of at most 800 blocks, filtered by sender and recipient (`trace_filter`). Without `count` it
-   * returns all matches, and rejects with code -32005 if there are more than 200.
+   * Returns the traces of a range of blocks, filtered by sender and recipient (`trace_filter`). Without `count` it
+   * returns all matches. Rejects with code -32005 above a limit of the server: by default 800 blocks and 200 matches.
    */
   traceFilter(filter?: TraceFilterParams, options?: CallOptions): Promise<readonly Trace[]>;
   /**
-   * Yields all traces that match a `trace_filter`, in pages of `count` traces (default: 200). A reorg between two
-   * pages can repeat or skip traces, so use a range of final blocks, or one block by its hash.
+   * Yields all traces that match a `trace_filter`, in pages of `count` traces (default: 200). Set `count` if the limit
+   * of the server is lower. A reorg between two pages can repeat or skip traces, so use a range of final blocks, or one
+   * block by its hash.
    */
   traceFilterPages(
     params: TraceFilterPagesParams,

@@ -3,6 +3,7 @@ import { type Config, ConfigError, type NetworkConfig } from '../../config/index
 import {
   type AccessWatch,
   type AnswerStore,
+  blockByTimeMethod,
   type CallLimits,
   EXPLORER_PERMISSION,
   explorerMethod,
@@ -17,6 +18,7 @@ import {
   methodOf,
   type NewBlocks,
   type NodeGauges,
+  nodeRequester,
   openRpcDocument,
   type StoreState,
   startNetwork,
@@ -294,12 +296,20 @@ export const networkOptions = ({
   agreementMethods: config.gateway.agreement.methods,
 });
 
-/** Returns a network's methods, one per row. With `floodgate_addressTraces`, adds the explorer's method. */
+/** Returns a network's methods, one per row. With `floodgate_addressTraces`, adds the explorer's methods. */
 export function methodsOf(table: readonly MethodRow[], services: Parameters<typeof methodOf>[1]): Method[] {
   const methods = table.map((row) => methodOf(row, services));
   if (!table.some((row) => row.name === EXPLORER_PERMISSION)) return methods;
-  const { pool } = services.network;
-  return [...methods, explorerMethod(services.index, () => decimalChainId(pool.chainId))];
+  const { index, network } = services;
+  const chainId = (): string | undefined => decimalChainId(network.pool.chainId);
+  return [
+    ...methods,
+    explorerMethod(index, chainId),
+    blockByTimeMethod({
+      ...{ index, chainId, final: () => network.pool.heads.final },
+      block: nodeRequester(network, 'eth_getBlockByNumber'),
+    }),
+  ];
 }
 
 const beginBlockWith =

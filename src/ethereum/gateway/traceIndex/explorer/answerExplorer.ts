@@ -2,7 +2,9 @@ import { type HttpAnswer, RetryLaterError, RpcError } from '../../../jsonrpc/ind
 import { admitOne } from '../../http/admitOne.ts';
 import type { CallsHandler } from '../../http/callsHandler.ts';
 import type { HttpExchange } from '../../http/httpExchange.ts';
+import { BLOCK_BY_TIME_METHOD } from './blockByTime.ts';
 import { EXPLORER_METHOD } from './explorerMethod.ts';
+import { isBlockByTime } from './params.ts';
 
 /**
  * Responds to `GET /v1/{network}/api` (Etherscan format). Each request counts as one call. If the query is wrong, the
@@ -22,7 +24,9 @@ export async function answerExplorer(
       );
       return exchange.send(403, refusal);
     }
-    const call = { id: null, method: EXPLORER_METHOD, params: [new URLSearchParams(query)] };
+    const params = new URLSearchParams(query);
+    const method = isBlockByTime(params) ? BLOCK_BY_TIME_METHOD : EXPLORER_METHOD;
+    const call = { id: null, method, params: [params] };
     const result = await handler.handle(call, false);
     const answer: HttpAnswer = { status: 200, parts: [result as Buffer] }; // the handler of the explorer method returns a Buffer
     exchange.answer(answer, handler.context);

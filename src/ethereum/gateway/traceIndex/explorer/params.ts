@@ -33,11 +33,7 @@ const NOT_SERVED = ['starttimestamp', 'endtimestamp'];
  * ignored. Throws RpcError.
  */
 export function readExplorerQuery(query: URLSearchParams, chainId: string | undefined): ExplorerQuery {
-  const given = new Map<string, string>();
-  for (const [name, value] of query) {
-    const key = name.toLowerCase();
-    if (value !== '' && !given.has(key)) given.set(key, value);
-  }
+  const given = givenIn(query);
   checkWhat(given, chainId);
   const hash = given.get('txhash');
   const address = given.get('address');
@@ -59,23 +55,64 @@ export function readExplorerQuery(query: URLSearchParams, chainId: string | unde
   };
 }
 
+export interface BlockByTimeQuery {
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly closest: 'before' | 'after';
+}
+
+/** Validates the query string of a search for a block by its time, like `readExplorerQuery`. */
+export function readBlockByTimeQuery(query: URLSearchParams, chainId: string | undefined): BlockByTimeQuery {
+  const given = givenIn(query);
+  checkChain(given, chainId);
+  const timestamp = readNumber(given, 'timestamp');
+  if (timestamp === undefined) throw refused('Error! Missing timestamp: seconds since 1970');
+  return { timestamp, closest: oneOf(given, 'closest', ['before', 'after']) ?? 'before' };
+}
+
+export function isBlockByTime(query: URLSearchParams): boolean {
+  const given = givenIn(query);
+  return (
+    given.get('module')?.toLowerCase() === 'block' &&
+    given.get('action')?.toLowerCase() === 'getblocknobytime'
+  );
+}
+
+function givenIn(query: URLSearchParams): ReadonlyMap<string, string> {
+  const given = new Map<string, string>();
+  for (const [name, value] of query) {
+    const key = name.toLowerCase();
+    if (value !== '' && !given.has(key)) given.set(key, value);
+  }
+  return given;
+}
+
 /** Rejects unsupported queries. Error messages start with words for which clients of block explorers test. */
 function checkWhat(given: ReadonlyMap<string, string>, chainId: string | undefined): void {
-  const served = 'use module=account&action=txlistinternal';
-  if (given.get('module')?.toLowerCase() !== 'account')
-    throw refused(`Error! Missing Or invalid Module name: ${served}`);
-  if (given.get('action')?.toLowerCase() !== 'txlistinternal')
-    throw refused(`Error! Missing Or invalid Action name: ${served}`);
-  const chain = given.get('chainid');
-  if (chain !== undefined && chainId !== undefined && chain !== chainId)
-    throw refused(
-      `Missing or unsupported chainid parameter: it is ${quoted(chain)}, and this chain is ${chainId}`,
-    );
+  const served = 'use module=account&action=txlistinternal or module=block&action=getblocknobytime';
+  const notServed = (name: 'module' | 'action'): string => {
+    const value = given.get(name);
+    return value === undefined ? served : `${quoted(value)} is not supported; ${served}`;
+  };
+  const module = given.get('module')?.toLowerCase();
+  if (module !== 'account' && module !== 'block')
+    throw refused(`Error! Missing Or invalid Module name: ${notServed('module')}`);
+  if (module === 'block' || given.get('action')?.toLowerCase() !== 'txlistinternal')
+    throw refused(`Error! Missing Or invalid Action name: ${notServed('action')}`);
+  checkChain(given, chainId);
   const unknown = NOT_SERVED.find((name) => given.has(name));
   if (unknown !== undefined) throw refused(`${unknown} is not supported: use startblock and endblock`);
   if (given.get('include_zero_value')?.toLowerCase() === 'true')
     throw refused(
       'include_zero_value is not supported: floodgate_addressTraces also returns calls without value',
+    );
+}
+
+function checkChain(given: ReadonlyMap<string, string>, chainId: string | undefined): void {
+  const chain = given.get('chainid');
+  if (chain !== undefined && chainId !== undefined && chain !== chainId)
+    throw refused(
+      `Missing or unsupported chainid parameter: it is ${quoted(chain)}, and this chain is ${chainId}`,
     );
 }
 
