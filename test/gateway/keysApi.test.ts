@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MAX_LIMITS } from '../../src/ethereum/gateway/index.ts';
 import { call as apiCall } from '../rules/support/call.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -114,7 +115,15 @@ it('keys API creates a key with limits of its own', async () => {
   const body = { ...CHAIN_ID, method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x4' }] };
   const answer = await send(`${floodgate.gatewayUrl}/${value}`, { body });
   expect(answer.json.error).toMatchObject({ code: -32005, data: { limit: 3, requested: 4 } });
-  for (const wrong of [{}, { logs_blocks: 0 }, { logs_blocks: 10_001 }, { logs: 1 }, { logs_blocks: '3' }]) {
+  const most = {
+    trace_filter_blocks: MAX_LIMITS.traceFilterBlocks,
+    trace_filter_count: MAX_LIMITS.traceFilterCount,
+    logs_blocks: MAX_LIMITS.logsBlocks,
+    fee_history_blocks: MAX_LIMITS.feeHistoryBlocks,
+  };
+  expect((await shown((await created({ name: 'most', limits: most })).id)).limits).toEqual(most);
+  const tooHigh = Object.entries(most).map(([name, limit]) => ({ [name]: limit + 1 }));
+  for (const wrong of [...tooHigh, {}, { logs_blocks: 0 }, { logs: 1 }, { logs_blocks: '3' }]) {
     const { status, text } = await api('POST', KEYS, { body: { name: 'wrong', limits: wrong } });
     expect(status, text).toBe(400);
     expect(text).toContain('limits');

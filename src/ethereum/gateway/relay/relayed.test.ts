@@ -3,6 +3,7 @@ import type { NodePool } from '../../nodes/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { relayedHandler } from '../push/live/liveBlocks.ts';
+import { AcceptedTransactions } from './acceptedTransactions.ts';
 import { FailedRequests } from './checks/failedRequests.ts';
 import { SecondOpinions } from './checks/secondOpinions.ts';
 import type { Network } from './network.ts';
@@ -54,6 +55,7 @@ function followingNetwork() {
     agreementMethods: [],
     failedRequests: new FailedRequests(),
     secondOpinions: new SecondOpinions(),
+    accepted: new AcceptedTransactions(),
     metrics: { cacheResults: () => ({ hit: counter, miss: counter, coalesced: counter }) },
   } as unknown as Network; // only the members that a relay uses
   const call = async (method: string, ...params: unknown[]): Promise<string> =>
