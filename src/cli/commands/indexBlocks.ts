@@ -55,6 +55,7 @@ export function registerIndex(program: Command): void {
     'rules.store',
     'index.maxBlockBytes',
     'index.traceTimeoutMs',
+    'index.checkReceipts',
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);

@@ -35,6 +35,11 @@ class ReportedNode {
   stateSync: 'traced' | 'untraced' | undefined;
   /** Block with a transaction that the node traces with `callTracer` only, while its `trace_block` fails. */
   tracedByTracer: number | undefined;
+  /** Whether each block has a failed transaction, and whether the node's trace of it has an error. */
+  failure: 'traced' | 'hidden' | undefined;
+  receipts: 'all' | 'none' = 'all';
+  /** Number of requests for receipts. */
+  askedReceipts = 0;
   /** Blocks that the node does not trace, with the fault that it produces instead. */
   readonly failsAt = new Map<number, 'error' | 'lie' | 'status' | 'too large' | 'busy'>();
   /** Number of trace requests for each block. */
@@ -88,11 +93,17 @@ class ReportedNode {
     if (method === 'eth_chainId') return `0x${this.chainId.toString(16)}`;
     if (method === 'trace_block') {
       const lies = this.lies || this.failsAt.get(Number(which)) === 'lie';
+      if (this.failure !== undefined) return [this.#failedFrame(Number(which))];
       if (this.stateSync === 'traced') return [this.#stateSyncFrame(Number(which))];
       return lies ? [{ type: 'call' }] : this.#rewards(Number(which));
     }
     if (method === 'debug_traceBlockByHash' && which === this.#hashOf(this.tracedByTracer ?? -1))
       return [{ txHash: PAYMENT.hash, result: { ...PAYMENT, type: 'CALL', gasUsed: '0x5208' } }];
+    if (method === 'eth_getBlockReceipts') {
+      this.askedReceipts++;
+      if (this.receipts === 'none') return undefined;
+      return [{ transactionHash: hash('6'), blockHash: this.#hashOf(Number(which)), status: '0x0' }];
+    }
     if (method !== 'eth_getBlockByNumber') return undefined;
     if (which === 'latest') return this.#block(this.head);
     if (which === 'safe') return null;
@@ -110,6 +121,16 @@ class ReportedNode {
     const action = { author: MINER, rewardType: 'block', value: `0x${this.rewardWei.toString(16)}` };
     const place = { blockHash: this.#hashOf(blockNumber), blockNumber, subtraces: 0, traceAddress: [] };
     return [{ action, ...place, result: null, type: 'reward' }];
+  }
+
+  #failedFrame(blockNumber: number): object {
+    const action = { callType: 'call', from: MINER, to: NOBODY, gas: '0x5208', input: '0x', value: '0x0' };
+    return {
+      ...{ action, result: { gasUsed: '0x0', output: '0x' }, type: 'call', subtraces: 0, traceAddress: [] },
+      ...(this.failure === 'traced' && { error: 'Reverted' }),
+      ...{ blockHash: this.#hashOf(blockNumber), blockNumber },
+      ...{ transactionHash: hash('6'), transactionPosition: 0 },
+    };
   }
 
   #stateSyncFrame(blockNumber: number): object {
@@ -136,6 +157,7 @@ class ReportedNode {
     if (this.stateSync !== undefined)
       return [{ hash: hash('5'), from: NOBODY, to: NOBODY, gas: '0x0', value: '0x0', input: '0x' }];
     if (number === this.tracedByTracer) return [PAYMENT];
+    if (this.failure !== undefined) return [hash('6')];
     return this.isTooLarge || this.failsAt.get(number) === 'too large' ? [hash('7')] : [];
   }
 
@@ -195,6 +217,27 @@ describe('PooledSource', () => {
   }
 
   const down = /cannot be reached or closed the connection/;
+
+  it('asks another node for a block whose failed transaction has no error in the traces', async () => {
+    const { source, log, nodes } = await sourceOf(2, (first, second) => {
+      first.failure = 'hidden';
+      second.failure = 'traced';
+    });
+    const block = await source.block(5);
+    expect(block?.traces).toMatchObject([{ error: 'Reverted' }]);
+    expect(log).toEqual(['n0 block 5: nonsense']);
+    expect(nodes.map(({ askedReceipts }) => askedReceipts)).toEqual([1, 1]);
+  });
+
+  it('does not compare a block with receipts that the node does not return, and does not ask again', async () => {
+    const { source, log, nodes } = await sourceOf(2, (first) => {
+      first.failure = 'hidden';
+      first.receipts = 'none';
+    });
+    for (const number of [5, 6, 7]) expect((await source.block(number))?.traces).toHaveLength(1);
+    expect(log).toEqual([]);
+    expect(nodes[0].askedReceipts).toBe(1);
+  });
 
   it('fetches a block from another node if one returns a false block, and reports the reason', async () => {
     const { nodes, source, log } = await sourceOf(2);

@@ -8,13 +8,16 @@ export interface TraceLimits {
    * in milliseconds.
    */
   readonly traceTimeoutMs: number;
+  /** Whether the traces of each block are compared with its receipts. */
+  readonly checkReceipts: boolean;
 }
 
 /** The limits that operators can configure. */
-export type IndexTraceLimits = Pick<TraceLimits, 'maxBlockBytes' | 'traceTimeoutMs'>;
+export type IndexTraceLimits = Pick<TraceLimits, 'maxBlockBytes' | 'traceTimeoutMs' | 'checkReceipts'>;
 
 export const DEFAULT_TRACE_LIMITS: TraceLimits = {
   maxBlockBytes: 64 * 1024 * 1024,
   maxReadBytes: 1024 * 1024 * 1024,
   traceTimeoutMs: 30_000,
+  checkReceipts: true,
 };

@@ -4,6 +4,7 @@ import {
   BlockMismatchError,
   blockRulesAt,
   type ChainRules,
+  checkReceipts,
   convertBlock,
   FIRST_STEP,
   type FullHeader,
@@ -24,6 +25,7 @@ import { ResponseMemory } from '../largeResponses/responseMemory.ts';
 import { DEFAULT_TRACE_LIMITS, type TraceLimits } from '../largeResponses/traceLimits.ts';
 import { askChain, chainIdentity } from '../pool/nodeChain.ts';
 import { askBlockOfHash, askBlockRef, askHeads, type BlockRef, type NodeHeads } from '../pool/nodeHeads.ts';
+import { BlockReceipts } from './blockReceipts.ts';
 import { NodeRules } from './nodeRules.ts';
 import { checkInPlace, type Tracer, traceByTracer, tracerOptions, tracerTimeout } from './traceByTracer.ts';
 import { BlockTraceError, traceFailureOf } from './traceFailure.ts';
@@ -50,12 +52,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   readonly #method: TraceMethodDetector;
   readonly #limits: TraceLimits;
   readonly #rules: NodeRules;
+  readonly #receipts: BlockReceipts | undefined;
 
   constructor(node: NodeClient, options: NodeTracesOptions = {}) {
     const { onMethodFound = () => undefined, limits } = options;
     this.#node = node;
     this.#rules = new NodeRules(node);
     this.#limits = { ...DEFAULT_TRACE_LIMITS, ...limits };
+    this.#receipts = this.#limits.checkReceipts ? new BlockReceipts() : undefined;
     this.#method = new TraceMethodDetector(node, onMethodFound, this.#limits);
   }
 
@@ -253,10 +257,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const rules = await (isTracer(method) ? this.#rules.withForks() : this.chainRules());
     const uncles =
       rules.rewards === 'scheduled' && header.difficulty > 0n ? await unclesOf(node, header) : [];
-    return this.#checked(() => {
+    const block = this.#checked(() => {
       const converted = convertBlock({ ...answers, uncles: uncles.map(parseHeader) }, method, rules);
       return { header, ...converted };
     });
+    if (this.#receipts === undefined || !hasOrdinaryReceipts(rules)) return block;
+    const receipts = await this.#receipts.of(node, header);
+    if (receipts !== undefined) this.#checked(() => checkReceipts(header, block.traces, receipts));
+    return block;
   }
 
   async #tracedBy(
@@ -367,6 +375,9 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
 
 const isTracer = (method: TraceMethod | 'trace_transaction'): method is Tracer =>
   method === 'callTracer' || method === 'flatCallTracer';
+/** Whether a failed transaction always has a root frame with an error, as on Ethereum. */
+const hasOrdinaryReceipts = ({ systemTransaction, hasInvalidFrames, hasStopRoots }: ChainRules): boolean =>
+  systemTransaction === undefined && hasInvalidFrames !== true && hasStopRoots !== true;
 
 async function unclesOf(node: NodeCalls, { hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
   if (uncleHashes.length === 0) return [];

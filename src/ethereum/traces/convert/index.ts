@@ -10,6 +10,7 @@ export { type Fork, type ForkStart, isForkActive } from './chains/forks.ts';
 export { BlockMismatchError } from './check/blockMismatchError.ts';
 export { blockRewards } from './check/blockRewards.ts';
 export { checkBlock } from './check/checkBlock.ts';
+export { checkReceipts } from './check/checkReceipts.ts';
 export {
   chooseTraceMethod,
   type ProbeResponses,
