@@ -48,7 +48,8 @@ export interface BlockTracesOptions {
 
 /**
  * Returns the traces of a block in canonical order: the frames of its transactions, then the rewards of a mined
- * block. docs/reference/nodes.md lists the values that are exact for each method.
+ * block. docs/reference/nodes.md lists the values that are exact for each method. Since Amsterdam, gas of root frames
+ * from the two tracers is too high by what a transaction paid for state before its root frame.
  *
  * @throws TraceFormatError if a response does not have the requested format (the message names the member);
  * BlockMismatchError if the traces are not exactly those of the block.

@@ -1,3 +1,4 @@
+import { awaitedLater } from '../../../platform/background/index.ts';
 import {
   type ChainRules,
   chainRulesOf,
@@ -5,13 +6,17 @@ import {
   TraceFormatError,
 } from '../../traces/convert/index.ts';
 import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
-import { CallError } from '../client/nodeError.ts';
+import { NodeBusyError, NodeError } from '../client/nodeError.ts';
 import { resultOf } from '../client/rpcResponse.ts';
 import { askChain } from '../pool/nodeChain.ts';
 
 /** Minimum time between two requests for the forks of a node: its software may be replaced while Floodgate runs. */
 const LOOK_AT_FORKS_MS = 60_000;
 const CONFIG_CALL: CallOptions = { isPoll: true, timeoutMs: 5_000, maxBytes: 64 * 1024 };
+
+/** Returns whether a request may succeed later. */
+const mayPass = (error: NodeError): boolean =>
+  error instanceof NodeBusyError || error.reason === 'unreachable' || error.reason === 'timeout';
 
 /** The rules of a node's chain. */
 export class NodeRules {
@@ -35,22 +40,26 @@ export class NodeRules {
     const nowMs = Date.now();
     if (this.#withForks !== undefined && nowMs - this.#askedMs < LOOK_AT_FORKS_MS) return this.#withForks;
     this.#askedMs = nowMs;
-    const asked = this.#askForks();
-    asked.catch(() => {
-      if (this.#withForks === asked) this.#withForks = undefined;
-    });
-    this.#withForks = asked;
-    return asked;
+    this.#withForks = awaitedLater(this.#askForks());
+    return this.#withForks;
   }
 
   async #askForks(): Promise<ChainRules> {
-    const rules = await this.ofChain();
+    try {
+      return { ...(await this.ofChain()), reported: await this.#reported() };
+    } catch (error) {
+      this.#askedMs = 0; // The next block asks again.
+      throw error;
+    }
+  }
+
+  async #reported(): Promise<NonNullable<ChainRules['reported']>> {
     try {
       const [response] = await this.#node.batch([['eth_config']], CONFIG_CALL);
-      return { ...rules, reported: parseForkConfig(resultOf('eth_config', response)) };
+      return parseForkConfig(resultOf('eth_config', response));
     } catch (error) {
-      // The method is from 2025. A chain's own form of it says nothing about Ethereum's rules.
-      if (error instanceof CallError || error instanceof TraceFormatError) return rules;
+      // The method is from 2025. Proxies reject unknown methods in many ways, and a chain may have its own form of it.
+      if (error instanceof TraceFormatError || (error instanceof NodeError && !mayPass(error))) return [];
       throw error;
     }
   }

@@ -134,11 +134,11 @@ describe('a block of a node', () => {
     const reported = { current: { activationTime: 9, precompiles, systemContracts: {} }, next: null };
 
     /** A node whose blocks have one transaction. Returns the requests for steps and forks, in order. */
-    async function tracing(timestamp: number, steps: unknown, chainId = 11_155_111) {
+    async function tracing(timestamp: number, steps: unknown, forks: unknown = reported) {
       const asked: string[] = [];
       const source = await sourceOf((method, [which, options]) => {
         if (method === 'eth_config') asked.push(method);
-        if (method === 'eth_config') return reported;
+        if (method === 'eth_config') return forks;
         if (method === 'eth_getBlockByNumber') {
           const time = `0x${timestamp.toString(16)}`;
           return header(which === 'latest' ? '0x9' : which, { timestamp: time, transactions: [transaction] });
@@ -148,7 +148,7 @@ describe('a block of a node', () => {
         asked.push(JSON.stringify(options));
         if (steps instanceof Error) throw steps;
         return steps;
-      }, chainId);
+      }, 11_155_111);
       return { source, asked };
     }
 
@@ -171,6 +171,15 @@ describe('a block of a node', () => {
       const { source } = await tracing(AMSTERDAM_TIME, undefined);
       expect(await source.block(7)).toMatchObject({ traces: [{ action: { gas: '0x13498' } }] });
     });
+
+    it.each([undefined, null, { current: 'osaka' }])(
+      'has the rules of the built-in table if the node returns %o for its forks',
+      async (forks) => {
+        const { source, asked } = await tracing(AMSTERDAM_TIME - 1, [], forks);
+        expect(await source.block(7)).toMatchObject({ traces: [{ action: { gas: '0x13498' } }] });
+        expect(asked).toEqual(['eth_config']);
+      },
+    );
 
     it('is not stored if the step logger fails, or if its result is false', async () => {
       const failing = await tracing(AMSTERDAM_TIME, new Error('execution timeout'));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseForkConfig } from './chains/forkConfig.ts';
 import { BlockMismatchError } from './check/blockMismatchError.ts';
 import { checkBlock } from './check/checkBlock.ts';
 import { chooseTraceMethod } from './chooseTraceMethod.ts';
@@ -67,6 +68,10 @@ describe('malformed responses', () => {
         bearsIt(() => checkBlock(header, fromCallTracer({ header, transactions }, nestedAnswer, rules)));
         bearsIt(() => checkBlock(header, fromFlatCallTracer({ header, transactions }, flatAnswer, rules)));
         bearsIt(() => checkBlock(header, parseTraceBlock(list)));
+        const steps = roots.map(() => ({ result: { structLogs: [{ gas: 1 }] } }));
+        const firstSteps = spoil(steps, path, junk);
+        const answer = roots.map((root) => ({ result: nested(root, idOf) }));
+        bearsIt(() => fromCallTracer({ header, transactions, firstSteps }, answer, rules));
         bearsIt(() =>
           chooseTraceMethod({
             traceBlock: { result: list },
@@ -84,6 +89,10 @@ describe('malformed responses', () => {
       fc.property(anyJunk, (junk) => {
         bearsIt(() => parseHeader(junk));
         bearsIt(() => parseTransactions(junk));
+        bearsIt(() => parseForkConfig({ current: junk, next: null }));
+        bearsIt(() =>
+          parseForkConfig({ current: { precompiles: junk, systemContracts: {}, activationTime: 1 } }),
+        );
         bearsIt(() => parseTraceBlock(junk));
         bearsIt(() => parseTraceBlock([junk]));
       }),

@@ -1,9 +1,10 @@
 import type { Trace } from '../index.ts';
 import type { BlockRules } from './chains/blockRules.ts';
+import { precompilesUnder } from './chains/precompiles.ts';
 import { asFrameList } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { namePrecompileFailures } from './geth/namePrecompileFailures.ts';
-import { precompilesUnder, ranPrecompile } from './geth/precompiles.ts';
+import { ranPrecompile } from './geth/ranPrecompile.ts';
 import { isPrecheckFailure, removeFrames } from './geth/removeFrames.ts';
 import { restoreDestroyed } from './geth/restoreDestroyed.ts';
 

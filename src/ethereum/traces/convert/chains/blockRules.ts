@@ -1,7 +1,7 @@
 import type { Address, BlockHeader } from '../../index.ts';
-import { precompilesUnder } from '../geth/precompiles.ts';
 import type { ChainRules } from './chainRules.ts';
 import { type Fork, forkAt, isForkActive } from './forks.ts';
+import { precompilesUnder } from './precompiles.ts';
 
 /** Rules of one block. */
 export interface BlockRules {
@@ -23,6 +23,6 @@ export function blockRulesAt(
   const reported = rules.reported?.findLast(({ since }) => header.timestamp >= since);
   if (reported === undefined)
     return { fork, precompiles: precompilesUnder(fork), isAssumed: rules.areForksAssumed };
-  const isOlder = !rules.areForksAssumed && isForkActive(fork, reported.fork) === false;
+  const isOlder = !rules.areForksAssumed && !isForkActive(fork, reported.fork);
   return { fork: isOlder ? fork : reported.fork, precompiles: reported.precompiles, isAssumed: false };
 }

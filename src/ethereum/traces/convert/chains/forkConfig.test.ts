@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { precompilesUnder } from '../geth/precompiles.ts';
 import { blockRulesAt } from './blockRules.ts';
 import { chainRulesOf } from './chainRulesOf.ts';
 import { parseForkConfig } from './forkConfig.ts';
 import type { Fork } from './forks.ts';
+import { precompilesUnder } from './precompiles.ts';
 
 const contract = (low: string) => `0x${low.padStart(40, '0')}`;
 const named = (addresses: Iterable<string>) =>

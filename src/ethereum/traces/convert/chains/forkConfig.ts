@@ -1,10 +1,10 @@
 import type { Address } from '../../index.ts';
-import { precompilesUnder } from '../geth/precompiles.ts';
 import type { ParseContext } from '../json/parseContext.ts';
 import { readAddress } from '../json/readHex.ts';
 import { asObject, countUpTo, type Members } from '../json/readJson.ts';
 import { TraceFormatError } from '../json/traceFormatError.ts';
 import { FORKS, type Fork } from './forks.ts';
+import { precompilesUnder } from './precompiles.ts';
 
 /** Rules of the blocks from a timestamp on, as a node reports them. */
 export interface ReportedRules {

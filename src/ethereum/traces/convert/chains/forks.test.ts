@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { precompilesUnder } from '../geth/precompiles.ts';
 import { chainRulesOf } from './chainRulesOf.ts';
 import { type Fork, forkAt } from './forks.ts';
+import { precompilesUnder } from './precompiles.ts';
 
 describe('forks', () => {
   it.each<{ chainId: number; number: number; timestamp: number; fork: Fork }>([

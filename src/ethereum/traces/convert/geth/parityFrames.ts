@@ -7,7 +7,7 @@ import type { FullBlock } from '../parseTransactions.ts';
 import { readFirstSteps } from './firstSteps.ts';
 import type { TracedTransactions } from './gethResult.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
-import { ranPrecompile } from './precompiles.ts';
+import { ranPrecompile } from './ranPrecompile.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 import { rootGasOf } from './rootGas.ts';
