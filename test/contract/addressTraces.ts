@@ -4,12 +4,13 @@ import {
   AnswerTooLargeError,
   BlockReplacedError,
   type Data,
+  type FramesQuery,
   type Hash,
+  type HistoryFrame,
   type HistoryPage,
   type HistoryQuery,
   type HistorySummary,
-  type InternalTransaction,
-  type InternalTransactionsQuery,
+  INTERNAL_TRANSACTIONS,
   indexBlock,
   JsonWriter,
   MAX_HISTORY_LIMIT,
@@ -202,6 +203,7 @@ export function addressTracesContract(
         const [limit, skip] = [random.between(1, 60), random.below(30)];
         await chain.expectPlainInternal({
           ...{ fromBlock, toBlock, order, direction, limit, skip: Math.min(limit, skip) },
+          filter: INTERNAL_TRANSACTIONS,
           ...(address !== undefined && { address }),
         });
       }
@@ -435,21 +437,21 @@ class Chain {
   }
 
   /** Compares all pages of internal transactions, except the first `skip` ones. */
-  async expectPlainInternal(query: InternalTransactionsQuery): Promise<void> {
-    const found: InternalTransaction[] = [];
+  async expectPlainInternal(query: FramesQuery): Promise<void> {
+    const found: HistoryFrame[] = [];
     const missing: [number, number][] = [];
     let [behind, skip]: [HistoryPage['next'], number] = [undefined, query.skip];
     for (let pages = 1; ; pages++) {
       expect(pages).toBeLessThan(20_000);
-      const page = await this.store.internalTransactions({
+      const page = await this.store.frames({
         ...query,
         skip,
         ...(behind && { cursor: behind }),
       });
       expect(page.found).toBeLessThanOrEqual(query.limit);
-      expect(page.transactions).toHaveLength(page.found - Math.min(skip, page.found));
+      expect(page.frames).toHaveLength(page.found - Math.min(skip, page.found));
       skip -= Math.min(skip, page.found);
-      found.push(...page.transactions);
+      found.push(...page.frames);
       const reported = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
       if (query.order === 'asc') missing.push(...reported);
       else missing.unshift(...reported);

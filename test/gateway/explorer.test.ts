@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { EtherscanProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InternalTransaction } from '../../src/ethereum/traces/index.ts';
+import type { HistoryFrame } from '../../src/ethereum/traces/index.ts';
 import { connect } from '../support/anvil.ts';
 import { plainInternalTransactions } from '../support/plainInternalTransactions.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -84,7 +84,7 @@ describe('internal transactions in the format of block explorers', () => {
   const plain = (
     asked: Partial<Parameters<typeof plainInternalTransactions>[1]>,
     range = { fromBlock: 0, toBlock: chain.head },
-  ): InternalTransaction[] =>
+  ): HistoryFrame[] =>
     plainInternalTransactions(
       chain.traces,
       { direction: 'either', order: 'asc', ...asked },
@@ -328,7 +328,7 @@ describe('access control of internal transactions', () => {
 });
 
 /** Formats an internal transaction as the expected row, independently of the product's code. */
-function shownPlainly(transaction: InternalTransaction): Record<string, string> {
+function shownPlainly(transaction: HistoryFrame): Record<string, string> {
   const { type, gas = 0n, hasFailed, traceAddress, transactionHash } = transaction;
   return {
     blockNumber: `${transaction.blockNumber}`,

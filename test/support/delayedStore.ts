@@ -18,7 +18,7 @@ const READS = [
   'transactionTrace',
   'addressTraces',
   'addressSummary',
-  'internalTransactions',
+  'frames',
   'transactionPosition',
 ] as const;
 

@@ -1,10 +1,4 @@
-import type {
-  Direction,
-  InternalTransaction,
-  Order,
-  SuicideTrace,
-  Trace,
-} from '../../src/ethereum/traces/index.ts';
+import type { Direction, HistoryFrame, Order, SuicideTrace, Trace } from '../../src/ethereum/traces/index.ts';
 import { referenceHistory } from './plainHistory.ts';
 
 interface Asked {
@@ -24,7 +18,7 @@ export function plainInternalTransactions(
     readonly range: { readonly fromBlock: number; readonly toBlock: number };
     readonly timestampOf: (blockNumber: number) => number;
   },
-): InternalTransaction[] {
+): HistoryFrame[] {
   const whose = {
     addresses: address === undefined ? ('all' as const) : [address as never],
     direction,
@@ -35,6 +29,7 @@ export function plainInternalTransactions(
   return referenceHistory(traces, { ...whose, filter }, range).map((trace) => ({
     ...partsOf(trace),
     blockNumber: trace.blockNumber,
+    blockHash: trace.blockHash,
     timestamp: timestampOf(trace.blockNumber),
     transactionHash: trace.transactionHash as never, // a reward is not internal
     traceAddress: trace.traceAddress,
@@ -43,7 +38,7 @@ export function plainInternalTransactions(
   }));
 }
 
-type Parts = Pick<InternalTransaction, 'type' | 'from' | 'to' | 'created' | 'value' | 'gas' | 'gasUsed'>;
+type Parts = Pick<HistoryFrame, 'type' | 'from' | 'to' | 'created' | 'value' | 'gas' | 'gasUsed'>;
 
 function partsOf(trace: Trace): Parts {
   if (trace.type === 'reward') throw new Error('a reward is not an internal transaction');

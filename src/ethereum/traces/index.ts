@@ -49,20 +49,21 @@ export {
   visitMatches,
 } from './findMatches.ts';
 export { FilterMatcher } from './history/filterMatcher.ts';
-export { readInternalTransactions } from './history/internalTransactions.ts';
+export { readFrames } from './history/frames.ts';
 export { readHistory } from './history/page.ts';
 export {
   type BlockRange,
   BlockReplacedError,
   type Direction,
+  type FramesPage,
+  type FramesQuery,
   type HistoryFilter,
+  type HistoryFrame,
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
-  type InternalTransaction,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
+  INTERNAL_TRANSACTIONS,
   MAX_HISTORY_ADDRESSES,
   MAX_HISTORY_LIMIT,
   type Order,

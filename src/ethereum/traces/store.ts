@@ -1,12 +1,12 @@
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
 import type {
+  FramesPage,
+  FramesQuery,
   HistoryPage,
   HistoryPosition,
   HistoryQuery,
   HistorySummary,
-  InternalTransactionsPage,
-  InternalTransactionsQuery,
   SummaryQuery,
 } from './history/query.ts';
 import type { MaybePromise } from './maybePromise.ts';
@@ -129,8 +129,8 @@ export interface TraceStore {
   /** Returns the summary of an address. Throws DirectoryNotReadyError if that would take too much work. */
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
-  /** Returns a page of internal transactions. A short page need not be the last. Throws BlockReplacedError. */
-  internalTransactions(query: InternalTransactionsQuery): MaybePromise<InternalTransactionsPage>;
+  /** Returns a page of the frames of a history. A short page need not be the last. Throws BlockReplacedError. */
+  frames(query: FramesQuery): MaybePromise<FramesPage>;
 
   /** Returns the position of a transaction's root frame; undefined if the index does not contain the transaction. */
   transactionPosition(

@@ -3,6 +3,8 @@ import {
   AnswerTooLargeError,
   assertNotTooMany,
   type ChainIdentity,
+  type FramesPage,
+  type FramesQuery,
   findFrame,
   firstTraceFrom,
   type Hash,
@@ -11,8 +13,6 @@ import {
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
   JsonWriter,
   type StoredBlock,
   type SummaryQuery,
@@ -165,8 +165,8 @@ export class ClickHouseTraceStore implements TraceStore {
     return retryIncomplete(() => this.#parts.history.summary(query));
   }
 
-  internalTransactions(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
-    return retryIncomplete(() => this.#parts.history.internal(query));
+  frames(query: FramesQuery): Promise<FramesPage> {
+    return retryIncomplete(() => this.#parts.history.frames(query));
   }
 
   transactionPosition(

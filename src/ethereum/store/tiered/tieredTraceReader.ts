@@ -1,12 +1,12 @@
 import {
   type ChainIdentity,
+  type FramesPage,
+  type FramesQuery,
   type Hash,
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
   type JsonWriter,
   type MaybePromise,
   mapMaybe,
@@ -103,8 +103,8 @@ export class TieredTraceReader implements TraceReader {
     return this.#shared.addressSummary(query);
   }
 
-  internalTransactions(query: InternalTransactionsQuery): MaybePromise<InternalTransactionsPage> {
-    return this.#storeFor(query.fromBlock, query.toBlock).internalTransactions(query);
+  frames(query: FramesQuery): MaybePromise<FramesPage> {
+    return this.#storeFor(query.fromBlock, query.toBlock).frames(query);
   }
 
   transactionPosition(

@@ -37,8 +37,9 @@ const IS_REWARD = 1 << 13;
 
 export const valueBitsIn = (attributes: TraceAttributes): number => attributes & MAX_VALUE_BITS;
 export const kindIn = (attributes: TraceAttributes): number => (attributes >>> KIND_SHIFT) & KIND_MASK;
-export const typeIn = (attributes: TraceAttributes): number =>
-  Math.max(0, kindIn(attributes) - KIND_OF_CREATE + 1);
+/** Returns the index in TRACE_TYPES of the type of a kind, which is an index in TRACE_KINDS. */
+export const typeOfKind = (kind: number): number => Math.max(0, kind - KIND_OF_CREATE + 1);
+export const typeIn = (attributes: TraceAttributes): number => typeOfKind(kindIn(attributes));
 export const isInternal = (attributes: TraceAttributes): boolean => (attributes & IS_INTERNAL) !== 0;
 export const isRoot = (attributes: TraceAttributes): boolean =>
   (attributes & (IS_INTERNAL | IS_REWARD)) === 0;

@@ -5,6 +5,7 @@ import {
   kindIn,
   TRACE_KINDS,
   type TraceAttributes,
+  typeOfKind,
   valueBits,
   valueBitsIn,
 } from '../chunk/attributes.ts';
@@ -12,6 +13,11 @@ import type { HistoryFilter } from './query.ts';
 
 const CALL = TRACE_KINDS.indexOf('call');
 const ALL_KINDS = 2 ** TRACE_KINDS.length - 1;
+
+/** Returns the indexes in TRACE_TYPES of the types of traces that a filter can match. */
+export const typesOf = ({ kinds = TRACE_KINDS }: HistoryFilter): number[] => [
+  ...new Set(kinds.map((kind) => typeOfKind(TRACE_KINDS.indexOf(kind)))),
+];
 
 /** Matches a trace's attributes and value against a filter. Reads nothing from the index. */
 export class FilterMatcher {

@@ -5,6 +5,7 @@ import {
   MAX_TRACES_PER_BLOCK,
   traceIndexAt,
 } from '../position.ts';
+import { typesOf } from './filterMatcher.ts';
 import type { ListWalk } from './listWalk.ts';
 import {
   type BlockRange,
@@ -44,6 +45,7 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ac
   const search: Search = {
     terms,
     direction: query.direction,
+    types: typesOf(query.filter),
     range: within,
     order,
     ...(cursor && { cursor }),

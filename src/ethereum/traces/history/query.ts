@@ -97,33 +97,43 @@ export interface HistorySummary {
   readonly missing: readonly BlockRange[];
 }
 
-/**
- * An internal transaction as block explorers define it: a frame below the root that transfers value, or that creates
- * or destroys a contract.
- */
-export interface InternalTransaction extends InternalFrame {
+/** Frame of a history, without its input and output. */
+export interface HistoryFrame extends InternalFrame {
   readonly blockNumber: number;
+  readonly blockHash: Hash;
   /** Timestamp of the block in seconds since 1970. */
   readonly timestamp: number;
   /** Whether the frame failed or is inside a failed frame. */
   readonly hasFailed: boolean;
 }
 
-/** Query for internal transactions. Block tags such as `latest` are already replaced by numbers. */
-export interface InternalTransactionsQuery extends BlockRange {
+/**
+ * Filter for internal transactions as block explorers define them: frames below the root that transfer value, or that
+ * create or destroy a contract.
+ */
+export const INTERNAL_TRANSACTIONS: HistoryFilter = {
+  kinds: ['call', 'create', 'suicide'],
+  internal: true,
+  callsCarryValue: true,
+};
+
+/** Query for one page of frames. Block tags such as `latest` are already replaced by numbers. */
+export interface FramesQuery extends BlockRange {
   /** Default: all addresses. */
   readonly address?: Address;
   readonly direction: Direction;
   readonly order: Order;
-  /** Maximum number of internal transactions to find. The first `skip` of them count, but are not returned. */
+  /** Must exclude rewards, which are not frames. */
+  readonly filter: HistoryFilter;
+  /** Maximum number of frames to find. The first `skip` of them count, but are not returned. */
   readonly limit: number;
   readonly skip: number;
   readonly cursor?: HistoryPosition;
 }
 
-export interface InternalTransactionsPage extends Omit<HistoryPage, 'range'> {
-  readonly transactions: readonly InternalTransaction[];
-  /** Number of internal transactions that were found, including those that were skipped. */
+export interface FramesPage extends Omit<HistoryPage, 'range'> {
+  readonly frames: readonly HistoryFrame[];
+  /** Number of frames that were found, including those that were skipped. */
   readonly found: number;
 }
 

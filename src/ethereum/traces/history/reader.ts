@@ -91,6 +91,8 @@ export interface SegmentsQuery {
   /** Terms that a segment must contain; `all` for every segment with blocks. */
   readonly terms: Terms;
   readonly direction: Direction;
+  /** Indexes in TRACE_TYPES of the types of traces to find. A segment without these types may be left out. */
+  readonly types: readonly number[];
   readonly first: number;
   readonly last: number;
   readonly order: Order;

@@ -11,6 +11,8 @@ import { COST, type FoundSegment, type HistoryReader, type Terms, type WorkBudge
 export interface Search<T extends Terms = Terms> {
   readonly terms: T;
   readonly direction: Direction;
+  /** Indexes in TRACE_TYPES of the types of traces to find. */
+  readonly types: readonly number[];
   readonly range: BlockRange;
   readonly order: Order;
   readonly cursor?: HistoryPosition;
@@ -34,7 +36,7 @@ export function* listsOf(
   search: Search,
   work: WorkBudget,
 ): Generator<SegmentLists | { readonly goOnWith: number }> {
-  const { terms, direction, order, range } = search;
+  const { terms, direction, types, order, range } = search;
   const first = segmentOf(range.fromBlock);
   const last = segmentOf(range.toBlock);
   const opened = (found: FoundSegment, side: AddressSide): WalkedList[] => {
@@ -47,7 +49,7 @@ export function* listsOf(
     return lists;
   };
   let isFirst = true;
-  for (const found of reader.segmentsWith({ terms, direction, first, last, order }, work)) {
+  for (const found of reader.segmentsWith({ terms, direction, types, first, last, order }, work)) {
     const { segment } = found;
     if (work.isExhausted && !isFirst) {
       yield { goOnWith: segment };

@@ -2,6 +2,7 @@ import { typeIn, valueBitsIn } from '../chunk/attributes.ts';
 import { TRACE_TYPES } from '../chunk/format.ts';
 import { BLOCKS_PER_SEGMENT, blockAt, firstBlockOf, segmentOf, traceIndexAt } from '../position.ts';
 import type { PostingTerm } from '../store.ts';
+import { typesOf } from './filterMatcher.ts';
 import { MAX_MISSING_RANGES, resolvedRange } from './page.ts';
 import type {
   AddressSide,
@@ -31,7 +32,8 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   const range = resolvedRange(reader, query);
   const { ranges, coveredUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
   const terms = termsOf([query.address]);
-  const search: Search<readonly PostingTerm[]> = { terms, direction: 'either', order: 'desc', range };
+  const types = typesOf({});
+  const search: Search<readonly PostingTerm[]> = { terms, direction: 'either', types, order: 'desc', range };
   const reported = { ...search, range: { ...range, fromBlock: coveredUpTo } };
   const lastBlock = endOf(reader, search, 'desc');
   return {

@@ -2,13 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Result, RPC_ERRORS, RpcError } from '../../../jsonrpc/index.ts';
 import {
   type BlockRange,
-  BlockReplacedError,
+  type FramesQuery,
+  type HistoryFrame,
   type HistoryPosition,
-  type InternalTransaction,
-  type InternalTransactionsQuery,
+  INTERNAL_TRANSACTIONS,
   MAX_HISTORY_LIMIT,
 } from '../../../traces/index.ts';
 import type { Method } from '../../method.ts';
+import { onOneFork } from '../history/onOneFork.ts';
 import { findTransaction } from '../traces/fromTransaction.ts';
 import type { IndexServices, LimitedCaller } from '../traces/indexServices.ts';
 import { chainRange, fetchNewest } from './blockRange.ts';
@@ -24,9 +25,6 @@ export const EXPLORER_METHOD = 'txlistinternal';
 /** Maximum number of pages that the scan limit ends early. A query with more such pages is rejected. */
 const MAX_SHORT_PAGES = 10;
 
-/** Maximum number of attempts to read a result. A result is read again if blocks are replaced during the attempt. */
-const MAX_READS = 4;
-
 /** Returns the method for internal transactions in Etherscan format. Its parameter is the URL's query string. */
 export function explorerMethod(services: IndexServices, chainId: () => string | undefined): Method {
   return {
@@ -34,7 +32,11 @@ export function explorerMethod(services: IndexServices, chainId: () => string | 
     permissionOf: EXPLORER_PERMISSION,
     async handle([query], caller): Promise<Result> {
       const asked = readExplorerQuery(query as URLSearchParams, chainId()); // the gateway passes the query string
-      const { transactions, missing } = await readAgain(services, asked, caller);
+      const { transactions, missing } = await onOneFork(() =>
+        asked.of === 'transaction'
+          ? readTransaction(services, asked, caller)
+          : readRange(services, asked, caller),
+      );
       const text = Buffer.from(JSON.stringify(answerOf(transactions, missing)));
       if (text.length <= services.maxAnswerBytes) return text;
       throw new RpcError(
@@ -48,25 +50,8 @@ export function explorerMethod(services: IndexServices, chainId: () => string | 
 type TransactionQuery = Extract<ExplorerQuery, { of: 'transaction' }>;
 
 interface Found {
-  readonly transactions: readonly InternalTransaction[];
+  readonly transactions: readonly HistoryFrame[];
   readonly missing: readonly BlockRange[];
-}
-
-/** Reads the result of a query, and again if a reorg replaced blocks between two pages: it must be from one fork. */
-async function readAgain(
-  services: IndexServices,
-  asked: ExplorerQuery,
-  caller: LimitedCaller,
-): Promise<Found> {
-  for (let left = MAX_READS; left > 0; left--)
-    try {
-      return await (asked.of === 'transaction'
-        ? readTransaction(services, asked, caller)
-        : readRange(services, asked, caller));
-    } catch (error) {
-      if (!(error instanceof BlockReplacedError)) throw error;
-    }
-  throw new RpcError('resourceNotFound', 'blocks of the range are being replaced; try again');
 }
 
 async function readRange(
@@ -134,7 +119,7 @@ interface PagesWanted {
   readonly rows: Rows;
   readonly cursor?: HistoryPosition;
   /** Returns true if a transaction belongs to the result. Reading stops at the first one for which it returns false. */
-  readonly isWanted?: (transaction: InternalTransaction) => boolean;
+  readonly isWanted?: (transaction: HistoryFrame) => boolean;
 }
 
 /**
@@ -143,20 +128,26 @@ interface PagesWanted {
  */
 async function readPages(
   { store }: IndexServices,
-  query: Omit<InternalTransactionsQuery, 'limit' | 'skip' | 'cursor'>,
+  query: Omit<FramesQuery, 'filter' | 'limit' | 'skip' | 'cursor'>,
   { rows, cursor, isWanted = () => true }: PagesWanted,
 ): Promise<Found> {
-  const transactions: InternalTransaction[] = [];
+  const transactions: HistoryFrame[] = [];
   const missing: BlockRange[] = [];
   let { skip } = rows;
   let short = 0;
   for (let place = cursor; ; await nextTurn()) {
     const limit = Math.min(MAX_HISTORY_LIMIT, skip + rows.count - transactions.length);
-    const asked = { ...query, limit, skip: Math.min(skip, limit), ...(place && { cursor: place }) };
-    const page = await store.internalTransactions(asked);
+    const asked = {
+      ...query,
+      filter: INTERNAL_TRANSACTIONS,
+      limit,
+      skip: Math.min(skip, limit),
+      ...(place && { cursor: place }),
+    };
+    const page = await store.frames(asked);
     skip -= Math.min(skip, page.found);
     missing.push(...page.missing);
-    for (const transaction of page.transactions) {
+    for (const transaction of page.frames) {
       if (!isWanted(transaction)) return { transactions, missing };
       transactions.push(transaction);
     }

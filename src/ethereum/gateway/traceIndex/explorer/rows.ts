@@ -1,8 +1,8 @@
 import { RateLimitedError, RPC_ERRORS, type RpcError } from '../../../jsonrpc/index.ts';
-import type { BlockRange, InternalTransaction } from '../../../traces/index.ts';
+import type { BlockRange, HistoryFrame } from '../../../traces/index.ts';
 
 /** Returns an internal transaction in Etherscan format, with Blockscout's extra members. All values are strings. */
-function rowOf(transaction: InternalTransaction): object {
+function rowOf(transaction: HistoryFrame): object {
   const { type, gas, gasUsed, error, hasFailed } = transaction;
   return {
     blockNumber: String(transaction.blockNumber),
@@ -33,10 +33,7 @@ const traceIdOf = (traceAddress: readonly number[]): string =>
   ['0', ...traceAddress.map((index) => String(index + 1))].join('_');
 
 /** Returns a response in Etherscan format. If blocks are missing, its status is 2, as in Blockscout. */
-export function answerOf(
-  transactions: readonly InternalTransaction[],
-  missing: readonly BlockRange[],
-): object {
+export function answerOf(transactions: readonly HistoryFrame[], missing: readonly BlockRange[]): object {
   const result = transactions.map(rowOf);
   if (missing.length > 0)
     return {

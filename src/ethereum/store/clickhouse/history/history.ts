@@ -1,12 +1,13 @@
 import {
   AnswerTooLargeError,
+  type FramesPage,
+  type FramesQuery,
+  type Hash,
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
   hasFailed,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
   internalFrameAt,
   type JsonWriter,
   MAX_TRACES_PER_BLOCK,
@@ -24,7 +25,6 @@ import { appendTraces } from '../reads/writeTraces.ts';
 import type { Tables } from '../tables/tables.ts';
 import { type FoundTrace, isEmpty, type RowsQuery, type SearchResult, searchRows } from './addressRows.ts';
 import { searchBlocks } from './blockRows.ts';
-import { INTERNAL_TRANSACTIONS } from './internal.ts';
 import { summarize } from './summary.ts';
 
 /** Maximum number of ranges of missing blocks that one page of results reports. */
@@ -60,23 +60,24 @@ export class History {
     return { range: state.range, ...(await this.#end(state, query.order, { last, blocks })) };
   }
 
-  async internal(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
+  async frames(query: FramesQuery): Promise<FramesPage> {
     const { address, order, skip, limit, cursor } = query;
     const state = await this.#state(query);
     const addresses = address === undefined ? ('all' as const) : [address];
-    const looked = await this.#look({ ...query, addresses, filter: INTERNAL_TRANSACTIONS, cursor }, state);
+    const looked = await this.#look({ ...query, addresses, cursor }, state);
     const { found } = looked;
     const blocks = await this.#blocksOf(found, state);
     const given = found.slice(skip);
     const chunks = await this.#parts.chunks.at(given, (number) => blocks.get(number), CHUNK_BYTES);
-    const transactions = given.map((place) => ({
+    const frames = given.map((place) => ({
       ...internalFrameAt(chunks.containing(place), place.traceIndex % TRACES_PER_CHUNK),
       blockNumber: place.number,
+      blockHash: blocks.get(place.number)?.hash ?? ('0x' as Hash), // #blocksOf has checked that the block is there
       timestamp: blocks.get(place.number)?.timestamp ?? 0,
       hasFailed: hasFailed(place.attributes),
     }));
     const last = found.length === limit ? found.at(-1) : looked.last;
-    return { transactions, found: found.length, ...(await this.#end(state, order, { last, blocks })) };
+    return { frames, found: found.length, ...(await this.#end(state, order, { last, blocks })) };
   }
 
   async summary({ address, fromBlock, toBlock }: SummaryQuery): Promise<HistorySummary> {

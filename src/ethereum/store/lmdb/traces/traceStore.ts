@@ -4,6 +4,8 @@ import {
   AnswerTooLargeError,
   blockAt,
   type ChainIdentity,
+  type FramesPage,
+  type FramesQuery,
   findFrame,
   firstTraceFrom,
   type Hash,
@@ -12,12 +14,10 @@ import {
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
   JsonWriter,
   type MatchVisitor,
   type MaybePromise,
-  readInternalTransactions,
+  readFrames,
   type StoredBlock,
   type SummaryQuery,
   segmentOf,
@@ -245,9 +245,9 @@ class LmdbTraceStore implements TraceStore {
     return summarizeHistory(this.#history, query);
   }
 
-  internalTransactions(query: InternalTransactionsQuery): InternalTransactionsPage {
+  frames(query: FramesQuery): FramesPage {
     this.#current();
-    return readInternalTransactions(this.#history, query);
+    return readFrames(this.#history, query);
   }
 
   transactionPosition(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): HistoryPosition | undefined {

@@ -13,7 +13,7 @@ import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
-import { PartReader, SIDE_COLUMNS } from './parts.ts';
+import { columnOf, PartReader, type PartSide } from './parts.ts';
 import { bucketKey, bucketOf, decodeRunHead, findParts, hashOf, runKey } from './run.ts';
 import {
   inOrder,
@@ -31,6 +31,10 @@ const PART_BYTES_PER_WORK = 64;
 const MAX_RUNS = 2 ** 32;
 
 const BOTH_SIDES = ['from', 'to'] as const;
+
+/** Returns the columns of a part (see parts.ts) that count traces of these types on a side. */
+const columnsOf = (side: PartSide, types: readonly number[]): number =>
+  types.reduce((columns, type) => columns | (1 << columnOf(side, type)), 0);
 
 /**
  * Called with the part (see parts.ts) of each segment that contains the address. It must not read from the database,
@@ -100,19 +104,21 @@ export class DirectoryReader {
   /** Returns the segments that contain any of the addresses `terms`. One run covers all segments of `span`. */
   #inRun(
     span: SegmentSpan,
-    { terms, direction, order }: SegmentsQuery & { readonly terms: readonly PostingTerm[] },
+    { terms, direction, types, order }: SegmentsQuery & { readonly terms: readonly PostingTerm[] },
     work: WorkBudget,
   ): Iterable<FoundSegment> {
-    const sides = direction === 'either' ? BOTH_SIDES : [direction];
+    const sides: readonly PartSide[] = direction === 'either' ? BOTH_SIDES : [direction];
+    const columns = { from: columnsOf('from', types), to: columnsOf('to', types) };
+    const wanted = sides.reduce((mask, side) => mask | columns[side], 0);
     const found = new Map<number, FoundLists>();
     for (const term of terms)
       this.visitRun(span, { term, work }, (part) => {
-        if ((part.columns & SIDE_COLUMNS[direction]) === 0) return;
+        if ((part.columns & wanted) === 0) return;
         const { segment } = part;
         const lists = found.get(segment) ?? { segment, from: [], to: [] };
         found.set(segment, lists);
         for (const side of sides)
-          if ((part.columns & SIDE_COLUMNS[side]) !== 0) lists[side].push(part.positions(side) ?? term);
+          if ((part.columns & columns[side]) !== 0) lists[side].push(part.positions(side) ?? term);
       });
     const step = order === 'asc' ? 1 : -1;
     return [...found.values()].sort((a, b) => (a.segment - b.segment) * step);

@@ -24,7 +24,6 @@ export const COLUMNS = 2 * TRACE_TYPES.length;
  */
 export const columnOf = (side: 'from' | 'to', type: number): number =>
   side === 'from' ? type : TRACE_TYPES.length + type;
-export const SIDE_COLUMNS = { from: 0x0f, to: 0xf0, either: 0xff } as const;
 
 /**
  * If an address has at most this many traces on a side (`from` or `to`), the part contains their positions, so that
