@@ -6,18 +6,20 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { startInProcess } from '../support/startInProcess.ts';
 import { call } from './support/send.ts';
 
-const [{ params }] = RELAYED_ROWS.filter(({ name }) => name === 'eth_getBlockByNumber') as [MethodRow]; // always present
+const [{ params }] = RELAYED_ROWS.filter(({ name }) => name === 'eth_getBalance') as [MethodRow]; // always present
+
+const ADDRESS = `0x${'ab'.repeat(20)}`;
 
 /** The one row that adds a method, as described in CONTRIBUTING.md. */
 const ADDED: MethodRow = {
-  name: 'ots_getBlockDetails',
-  summary: 'What an explorer shows of a block.',
-  params: params.slice(0, 1),
+  name: 'eth_getAccountInfo',
+  summary: 'Balance, nonce and code of an account.',
+  params,
   limits: 'none from the end',
-  checkLimits([block]) {
+  checkLimits([, block]) {
     if (block === '0x0') throw overLimit('a limit of the row', 1, 0);
   },
-  scope: { of: 'block', param: 0 },
+  scope: { of: 'block', param: 1 },
   result: 'object',
   nullable: true,
 };
@@ -40,27 +42,27 @@ describe('a row added to the method table', () => {
   });
 
   it('adds its method to the allow-list', async () => {
-    expect((await call(server.gatewayUrl, ADDED.name, '0x1')).status).toBe(200);
+    expect((await call(server.gatewayUrl, ADDED.name, ADDRESS, '0x1')).status).toBe(200);
     expect((await call(server.gatewayUrl, 'eth_chainId')).status).toBe(403);
-    expect((await call(own.gatewayUrl, ADDED.name, '0x1')).status).toBe(403);
+    expect((await call(own.gatewayUrl, ADDED.name, ADDRESS, '0x1')).status).toBe(403);
     const config = loadConfig({ environment: {}, flags: { 'gateway.methods': [ADDED.name] } });
     expect(config.gateway.methods).toEqual([ADDED.name]);
     await expect(startInProcess({ 'gateway.methods': [ADDED.name] }, {})).rejects.toThrow(
-      /gateway.methods contains ots_getBlockDetails/,
+      /gateway.methods contains eth_getAccountInfo/,
     );
   });
 
   it('checks the parameters and limits of its method', async () => {
-    for (const given of [[], ['newest'], ['0x1', true]])
+    for (const given of [[], [ADDRESS, 'newest'], [ADDRESS, '0x1', true]])
       expect((await call(server.gatewayUrl, ADDED.name, ...given)).json.error.code).toBe(-32602);
-    expect((await call(server.gatewayUrl, ADDED.name, 0)).json.error.code).toBe(-32005);
+    expect((await call(server.gatewayUrl, ADDED.name, ADDRESS, 0)).json.error.code).toBe(-32005);
   });
 
   it('relays its method in canonical form and caches the result according to its scope', async () => {
-    const direct = await call(chain.anvil.url, ADDED.name, '0x2');
-    expect(direct.json.result.block.number).toBe('0x2');
-    const first = await call(server.gatewayUrl, ADDED.name, 2);
-    const second = await call(server.gatewayUrl, ADDED.name, '0x002');
+    const direct = await call(chain.anvil.url, ADDED.name, ADDRESS, '0x2');
+    expect(direct.json.result).toHaveProperty('balance');
+    const first = await call(server.gatewayUrl, ADDED.name, ADDRESS, 2);
+    const second = await call(server.gatewayUrl, ADDED.name, ADDRESS, '0x002');
     expect([first, second].map(({ json }) => json)).toEqual([direct.json, direct.json]);
     expect(first.headers['x-floodgate-cache']).toBe('miss');
     expect(second.headers['x-floodgate-cache']).toBe('hit');
@@ -68,7 +70,7 @@ describe('a row added to the method table', () => {
 
   it('adds a line to the documentation of methods', () => {
     const line =
-      '| `ots_getBlockDetails` | block | nodes | permanently once its block is final and two nodes agree, until the head changes before that | none from the end | What an explorer shows of a block. |';
+      '| `eth_getAccountInfo` | address, [block] | nodes | permanently once its block is final and two nodes agree, until the head changes before that | none from the end | Balance, nonce and code of an account. |';
     expect(methodsTable([...METHODS, ADDED])).toContain(line);
     expect(methodsTable(METHODS)).not.toContain(line);
   });

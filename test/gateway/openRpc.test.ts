@@ -43,6 +43,11 @@ const REFUSED_HERE = new Set([
   'eth_getUncleCountByBlockHash',
   'eth_getUncleByBlockHashAndIndex',
   'debug_traceBlockByHash',
+  // The transaction and the block of the examples do not exist.
+  'ots_traceTransaction',
+  'ots_getInternalOperations',
+  'ots_getTransactionError',
+  'ots_getBlockDetailsByHash',
   // The filter of the example does not exist.
   'eth_getFilterChanges',
   'eth_getFilterLogs',

@@ -3,6 +3,7 @@ import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
 import type { CallLimits } from './callLimits.ts';
+import type { MaybePromise } from '../traces/index.ts';
 
 /** Data of a call besides its parameters. The handler stores the source of the result here (`cache`, `node`). */
 export interface CallContext {
@@ -36,6 +37,16 @@ export const clientOf = ({ address, keyId }: Pick<CallContext, 'address' | 'keyI
 
 /** Handles a method. Returns JSON bytes. Throws RpcError if parameters are invalid or no result is available. */
 export type Handler = (params: readonly unknown[], context: CallContext) => Promise<Result> | Result;
+
+/**
+ * Calls a relayed method with canonical parameters on behalf of the handler of another method. Returns the result as
+ * JSON, checked and cached as if a client had called the method. Throws RpcError.
+ */
+export type NodeCall = (
+  method: string,
+  params: readonly unknown[],
+  context: CallContext,
+) => MaybePromise<Buffer>;
 
 /** Method that the gateway serves on one network: a row of the method table, bound to its dependencies. */
 export interface Method {

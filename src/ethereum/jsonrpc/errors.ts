@@ -29,6 +29,10 @@ export const RPC_ERRORS = {
     meaning:
       'The filter does not exist: uninstalled, not polled for 5 minutes, ended with its API key, ended by a restart, or ended because logs would have been lost; create a new one.',
   },
+  transactionNotFound: {
+    code: -32000,
+    meaning: 'No block contains the transaction of an `ots_` method.',
+  },
   resourceNotFound: {
     code: -32001,
     meaning:

@@ -1,6 +1,7 @@
 import type { CallLimits } from '../callLimits.ts';
 import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
+import { nodeCall } from '../relay/nodeCall.ts';
 import { relayed } from '../relay/relayed.ts';
 import { traced } from '../relay/traced/traced.ts';
 import type { IndexServices } from '../traceIndex/traces/indexServices.ts';
@@ -43,7 +44,7 @@ function handlerOf(row: MethodRow, { network, index, filters, description }: Met
   if ('isFilter' in row) return filters(row);
   if ('result' in row) return relayed(row, network);
   if ('traces' in row) return traced(row, network, index);
-  return 'handler' in row ? row.handler(index) : documentHandler(description);
+  return 'handler' in row ? row.handler(index, nodeCall(network)) : documentHandler(description);
 }
 
 /** Returns the handler of the document. It keeps the document of the last limits, which are usually those of all. */

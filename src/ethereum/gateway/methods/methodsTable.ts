@@ -17,6 +17,7 @@ export function methodsTable(methods: readonly MethodRow[]): string {
 
 function answeredBy({ scope }: MethodRow): string {
   if (scope.of === 'table' || scope.of === 'filters') return 'gateway';
+  if (scope.of === 'composed') return 'index and nodes';
   return scope.of === 'index' ? 'index' : 'nodes';
 }
 
@@ -24,6 +25,8 @@ function cachedFor({ scope }: MethodRow): string {
   switch (scope.of) {
     case 'index':
       return 'index';
+    case 'composed':
+      return 'its parts';
     case 'table':
     case 'constant':
       return 'permanently';

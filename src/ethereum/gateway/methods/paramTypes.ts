@@ -72,6 +72,17 @@ export const index = paramType('an index: a 0x string or a JSON integer from 0 t
   oneOf: [hexText('+'), integer],
 });
 
+/** Returns the type of a count from 1 to `max`. */
+export const countUpTo = (max: number): ParamType =>
+  paramType(
+    `a number from 1 to ${max}`,
+    (value) => {
+      const read = safeQuantityOf(value);
+      return read !== undefined && Number(read) >= 1 && Number(read) <= max ? read : undefined;
+    },
+    { oneOf: [hexText('+'), { type: 'integer', minimum: 1, maximum: max }] },
+  );
+
 const BLOCK_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${TAGS.join(', ')}`;
 
 export const blockSchema = (tags: readonly string[]): JsonSchema => ({

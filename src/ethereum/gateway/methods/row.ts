@@ -1,5 +1,5 @@
 import type { CallLimits } from '../callLimits.ts';
-import type { Handler } from '../method.ts';
+import type { Handler, NodeCall } from '../method.ts';
 import type { IndexServices } from '../traceIndex/traces/indexServices.ts';
 import type { JsonSchema, ParamType } from './paramType.ts';
 import type { BlockReference } from './referencedBlocks.ts';
@@ -34,12 +34,13 @@ export type RelayScope =
 /**
  * State on which the result of a method depends: that of a relayed method, or one of the following.
  * - `index`: The result depends on indexed blocks. Missing blocks are fetched.
+ * - `composed`: The result is composed of results of relayed methods, which are cached, and of indexed blocks.
  * - `filters`: The result depends on the changes since the last poll of an HTTP filter.
  * - `traced`: The result depends on the traced block. It is cached permanently if that block is final and the index has
  *   equal traces.
  * - `table`: The result depends on the list of served methods.
  */
-export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'traced' | 'table' };
+export type Scope = RelayScope | { readonly of: 'index' | 'composed' | 'filters' | 'traced' | 'table' };
 
 /** Shape of a result. If a node returns a result with another shape, the result is invalid. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
@@ -59,13 +60,16 @@ interface Row {
   readonly scope: Scope;
 }
 
-/** Row of a method that is served from the trace index. */
+/** Row of a method that is served from the trace index, or that is composed. */
 export interface IndexedRow extends Row {
-  readonly scope: { readonly of: 'index' };
+  readonly scope: { readonly of: 'index' | 'composed' };
   /** JSON Schema of the result, for the OpenRPC document. */
   readonly resultSchema?: JsonSchema;
-  /** Returns the handler for the index of one network. The handler receives canonical parameters. */
-  readonly handler: (services: IndexServices) => Handler;
+  /**
+   * Returns the handler for the index of one network. The handler receives canonical parameters. `call` calls a relayed
+   * method.
+   */
+  readonly handler: (services: IndexServices, call: NodeCall) => Handler;
 }
 
 /** Row of a method that is relayed to nodes. The function `relayed` returns the method's handler. */

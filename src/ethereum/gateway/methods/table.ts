@@ -3,6 +3,7 @@ import { DEBUG_ROWS } from './rows/debugRows.ts';
 import { DISCOVER_ROW } from './rows/discoverRow.ts';
 import { FILTER_ROWS } from './rows/filterRows.ts';
 import { INDEXED_ROWS } from './rows/indexedRows.ts';
+import { OTTERSCAN_ROWS } from './rows/otterscanRows.ts';
 import { RELAYED_ROWS } from './rows/relayedRows.ts';
 
 /**
@@ -11,6 +12,7 @@ import { RELAYED_ROWS } from './rows/relayedRows.ts';
 export const METHODS: readonly MethodRow[] = [
   DISCOVER_ROW,
   ...INDEXED_ROWS,
+  ...OTTERSCAN_ROWS,
   ...RELAYED_ROWS,
   ...DEBUG_ROWS,
   ...FILTER_ROWS,

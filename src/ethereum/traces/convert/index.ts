@@ -21,6 +21,7 @@ export { type BlockAnswers, convertBlock } from './convertBlock.ts';
 export { FIRST_STEP } from './geth/firstSteps.ts';
 export { fromCallTracer } from './geth/fromCallTracer.ts';
 export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
+export { precompilesAt } from './chains/precompiles.ts';
 export { TraceFormatError } from './json/traceFormatError.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
 export { parseTraceBlock } from './parseTraceBlock.ts';

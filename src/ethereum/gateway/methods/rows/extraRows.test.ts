@@ -10,7 +10,7 @@ describe('an extra method', () => {
     'eth_coinbase',
     'net_peerCount',
     'parity_pendingTransactions',
-    'ots_getApiLevel',
+    'ots_getHeaderByNumber',
   ])('%s is relayed', (name) => expect(extraMethodError(name, SERVED)).toBeUndefined());
 
   it.each([

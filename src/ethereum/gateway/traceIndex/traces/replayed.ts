@@ -1,6 +1,9 @@
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
-import type { Data, Hash } from '../../../traces/index.ts';
+import type { Data, Hash, Trace } from '../../../traces/index.ts';
+
+/** A frame of a call tree: every trace except a reward. */
+export type Frame = Exclude<Trace, { type: 'reward' }>;
 
 /** Members of a stored trace that name its block. Strings of a trace contain no unescaped quotes, so only keys match. */
 const BLOCK_MEMBERS = /"blockHash":"0x[0-9a-f]{64}","blockNumber":\d+,/g;
@@ -36,23 +39,26 @@ export async function replayOf(
   finder: TransactionFinder,
   withHash: boolean,
 ): Promise<string> {
-  const output = outputOf(frames[0] ?? '') ?? (await revertOutput(hash, finder));
+  const root = JSON.parse(frames[0] ?? '') as Frame; // the first frame is the root
+  const output = outputOf(root) ?? (await revertOutput(hash, finder));
   const trace = frames.join(',').replace(BLOCK_MEMBERS, '').replace(TRANSACTION_MEMBERS, '');
   const last = withHash ? `"transactionHash":"${hash}","vmTrace":null` : '"vmTrace":null';
   return `{"output":"${output}","stateDiff":null,"trace":[${trace}],${last}}`;
 }
 
-/** Returns the output of a root frame, or the code of a creation; undefined if a reverted frame lacks it. */
-function outputOf(root: string): Data | undefined {
-  const { result, error } = JSON.parse(root) as {
-    readonly result: { readonly output?: Data; readonly code?: Data } | null;
-    readonly error?: string;
-  };
-  if (result !== null) return result.output ?? result.code ?? ('0x' as Data);
-  return error === 'Reverted' ? undefined : ('0x' as Data);
+/**
+ * Returns the output of a frame, the code of a creation, or the revert data. `0x` for other failures; undefined if the
+ * index lacks the revert data.
+ */
+export function outputOf({ result, error }: Frame): string | undefined {
+  if (result !== null) return 'code' in result ? result.code : result.output;
+  return error === REVERTED ? undefined : '0x';
 }
 
-async function revertOutput(hash: Hash, finder: TransactionFinder): Promise<Data> {
+export const REVERTED = 'Reverted';
+
+/** Returns the output of a reverted transaction. Throws RpcError if no node returns it. */
+export async function revertOutput(hash: Hash, finder: TransactionFinder): Promise<Data> {
   try {
     return await finder.revertOutput(hash);
   } catch (error) {

@@ -1,0 +1,147 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RpcError } from '../../../jsonrpc/index.ts';
+import {
+  type Address,
+  type BlockRange,
+  BlockReplacedError,
+  type FramesPage,
+  type FramesQuery,
+  type Hash,
+  type HistoryFrame,
+  MAX_HISTORY_LIMIT,
+  type Order,
+  TRACE_KINDS,
+  type TraceReader,
+} from '../../../traces/index.ts';
+
+/** Maximum number of transactions of a page. More than the page size are possible only in the page's last block. */
+export const MAX_PAGE_TRANSACTIONS = 500;
+
+/**
+ * Maximum number of reads of the index for one call. Each is bounded, and the event loop runs in between. A page needs
+ * more than one only if its transactions have many frames of the address, or if a filter skips many frames.
+ */
+export const MAX_READS_PER_CALL = 100;
+
+const ALL_FRAMES = { kinds: TRACE_KINDS.filter((kind) => kind !== 'reward') };
+
+/** Transaction with a frame of the address, and its block. */
+export type FoundTransaction = Pick<
+  HistoryFrame,
+  'transactionHash' | 'blockNumber' | 'blockHash' | 'timestamp'
+>;
+
+export interface TransactionsPage {
+  /** In search order. The last block is complete. */
+  readonly transactions: readonly FoundTransaction[];
+  /** True if no transaction of the range follows the page, and the index contains all blocks that follow. */
+  readonly isEnd: boolean;
+}
+
+interface TransactionsQuery {
+  readonly address: Address;
+  readonly range: BlockRange;
+  readonly order: Order;
+  readonly pageSize: number;
+}
+
+/**
+ * Finds at least `pageSize` transactions in which the address is the sender or the recipient of a frame. Throws
+ * RpcError if a searched block is missing or unavailable, and BlockReplacedError.
+ */
+export async function findTransactions(
+  store: Pick<TraceReader, 'frames' | 'block'>,
+  { address, range, order, pageSize }: TransactionsQuery,
+): Promise<TransactionsPage> {
+  const found: FoundTransaction[] = [];
+  const query = { ...range, address, direction: 'either', order, filter: ALL_FRAMES } as const;
+  // The first frame after the page shows that its last block is complete.
+  for await (const page of framePages(store, query, pageSize + 1)) {
+    let isFollowed = false;
+    for (const frame of page.frames) {
+      const last = found.at(-1);
+      if (frame.transactionHash === last?.transactionHash) continue;
+      isFollowed = found.length >= pageSize && frame.blockNumber !== last?.blockNumber;
+      if (isFollowed) break;
+      if (found.length === MAX_PAGE_TRANSACTIONS) throw tooManyTransactions(frame.blockNumber);
+      found.push(frame);
+    }
+    const isFull = found.length >= pageSize;
+    const lastBlock = found.at(-1)?.blockNumber ?? 0;
+    checkSearched(page, order, isFull ? lastBlock : undefined);
+    if (isFull && (isFollowed || page.missing.length > 0)) return checked(store, found, false);
+  }
+  return checked(store, found, true);
+}
+
+/**
+ * Yields the pages of frames of a query until the last one. The first page has `limit` frames, later ones more.
+ * Throws RpcError if there are too many pages.
+ */
+export async function* framePages(
+  store: Pick<TraceReader, 'frames'>,
+  query: Omit<FramesQuery, 'limit' | 'skip' | 'cursor'>,
+  limit: number,
+): AsyncGenerator<FramesPage> {
+  let page = await store.frames({ ...query, limit, skip: 0 });
+  yield page;
+  for (let reads = 1; page.next !== undefined; reads++) {
+    if (reads === MAX_READS_PER_CALL) throw tooManyFrames();
+    await nextTurn();
+    const size = Math.min(MAX_HISTORY_LIMIT, limit * 2 ** reads);
+    page = await store.frames({ ...query, limit: size, skip: 0, cursor: page.next });
+    yield page;
+  }
+}
+
+/**
+ * Throws RpcError if a page of frames covers missing or unavailable blocks, up to and including `upTo` in the given
+ * order. Default: all blocks of the page.
+ */
+export function checkSearched({ missing }: Pick<FramesPage, 'missing'>, order: Order, upTo?: number): void {
+  const isSearched = ({ fromBlock, toBlock }: BlockRange): boolean =>
+    upTo === undefined || (order === 'asc' ? fromBlock < upTo : toBlock > upTo);
+  const gap = order === 'asc' ? missing.find(isSearched) : missing.findLast(isSearched);
+  if (gap !== undefined) throw incomplete(order === 'asc' ? gap.fromBlock : gap.toBlock);
+}
+
+export const tooManyFrames = (): RpcError =>
+  new RpcError('limitExceeded', 'too many frames of this address would have to be searched');
+
+/** Returns the error for a search over a block that the index lacks. */
+export const incomplete = (blockNumber: number): RpcError =>
+  new RpcError(
+    'resourceNotFound',
+    `block ${blockNumber} is in the searched range, but the index does not have its traces`,
+    { blockNumber },
+  );
+
+/** Throws BlockReplacedError if a reorg replaced the highest block of the page while other pages were read. */
+async function checked(
+  store: Pick<TraceReader, 'block'>,
+  transactions: readonly FoundTransaction[],
+  isEnd: boolean,
+): Promise<TransactionsPage> {
+  const [first, last] = [transactions[0], transactions.at(-1)];
+  const highest =
+    first !== undefined && last !== undefined && first.blockNumber < last.blockNumber ? last : first;
+  if (highest !== undefined) await checkSameBlock(store, highest);
+  return { transactions, isEnd };
+}
+
+/** Throws BlockReplacedError if the index no longer contains the block of a transaction. */
+export async function checkSameBlock(
+  store: Pick<TraceReader, 'block'>,
+  { blockNumber, blockHash }: { readonly blockNumber: number; readonly blockHash: Hash },
+): Promise<void> {
+  const block = await store.block(blockNumber);
+  if (block?.hash !== blockHash) throw new BlockReplacedError(blockNumber);
+}
+
+const tooManyTransactions = (blockNumber: number): RpcError =>
+  new RpcError(
+    'limitExceeded',
+    `more than ${MAX_PAGE_TRANSACTIONS} transactions of the address up to and including block ${blockNumber}: ` +
+      'a page contains all transactions of its last block',
+    { limit: MAX_PAGE_TRANSACTIONS },
+  );
