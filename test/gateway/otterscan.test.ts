@@ -218,6 +218,12 @@ describe('Otterscan on a node without its methods', () => {
       names: ['pageSize', '1 to 25', '0'],
     },
     {
+      says: 'the pending block',
+      method: 'ots_getBlockDetails',
+      params: ['pending'],
+      names: ['block', 'latest', 'pending'],
+    },
+    {
       says: 'a negative block',
       method: 'ots_searchTransactionsAfter',
       params: [`0x${'ab'.repeat(20)}`, -1, 25],

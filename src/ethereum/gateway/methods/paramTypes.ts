@@ -95,6 +95,15 @@ export const block = paramType(
   blockSchema(TAGS),
 );
 
+const MINED_TAGS = TAGS.filter((tag) => tag !== 'pending');
+
+/** Block number or tag, except `pending`. */
+export const minedBlock = paramType(
+  `a block number (a 0x string or a JSON integer) or one of ${MINED_TAGS.join(', ')}`,
+  (value) => MINED_TAGS.find((tag) => tag === value) ?? safeQuantityOf(value),
+  blockSchema(MINED_TAGS),
+);
+
 const byHash = objectOf('an object', { blockHash: hash, blockNumber: block, requireCanonical: boolean });
 
 /**

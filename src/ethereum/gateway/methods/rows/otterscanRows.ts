@@ -14,7 +14,7 @@ import {
   otsTraceTransaction,
   otsTransactionError,
 } from '../../traceIndex/otterscan/transactionFrames.ts';
-import { address, block, blockHash, stateBlock, transactionHash } from '../commonParams.ts';
+import { address, blockHash, stateBlock, transactionHash } from '../commonParams.ts';
 import type { JsonSchema } from '../paramType.ts';
 import * as kinds from '../paramTypes.ts';
 import type { IndexedRow, Param } from '../row.ts';
@@ -24,6 +24,7 @@ const API_LEVEL = 8;
 /** Maximum page size. Equal to Erigon's default, and to the page size that Otterscan requests. */
 const MAX_PAGE_SIZE = 25;
 
+const block: Param = { name: 'block', kind: kinds.minedBlock };
 const pageSize: Param = { name: 'pageSize', kind: kinds.countUpTo(MAX_PAGE_SIZE) };
 const PAGE_LIMITS = `pageSize at most ${MAX_PAGE_SIZE}`;
 const SEARCH_PARAMS: readonly Param[] = [address, { name: 'blockNumber', kind: kinds.index }, pageSize];

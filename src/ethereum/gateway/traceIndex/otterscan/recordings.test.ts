@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/ethereum/gateway/callLimits.ts';
-import type { CallContext, NodeCall } from '../../src/ethereum/gateway/method.ts';
-import { otsBlockTransactions } from '../../src/ethereum/gateway/traceIndex/otterscan/blockDetails.ts';
-import { traceEntries } from '../../src/ethereum/gateway/traceIndex/otterscan/frameEntries.ts';
-import { searchTransactions } from '../../src/ethereum/gateway/traceIndex/otterscan/searchTransactions.ts';
-import type { IndexServices } from '../../src/ethereum/gateway/traceIndex/traces/indexServices.ts';
-import { type Frame, outputOf } from '../../src/ethereum/gateway/traceIndex/traces/replayed.ts';
-import { precompilesAt } from '../../src/ethereum/traces/convert/index.ts';
-import type { FramesQuery } from '../../src/ethereum/traces/index.ts';
-import { type Exchange, erigonExchanges } from './recorded.ts';
+import { type Exchange, erigonExchanges } from '../../../../../test/conformance/recorded.ts';
+import { precompilesAt } from '../../../traces/convert/index.ts';
+import type { FramesQuery } from '../../../traces/index.ts';
+import { DEFAULT_LIMITS } from '../../callLimits.ts';
+import type { CallContext, NodeCall } from '../../method.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { type Frame, outputOf } from '../traces/replayed.ts';
+import { otsBlockTransactions } from './blockDetails.ts';
+import { traceEntries } from './frameEntries.ts';
+import { searchTransactions } from './searchTransactions.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallContext, NodeCall } from '../../src/ethereum/gateway/method.ts';
-import { otsContractCreator } from '../../src/ethereum/gateway/traceIndex/otterscan/contractCreator.ts';
-import {
-  findTransactions,
-  MAX_PAGE_TRANSACTIONS,
-} from '../../src/ethereum/gateway/traceIndex/otterscan/findTransactions.ts';
-import { otsSenderAndNonce } from '../../src/ethereum/gateway/traceIndex/otterscan/senderAndNonce.ts';
-import type { IndexServices } from '../../src/ethereum/gateway/traceIndex/traces/indexServices.ts';
-import type { RpcError } from '../../src/ethereum/jsonrpc/index.ts';
+import { lmdbTraces } from '../../../../../test/contract/lmdbTraces.ts';
+import { historyBlock } from '../../../../../test/support/historyBlock.ts';
+import { Random } from '../../../../../test/support/random.ts';
+import { sizeInSearch } from '../../../../../test/support/search.ts';
+import { type SyntheticBlock, syntheticAddresses } from '../../../../../test/support/syntheticChain.ts';
+import type { RpcError } from '../../../jsonrpc/index.ts';
 import {
   type Address,
   BlockReplacedError,
@@ -17,12 +14,12 @@ import {
   type Order,
   partiesOf,
   type TraceStore,
-} from '../../src/ethereum/traces/index.ts';
-import { lmdbTraces } from '../contract/lmdbTraces.ts';
-import { historyBlock } from '../support/historyBlock.ts';
-import { Random } from '../support/random.ts';
-import { sizeInSearch } from '../support/search.ts';
-import { type SyntheticBlock, syntheticAddresses } from '../support/syntheticChain.ts';
+} from '../../../traces/index.ts';
+import type { CallContext, NodeCall } from '../../method.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { otsContractCreator } from './contractCreator.ts';
+import { findTransactions, MAX_PAGE_TRANSACTIONS } from './findTransactions.ts';
+import { otsSenderAndNonce } from './senderAndNonce.ts';
 
 const ADDRESSES = syntheticAddresses(6);
 const BLOCKS = 60;
