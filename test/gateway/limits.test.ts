@@ -11,7 +11,7 @@ import { call, send } from './support/send.ts';
 
 const run = promisify(execFile);
 
-/** The pattern that Subsquid's data source searches (evm-processor, src/ds-rpc/rpc.ts). */
+/** The pattern that Subsquid's data source searches (@subsquid/evm-processor). */
 const SUBSQUID = /Try with this block range \[(0x[0-9a-f]+), (0x[0-9a-f]+)\]/i;
 
 const limits = { traceFilterBlocks: 5, traceFilterCount: 3, logsBlocks: 4, feeHistoryBlocks: 2 };
