@@ -379,7 +379,7 @@ const Index = group({
       'Maximum time that a node may take to trace a transaction, passed to its tracer, and maximum time without data while a node traces a block. Then the next node is asked.',
   }),
   checkReceipts: Type.Boolean({
-    default: true,
+    default: false,
     description:
       'Whether the traces of each block are compared with its receipts (eth_getBlockReceipts): a node that hides a failed transaction is then detected. One more call per block.',
   }),

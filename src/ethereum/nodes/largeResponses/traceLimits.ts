@@ -19,5 +19,5 @@ export const DEFAULT_TRACE_LIMITS: TraceLimits = {
   maxBlockBytes: 64 * 1024 * 1024,
   maxReadBytes: 1024 * 1024 * 1024,
   traceTimeoutMs: 30_000,
-  checkReceipts: true,
+  checkReceipts: false,
 };
