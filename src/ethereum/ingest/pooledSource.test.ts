@@ -203,7 +203,11 @@ describe('PooledSource', () => {
     };
     // Nodes are polled only when a test does it.
     const pool = new NodePool(
-      { nodes: nodes.map(({ url }) => ({ url })), pollIntervalMs: 600_000 },
+      {
+        nodes: nodes.map(({ url }) => ({ url })),
+        pollIntervalMs: 600_000,
+        traceLimits: { checkReceipts: true },
+      },
       { observer },
     );
     stops.push(() => pool.stop(), ...nodes.map((node) => () => node.stop()));

@@ -77,21 +77,31 @@ export const objectSchema = (
   additionalProperties: false,
 });
 
+const IGNORED = { allowed: 'any value; ignored' };
+
 /** Maximum number of unknown object members that an error message names. */
 const MAX_NAMED_MEMBERS = 5;
 
-/** Type of an object. All members are optional; null counts as absent. Unknown members are errors. */
-export function objectOf(allowed: string, members: Readonly<Record<string, ParamType>>): ParamType {
+/**
+ * Type of an object. All members are optional; null counts as absent. The canonical form lacks the `ignored` members.
+ * Other members are errors.
+ */
+export function objectOf(
+  allowed: string,
+  members: Readonly<Record<string, ParamType>>,
+  ignored: readonly string[] = [],
+): ParamType {
   const known = new Map(Object.entries(members));
   return {
     allowed,
-    schema: objectSchema(members),
+    schema: objectSchema({ ...members, ...Object.fromEntries(ignored.map((name) => [name, IGNORED])) }),
     read(value, path) {
       if (!isObject(value)) return rejectParam(path, allowed, value);
       const read: Record<string, unknown> = {};
       const unknown: string[] = [];
       for (const [name, member] of Object.entries(value)) {
         const memberKind = known.get(name);
+        if (ignored.includes(name)) continue;
         if (memberKind === undefined) unknown.push(JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH)));
         else if (member !== null) read[name] = memberKind.read(member, `${path}.${name}`);
       }

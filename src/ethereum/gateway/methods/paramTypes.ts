@@ -160,7 +160,10 @@ const authorization = objectOf('an authorization of EIP-7702', {
   s: quantity,
 });
 
-export const transaction = objectOf('a transaction object, for example {"to":"0x…","data":"0x…"}', {
+/** Members that only sign a transaction. web3.js 4 also sends them in eth_call and eth_estimateGas; nodes ignore them. */
+const SIGNING_OPTIONS = ['chain', 'hardfork', 'networkId', 'common'];
+
+const transactionMembers: Readonly<Record<string, ParamType>> = {
   from: address,
   to: address,
   gas: quantity,
@@ -177,7 +180,12 @@ export const transaction = objectOf('a transaction object, for example {"to":"0x
   accessList,
   blobVersionedHashes: listOf(hash, MAX_BLOBS),
   authorizationList: listOf(authorization, MAX_AUTHORIZATIONS),
-});
+};
+export const transaction = objectOf(
+  'a transaction object, for example {"to":"0x…","data":"0x…"}',
+  transactionMembers,
+  SIGNING_OPTIONS,
+);
 
 /** Maximum nesting depth of the state and block overrides of a call, which are relayed to the node. */
 const MAX_OVERRIDE_DEPTH = 8;
