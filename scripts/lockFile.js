@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { root } from './compile.js';
 
 /** The folders that have a lock file. */
-export const LOCKED = ['.', 'site', '.ci/client-generators', '.ci/cast'];
+export const LOCKED = ['.', 'site', '.ci/client-generators', '.ci/cast', '.ci/clients'];
 
 /** @type {(folder: string) => { packages: Record<string, Record<string, unknown>> }} */
 export const readLock = (folder) => JSON.parse(readFileSync(`${root}${folder}/package-lock.json`, 'utf8'));

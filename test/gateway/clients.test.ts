@@ -11,8 +11,9 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { type Anvil, connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { hasClient, importClient, NO_CLIENTS } from './support/clients.ts';
 import { ABI, BYTECODE, KEY, OTHER } from './support/contract.ts';
 
 describe('JavaScript client libraries', () => {
@@ -85,6 +86,25 @@ describe('JavaScript client libraries', () => {
     const wide = reader.getLogs({ fromBlock: 0n, toBlock: 800n });
     await expect(wide).rejects.toThrow(/801 blocks requested\. Max range: 800/);
     await expect(reader.getBlock({ blockNumber: 10_000_000n })).rejects.toThrow(/could not be found/);
+  });
+
+  it('@ponder/utils splits a rejected eth_getLogs into ranges that are served', async (context) => {
+    if (!hasClient('@ponder/utils')) context.skip(NO_CLIENTS);
+    const { getLogsRetryHelper } = await importClient('@ponder/utils');
+    const { request } = createPublicClient({ transport: http(floodgate.gatewayUrl, { retryCount: 0 }) });
+    await connect(anvil.url).call('anvil_mine', '0x320');
+    const params = [{ fromBlock: '0x0', toBlock: '0x320' }] as const;
+    const error: unknown = await request({ method: 'eth_getLogs', params: [...params] }).catch((it) => it);
+    const { shouldRetry, ranges } = getLogsRetryHelper({ params, error });
+    expect({ shouldRetry, ranges }).toEqual({
+      shouldRetry: true,
+      ranges: [
+        { fromBlock: '0x0', toBlock: '0x31f' },
+        { fromBlock: '0x320', toBlock: '0x320' },
+      ],
+    });
+    for (const range of ranges)
+      expect(await request({ method: 'eth_getLogs', params: [range] })).toBeInstanceOf(Array);
   });
 
   it('ethers reads blocks, sends transactions, calls contracts and maps errors, in batches', async () => {

@@ -1,18 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { CLIENTS, has, hasClient, hasPython, NO_CLIENTS, run } from './support/clients.ts';
 import { BYTECODE, KEY, OTHER } from './support/contract.ts';
-
-const run = promisify(execFile);
-const folder = fileURLToPath(new URL('./clients/', import.meta.url));
-const has = (command: string, args: readonly string[], cwd?: string): boolean =>
-  spawnSync(command, args, { cwd, env: { ...process.env, ...OFFLINE } }).status === 0;
 
 /** Go must not download modules during tests. */
 const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
@@ -34,7 +27,7 @@ const SEEN = {
   batched: true,
 };
 
-describe('client libraries of other languages with their defaults', () => {
+describe('client libraries with their defaults', () => {
   let anvil: Anvil;
   let floodgate: Floodgate;
   beforeAll(async () => {
@@ -48,17 +41,36 @@ describe('client libraries of other languages with their defaults', () => {
   const asked = (): string[] => [floodgate.gatewayUrl, KEY, OTHER, BYTECODE];
 
   it('web3.py reads, sends transactions, subscribes and decodes errors', async (context) => {
-    if (!has('python3', ['-c', "import importlib.util as u, sys; sys.exit(u.find_spec('web3') is None)"]))
-      context.skip('web3.py is not installed; run `pip install web3`');
-    const { stdout } = await run('python3', [`${folder}web3py.py`, ...asked()]);
+    if (!hasPython('web3')) context.skip('web3.py is not installed; run `pip install web3`');
+    const { stdout } = await run('python3', [`${CLIENTS}web3py.py`, ...asked()]);
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, polled: [42] });
   });
 
+  it('ethers 5 reads, sends transactions, subscribes and decodes errors', async (context) => {
+    if (!hasClient('ethers5')) context.skip(NO_CLIENTS);
+    const { stdout } = await run('node', [`${CLIENTS}ethers5.js`, ...asked()]);
+    expect(JSON.parse(stdout)).toEqual(SEEN);
+  });
+
+  // web3.js 1 has 370 packages, which is too much for .ci/run.
+  it.for([
+    ['4', NO_CLIENTS],
+    ['1', 'it is not installed; run `npm install --no-save --prefix .ci/clients web3-1@npm:web3@1`'],
+  ] as const)(
+    'web3.js %s reads, sends transactions, subscribes and decodes errors',
+    async (client, context) => {
+      const [version, reason] = client;
+      if (!hasClient(`web3-${version}`)) context.skip(reason);
+      const { stdout } = await run('node', [`${CLIENTS}web3.js`, ...asked(), `web3-${version}`]);
+      expect(JSON.parse(stdout)).toEqual(SEEN);
+    },
+  );
+
   it('ethclient of go-ethereum reads, sends transactions, subscribes and decodes errors', async (context) => {
-    const cwd = `${folder}ethclient`;
-    if (!has('go', ['list', '-deps', '.'], cwd))
-      context.skip('go or the modules of the client are not installed; run `go mod download` in its folder');
+    const cwd = `${CLIENTS}ethclient`;
     const env = { ...process.env, ...OFFLINE };
+    if (!has('go', ['list', '-deps', '.'], { cwd, env }))
+      context.skip('go or the modules of the client are not installed; run `go mod download` in its folder');
     const { stdout } = await run('go', ['run', '.', ...asked()], { cwd, env });
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, receipts: 1 });
   });
