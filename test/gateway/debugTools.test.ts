@@ -24,10 +24,12 @@ const PONDER_PROJECT = {
       blocks: { Every: { chain: 'mainnet', startBlock: 0, interval: 1 } },
       accounts: { Anna: { chain: 'mainnet', address: '${ANNA}', startBlock: 0 } },
     });`,
-  'src/index.ts': `import { ponder } from 'ponder:registry';
+};
+const PONDER_SOURCES = {
+  'index.ts': `import { ponder } from 'ponder:registry';
     ponder.on('Every:block', ({ event }) => console.log('block', Number(event.block.number)));
     ponder.on('Anna:transfer:to', ({ event }) => console.log('transfer', event.transaction.hash));`,
-  'src/api/index.ts': "import { Hono } from 'hono'; export default new Hono();",
+  'api/index.ts': "import { Hono } from 'hono'; export default new Hono();",
 };
 
 interface Trace {
@@ -76,6 +78,7 @@ describe('tools that need gateway.debugTracers, with their defaults', () => {
       );
     mkdirSync(join(folder, 'src/api'), { recursive: true });
     for (const [file, text] of Object.entries(PONDER_PROJECT)) writeFileSync(join(folder, file), text);
+    for (const [file, text] of Object.entries(PONDER_SOURCES)) writeFileSync(join(folder, 'src', file), text);
     symlinkSync(MODULES, join(folder, 'node_modules'));
     const program = join(MODULES, 'ponder/dist/esm/bin/ponder.js');
     const ponder = spawnGuarded('node', [program, 'start', '--schema', 'tools', '--port', '0'], {
