@@ -1,5 +1,5 @@
 // Makes small changes (mutants) in the code and lists those that no unit test notices: `npm run mutate src/rules`, or
-// `npm run mutate src/rules -- --seed 7 --count 40`. Each mutant is made alone, in a copy of the project. A mutant that
+// `npm run mutate src/rules src/dns -- --seed 7 --count 40`. Each mutant is made alone, in a copy of the project. A mutant that
 // survives is a missing test, or an equivalent program. Runs for minutes, so CI does not run it.
 import { spawn } from 'node:child_process';
 import {
@@ -39,7 +39,7 @@ const { values, positionals } = parseArgs({
     count: { type: 'string', default: '20' },
   },
 });
-const [path = 'src'] = positionals;
+const paths = positionals.length > 0 ? positionals : ['src'];
 const [seed, count] = [wholeNumber('seed'), wholeNumber('count')];
 
 function wholeNumber(name) {
@@ -60,7 +60,7 @@ function sourcesIn(folder) {
   const files = statSync(full).isDirectory() ? allIn(full) : [full];
   const sources = files.filter((file) => /(?<!\.test|\.arbitrary|\.d|[/\\]index)\.ts$/.test(file));
   if (sources.length === 0) fail(`PATH is "${folder}"; it contains no TypeScript sources`);
-  return sources.map((file) => relative(root, file)).sort();
+  return sources.map((file) => relative(root, file));
 }
 
 /** Returns random numbers from 0 to 1 that depend only on the seed (mulberry32). */
@@ -184,7 +184,7 @@ function changeOf({ source, start, end, text }) {
 
 const lineOf = ({ source, start }) => source.slice(0, start).split('\n').length;
 
-const mutants = chosenMutants(sourcesIn(path));
+const mutants = chosenMutants([...new Set(paths.flatMap(sourcesIn))].sort());
 copyProject();
 const tests = await baseline([...new Set(mutants.map(({ file }) => file))]);
 const survivors = [];
