@@ -24,6 +24,7 @@ it('the dnsdist configuration is the same Lua for any hosts and keys, except for
   };
   const shape = shapeOf('192.0.2.1', 'a2V5');
   expect(shape).toContain('setLocal(TEXT)');
+  expect(shape).toContain('setUDPSocketBufferSizes(4194304,4194304)');
   fc.assert(
     fc.property(text, text, (host, key) => {
       expect(shapeOf(host, key)).toBe(shape);

@@ -181,3 +181,9 @@ it('after close, no socket to the server is open, also none that was replaced', 
   closing.tick(Date.now());
   expect([udpSockets() - others, closing.up]).toEqual([0, false]);
 });
+
+it('a health probe that is unanswered when the next one is sent no longer waits for an answer', () => {
+  backend.probe(0);
+  backend.probe(1000);
+  expect([backend.inFlight.waiting, backend.timedOut]).toEqual([1, 0]);
+});

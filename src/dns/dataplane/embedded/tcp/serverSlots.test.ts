@@ -64,4 +64,13 @@ describe('the slots for connections to DNS servers', () => {
     if (busy[0] !== undefined) slots.release(busy[0]);
     expect(granted.at(-1)).toBe(other);
   });
+
+  it('go to each waiting connection once', () => {
+    const { slots, granted, several } = setUp();
+    const all = [...several(CAPACITY, 'a'), ...several(CAPACITY, 'b')];
+    for (const connection of all) slots.release(connection);
+    expect(new Set(granted).size).toBe(all.length);
+    expect(granted).toHaveLength(all.length);
+    expect(slots.used).toBe(0);
+  });
 });
