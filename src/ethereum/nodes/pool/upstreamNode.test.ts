@@ -29,9 +29,9 @@ describe('the health of a node', () => {
 
   it('a node that fails three times in a row leaves rotation until its next poll', () => {
     for (let i = 0; i < 2; i++) node.failed(broken);
-    expect(node.health).toBe('healthy');
+    expect([node.health, node.failures]).toEqual(['healthy', 2]);
     node.failed(broken);
-    expect(node.health).toBe('failing');
+    expect([node.health, node.failures]).toEqual(['failing', 3]);
     expect(isHealthyAfter(0)).toBe(true);
   });
 

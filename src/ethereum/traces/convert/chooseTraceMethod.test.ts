@@ -75,6 +75,12 @@ describe('chooseTraceMethod', () => {
       remarks: /not offered/,
     },
     {
+      node: 'a node that says only by code that it lacks the method',
+      responses: { callTracer: { error: { code: -32_601, message: 'no such method' } } },
+      method: 'none',
+      remarks: /callTracer: not offered: "no such method"/,
+    },
+    {
       node: 'a pruned geth',
       responses: { traceBlock: missing, callTracer: pruned },
       method: 'none',

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { positionOf } from '../position.ts';
 import { listOf } from '../postings/list.ts';
-import type { Address } from '../trace.ts';
+import type { StoredBlock } from '../store.ts';
+import type { Address, Hash } from '../trace.ts';
 import { readHistory } from './page.ts';
-import type { HistoryPosition, HistoryQuery } from './query.ts';
+import { BlockReplacedError, type HistoryPosition, type HistoryQuery } from './query.ts';
 import type { HistoryReader } from './reader.ts';
 
+const HASH = `0x${'1'.repeat(64)}` as Hash;
+const OTHER_HASH = `0x${'2'.repeat(64)}` as Hash;
 const SEGMENTS = 5;
 const PER_SEGMENT = 3;
 
@@ -63,3 +66,18 @@ test.each(['asc', 'desc'] as const)(
     expect(found).toEqual([...new Set(found)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
   },
 );
+
+test('a cursor whose block was replaced is rejected, and one whose block still exists is not', () => {
+  const blocks: Partial<HistoryReader> = { block: (number) => ({ number, hash: HASH }) as StoredBlock };
+  const query: HistoryQuery = {
+    ...{ addresses: [], direction: 'either', fromBlock: 0, toBlock: 9, order: 'asc', filter: {}, limit: 1 },
+  };
+  const pageAfter = (blockHash: Hash) =>
+    readHistory(
+      { ...reader, ...blocks },
+      { ...query, cursor: { blockNumber: 5, traceIndex: 0, blockHash } },
+      () => 0,
+    );
+  expect(() => pageAfter(HASH)).not.toThrow();
+  expect(() => pageAfter(OTHER_HASH)).toThrow(BlockReplacedError);
+});

@@ -1,0 +1,27 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { NodeError } from '../nodes/index.ts';
+import { GatewayMetrics } from './metrics.ts';
+
+it('the metrics of the gateway count each event of a node in its own series', async () => {
+  const registry = new Registry();
+  const metrics = new GatewayMetrics(registry);
+  const call = { network: 'n', node: 'a', method: 'eth_call' };
+  metrics.nodeAnswered(call, 1_500);
+  metrics.nodeFailed(call, new NodeError('nonsense', 'no JSON'));
+  metrics.invalidResponse(call);
+  metrics.disagreed(call);
+  metrics.hedged('n', 'eth_call');
+  metrics.headWentBack('n');
+  const lines = (await registry.metrics()).split('\n');
+  const ofCall = 'network="n",node="a",method="eth_call"';
+  expect(lines.filter((line) => /^floodgate_upstream_\w+(?<!_bucket)\{/.test(line))).toEqual([
+    `floodgate_upstream_request_duration_seconds_sum{${ofCall}} 1.5`,
+    `floodgate_upstream_request_duration_seconds_count{${ofCall}} 1`,
+    `floodgate_upstream_failures_total{${ofCall},reason="nonsense"} 1`,
+    'floodgate_upstream_hedges_total{network="n",method="eth_call"} 1',
+    `floodgate_upstream_invalid_responses_total{${ofCall}} 1`,
+    `floodgate_upstream_disagreements_total{${ofCall}} 1`,
+    'floodgate_upstream_head_regressions_total{network="n"} 1',
+  ]);
+});
