@@ -21,6 +21,6 @@ it('a response stream counts the bytes that arrived before it, and ends when a r
   stream.receive(Buffer.alloc(4));
   expect([passed, aborted]).toEqual([10, []]);
   stream.receive(Buffer.alloc(1));
-  expect([passed, aborted]).toEqual([10, [expect.any(OversizedResponseError)]]);
+  expect([passed, aborted]).toEqual([10, [new OversizedResponseError('node.example', 10)]]);
   stream.end();
 });

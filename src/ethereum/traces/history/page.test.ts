@@ -81,3 +81,14 @@ test('a cursor whose block was replaced is rejected, and one whose block still e
   expect(() => pageAfter(HASH)).not.toThrow();
   expect(() => pageAfter(OTHER_HASH)).toThrow(BlockReplacedError);
 });
+
+test('a query without a first block covers the index from its lowest block, or only its last block', () => {
+  const query: HistoryQuery = {
+    ...{ addresses: [], direction: 'either', toBlock: 9, order: 'asc', filter: {}, limit: 1 },
+  };
+  const rangeWith = (lowest: number | undefined) =>
+    readHistory({ ...reader, firstBlock: () => lowest }, query, () => 0).range;
+  expect(rangeWith(4)).toEqual({ fromBlock: 4, toBlock: 9 });
+  expect(rangeWith(undefined)).toEqual({ fromBlock: 9, toBlock: 9 });
+  expect(rangeWith(20)).toEqual({ fromBlock: 9, toBlock: 9 });
+});

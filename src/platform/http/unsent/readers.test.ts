@@ -124,6 +124,18 @@ describe('readers', () => {
     expect(await cuts('memory')).toBe(0);
   });
 
+  it('that read nothing are closed one by one when another resource is exhausted, the largest first', async () => {
+    stopClock();
+    const { readers, open, cuts } = await serve({ maxBytes: 200 * MEGABYTE }, megabytes);
+    for (const [i, size] of [12, 16, 14].entries()) await open(`/${size}`, `client ${i}`);
+    await until('all are charged', () => readers.budget.total === 42 * MEGABYTE);
+    passSeconds(3);
+    expect(await cuts('place')).toBe(0);
+    readers.freeConnection();
+    passSeconds(3);
+    expect([await cuts('place'), readers.budget.total]).toEqual([1, 26 * MEGABYTE]);
+  });
+
   it('that read nothing for the send timeout are closed, and their memory is free', async () => {
     stopClock();
     const limits = { maxBytes: 900 * MEGABYTE, sendTimeoutMs: 10_000 };
