@@ -104,7 +104,7 @@ describe('a known name', () => {
     learned(profile);
     for (let day = 1; day < 60; day++) {
       if (day < 30) profile.learn(A, NETWORK, NOW + day * DAY_MS);
-      else profile.learnUnderAttack(A, NOW + day * DAY_MS);
+      else profile.learnUnderAttack(A, NOW + day * DAY_MS, 0);
       sweepAll(profile, NOW + day * DAY_MS);
     }
     expect(knows(profile)).toBe(true);
@@ -137,7 +137,7 @@ describe('a known name', () => {
 
   it('is learned in a zone under attack when it is answered on three days', () => {
     const profile = small();
-    const at = (day: number) => profile.learnUnderAttack(A, NOW + day * DAY_MS);
+    const at = (day: number) => profile.learnUnderAttack(A, NOW + day * DAY_MS, 0);
     expect([at(0), at(0.1), at(1), at(1.2)]).toEqual(Array(4).fill('repeated'));
     expect(at(2)).toBe('learned');
     expect(at(3)).toBe('known');

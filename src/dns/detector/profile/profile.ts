@@ -175,7 +175,7 @@ export class Profile {
   }
 
   /** Like {@link learn}, for a zone under attack: an unknown name becomes known only after answers on three days. */
-  learnUnderAttack(asked: AskedName, nowMs: number, zone = 0): Learning {
+  learnUnderAttack(asked: AskedName, nowMs: number, zone: number): Learning {
     const { hashHigh, hashLow, type } = asked;
     const place = this.#table.find(hashHigh, hashLow);
     if (place >= 0 && this.touch(place, type, nowMs, zone)) return 'known';
