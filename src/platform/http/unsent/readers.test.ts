@@ -179,6 +179,15 @@ describe('readers', () => {
     expect(readers.budget.total).toBeLessThan(LARGE_BYTES);
   });
 
+  it('are charged for what is written without a charge before the next sweep', async () => {
+    stopClock();
+    const { readers, open } = await serve({ maxBytes: 900 * MEGABYTE }, (_request, response) => {
+      response.end('x'.repeat(LARGE_BYTES));
+    });
+    await open('/');
+    await until('the unsent bytes are charged', () => readers.budget.total > 0);
+  });
+
   it('without a connection hold no memory, and their response is over', async () => {
     let over = 0;
     const { readers, open } = await serve({ maxBytes: 900 * MEGABYTE }, (request, response, all) => {
