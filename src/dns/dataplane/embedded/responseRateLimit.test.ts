@@ -66,6 +66,19 @@ it('NXDOMAIN is counted by zone, errors by rcode, and referrals by delegation', 
   expect(note(answerTo('a.example.test', 5, 'none'))).toBe('sent');
 });
 
+it('zones are told apart if their name is not compressed', () => {
+  const note = limitOf(1);
+  const answerOf = (name: string) => {
+    const answer = answerTo(`${name}.example.test`, NXDOMAIN, 'SOA');
+    const owner = Buffer.from(nameToWire(`${name.slice(1)}.test`));
+    const at = answer.length - 6;
+    return Buffer.concat([answer.subarray(0, at), owner, answer.subarray(at + 2)]);
+  };
+  expect(['1one', '2one', '1two', '2two'].map((name) => note(answerOf(name)))).toEqual([
+    ...['sent', 'truncated', 'sent', 'truncated'],
+  ]);
+});
+
 it('answers of all threads are counted together', () => {
   const counters = newRateCounters();
   const [one, other] = [limitOf(1, counters), limitOf(1, counters)];

@@ -232,6 +232,16 @@ it('the profile uses at most 24 bytes per name at a million names, including the
   expect(profile.bytes / profile.size).toBeLessThanOrEqual(24);
 });
 
+it('a restored name still belongs to its zone, whatever the number of the zone', () => {
+  const [profile, again] = [small(), small()];
+  for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW, 40);
+  for (const entry of profile.entries()) again.restore(entry);
+  again.deleteLearned(new Set([8, 41]));
+  expect(knows(again)).toBe(true);
+  again.deleteLearned(new Set([40]));
+  expect(knows(again)).toBe(false);
+});
+
 it('a restored profile equals the stored one', () => {
   const profile = small();
   for (let n = 1; n <= 500; n++) profile.seed(asked(n), n & 0xffff, { zone: n * 16, generation: n & 7 });
