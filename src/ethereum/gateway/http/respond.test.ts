@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TrackedResponse } from '../../../platform/http/index.ts';
-import type { Part } from '../../jsonrpc/index.ts';
+import type { Part, ResultStream } from '../../jsonrpc/index.ts';
 import { respond } from './respond.ts';
 
 let parts: readonly Part[] = [];
+let stream: ResultStream | undefined;
 const options = { ServerResponse: TrackedResponse as unknown as typeof ServerResponse }; // node's types do not know TrackedResponse
 const server = createServer(options, (_request, response) =>
-  respond(response as unknown as TrackedResponse, { status: 200, parts }, []),
+  respond(response as unknown as TrackedResponse, { status: 200, parts, ...(stream && { stream }) }, []),
 );
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
@@ -35,4 +36,19 @@ test('a response consists of its parts in order, and its Content-Length is in by
       expect(answer.headers.get('content-length')).toBe(String(whole.length));
     }),
   );
+});
+
+test('a streamed result is sent between the start and the end of its response', async () => {
+  parts = ['{"result":', '}'];
+  stream = {
+    pipe(sink) {
+      sink.write(Buffer.from('"0x'));
+      sink.write(Buffer.from('1"'));
+      sink.end();
+    },
+    resume: () => {},
+    abort: () => {},
+  };
+  const { port } = server.address() as AddressInfo;
+  expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('{"result":"0x1"}');
 });
