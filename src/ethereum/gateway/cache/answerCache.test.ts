@@ -44,3 +44,14 @@ it('a result that two nodes returned does not expire and is stored', async () =>
   expect(cache.getFinal(KEY)).toEqual(ANSWER);
   expect(stored.size).toBe(1);
 });
+
+it('a large result is on disk only, so that it evicts no other result', async () => {
+  const { cache, stored } = await cacheWithStore();
+  const large = Buffer.alloc(2 * 1024 * 1024, '0');
+  cache.putFinal('small', ANSWER);
+  cache.putFinal(KEY, large);
+  expect(cache.getFinal(KEY)).toEqual(large);
+  stored.clear();
+  expect(cache.getFinal(KEY)).toBeUndefined();
+  expect(cache.getFinal('small')).toEqual(ANSWER);
+});

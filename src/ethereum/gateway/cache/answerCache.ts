@@ -21,6 +21,10 @@ export interface AnswerCacheOptions {
   readonly memoryBytes: number;
 }
 
+/** A larger result is cached on disk only, so that it does not evict many others: this size, or a share of the memory. */
+const MAX_MEMORY_RESULT_BYTES = 1024 * 1024;
+const MAX_MEMORY_RESULT_SHARE = 1 / 16;
+
 /** Time in milliseconds for which a result of only one node is cached. A wrong result is served at most this long. */
 const UNCONFIRMED_MS = 3_600_000;
 
@@ -40,6 +44,7 @@ export class AnswerCache {
   readonly #store: AnswerStore;
   readonly #final: MemoryCache;
   readonly #head: MemoryCache;
+  readonly #maxMemoryResultBytes: number;
   /** Incremented at each new head. A result for the head is not cached if the head changed during the request. */
   #epoch = 0;
   readonly #wrongResults = new Map<string, number>();
@@ -52,6 +57,7 @@ export class AnswerCache {
     this.#store = store;
     this.#head = new MemoryCache(memoryBytes * HEAD_SHARE);
     this.#final = new MemoryCache(memoryBytes * (1 - HEAD_SHARE));
+    this.#maxMemoryResultBytes = Math.max(MAX_MEMORY_RESULT_BYTES, memoryBytes * MAX_MEMORY_RESULT_SHARE);
   }
 
   get epoch(): number {
@@ -66,12 +72,13 @@ export class AnswerCache {
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;
     const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-    this.#final.put(key, answer);
+    if (answer.length <= this.#maxMemoryResultBytes) this.#final.put(key, answer);
     return answer;
   }
 
   putFinal(key: string, answer: Buffer): void {
-    this.#final.put(key, answer);
+    if (answer.length <= this.#maxMemoryResultBytes) this.#final.put(key, answer);
+    else this.#final.drop(key);
     // Without an anchor, the next start could not determine the chain of the stored result.
     if (this.#isStoreVerified && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
   }
