@@ -13,8 +13,9 @@ import { call } from './support/send.ts';
 
 const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer'];
 const CALL_TRACER = { tracer: 'callTracer' };
-const isTrace = ({ methods: [method = ''], body }: { methods: readonly string[]; body: string }): boolean =>
-  method.startsWith('debug_trace') && body.includes('"timeout"');
+/** Ingest and polls use other ids. */
+const isTrace = ({ body }: { readonly body: string }): boolean =>
+  body.startsWith('{"jsonrpc":"2.0","id":1,"method":"debug_trace');
 
 describe('debug_trace methods', () => {
   let chain: SharedChain;
@@ -199,7 +200,13 @@ describe('debug_trace methods', () => {
   it('keep a slot at a node that never answers, and fail at once while it works', async () => {
     const gateway = await start(1, { 'gateway.requestTimeoutMs': '500' });
     const hung: ServerResponse[] = [];
-    const traced = spoilTraces((_request, _answer, response) => {
+    let count = 0;
+    intercept((request, answer, response) => {
+      // The traces of so many transactions end long after the test.
+      if (request.body.includes('eth_getBlockTransactionCount'))
+        return '{"jsonrpc":"2.0","id":1,"result":"0x2710"}';
+      if (!isTrace(request)) return answer();
+      count++;
       hung.push(response);
       return undefined;
     });
@@ -212,7 +219,7 @@ describe('debug_trace methods', () => {
     expect((await trace(1)).json.error.message).toContain('continues it');
     const waited = await trace(3);
     expect([waited.status, waited.json.error.code]).toEqual([429, -32_005]);
-    expect(traced.count).toBe(2);
+    expect(count).toBe(2);
     for (const node of nodes) node.intercept = undefined;
     for (const response of hung) response.end('{"jsonrpc":"2.0","id":1,"result":[]}');
     await until('a slot to be free', async () => (await trace(3)).json.result !== undefined);

@@ -5,6 +5,7 @@ import { floodgate as run } from '../rules/support/command.ts';
 import { SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
+import { startInProcess } from '../support/startInProcess.ts';
 import { type IdenticalTraffic, sendIdenticalTraffic } from './sameTraffic.ts';
 
 /** Transactions that anvil 1.7.1 traces incorrectly (docs/internals/decisions/development-chain.md). */
@@ -39,6 +40,30 @@ describe.skipIf(binary === undefined)(`trace_filter with any node${binary ? '' :
     const geth = await servedFor(gethUrl, 'callTracer');
     expect(geth.length).toBeGreaterThan(100);
     expect(comparable(geth)).toEqual(comparable(anvil));
+  });
+
+  test('caches results of the tracers of geth, because they equal the index', async () => {
+    const nodes = await Promise.all([1, 2].map(() => startInterceptedNode(gethUrl)));
+    const options = { 'index.finality': 'depth:1', 'gateway.debugTracers': ['callTracer', 'flatCallTracer'] };
+    const server = await startInProcess({ upstream: nodes.map(({ url }) => url), ...options }, {});
+    stops.unshift(() => server.stop(), ...nodes.map((node) => () => node.stop()));
+    let count = 0;
+    for (const node of nodes)
+      node.intercept = ({ body }, answer) => {
+        if (body.startsWith('{"jsonrpc":"2.0","id":1,"method":"debug_trace')) count++;
+        return answer();
+      };
+    const head = Number((await call(gethUrl, 'eth_blockNumber')).json.result);
+    const numbers = Array.from({ length: head - 1 }, (_, i) => `0x${(i + 1).toString(16)}`);
+    await call(server.gatewayUrl, 'trace_filter', { fromBlock: '0x1', toBlock: numbers.at(-1), count: 1 });
+    const flat = { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } };
+    for (const tracer of [{ tracer: 'callTracer' }, flat])
+      for (const number of numbers) {
+        const { json } = await call(server.gatewayUrl, 'debug_traceBlockByNumber', number, tracer);
+        expect(json.result, `${tracer.tracer} ${number}`).toBeInstanceOf(Array);
+      }
+    // A result that differs from the index would be requested from the second node too.
+    expect(count).toBe(2 * numbers.length);
   });
 
   test('doctor reports the trace methods, reach and inaccuracies of geth', async () => {

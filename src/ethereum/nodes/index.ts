@@ -32,7 +32,6 @@ export type {
 export { BudgetExceededError } from './dispatch/fairQueue.ts';
 export {
   SlowTraceError,
-  type TraceRequest,
   TraceSlotsError,
 } from './dispatch/traceRequests.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';

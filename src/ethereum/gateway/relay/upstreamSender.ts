@@ -239,7 +239,7 @@ const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
 
 /** Returns a sink that forwards everything to `sink`. It also reports a failure to `broke`. */
-export const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
+const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
   write: (piece) => sink.write(piece),
   end: () => sink.end(),
   fail(error) {

@@ -30,7 +30,7 @@ const NOBODY = `0x${'0'.repeat(40)}` as Address; // 20 bytes
  * - `equal`: The index has the same frames.
  * - `differs`: The index has other frames, or the result is not one of the tracer.
  * - `unknown`: The index lacks the block, or has another block with its number.
- * - `failed`: The node could not trace a transaction.
+ * - `failed`: The node could not trace a transaction, or left out frames. The result is not cached.
  */
 export type Comparison = 'equal' | 'differs' | 'unknown' | 'failed';
 

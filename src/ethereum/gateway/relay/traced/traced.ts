@@ -1,4 +1,5 @@
 import { inBackground } from '../../../../platform/background/index.ts';
+import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import { RateLimitedError, type Result, type ResultStream, RpcError } from '../../../jsonrpc/index.ts';
 import {
   FailedRequestError,
@@ -41,6 +42,9 @@ const COMPARABLE_MEMBERS = ['includePrecompiles', 'convertParityErrors'];
 const COUNT = RELAYED_ROWS.find(({ name }) => name === 'eth_getBlockTransactionCountByNumber');
 /** Quota without a limit, for a result of a few bytes. */
 const SMALL_ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
+
+/** Runs one comparison of this process at a time, because one of a large block needs some 200 MB of memory. */
+const comparisons = new SerialQueue();
 
 /** Returns the handler of a method that traces with a tracer of nodes. It receives canonical parameters. */
 export function traced(row: TracedRow, network: Network, index: IndexServices): Handler {
@@ -183,16 +187,22 @@ class TracedRelay {
     return sent;
   }
 
-  #compare(
+  async #compare(
     { blockNumber = -1, blockHash, transactionHash }: TraceTarget,
-    { tracer }: TracerOptions,
+    { tracer, tracerConfig }: TracerOptions,
     { bytes, value }: Extract<UpstreamResponse, { kind: 'result' }>,
   ): Promise<Comparison> {
     const compared = { blockNumber, blockHash, transactionHash, bytes, value };
-    return compareWithIndex(this.#index.store, this.#network.pool.chainId, {
-      ...compared,
-      tracer: tracer as 'callTracer', // the caller has checked that the result is comparable
-    });
+    const { chainId } = this.#network.pool;
+    const comparison = await comparisons.run(() =>
+      compareWithIndex(this.#index.store, chainId, {
+        ...compared,
+        tracer: tracer as 'callTracer', // the caller has checked that the result is comparable
+      }),
+    );
+    // Without this option, geth leaves out calls with value to precompiled contracts, so a difference is no fault.
+    const mayLackFrames = tracer === 'flatCallTracer' && tracerConfig['includePrecompiles'] !== true;
+    return comparison === 'differs' && mayLackFrames ? 'failed' : comparison;
   }
 
   #cache(
