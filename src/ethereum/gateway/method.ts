@@ -2,8 +2,8 @@ import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
-import type { CallLimits } from './callLimits.ts';
 import type { MaybePromise } from '../traces/index.ts';
+import type { CallLimits } from './callLimits.ts';
 
 /** Data of a call besides its parameters. The handler stores the source of the result here (`cache`, `node`). */
 export interface CallContext {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { checkLogRange } from './logRange.ts';
 
 it('eth_getLogs accepts a range of 800 blocks, and names the range to ask for if it is wider', () => {
-  const check = (fromBlock?: string, toBlock?: string) => () => checkLogRange({ fromBlock, toBlock });
+  const check = (fromBlock?: string, toBlock?: string) => () => checkLogRange({ fromBlock, toBlock }, 800);
   for (const [from, to] of [
     ['0x1', '0x320'],
     ['0x5', '0x5'],

@@ -9,7 +9,7 @@ function resolved(method: string, params: readonly unknown[], parts: object = {}
   const row = RELAYED_ROWS.find(({ name }) => name === method);
   if (row === undefined) throw new Error(`${method} is not in the table`);
   const pool = { isSingle: false, heads: HEADS, nodes: [], ...parts } as unknown as NodePool;
-  return resolveTags(row, params, pool);
+  return resolveTags(row, params, { pool, logsBlocks: 800 });
 }
 
 describe('the tags of a relayed call', () => {
