@@ -1,6 +1,5 @@
-import type { Address, BlockHeader } from '../../index.ts';
-import { chainRulesOf } from './chainRulesOf.ts';
-import { type Fork, forkAt, isForkActive } from './forks.ts';
+import type { Address } from '../../index.ts';
+import { type Fork, isForkActive } from './forks.ts';
 
 // The cast: 40 lower-case hex digits by construction.
 const address = (low: number) => `0x${low.toString(16).padStart(40, '0')}` as Address;
@@ -28,9 +27,3 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   byFork.set(fork, set);
   return set;
 }
-
-/** Returns Ethereum's precompiled contracts at a block of a chain. */
-export const precompilesAt = (
-  chainId: number,
-  block: Pick<BlockHeader, 'number' | 'timestamp'>,
-): ReadonlySet<Address> => precompilesUnder(forkAt(chainRulesOf(chainId), block));
