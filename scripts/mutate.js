@@ -1,6 +1,6 @@
 // Makes small changes (mutants) in the code and lists those that no unit test notices: `npm run mutate src/rules`, or
-// `npm run mutate src/rules src/dns -- --seed 7 --count 40`. Each mutant is made alone, in a copy of the project. A mutant that
-// survives is a missing test, or an equivalent program. Runs for minutes, so CI does not run it.
+// `npm run mutate src/rules src/dns -- --seed 7 --count 40`. Each mutant is made alone, in a copy of the project. A
+// mutant that survives is a missing test, or an equivalent program. Runs for minutes, so CI does not run it.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
