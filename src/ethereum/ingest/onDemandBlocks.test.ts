@@ -121,7 +121,7 @@ test('the oldest blocks that clients requested are evicted above the budget, and
 });
 
 test('with a budget of 0, blocks are complete when ensure() resolves, and are removed later', async () => {
-  const running = await started({ onDemandBytes: 0, pinnedMs: 200 });
+  const running = await started({ onDemandBytes: 0, pinnedMs: 3_000 });
   await running.ensure(0, OLD - 1);
   expect(await store.firstMissing(0, LENGTH - 1)).toBeUndefined();
   await until('all requested blocks to be removed', () => onDemandBytes() === 0);

@@ -101,7 +101,7 @@ class ReportedNode {
       return [{ txHash: PAYMENT.hash, result: { ...PAYMENT, type: 'CALL', gasUsed: '0x5208' } }];
     if (method === 'eth_getBlockReceipts') {
       this.askedReceipts++;
-      if (this.receipts === 'none') return undefined;
+      if (this.receipts === 'none' || this.failure === undefined) return undefined;
       return [{ transactionHash: hash('6'), blockHash: this.#hashOf(Number(which)), status: '0x0' }];
     }
     if (method !== 'eth_getBlockByNumber') return undefined;

@@ -11,6 +11,7 @@ it('JSON-RPC errors have the codes of JSON-RPC 2.0 and EIP-1474', () => {
     ['noNode', -32603],
     ['unauthorized', -32000],
     ['filterNotFound', -32000],
+    ['transactionNotFound', -32000],
     ['resourceNotFound', -32001],
     ['resourceUnavailable', -32002],
     ['limitExceeded', -32005],
