@@ -9,8 +9,8 @@ export const MAX_WAITING_CONNECTIONS = 512;
 /** Channel on which Node.js publishes each server that starts to listen. */
 const LISTENING = 'tracing:net.server.listen:asyncEnd';
 
-/** One client may use this part of the free places, so that a burst of connections leaves places for others. */
-const PART_OF_FREE = 1 / 2;
+/** One client may use as many places as are free, so that a burst of connections leaves places for others. */
+const PART_OF_FREE = 1;
 const MIN_SHARE = 4;
 
 interface Handle {
