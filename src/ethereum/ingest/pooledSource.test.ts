@@ -334,7 +334,15 @@ describe('PooledSource', () => {
       expect((await askRounds(source, 5, [6, 601_000])).message).toContain('tracing failed');
     });
 
-    it.each(['error', 'status', 'lie'] as const)(
+    it('does not fetch it by another method of a node that returned wrong traces', async () => {
+      const { nodes, source } = await sourceOf(1);
+      await source.block(2);
+      nodes[0].failsAt.set(5, 'lie');
+      nodes[0].tracedByTracer = 5;
+      await expect(source.block(5)).rejects.toMatchObject({ reason: 'nonsense' });
+    });
+
+    it.each(['error', 'status'] as const)(
       'fetches it by another method of the node if every node failed by its own: %s',
       async (fails) => {
         const { nodes, source, log } = await sourceOf(2);

@@ -139,7 +139,9 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     );
     const byOtherMethod = async () => {
       for (const [node, { failure, header }] of failed) {
-        if (failure === 'oversized' || header.transactionHashes.length === 0) continue;
+        // A node that returned wrong traces is not trusted with other ones.
+        if (failure === 'oversized' || failure === 'invalid' || header.transactionHashes.length === 0)
+          continue;
         const block = accepted(await this.#byOtherMethod(node, blockNumber, span), node) ?? withoutFrames;
         if (block !== undefined) return block;
       }
