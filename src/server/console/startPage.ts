@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { PAGE_HEADERS } from '../../platform/page/index.ts';
 
 /** Shown to a browser if the console is off. */
@@ -20,10 +20,11 @@ export const startPage: FastifyPluginAsync<{ readonly hasConsole: boolean }> = a
   fastify,
   { hasConsole },
 ) => {
-  fastify.get('/', { exposeHeadRoute: false }, (request, reply) => {
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
     if (!/\btext\/html\b/.test(String(request.headers.accept))) return reply.callNotFound();
     reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache', vary: 'accept' });
     if (hasConsole) return reply.redirect('/console/', 302);
     return reply.code(404).type('text/html; charset=utf-8').send(CONSOLE_IS_OFF);
-  });
+  };
+  fastify.route({ method: ['GET', 'HEAD'], url: '/', exposeHeadRoute: false, handler });
 };
