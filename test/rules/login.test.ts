@@ -61,7 +61,7 @@ it('login stores the URL, the token and its only account for later commands, rea
     '"mode":"monitoring"',
   );
   expect(await run(`rules delete ${start}`)).toMatchObject({ status: 0, stdout: `${rule.id} deleted\n` });
-  expect(await run('logout')).toMatchObject({ status: 0, stdout: `Logged out of ${server.baseUrl}\n` });
+  expect(await run('logout')).toMatchObject({ status: 0, stdout: `Logged out: ${file} was deleted.\n` });
   expect(existsSync(file)).toBe(false);
   expect(await run('rules list')).toMatchObject({
     status: 1,
@@ -117,10 +117,14 @@ it('a file that others can read, or that is damaged, is rejected', async () => {
   await run(`login --url ${server.baseUrl}`, { stdin: await tokenFor(['acme']) });
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, '{"url": 1');
+  const env = { FLOODGATE_URL: server.baseUrl, FLOODGATE_TOKEN: TOKEN, FLOODGATE_ACCOUNT: 'x' };
+  expect(await run('rules list', { env })).toMatchObject({ status: 0, stderr: '' });
   expect((await run('rules list')).stderr).toContain('does not contain credentials');
   rmSync(file);
   writeFileSync(file, text, { mode: 0o644 });
   expect((await run('rules list')).stderr).toContain('can be read by other users');
+  expect((await run('logout')).status).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
 
 it('tokens, keys and the audit are managed over the API with --url', async () => {
@@ -140,6 +144,8 @@ it('tokens, keys and the audit are managed over the API with --url', async () =>
   const audit = await run(`audit --url ${server.baseUrl} --account acme`);
   expect(audit).toMatchObject({ status: 0, stdout: expect.stringContaining('WHEN (UTC)') });
   expect((await run(`audit --url ${server.baseUrl}`)).stderr).toContain('use --account ID');
+  // The start of an id would match no entry.
+  expect((await run('audit --rule 31c70c65')).status).toBe(64);
   expect((await run(`token list --url ${server.baseUrl} --data-dir x`)).status).toBe(64);
 });
 

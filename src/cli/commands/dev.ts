@@ -136,7 +136,7 @@ interface StartedChain {
 
 const NO_CHAIN: StartedChain = {};
 
-/** Starts the development chain. If anvil is missing, returns how to install it. */
+/** Starts the development chain. If anvil is missing, logs and returns how to install it. */
 async function startChain(dataDir: string, logger: Logger): Promise<StartedChain> {
   // Imported here so that other commands start without the code of the development chain.
   const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');

@@ -8,8 +8,14 @@ export function readAccountId(value: string): string {
   return value;
 }
 
-/** Reads a rule id, or its first characters. Rejects an empty id, because a shell replaces an unset variable by nothing. */
+/** Reads a rule id. Rejects an empty id, because a shell replaces an unset variable by nothing. */
 export function readRuleId(value: string): string {
+  if (!isRuleId(value)) throw new InvalidArgumentError(`A rule's id is ${allowedRuleId}.`);
+  return value;
+}
+
+/** Reads a rule id, or its first characters, which `completeId` completes. */
+export function readRuleIdStart(value: string): string {
   if (!isRuleId(value) && !shortId.test(value))
     throw new InvalidArgumentError(
       `A rule's id is ${allowedRuleId}, or at least its first ${SHORT_ID_LENGTH} characters.`,
@@ -17,10 +23,10 @@ export function readRuleId(value: string): string {
   return value;
 }
 
-/** Reads one of several rule ids. All ids are checked before the command starts. */
-export const readRuleIds = (value: string, before: readonly string[] = []): string[] => [
+/** Reads one of several rule ids or their first characters. All are checked before the command starts. */
+export const readRuleIdStarts = (value: string, before: readonly string[] = []): string[] => [
   ...before,
-  readRuleId(value),
+  readRuleIdStart(value),
 ];
 
 /** Characters of an id that tables show on a terminal. */

@@ -12,7 +12,7 @@ export const isTerminalAvailable = /util-linux/.test(
 
 interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is typed when the output contains a text for the first time, in this order. */
+  /** Input to type when the output contains a text for the first time, in this order. */
   readonly typed: Readonly<Record<string, string>>;
 }
 

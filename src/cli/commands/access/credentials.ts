@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { OperatorError } from '../../operatorError.ts';
 
-/** What `floodgate login` stores. */
+/** The server, token and account that `floodgate login` stores. */
 export interface Credentials {
   /** Base URL of the rules API. The token is sent only to this URL. */
   readonly url: string;
@@ -37,7 +37,7 @@ export function readCredentials(file = credentialsFile()): Credentials | undefin
   }
 }
 
-/** Stores credentials in place of others. The file is complete at any time, and only its owner can read it. */
+/** Replaces the stored credentials. The file is complete at any time, and only its owner can read it. */
 export function writeCredentials(credentials: Credentials, file = credentialsFile()): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}`;
@@ -69,7 +69,7 @@ function credentialsOf(text: string, file: string): Credentials {
     typeof token !== 'string' ||
     !['string', 'undefined'].includes(typeof account)
   )
-    throw new OperatorError(`${file} does not contain credentials: use \`floodgate login\` again`);
+    throw new OperatorError(`${file} does not contain credentials: delete it, and log in again`);
   return { url, token, ...(typeof account === 'string' && { account }) };
 }
 

@@ -188,7 +188,7 @@ interface ShownKey {
   readonly limits?: Partial<CallLimits>;
 }
 
-/** A key in the form of the rules API, which omits what is not set. */
+/** A key in the form of the rules API, which omits members that are not set. */
 type ApiKeyView = Pick<ShownKey, 'id' | 'name' | 'status' | 'created_on'> & Partial<ShownKey>;
 
 const shownKey = (key: ApiKey): ShownKey => ({

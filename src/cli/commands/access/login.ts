@@ -14,7 +14,7 @@ import {
 } from '../rules/rulesConnection.ts';
 import { printable } from '../rules/rulesTable.ts';
 import { checkedToken, givenToken } from './clientToken.ts';
-import { credentialsFile, deleteCredentials, readCredentials, writeCredentials } from './credentials.ts';
+import { credentialsFile, deleteCredentials, writeCredentials } from './credentials.ts';
 
 /** `floodgate login`: stores a server's URL, a token and an account for later commands. */
 export function registerLogin(program: Command): void {
@@ -46,9 +46,10 @@ export function registerLogout(program: Command): void {
     .command('logout')
     .description('delete the stored token; it stays valid until it is revoked or expires')
     .action(async () => {
-      const url = readCredentials()?.url;
       await print(
-        deleteCredentials() ? `Logged out of ${url}` : 'Nothing is stored: `floodgate login` was not used.',
+        deleteCredentials()
+          ? `Logged out: ${credentialsFile()} was deleted.`
+          : 'Nothing is stored: `floodgate login` was not used.',
       );
     });
 }
@@ -58,7 +59,7 @@ async function readSecret(url: string): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).trim();
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
-  // The terminal no longer shows what is typed.
+  // The prompt follows the creation of the interface, which stops the terminal from showing input.
   process.stderr.write(`API token for ${url}: `);
   return new Promise((resolve, reject) => {
     lines.on('SIGINT', () => lines.close());

@@ -12,7 +12,7 @@ import {
 import { formatRuleFile } from '../../../rules/plan/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
-import { completeId, readRuleId, readRuleIds, shownId } from '../idArguments.ts';
+import { completeId, readRuleIdStart, readRuleIdStarts, shownId } from '../idArguments.ts';
 import { completeFields } from './askFields.ts';
 import { flaggedFields, flagName, flagOf } from './ruleFlags.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
@@ -42,7 +42,7 @@ export function registerRules(program: Command, format: RuleFormat = ruleFormat)
   const update = add(rules, 'update', 'change settings of a rule').argument(
     '<id>',
     'id of the rule',
-    readRuleId,
+    readRuleIdStart,
   );
   for (const field of format.fields.filter(({ isSetting }) => isSetting)) update.addOption(flagOf(field));
   update
@@ -50,7 +50,7 @@ export function registerRules(program: Command, format: RuleFormat = ruleFormat)
     .action((id: string, _options: ShowOptions, command: Command) => updateRule(format, id, command));
 
   add(rules, 'delete', 'delete rules')
-    .argument('[id...]', 'ids of the rules', readRuleIds)
+    .argument('[id...]', 'ids of the rules', readRuleIdStarts)
     .option('--all', 'all rules of the account')
     .action(deleteRules);
 

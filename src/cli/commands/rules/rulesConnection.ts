@@ -25,7 +25,7 @@ export interface ServerAccess {
   readonly token: string;
 }
 
-/** What a server reports about a token. */
+/** A token as a server describes it. */
 export interface CurrentToken {
   readonly id: string;
   readonly label?: string;
@@ -110,9 +110,12 @@ export const serverUrl = (command: Command): string =>
  * token is used only for the URL that it was stored with.
  */
 export function accessOf(command: Command): ServerAccess & { readonly account?: string } {
+  const { url: flagged, tokenFile } = command.opts<Partial<ServerFlags>>();
+  const given = givenToken(tokenFile);
+  // A damaged file of `floodgate login` does not affect commands that do not need it.
+  if (flagged !== undefined && given !== undefined) return { url: flagged, token: given };
   const stored = readCredentials();
-  const url = serverUrl(command);
-  const given = givenToken(command.opts<Partial<ServerFlags>>().tokenFile);
+  const url = flagged ?? stored?.url ?? DEFAULT_URL;
   if (given !== undefined) return { url, token: given };
   if (stored?.url === url) return stored;
   const other = stored === undefined ? '' : ` The token of \`floodgate login\` is for ${stored.url}.`;
@@ -122,7 +125,7 @@ export function accessOf(command: Command): ServerAccess & { readonly account?: 
   );
 }
 
-/** Asks a server what it knows about a token. */
+/** Requests the description of a token from its server. */
 export async function currentToken({ url, token }: ServerAccess): Promise<CurrentToken> {
   const { envelope } = await new Transport({ baseUrl: url, token, onWait: printWait }).send(
     'GET',
