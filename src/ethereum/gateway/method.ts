@@ -18,7 +18,7 @@ export interface CallContext {
   /** Hash of the API key that the client sent. Undefined if no key is needed. */
   readonly credential?: string | undefined;
   readonly room: ResponseQuota;
-  /** Limits of the client's API key, otherwise those of the server. */
+  /** Limits of the client's API key. Default: the limits of the server. */
   readonly limits: CallLimits;
   /** Runs `then` after the response. Undefined for HTTP requests, because no message can follow the response. */
   readonly afterAnswer?: (then: () => void) => void;

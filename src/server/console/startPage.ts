@@ -15,7 +15,7 @@ const CONSOLE_IS_OFF = `<!doctype html>
 </html>
 `;
 
-/** Leads a browser from `/` to the console, or tells how to switch it on. Other clients get 404, as for any path. */
+/** Redirects a browser from `/` to the console, or explains how to switch it on. Other clients receive 404. */
 export const startPage: FastifyPluginAsync<{ readonly hasConsole: boolean }> = async (
   fastify,
   { hasConsole },

@@ -1,4 +1,4 @@
-// Reads logs, transactions and traces with Subsquid's processor and its defaults, and prints what it received as JSON.
+// Reads logs, transactions and traces with Subsquid's processor and its defaults, and prints the received data as JSON.
 import { createRequire } from 'node:module';
 
 const { EvmBatchProcessor } = createRequire(new URL('../../../.ci/clients/', import.meta.url))(

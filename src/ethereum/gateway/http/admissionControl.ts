@@ -13,7 +13,7 @@ export interface AdmissionOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
   readonly trustedProxies: readonly string[];
-  /** Limits of calls without an API key, or whose key has no limits of its own. */
+  /** Limits of calls without an API key, and of calls whose key has no limits. */
   readonly limits: CallLimits;
 }
 

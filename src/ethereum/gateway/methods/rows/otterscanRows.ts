@@ -35,7 +35,7 @@ const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'n
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const hash = kinds.hexText('{64}');
 
-/** Methods that Otterscan calls besides those of Ethereum, from the index and from relayed methods. */
+/** Methods of Otterscan that are not Ethereum's, composed from the index and from relayed methods. */
 export const OTTERSCAN_ROWS: readonly IndexedRow[] = [
   {
     name: 'erigon_getHeaderByNumber',

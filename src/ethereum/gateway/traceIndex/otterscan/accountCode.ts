@@ -16,7 +16,7 @@ export const otsHasCode =
       Buffer.from(String(!code.equals(NO_CODE))),
     );
 
-/** Returns what the code of an account is at a block. */
+/** Returns the kind of code of an account at a block. */
 export async function codeKind(
   call: NodeCall,
   [address, blockNumber]: readonly [address: unknown, blockNumber: number],

@@ -1,7 +1,7 @@
 import type { CallContext, NodeCall } from '../../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 
-/** What a call of a composed method reads from: the index and the nodes. */
+/** Sources of a composed method: the index and the nodes. */
 export interface Parts {
   readonly services: IndexServices;
   readonly call: NodeCall;

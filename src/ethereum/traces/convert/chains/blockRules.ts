@@ -12,8 +12,8 @@ export interface BlockRules {
 }
 
 /**
- * Returns the rules of a block: since the fork that the node reports, those that it reports, otherwise those of the
- * built-in table. A report never replaces a fork of the table by an older one: it may omit what is new in a fork.
+ * Returns the rules of a block: the reported rules since the fork that the node reports, the built-in table before it. A
+ * report never replaces a fork of the table by an older one, because it may omit the changes of a fork.
  */
 export function blockRulesAt(
   rules: ChainRules,

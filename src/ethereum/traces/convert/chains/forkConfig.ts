@@ -21,8 +21,8 @@ const asTimestamp = countUpTo(Number.MAX_SAFE_INTEGER);
 const OF_AMSTERDAM = /^BUILDER_DEPOSIT_CONTRACT/;
 
 /**
- * Returns the rules in a result of `eth_config` (EIP-7910): those of the current and, if one is scheduled, of the next
- * fork. The result does not name forks, so they are recognised by their contracts.
+ * Returns the rules in a result of `eth_config` (EIP-7910): the rules of the current fork and, if one is scheduled, of
+ * the next. The result does not name forks, so they are recognised by their contracts.
  *
  * @throws TraceFormatError naming the invalid member.
  */

@@ -11,7 +11,7 @@ const MAX_EXECUTION_GAS = 16_777_216n;
 /** Gas for a new account since Amsterdam (EIP-8037): 120 bytes of state. */
 const NEW_ACCOUNT_GAS = 120n * 1_530n;
 
-/** A transaction and what the node reports of it. */
+/** A transaction and its figures from the node. */
 export interface TracedTransaction {
   readonly transaction: BlockTransaction;
   readonly root: CallTrace | CreateTrace;
