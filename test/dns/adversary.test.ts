@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SEARCH_MINUTES } from '../support/search.ts';
+import { SEARCH_MINUTES, sizeInSearch } from '../support/search.ts';
 import { floodOfManyZones, floodOfTaughtNames } from './adversary/rateZones.ts';
 import { attacksOf, broken } from './adversary/search.ts';
 import { DAY_MINUTES, World } from './adversary/world.ts';
@@ -54,10 +54,16 @@ it('a continuous flood doubles the baseline at most once a day, from 100/s, and 
 /** Zones judged by rate that a flood is spread over. */
 const RATE_ZONES = 100;
 
+const floods = dataPlanes.flatMap((dataPlane) =>
+  [1000, 20_000].map((capacityPerSecond) => ({ dataPlane, capacityPerSecond })),
+);
+
 it.each(
-  dataPlanes.flatMap((dataPlane) =>
-    [1000, 20_000].map((capacityPerSecond) => ({ dataPlane, capacityPerSecond })),
-  ),
+  sizeInSearch(floods, {
+    ordinary: floods.filter(
+      ({ dataPlane, capacityPerSecond }) => (dataPlane === 'embedded') === (capacityPerSecond === 1000),
+    ),
+  }),
 )(
   '$dataPlane: a flood over 100 zones judged by rate passes at most at the ceiling, if servers answer $capacityPerSecond/s',
   (options) => {

@@ -9,7 +9,7 @@ const config = fileURLToPath(new URL('./support/schemathesis.toml', import.meta.
 const installed = spawnSync('schemathesis', ['--version']).status === 0;
 
 /** Number of random cases per operation, in addition to those derived from the document. */
-const EXAMPLES = 20;
+const EXAMPLES = 10;
 
 it('schemathesis finds no response that violates the OpenAPI document, and no 5xx', async (context) => {
   if (!installed) context.skip('schemathesis is not installed: pip install schemathesis');
