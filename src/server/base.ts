@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
+import type { Scheduler } from '../platform/scheduler/index.ts';
 import type { FreeSpace } from './health/freeSpace.ts';
 import type { OpenedParts } from './roles.ts';
 import type { Teardown } from './teardown.ts';
@@ -14,6 +15,8 @@ export interface ServerContext {
   readonly opened: OpenedParts;
   readonly tuning: Tuning;
   readonly freeSpace: FreeSpace;
+  /** Divides the processor time of this process among the clients of all listeners. */
+  readonly scheduler: Scheduler;
   /** Closes open resources on stop; each part adds its own steps. */
   readonly teardown: Teardown;
   /** Number of processes that serve the gateway; 1 if this process serves it without workers. */

@@ -9,6 +9,7 @@ import { PostgresFleet } from '../dns/store/postgres/index.ts';
 import { clientAddressReader } from '../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../platform/background/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
+import { Scheduler } from '../platform/scheduler/index.ts';
 import type { RulesStorage } from '../rules/index.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { MonitoredState } from './alerts/serverFaults.ts';
@@ -109,7 +110,7 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
   return {
     ...{ config, logger, registry, opened, tuning, freeSpace, teardown },
-    ...{ workerCount, isRelayed, clientAddress },
+    ...{ workerCount, isRelayed, clientAddress, scheduler: new Scheduler() },
   };
 }
 

@@ -71,6 +71,7 @@ export async function openListener(
   const listener = createListener({ tls, paths }, { logger, readers, connections, sendBadUrl });
   const { server } = listener;
   handshakes.watch(server);
+  server.on('connection', () => scheduler.connectionAccepted());
   answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);
   const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);

@@ -51,6 +51,19 @@ describe('the scheduler', () => {
     expect(log).toEqual(['first', 'second', 'third']);
   });
 
+  it('polls I/O after a tenth of a slice if a connection was accepted, until the next poll', async () => {
+    const { scheduler, log, work } = schedule();
+    for (let i = 0; i < 100; i++) scheduler.defer(A, work('a', SLICE_MS / 8));
+    const doneIn = async (): Promise<number> => {
+      const before = log.length;
+      await nextIteration();
+      return log.length - before;
+    };
+    scheduler.connectionAccepted();
+    expect(await doneIn()).toBe(1);
+    expect(await doneIn()).toBe(8);
+  });
+
   it('runs the client next that used the least time', async () => {
     const { scheduler, log, work, finish } = schedule();
     for (let i = 0; i < 100; i++) scheduler.defer(A, work('a', 1));

@@ -11,6 +11,7 @@ import { FleetMember, FleetReporter, type FleetStore, ReportingStore } from '../
 import { DnsStore } from '../../dns/store/lmdb/index.ts';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { gaugesOf } from '../../platform/metrics/index.ts';
+import type { Scheduler } from '../../platform/scheduler/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import type { FreeSpace } from '../health/freeSpace.ts';
 import { VERSION } from '../version.ts';
@@ -42,6 +43,7 @@ export interface DnsDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly freeSpace: Pick<FreeSpace, 'allows'>;
+  readonly scheduler: Scheduler;
   /** Called when an attack begins, changes or ends. */
   readonly onAttack?: ((event: AttackEvent) => void) | undefined;
 }
@@ -54,10 +56,10 @@ const UNREPORTED_HELP =
 /** Starts the DNS guard of an account. Throws ConfigError if options are inconsistent. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
-  { storage, fleet, logger, registry, freeSpace, onAttack }: DnsDependencies,
+  { storage, fleet, logger, registry, freeSpace, scheduler, onAttack }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, kind, listenOption, message } =
-    config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config);
+    config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config, scheduler);
   const options = guardOptionsOf(config);
   const store = DnsStore.open(config.dataDir, () => freeSpace.allows('analytics'));
   const telling = new ReportingStore(store);
@@ -124,8 +126,8 @@ interface ConfiguredDataPlane {
   readonly message: string;
 }
 
-function embedded(config: Config): ConfiguredDataPlane {
-  const options = embeddedOptionsOf(config);
+function embedded(config: Config, scheduler: Scheduler): ConfiguredDataPlane {
+  const options = { ...embeddedOptionsOf(config), scheduler };
   return {
     dataPlane: (context) => new EmbeddedDataPlane(options, context),
     kind: 'embedded',

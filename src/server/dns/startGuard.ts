@@ -15,12 +15,15 @@ export interface StartGuardDependencies {
  * guard's threads, so that other parts can start meanwhile.
  */
 export function startGuard(
-  { config, logger, registry, opened, freeSpace, teardown }: ServerContext,
+  { config, logger, registry, opened, freeSpace, scheduler, teardown }: ServerContext,
   { storage, fleet, onAttack }: StartGuardDependencies,
 ): Promise<Dns> | undefined {
   const { account } = config.dns;
   if (storage === undefined || account === undefined || !opened.has('guard')) return undefined;
-  const starting = startDns({ config, account }, { storage, fleet, logger, registry, freeSpace, onAttack });
+  const starting = startDns(
+    { config, account },
+    { storage, fleet, logger, registry, freeSpace, scheduler, onAttack },
+  );
   const stopping = starting.then(
     (started) => () => started.stop(),
     () => undefined, // the caller receives the failure

@@ -61,7 +61,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   const bounds = httpLimitsOf(config, limits, {
     // Workers count the requests that they relay to this process, so this process does not export its own count.
     metrics: base.isRelayed ? new Registry() : registry,
-    ...{ clientAddress, log: logger },
+    ...{ clientAddress, log: logger, scheduler: base.scheduler },
   });
   const gateway =
     ethereum && opened.has('gateway')

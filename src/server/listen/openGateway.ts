@@ -4,7 +4,7 @@ import type { Config } from '../../config/index.ts';
 import { Gateway, type GatewayDependencies, type GatewayOptions } from '../../ethereum/gateway/index.ts';
 import { type ClientAddress, proxyMatcher } from '../../platform/addresses/index.ts';
 import { type ConnectionLimits, Handshakes, Readers, UnfinishedMessages } from '../../platform/http/index.ts';
-import { Scheduler } from '../../platform/scheduler/index.ts';
+import type { Scheduler } from '../../platform/scheduler/index.ts';
 import { decimalChainId } from '../ethereum/decimalChainId.ts';
 import type { EthereumNetwork } from '../ethereum/ethereumNetwork.ts';
 import type { Tuning } from '../tuning.ts';
@@ -30,6 +30,7 @@ export interface HttpLimitsDependencies {
   readonly clientAddress: ClientAddress;
   readonly metrics: Registry;
   readonly log: Logger;
+  readonly scheduler: Scheduler;
 }
 
 /** Returns the limits of all HTTP clients of a process. */
@@ -44,7 +45,7 @@ export function httpLimitsOf(
     readers: new Readers({ maxBytes, sendTimeoutMs, ...dependencies }),
     unfinished: new UnfinishedMessages({ processes: workers === 1 ? 1 : 1 + workers, ...dependencies }),
     connections: connectionLimitsOf(config, processes, dependencies),
-    scheduler: new Scheduler(),
+    scheduler: dependencies.scheduler,
     handshakes: new Handshakes({
       processes: workers,
       isTrustedProxy: proxyMatcher(trustedProxies),

@@ -14,6 +14,7 @@ import { clientAddressReader } from '../../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../../platform/background/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
+import { Scheduler } from '../../platform/scheduler/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
 import { servedTable } from '../ethereum/ethereum.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
@@ -80,7 +81,12 @@ export async function openWorker(
   }
   const tracing = openTracing(config, { logger, registry });
   const clientAddress = clientAddressReader(config.http.trustedProxies);
-  const limits = httpLimitsOf(config, { workers }, { clientAddress, metrics: registry, log: logger });
+  const scheduler = new Scheduler();
+  const limits = httpLimitsOf(
+    config,
+    { workers },
+    { clientAddress, metrics: registry, log: logger, scheduler },
+  );
   let isStopping = false;
   const gateway = openGateway(config, {
     ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },

@@ -1,6 +1,7 @@
 /** Data plane inside the Floodgate process: receives DNS queries, and forwards those that pass to the DNS servers. */
 import type { Registry } from 'prom-client';
 import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
+import { Scheduler } from '../../../platform/scheduler/index.ts';
 import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
 import { isCookie, type Question, readResultNames } from '../../protocol/index.ts';
 import {
@@ -47,6 +48,8 @@ export interface EmbeddedOptions {
   readonly tcpMaxQueries?: number;
   /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
+  /** Divides the processor time of the main thread among clients over TCP. Default: a scheduler of this data plane. */
+  readonly scheduler?: Scheduler | undefined;
 }
 
 /** Answer timeout: longer than a healthy DNS server needs, but shorter than the total timeout of most resolvers. */
@@ -85,6 +88,7 @@ export class EmbeddedDataPlane implements DataPlane {
       countUser: (userZone, end) => context.detector.countUser(userZone, end),
       maxQueries: options.tcpMaxQueries ?? DEFAULT_TCP_MAX_QUERIES,
       faults: this.#tcpFaults,
+      scheduler: options.scheduler ?? new Scheduler(),
     });
   }
 

@@ -65,6 +65,23 @@ describe('the slots for connections to DNS servers', () => {
     expect(granted.at(-1)).toBe(other);
   });
 
+  it('of a client are not released for a client that has more', () => {
+    const { slots, asked, several } = setUp();
+    const [polite] = several(1, 'polite');
+    several(CAPACITY, 'greedy');
+    if (polite !== undefined) for (const isBusy of [false, true, false]) slots.touch(polite, isBusy);
+    several(1, 'greedy');
+    expect(asked).not.toContain(polite);
+  });
+
+  it('of a client are released for its own connection if no other client has more', () => {
+    const { slots, granted, several } = setUp('release');
+    const [first] = Array.from({ length: CAPACITY }, (_, i) => several(1, `client ${i}`)).flat();
+    if (first !== undefined) slots.touch(first, false);
+    const [second] = several(1, 'client 0');
+    expect(granted).toContain(second);
+  });
+
   it('go to each waiting connection once', () => {
     const { slots, granted, several } = setUp();
     const all = [...several(CAPACITY, 'a'), ...several(CAPACITY, 'b')];

@@ -1,7 +1,8 @@
 /**
  * Limits the number of TCP connections to the DNS servers. Each client connection has its own connection to a server,
  * which needs a slot. The client connection keeps the slot until its queries are answered, and after that until
- * another client connection needs a slot. A client may use as many slots as are free.
+ * another client connection needs a slot. A client may use as many slots as are free, and takes a slot only from a
+ * client that has more.
  */
 import { Budget, type BudgetBound } from '../../../../platform/budgets/index.ts';
 import { ConnectionTable, type SlotHolder } from './connectionTable.ts';
@@ -35,12 +36,12 @@ export class ServerSlots<T extends ServerSlotUser> {
   request(connection: T): void {
     const { client } = connection;
     const isAtShare = this.#boundOf(client) === 'perClient';
-    if (this.#boundOf(client) !== undefined)
-      (isAtShare ? this.#table.longestIdleOf(client) : this.#table.longestIdle(0))?.requestRelease();
+    const held = this.#table.countOf(client);
+    if (this.#boundOf(client) !== undefined) this.#longestIdle(client, { isAtShare, held })?.requestRelease();
     if (this.#boundOf(client) === undefined) return this.#give(connection);
     const waiting = this.#waiting.get(client) ?? new Set();
     this.#waiting.set(client, waiting.add(connection));
-    const busy = isAtShare ? this.#table.longestBusyOf(client) : this.#table.longestBusy(0);
+    const busy = isAtShare ? this.#table.longestBusyOf(client) : this.#table.longestBusy(held);
     if (busy === undefined) return;
     this.#table.moveToEnd(busy);
     busy.requestRelease();
@@ -57,7 +58,16 @@ export class ServerSlots<T extends ServerSlotUser> {
 
   touch(connection: T, isBusy: boolean): void {
     this.#table.touch(connection, isBusy);
-    if (!isBusy && this.#waiting.size > 0 && this.#table.has(connection)) connection.requestRelease();
+    if (isBusy || !this.#table.has(connection)) return;
+    const { client } = connection;
+    const held = this.#table.countOf(client);
+    for (const waiting of this.#waiting.keys())
+      if (waiting === client || this.#table.countOf(waiting) < held) return connection.requestRelease();
+  }
+
+  #longestIdle(client: string, { isAtShare, held }: { isAtShare: boolean; held: number }): T | undefined {
+    const ofOther = isAtShare ? undefined : this.#table.longestIdle(held);
+    return ofOther ?? this.#table.longestIdleOf(client);
   }
 
   /** Returns the limit that another connection of a client would exceed. */

@@ -226,6 +226,29 @@ describe('the guard stops reading from a client, each reason alone,', () => {
     await until(() => !socket.isPaused());
   });
 
+  it('while answers wait for the turn of the client, and then sends them, although the DNS server has closed', async () => {
+    const { client, connection, state, upstream, turns, answers, seen, until } = await setUp({
+      defersTurns: true,
+    });
+    const takeTurn = (): void => turns.shift()?.();
+    client.write(Buffer.concat([query('one.test', 1), query('two.test', 2)]));
+    await until(() => turns.length > 0);
+    takeTurn();
+    await until(() => upstream.received.length > 0);
+    upstream.socket?.end(
+      Buffer.concat([answerTo(query('one.test', 1), 9_000), answerTo(query('two.test', 2))]),
+    );
+    await until(() => turns.length > 0);
+    for (; state.clockMs < 20_000; state.clockMs += 500) connection.enforceTimeouts();
+    expect(answers()).toEqual([]);
+    await until(() => {
+      takeTurn();
+      return seen.answers === 2;
+    });
+    await until(() => answers().length === 2);
+    expect(seen.closed).toEqual([]);
+  });
+
   it('while the client does not read; the guard then also stops reading from the DNS server', async () => {
     const { client, socket, upstream, pending, received, until } = await setUp();
     await pending(query('example.test', 1, AXFR));

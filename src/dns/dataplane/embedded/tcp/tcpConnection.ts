@@ -49,6 +49,8 @@ export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
 /** Bytes of a client that are handled in one turn: about fifty queries. node reads up to 64 KB at once. */
 const TURN_BYTES = 2048;
+/** The same for bytes of a DNS server: about a hundred answers. */
+const ANSWER_TURN_BYTES = 8192;
 
 export interface TcpShared {
   /** Clock that advances only while the event loop runs, so that a blocked event loop does not cause timeouts. */
@@ -98,6 +100,9 @@ export class TcpConnection implements ServerSlotUser {
   readonly #received: Buffer[] = [];
   #upstream: TcpUpstream | undefined;
   #answers: AnswerHeads | undefined;
+  /** Bytes of the DNS server that wait for the client's turn. While there are any, the server is not read. */
+  #serverParts: Buffer[] = [];
+  #hasServerEnded = false;
   #queued: Buffer[] = [];
   /** Answers of the guard that wait because an answer of the DNS server has been sent only in part. */
   #localResponses: Buffer[] = [];
@@ -199,6 +204,8 @@ export class TcpConnection implements ServerSlotUser {
       const quietMs = this.#hasEnded || this.#isEnding ? TRANSFER_END_MS : TRANSFER_QUIET_MS;
       if (since(Math.max(this.#activeMs, this.#serverMs, this.#flushedMs)) > quietMs)
         this.finish(this.#isEnding ? 'no_dns' : this.#hasEnded ? 'client' : 'idle');
+    } else if (this.#serverParts.length > 0) {
+      // Answers wait for the client's turn.
     } else if (this.#unanswered.size > 0) {
       const isHeld = this.#upstream?.isPaused === true;
       if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > SLOT_RELEASE_MS)
@@ -222,9 +229,12 @@ export class TcpConnection implements ServerSlotUser {
         this.#askedBackMs = this.#shared.clockMs;
         this.#regulate();
       },
-      data: (chunk) => this.#contain(() => this.#fromServer(chunk)),
+      data: (chunk) => this.#receiveFromServer(chunk),
       drain: () => this.#regulate(),
-      end: () => this.#serverEnded(),
+      end: () => {
+        this.#hasServerEnded = true;
+        if (this.#serverParts.length === 0) this.#serverEnded();
+      },
     });
     for (const framed of this.#queued) this.#upstream.send(framed);
     this.#queued = [];
@@ -298,6 +308,26 @@ export class TcpConnection implements ServerSlotUser {
     } else this.#discard(part);
     if (this.#received.length > 0) this.#handleReceived();
     else this.#regulate();
+  }
+
+  #receiveFromServer(chunk: Buffer): void {
+    this.#serverMs = this.#shared.clockMs;
+    for (let start = 0; start < chunk.length; start += ANSWER_TURN_BYTES)
+      this.#serverParts.push(chunk.subarray(start, start + ANSWER_TURN_BYTES));
+    this.#handleServerParts();
+  }
+
+  #handleServerParts(): void {
+    this.#shared.inTurn(this.client, () => this.#contain(() => this.#handleServerPart()));
+    this.#regulate();
+  }
+
+  #handleServerPart(): void {
+    const part = this.#serverParts.shift();
+    if (part === undefined) return;
+    this.#fromServer(part);
+    if (this.#serverParts.length > 0) this.#handleServerParts();
+    else if (this.#hasServerEnded) this.#serverEnded();
   }
 
   #discard(chunk: Buffer): void {
@@ -384,7 +414,6 @@ export class TcpConnection implements ServerSlotUser {
 
   #fromServer(chunk: Buffer): void {
     if (this.#closing !== undefined) return;
-    this.#serverMs = this.#shared.clockMs;
     const lastEnd = this.#answers?.push(chunk) ?? 0;
     if (this.#localResponses.length > 0 && lastEnd > 0) {
       this.#send(
@@ -427,6 +456,8 @@ export class TcpConnection implements ServerSlotUser {
     this.#upstream?.close();
     this.#upstream = undefined;
     this.#answers = undefined;
+    this.#serverParts = [];
+    this.#hasServerEnded = false;
     this.#givesPlaceBack = false;
     this.#shared.serverSlots.release(this);
   }
@@ -440,7 +471,7 @@ export class TcpConnection implements ServerSlotUser {
   #regulate(): void {
     if (this.#closing !== undefined) return;
     const isFull = this.#socket.writableNeedDrain;
-    this.#upstream?.setPaused(isFull);
+    this.#upstream?.setPaused(isFull || this.#serverParts.length > 0);
     this.#isPaused =
       isFull ||
       this.#received.length > 0 ||

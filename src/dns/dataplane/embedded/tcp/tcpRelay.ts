@@ -1,7 +1,7 @@
 /** Serves DNS over TCP. All listen addresses share the limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
-import { Scheduler } from '../../../../platform/scheduler/index.ts';
+import type { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { FIRST_NOT_FORWARDED, reasonOf, UserEnd, type Verdict } from '../../../detector/index.ts';
 import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
 import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
@@ -49,6 +49,7 @@ export interface TcpRelayOptions {
   /** Number of queries after which a client's connection is closed. */
   readonly maxQueries: number;
   readonly faults: PacketFaults;
+  readonly scheduler: Scheduler;
 }
 
 export class TcpRelay {
@@ -56,7 +57,6 @@ export class TcpRelay {
   readonly #options: TcpRelayOptions;
   readonly #table = new ConnectionTable<TcpConnection>();
   readonly #servfails = new ServfailLimit();
-  readonly #scheduler = new Scheduler();
   readonly #places = new ServerSlots<TcpConnection>();
   readonly #transfers = new Set<TcpConnection>();
   readonly #users = new Map<TcpConnection, PendingUserQueries>();
@@ -104,6 +104,7 @@ export class TcpRelay {
   }
 
   #accept(socket: Socket): void {
+    this.#options.scheduler.connectionAccepted();
     const address = socket.remoteAddress ?? '';
     const client = clientKey(address);
     const admission = admit(this.#table, client);
@@ -128,7 +129,7 @@ export class TcpRelay {
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, isInUse, isAnyInUse, faults, key, maxQueries } = this.#options;
+    const { servers, isInUse, isAnyInUse, faults, key, maxQueries, scheduler } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
@@ -143,7 +144,7 @@ export class TcpRelay {
       maySendServfail: (answers) => this.#servfails.take(Date.now(), answers),
       onNoAnswer: (connection) => this.#users.get(connection)?.expire(this.#clockMs),
       onAnswer: (head, connection) => this.#answered(head, connection),
-      inTurn: (client, work) => this.#scheduler.run({ address: client }, work),
+      inTurn: (client, work) => scheduler.run({ address: client }, work),
       refusal: (question, connection) => this.#refusal(question, connection),
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.touch(connection, isBusy),
