@@ -3,10 +3,11 @@ import { Budget, type BudgetClient } from '../budgets/index.ts';
 /** Time after which waiting work lets the event loop poll for I/O. A single task may exceed it. */
 const SLICE_MS = 2;
 /**
- * The same after a connection was accepted. Node accepts one connection per iteration of the event loop, so that many
- * connections of one client, which arrive together, would delay the next connection of another client for seconds.
+ * Maximum number of connections that are accepted between two slices. Node accepts one connection in each iteration of
+ * the event loop. With a slice in each iteration, many connections of one client that arrive together would delay the
+ * next connection of another client for seconds.
  */
-const ACCEPTING_SLICE_MS = 0.2;
+const MAX_ACCEPTED = 16;
 /** Minimum turn of a client. With fewer waiting clients, turns are longer, so that each slice serves several clients. */
 const MIN_TURN_MS = 0.2;
 /** Processor time counts for one to two of these windows. */
@@ -42,7 +43,7 @@ interface Use {
 /**
  * Divides the processor time of a process among its clients. Work runs at once while no other work waits. Otherwise,
  * the client that used the least time in the last second runs next. Only time for which another client waited counts.
- * Between time slices of 2 ms, I/O is polled and a connection is accepted.
+ * Between time slices of 2 ms, I/O is polled and connections are accepted.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -54,9 +55,9 @@ export class Scheduler {
   readonly #waiting = new Map<string, Queue>();
   #isScheduled = false;
   #sliceMs = 0;
-  /** Length of the current slice. */
-  #maxSliceMs = SLICE_MS;
   #hasAccepted = false;
+  /** Number of slices in a row that were skipped to accept another connection. */
+  #skipped = 0;
   /** The client whose turn it is. */
   #current: BudgetClient | undefined;
   #turnStartMs = 0;
@@ -70,7 +71,7 @@ export class Scheduler {
   /** Whether the current turn has ended. The running work should then wait for its next turn. */
   get isExpired(): boolean {
     return this.#current === undefined
-      ? this.#sliceMs >= this.#maxSliceMs
+      ? this.#sliceMs >= SLICE_MS
       : this.#clock.nowMs() - this.#turnStartMs >= this.#turnMs;
   }
 
@@ -79,7 +80,7 @@ export class Scheduler {
     return this.#waiting.size > 0;
   }
 
-  /** Must be called for each accepted connection: shortens the next time slice. */
+  /** Must be called for each accepted connection, so that others that wait can be accepted before the next slice. */
   connectionAccepted(): void {
     this.#hasAccepted = true;
   }
@@ -128,7 +129,7 @@ export class Scheduler {
 
   #runNow<T>(client: BudgetClient, work: () => T): T {
     if (this.#current !== undefined) return work();
-    this.#begin(client, this.#maxSliceMs - this.#sliceMs);
+    this.#begin(client, SLICE_MS - this.#sliceMs);
     try {
       return work();
     } finally {
@@ -151,9 +152,15 @@ export class Scheduler {
   }
 
   readonly #startSlice = (): void => {
-    this.#sliceMs = 0;
-    this.#maxSliceMs = this.#hasAccepted ? ACCEPTING_SLICE_MS : SLICE_MS;
+    const hasAccepted = this.#hasAccepted;
     this.#hasAccepted = false;
+    if (hasAccepted && this.#skipped < MAX_ACCEPTED) {
+      this.#skipped++;
+      setImmediate(this.#startSlice);
+      return;
+    }
+    this.#skipped = 0;
+    this.#sliceMs = 0;
     this.#forget();
     this.#runNext();
   };
@@ -173,12 +180,12 @@ export class Scheduler {
       return;
     }
     const { client } = next;
-    const turnMs = Math.max(MIN_TURN_MS, this.#maxSliceMs / this.#waiting.size);
+    const turnMs = Math.max(MIN_TURN_MS, SLICE_MS / this.#waiting.size);
     // If clients used the same time, the one that was served last is last.
     const name = nameOf(client);
     this.#waiting.delete(name);
     if (next.tasks.length > 0) this.#waiting.set(name, next);
-    this.#begin(client, Math.min(turnMs, this.#maxSliceMs - this.#sliceMs));
+    this.#begin(client, Math.min(turnMs, SLICE_MS - this.#sliceMs));
     this.#turnStartMicroseconds = this.#clock.usedMicroseconds();
     // The turn ends after all microtasks, because they are a part of it: they continue after an awaited turn.
     queueMicrotask(() => process.nextTick(this.#endTurn, client));
