@@ -111,6 +111,7 @@ export {
   permissionSchema,
   type TokenRequest,
 } from './tokens/newToken.ts';
+export { displacedBy, type Session, type SessionStore, seal, unseal } from './tokens/session.ts';
 export {
   accountIdPattern,
   allowedAccountId,

@@ -2,6 +2,7 @@ import type { AccessListStore } from './accessListStore.ts';
 import type { AuditLog } from './audit.ts';
 import type { RuleStore } from './ruleStore.ts';
 import type { SharedDatabase } from './sharedDatabase.ts';
+import type { SessionStore } from './tokens/session.ts';
 import type { TokenStore } from './tokens/tokenStore.ts';
 import type { ZonePolicyStore } from './zonePolicyStore.ts';
 
@@ -11,6 +12,7 @@ export interface RulesStorage {
   readonly lists: AccessListStore;
   readonly zonePolicies: ZonePolicyStore;
   readonly tokens: TokenStore;
+  readonly sessions: SessionStore;
   readonly audit: AuditLog;
   /**
    * Whether several instances share the store. An outage of a shared store affects all of them, so it does not make

@@ -6,6 +6,7 @@ import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.
 import { accessListStoreContract } from './accessListStoreContract.ts';
 import { keyStoreContract } from './keyStoreContract.ts';
 import { ruleStoreContract } from './ruleStoreContract.ts';
+import { sessionStoreContract } from './sessionStoreContract.ts';
 import { zonePolicyStoreContract } from './zonePolicyStoreContract.ts';
 
 describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`, () => {
@@ -29,6 +30,7 @@ describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`
   ruleStoreContract({ name: 'PostgreSQL', newPlace });
   accessListStoreContract({ name: 'PostgreSQL', newPlace });
   zonePolicyStoreContract({ name: 'PostgreSQL', newPlace });
+  sessionStoreContract({ name: 'PostgreSQL', newPlace });
   keyStoreContract({
     name: 'PostgreSQL',
     newPlace() {

@@ -14,6 +14,7 @@ import {
   type IdempotencyRecord,
   type Micros,
   type Rule,
+  type Session,
   StoreUnavailable,
   type Token,
   wallClock,
@@ -68,6 +69,7 @@ export class RulesEnvironment {
   readonly tokenIds: Database<string, string>;
   /** Time of each token's last use, by token id. */
   readonly tokenUses: Database<string, string>;
+  readonly sessions: Database<Session, string>;
   readonly audit: Database<AuditEntry, number>;
   readonly firstAnswers: Database<IdempotencyRecord, string[]>;
   readonly firstAnswerAges: Database<string[], number>;
@@ -116,6 +118,7 @@ export class RulesEnvironment {
     this.tokens = openChecksummed(this.#root, 'tokens');
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
     this.tokenUses = this.#root.openDB({ name: 'tokenUses', encoding: 'json' });
+    this.sessions = openChecksummed(this.#root, 'sessions');
     this.audit = openChecksummed(this.#root, 'audit');
     this.firstAnswers = openChecksummed(this.#root, 'firstAnswers');
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });

@@ -4,6 +4,7 @@ import { LmdbAccessListStore } from './accessListStore.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
+import { LmdbSessionStore } from './sessionStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
 import { LmdbZonePolicyStore } from './zonePolicyStore.ts';
 
@@ -24,6 +25,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     lists,
     zonePolicies,
     tokens: new LmdbTokenStore(environment),
+    sessions: new LmdbSessionStore(environment),
     audit: new LmdbAuditLog(environment),
     isShared: false,
     shared: undefined,

@@ -17,6 +17,7 @@ import { statement } from './connection/statement.ts';
 import { PostgresRecords } from './records.ts';
 import { PostgresRuleStore } from './ruleStore.ts';
 import { prepareSchema } from './schema.ts';
+import { PostgresSessionStore } from './sessionStore.ts';
 import { PostgresTokenStore } from './tokenStore.ts';
 import { PostgresZonePolicyStore } from './zonePolicyStore.ts';
 
@@ -70,6 +71,7 @@ export async function openPostgresRules(
     lists: new PostgresAccessListStore(parts),
     zonePolicies: new PostgresZonePolicyStore(parts),
     tokens: new PostgresTokenStore(parts),
+    sessions: new PostgresSessionStore(parts),
     audit: new PostgresAuditLog(parts),
   };
   try {

@@ -4,9 +4,9 @@ import type { Connections } from './connection/connections.ts';
 import { QueryRefused } from './connection/failures.ts';
 import { rowsOf } from './connection/statement.ts';
 
-const FORMAT = 2;
+const FORMAT = 3;
 /** Oldest format whose releases can use this schema. Releases that know this format or a later one may use it. */
-const OLDEST_USER = 2;
+const OLDEST_USER = 3;
 
 const TABLES = `
   CREATE TABLE floodgate.format (format integer NOT NULL, oldest_user integer NOT NULL);
@@ -36,6 +36,7 @@ const TABLES = `
   CREATE TABLE floodgate.tokens (
     hash text COLLATE "C" PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
     created_on text COLLATE "C" NOT NULL, token json NOT NULL);
+  CREATE TABLE floodgate.sessions (hash text COLLATE "C" PRIMARY KEY, session jsonb NOT NULL);
   CREATE TABLE floodgate.audit (
     at bigint PRIMARY KEY, account text COLLATE "C", rule text COLLATE "C", entry json NOT NULL);
   CREATE INDEX ON floodgate.audit (account, at);
