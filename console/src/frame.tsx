@@ -5,11 +5,12 @@ import { isKeyListOpen, listenForKeys } from './keyboard.ts';
 import { unknownSince } from './live.ts';
 import { BASE } from './navigate.ts';
 import { type Page, pages, visiblePages } from './pages/index.ts';
-import { restoreSession, session } from './session.ts';
+import { isRestoring, session, signInFailure } from './session.ts';
 import { SignIn } from './signIn.tsx';
 import { AccountMenu } from './ui/accountMenu.tsx';
 import { ConfirmHost } from './ui/confirm.tsx';
 import { EmptyState } from './ui/emptyState.tsx';
+import { ErrorBox } from './ui/errorBox.tsx';
 import { KeyList } from './ui/keyList.tsx';
 import { Link } from './ui/link.tsx';
 import { LiveDot } from './ui/liveDot.tsx';
@@ -19,11 +20,8 @@ import { ToastHost } from './ui/toast.tsx';
 const STRIP_PAGES = 5;
 
 export function Frame() {
-  useEffect(() => {
-    void restoreSession();
-    return listenForKeys();
-  }, []);
-  if (session.value === undefined) return <SignIn />;
+  useEffect(() => listenForKeys(), []);
+  if (session.value === undefined) return isRestoring.value ? <Restoring /> : <SignIn />;
   return (
     <Router base={BASE}>
       <a class="skip" href="#page">
@@ -55,6 +53,15 @@ export function Frame() {
       <ConfirmHost />
       {isKeyListOpen.value && <KeyList />}
     </Router>
+  );
+}
+
+/** Shown until the server has answered whether this browser is signed in. */
+function Restoring() {
+  return (
+    <main class="sign-in" id="page" aria-busy="true">
+      {signInFailure.value && <ErrorBox failure={signInFailure.value} />}
+    </main>
   );
 }
 

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { API, pathOf } from './api/client.ts';
-import { tokenRejection } from './api/credentials.ts';
+import { API, pathOf, rejectSession } from './api/client.ts';
+import { CONSOLE_HEADERS } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
 import { failureOf } from './api/failure.ts';
 import type { AttackSummary, GuardStatus, Schemas } from './api/types.ts';
@@ -47,23 +47,25 @@ export const rulesVersion = signal('');
 /** ETag of the list of zone policies, set like `rulesVersion`. */
 export const zonesVersion = signal('');
 
+/** Pause between two attempts to connect, so that the page is live within two seconds after the server's return. */
 const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 10_000;
+/** Pause if the server has too many streams. */
+const BUSY_RETRY_MS = 5_000;
 /** Time without a message after which the page opens a new connection. The stream sends a message each second. */
-const SILENCE_MS = 6_000;
+const SILENCE_MS = 4_000;
 
 effect(() => {
-  const token = session.value?.token;
+  const isSignedIn = session.value !== undefined;
   const of = account.value;
   live.value = undefined;
-  if (token === undefined || !may('dns_protection:read')) {
+  if (!isSignedIn || !may('dns_protection:read')) {
     connection.value = 'off';
     return undefined;
   }
   const stop = new AbortController();
   const watched = watchContact(CONTACT_MS);
   contact.value = watched;
-  void readStream({ token, of, stop: stop.signal, contact: watched });
+  void readStream({ of, stop: stop.signal, contact: watched });
   return () => {
     stop.abort();
     watched.stop();
@@ -71,7 +73,6 @@ effect(() => {
 });
 
 interface StreamOptions {
-  readonly token: string;
   readonly of: string;
   readonly stop: AbortSignal;
   readonly contact: Contact;
@@ -82,12 +83,10 @@ async function readStream(followed: StreamOptions): Promise<void> {
   streamRejection.value = undefined;
   let lastId: string | undefined;
   lastMessageMs.value = 0;
-  let retryMs = RETRY_MS;
   while (!followed.stop.aborted) {
     try {
       for await (const { id, data } of messages(followed, lastId)) {
         lastId = id ?? lastId;
-        retryMs = RETRY_MS;
         onMessage(JSON.parse(data) as LiveMessage);
         followed.contact.note(true);
       }
@@ -97,8 +96,8 @@ async function readStream(followed: StreamOptions): Promise<void> {
     }
     if (followed.stop.aborted) return;
     connection.value = 'reconnecting';
+    const retryMs = streamRejection.value === undefined ? RETRY_MS : BUSY_RETRY_MS;
     await new Promise((resolve) => setTimeout(resolve, retryMs));
-    retryMs = Math.min(MAX_RETRY_MS, retryMs * 2);
   }
 }
 
@@ -111,8 +110,8 @@ function onMessage(message: LiveMessage): void {
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 
-/** Yields the messages of one connection to the live stream. EventSource is not used: it sends no `authorization`. */
-async function* messages({ token, of, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
+/** Yields the messages of one connection to the live stream. EventSource is not used: it sends no header. */
+async function* messages({ of, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   try {
@@ -120,14 +119,14 @@ async function* messages({ token, of, stop, contact: heard }: StreamOptions, las
       `${API}${pathOf`/accounts/${of}/network/advanced_dns_protection/configs/dns_protection/live`}`,
       {
         headers: {
-          authorization: `Bearer ${token}`,
+          ...CONSOLE_HEADERS,
           ...(lastId !== undefined && { 'last-event-id': lastId }),
         },
         signal: AbortSignal.any([stop, silence.signal]),
         cache: 'no-store',
       },
     );
-    if (response.status === 401) tokenRejection.value = failureOf(401, await response.json());
+    if (response.status === 401) rejectSession(failureOf(401, await response.json()));
     if (response.status === 429)
       streamRejection.value = failureOf(429, await response.json()).faults[0]?.message;
     if (!response.ok || response.body === null) return;

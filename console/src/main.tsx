@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import { render } from 'preact';
 import { Frame } from './frame.tsx';
-import { exchangeCode } from './session.ts';
+import { restoreSession, session, signIn } from './session.ts';
 
 const place = document.getElementById('app');
 if (place === null) throw new Error('index.html has no element with the id app');
@@ -10,6 +10,7 @@ if (place === null) throw new Error('index.html has no element with the id app')
 const code = new URLSearchParams(location.hash.slice(1)).get('code');
 if (code !== null) {
   history.replaceState(null, '', location.pathname + location.search);
-  await exchangeCode(code);
 }
 render(<Frame />, place);
+if (code !== null) await signIn({ code });
+if (session.value === undefined) await restoreSession();

@@ -1,16 +1,19 @@
-/** Session of the user. The token is kept in memory, and in the session storage of the tab if the user wants that. */
+/** Session of the user. The server stores it; this page knows its account and permissions, and never its token. */
 import { computed, effect, signal } from '@preact/signals';
-import { token as sentToken, tokenRejection } from './api/credentials.ts';
-import type { Failure } from './api/failure.ts';
-import { type Session, tokenForCode, verifyToken } from './api/session.ts';
+import { sessionRejection } from './api/credentials.ts';
+import type { Failure, Outcome } from './api/failure.ts';
+import { endSession, openSession, readCookie, readSession, type Session } from './api/session.ts';
 
-const STORAGE_KEY = 'floodgate.token';
 const DEFAULT_ACCOUNT = 'default';
+const RETRY_MS = 1_000;
 
 export const session = signal<Session | undefined>();
+/** Whether the page still reads the session of this browser. */
+export const isRestoring = signal(true);
 /** The reason why signing in failed, or why the session ended. */
 export const signInFailure = signal<Failure | undefined>();
-export const isRemembered = signal(sessionStorage.getItem(STORAGE_KEY) !== null);
+/** Whether the session contains an API key for the gateway. */
+export const hasGatewayKey = signal(false);
 
 /** Valid account id. The id in the URL is untrusted, and users copy commands that contain it into a shell. */
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,32}$/;
@@ -47,48 +50,54 @@ export function may(permission: string | undefined): boolean {
   return held.includes(permission) || held.includes(permission.replace(/:read$/, ':write'));
 }
 
-export async function signIn(token: string): Promise<void> {
-  const answer = await verifyToken(token.trim());
+/** Signs in with a token, or with the one-time code of a sign-in link. */
+export async function signIn(secret: { token: string } | { code: string }): Promise<void> {
+  const opened = await openSession(secret);
+  if ('failure' in opened) signInFailure.value = opened.failure;
+  else await restoreSession();
+}
+
+/** Continues the session of this browser, if there is one. While the server is away, tries again. */
+export async function restoreSession(): Promise<void> {
+  for (;;) {
+    const failure = await readOnce();
+    if (failure?.status !== undefined || failure === undefined) break;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+  isRestoring.value = false;
+}
+
+async function readOnce(): Promise<Failure | undefined> {
+  const cookie = await readCookie();
+  const answer: Outcome<Session | undefined> =
+    'value' in cookie && cookie.value.signed_in
+      ? await readSession()
+      : 'failure' in cookie
+        ? cookie
+        : { value: undefined };
   if ('failure' in answer) {
     signInFailure.value = answer.failure;
-    return;
+    return answer.failure;
   }
-  signInFailure.value = undefined;
-  tokenRejection.value = undefined;
+  if (answer.value !== undefined || signInFailure.value?.status === undefined)
+    signInFailure.value = undefined;
+  sessionRejection.value = undefined;
+  hasGatewayKey.value = 'value' in cookie && cookie.value.has_key === true;
   session.value = answer.value;
-  if (isRemembered.value) sessionStorage.setItem(STORAGE_KEY, answer.value.token);
-}
-
-/** Signs in with the one-time code of the link that the server printed. */
-export async function exchangeCode(code: string): Promise<void> {
-  const answer = await tokenForCode(code);
-  if ('failure' in answer) signInFailure.value = answer.failure;
-  else await signIn(answer.value);
-}
-
-/** Signs in with the token that this tab remembers, if any. */
-export async function restoreSession(): Promise<void> {
-  const stored = sessionStorage.getItem(STORAGE_KEY);
-  if (stored !== null) await signIn(stored);
+  return undefined;
 }
 
 effect(() => {
-  sentToken.value = session.value?.token;
-});
-effect(() => {
-  if (tokenRejection.value !== undefined) signOut(tokenRejection.value);
-});
-
-export function signOut(failure?: Failure): void {
-  sessionStorage.removeItem(STORAGE_KEY);
-  isRemembered.value = false;
-  signInFailure.value = failure;
+  if (sessionRejection.value === undefined) return;
+  signInFailure.value = sessionRejection.value;
   session.value = undefined;
-}
+});
 
-export function remember(isWanted: boolean): void {
-  isRemembered.value = isWanted;
-  const token = session.value?.token;
-  if (isWanted && token !== undefined) sessionStorage.setItem(STORAGE_KEY, token);
-  else sessionStorage.removeItem(STORAGE_KEY);
+/** Ends the session. If the server cannot be reached, the session continues, and its failure is returned. */
+export async function signOut(): Promise<Failure | undefined> {
+  const answer = await endSession();
+  if ('failure' in answer) return answer.failure;
+  signInFailure.value = undefined;
+  session.value = undefined;
+  return undefined;
 }

@@ -29,6 +29,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Access:': {
     login: async () => (await import('./commands/access/login.ts')).registerLogin,
     logout: async () => (await import('./commands/access/login.ts')).registerLogout,
+    console: async () => (await import('./commands/access/console.ts')).registerConsole,
     token: async () => (await import('./commands/access/token.ts')).registerToken,
     key: async () => (await import('./commands/access/key.ts')).registerKey,
     audit: async () => (await import('./commands/audit.ts')).registerAudit,

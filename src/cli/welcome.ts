@@ -21,8 +21,8 @@ const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules
 
 interface WelcomeDetails {
   readonly example: ExampleQuery | undefined;
-  /** Single-use sign-in code, valid for ten minutes. Undefined without a console. */
-  readonly code: string | undefined;
+  /** Link that signs in to the console once, within ten minutes. Undefined without a console. */
+  readonly link: string | undefined;
   /**
    * Whether the example account has a rule. If so, no command to create a rule is printed, because the new rule would
    * override a rule with the same scope.
@@ -36,7 +36,7 @@ interface WelcomeDetails {
 export function welcome(
   { url, opsUrl, dnsAddresses }: Pick<Server, 'url' | 'opsUrl' | 'dnsAddresses'>,
   config: Config,
-  { example, code, hasRules, missing }: WelcomeDetails,
+  { example, link, hasRules, missing }: WelcomeDetails,
 ): string {
   const socket = /^unix:(.*)$/.exec(opsUrl)?.[1];
   const api = `${socket === undefined ? opsUrl : 'http://localhost'}/client/v4`;
@@ -63,7 +63,7 @@ export function welcome(
   const lines = [
     'Floodgate is running.',
     '',
-    ...(code === undefined || socket !== undefined ? [] : [`  Console     ${opsUrl}/console/#code=${code}`]),
+    ...(link === undefined || socket !== undefined ? [] : [`  Console     ${link}`]),
     `  Rules API   ${api}${socket === undefined ? '' : ` at ${socket}`}`,
     ...(hasGateway ? [`  Gateway     ${gateway}`] : []),
     ...(missing === undefined ? [] : [`  Gateway     not started: ${missing}`]),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
@@ -24,4 +25,6 @@ export interface ServerContext {
   /** Whether workers receive, count and log all requests, and relay those of operators to this process. */
   readonly isRelayed: boolean;
   readonly clientAddress: ClientAddress;
+  /** Returns whether the client sent a request over TLS, to this server or to a trusted proxy. */
+  readonly isHttps: (request: IncomingMessage) => boolean;
 }

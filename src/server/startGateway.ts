@@ -2,12 +2,14 @@ import { SharedKeys } from '../ethereum/gateway/index.ts';
 import { proxyMatcher } from '../platform/addresses/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
 import type { ServerContext } from './base.ts';
+import type { OpenedSessions } from './console/openSessions.ts';
 import type { Stores } from './data/openStores.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum/ethereum.ts';
 import { boundWaitingConnections } from './listen/waitingConnections.ts';
 import { Workers } from './workers/workers.ts';
 
 export interface StartGatewayDependencies extends Pick<Stores, 'storage'> {
+  readonly console: OpenedSessions | undefined;
   readonly tracer: Tracer | undefined;
   /** Parts that tests replace. */
   readonly parts: Partial<EthereumParts>;
@@ -23,11 +25,18 @@ export interface GatewayParts {
 /** Starts the Ethereum networks with their nodes and indexes, and prepares the workers. */
 export async function startGateway(
   { config, logger, registry, opened, freeSpace, teardown, workerCount }: ServerContext,
-  { storage, tracer, parts }: StartGatewayDependencies,
+  { storage, console, tracer, parts }: StartGatewayDependencies,
 ): Promise<GatewayParts> {
   const keys = storage?.shared?.keys;
   const workers =
-    workerCount === 1 ? undefined : new Workers({ config, workers: workerCount }, { logger, registry, keys });
+    workerCount === 1
+      ? undefined
+      : new Workers(
+          { config, workers: workerCount },
+          {
+            ...{ logger, registry, keys, findAccess: console?.findAccess },
+          },
+        );
   if (workers !== undefined) {
     const isProxy = proxyMatcher(config.http.trustedProxies);
     teardown.add(boundWaitingConnections({ registry, isProxy }));

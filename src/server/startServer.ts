@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { PostgresFleet } from '../dns/store/postgres/index.ts';
-import { clientAddressReader } from '../platform/addresses/index.ts';
+import { clientAddressReader, httpsReader } from '../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../platform/background/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
 import { Scheduler } from '../platform/scheduler/index.ts';
@@ -14,7 +14,7 @@ import type { RulesStorage } from '../rules/index.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { MonitoredState } from './alerts/serverFaults.ts';
 import type { ServerContext } from './base.ts';
-import type { SignInCode } from './console/signInCode.ts';
+import { openSessions } from './console/openSessions.ts';
 import { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
 import { checkOpenFiles } from './data/openFiles.ts';
 import { openStores } from './data/openStores.ts';
@@ -29,7 +29,7 @@ import { storeBytes } from './health/storeBytes.ts';
 import { StoreWatch } from './health/storeWatch.ts';
 import { openTracing } from './health/tracing.ts';
 import { listen } from './listen/listen.ts';
-import { relayedClientAddress, relayPathOf } from './listen/operatorsRelay.ts';
+import { RELAYED, relayPathOf } from './listen/operatorsRelay.ts';
 import { openedPartsOf, registerRoleMetrics } from './roles.ts';
 import { startGateway } from './startGateway.ts';
 import { Teardown } from './teardown.ts';
@@ -44,6 +44,8 @@ export interface Server {
   readonly opsUrl: string;
   /** Addresses of the DNS listeners; empty if no account is configured for the guard. */
   readonly dnsAddresses: Dns['addresses'];
+  /** Returns a link that signs in to the console with a token, once. Undefined if this server has no console. */
+  readonly signInLink: ((token: string) => Promise<string>) | undefined;
   /** Returns whether an account has a rule in any mode. Resolves with false if this server has no rules store. */
   readonly hasRules: (accountId: string) => Promise<boolean>;
   readonly readiness: () => Readiness;
@@ -61,8 +63,6 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** Returns the number of log lines that the logger dropped, for the metrics. */
   readonly droppedLogLines?: () => number;
-  /** Code of the sign-in link that is printed at the start; undefined if no link is printed. */
-  readonly signInCode?: SignInCode | undefined;
   /** Lock of the data folder, held and released by the caller. Default: the server acquires its own lock. */
   readonly lock?: DataDirLock;
   readonly tuning?: Tuning | undefined;
@@ -75,7 +75,7 @@ export async function startServer(
 ): Promise<Server> {
   const teardown = new Teardown();
   try {
-    return await startParts(openBase(options, teardown), options, parts);
+    return await startParts(openBase(options, teardown), parts);
   } catch (error) {
     await teardown.run();
     throw error;
@@ -85,14 +85,14 @@ export async function startServer(
 /** Checks the options, locks the data folder and creates the metrics registry. */
 function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   const { config, logger, droppedLogLines, lock, tuning = {} } = options;
-  const ownClientAddress = clientAddressOf(config);
+  const own = requestReadersOf(config);
   const opened = openedPartsOf(config);
   const workerCount = workersOf(config, opened);
   const isRelayed = workerCount > 1 && relayPathOf(config) !== undefined;
   teardown.add(logBackgroundFailures(logger));
   if (lock === undefined) {
-    const own = lockDataDir(config.dataDir);
-    teardown.add(() => own.release());
+    const acquired = lockDataDir(config.dataDir);
+    teardown.add(() => acquired.release());
   }
   checkOpenFiles();
   const freeSpace = new FreeSpace({
@@ -107,20 +107,16 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   registerBuildInfo(registry);
   registerRoleMetrics(registry, opened);
   registerFreeSpaceMetrics(registry, freeSpace);
-  const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
   return {
     ...{ config, logger, registry, opened, tuning, freeSpace, teardown },
-    ...{ workerCount, isRelayed, clientAddress, scheduler: new Scheduler() },
+    ...{ workerCount, isRelayed, scheduler: new Scheduler(), ...(isRelayed ? RELAYED : own) },
   };
 }
 
-async function startParts(
-  base: ServerContext,
-  { signInCode }: ServerOptions,
-  parts: Partial<EthereumParts>,
-): Promise<Server> {
+async function startParts(base: ServerContext, parts: Partial<EthereumParts>): Promise<Server> {
   const { config, logger, registry, opened, freeSpace, teardown } = base;
   const { storage, tokenUses } = await openStores(base);
+  const console = openSessions(base, { storage, tokenUses });
   const alerting = await Alerting.open(config, base);
   teardown.add(() => alerting?.stop());
   const fleet = storage?.shared && new PostgresFleet(storage.shared);
@@ -131,7 +127,7 @@ async function startParts(
   const tracing = openTracing(config, base);
   teardown.add(() => tracing?.stop());
   const tracer = tracing?.tracer;
-  const { ethereum, workers } = await startGateway(base, { storage, tracer, parts });
+  const { ethereum, workers } = await startGateway(base, { storage, console, tracer, parts });
   const dns = await starting;
   const changes = { audit: storage?.audit, keys: ethereum?.keys, log: logger };
   teardown.add(await logChanges({ ...changes, forget: (account, zone) => dns?.forget(account, zone) }));
@@ -151,7 +147,7 @@ async function startParts(
     takesWrites: () => stores.problem === undefined,
     storeBytes: () => storeBytes(config.dataDir),
   });
-  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, signInCode };
+  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, console };
   const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
   teardown.add(async () => {
     isLeaving = true;
@@ -168,6 +164,7 @@ async function startParts(
   logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
   return {
     ...{ url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness },
+    signInLink: console && (async (token) => `${opsUrl}/console/#code=${await console.newLink(token)}`),
     hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
     reload: workers && ((now) => reloadWorkers(base, workers, now)),
     stop: () => teardown.run(),
@@ -208,9 +205,11 @@ const networksOf = (ethereum: Ethereum | undefined): MonitoredState['networks'] 
     ]),
   );
 
-function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressReader> {
+function requestReadersOf({
+  http: { trustedProxies },
+}: Config): Pick<ServerContext, 'clientAddress' | 'isHttps'> {
   try {
-    return clientAddressReader(http.trustedProxies);
+    return { clientAddress: clientAddressReader(trustedProxies), isHttps: httpsReader(trustedProxies) };
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

@@ -66,12 +66,11 @@ describe.skipIf(CHROMIUM === undefined)(
         if (text.split('\n\n').length > 3) break;
       }
     };
-    /** Opens a tab that is signed in and stays signed in after a reload. */
-    const rememberedTab = async (path: string): Promise<Tab> => {
+    /** Opens a tab that is signed in. */
+    const signedInTab = async (path: string): Promise<Tab> => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/${path}`);
       await opened.page.getByLabel('Token').fill(server.token);
-      await opened.page.getByLabel('Remember it').check();
       await opened.page.getByRole('button', { name: 'Sign in' }).click();
       return opened;
     };
@@ -240,7 +239,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it('requests an attack once if the live stream connects late', async () => {
-      const late = await rememberedTab('attacks');
+      const late = await signedInTab('attacks');
       const { id } = (await api('/../attacks')).result[0];
       await late.page.getByText('● live').waitFor();
       await holdRequests(late.page, '**/live');
@@ -254,7 +253,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it('shifts no content and requests analytics once if the guard status and the counts arrive late', async () => {
-      const late = await rememberedTab(`rules/${(await theRule()).id}`);
+      const late = await signedInTab(`rules/${(await theRule()).id}`);
       const settings = late.page.getByRole('heading', { name: 'Settings' });
       await late.page.getByText('● live').waitFor();
       for (const width of [360, 700, 1280]) {
@@ -377,10 +376,6 @@ describe.skipIf(CHROMIUM === undefined)(
     it('keeps unsaved input if another client changes the rule first', async () => {
       const { id } = await theRule();
       await page.goto(`${server.url}/console/rules/${id}`);
-      // The token was only in memory, so a reload loses it.
-      await page.getByLabel('Token').fill(server.token);
-      await page.getByLabel('Remember it').check();
-      await button('Sign in').click();
       await page.getByLabel('Rate sensitivity').selectOption('low');
       await api(`/${id}`, { method: 'PATCH', body: JSON.stringify({ burst_sensitivity: 'high' }) });
       await page.getByText('Another client changed this rule in the meantime').waitFor();
@@ -414,10 +409,12 @@ describe.skipIf(CHROMIUM === undefined)(
       const newest = page.locator('.history li').first();
       await expect.poll(() => newest.textContent()).toMatch(/changed by.*rate.sensitivity.*medium.*low/is);
       await checkPage(tab, 'rule');
-      // "Remember it" applies to this tab only.
-      await page.reload();
-      await heading().getByText('Rule for everywhere').waitFor();
-      expect(await inPage(page, 'localStorage.length')).toBe(0);
+      // A copied link works in a new tab, and the page never knew a secret that it could keep.
+      const copy = await tab.context.newPage();
+      await copy.goto(page.url());
+      await copy.locator('main h1').first().getByText('Rule for everywhere').waitFor();
+      expect(await inPage(copy, 'sessionStorage.length + localStorage.length + document.cookie.length')).toBe(0);
+      await copy.close();
     });
 
     it('shows an unknown status and no green text while the server hangs', async () => {
@@ -501,13 +498,12 @@ describe.skipIf(CHROMIUM === undefined)(
       const init = { headers: { authorization: `Bearer ${token}` }, signal: many.signal };
       await Promise.all(Array.from({ length: 7 }, () => fetch(live, init)));
       expect((await fetch(live, init)).status).toBe(429);
-      await reader.page.reload();
-      await reader.page.getByLabel('Token').fill(token);
+      await reader.page.goto('about:blank');
       const more = await until('a free live stream', async () => {
         const answer = await fetch(live, init);
         return answer.status === 200 && answer;
       });
-      await reader.page.getByRole('button', { name: 'Sign in' }).click();
+      await reader.page.goto(`${server.url}/console/rules`);
       const dot = reader.page.getByRole('status').filter({ hasText: 'too many streams' });
       await dot.waitFor();
       await expect.poll(() => dot.getAttribute('title')).toBe('Limit of live streams reached: 8 per token');
@@ -606,7 +602,10 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(bytes).toBeLessThan(150_000);
       expect((await fetch(`${server.url}/console/assets/none-AAAAAAAA.js`)).status).toBe(404);
       const post = (body: string, type: string) =>
-        fetch(`${server.url}/console/sign-in`, { method: 'POST', headers: { 'content-type': type }, body });
+        fetch(`${server.url}/console/sign-in`, {
+          ...{ method: 'POST', body },
+          headers: { 'content-type': type, 'x-floodgate-console': '1', 'sec-fetch-site': 'same-origin' },
+        });
       const { hash } = new URL(server.link);
       // A page of another origin can send text/plain without a CORS preflight.
       expect((await post(JSON.stringify({ code: hash.slice(6) }), 'text/plain')).status).toBe(415);
@@ -616,8 +615,9 @@ describe.skipIf(CHROMIUM === undefined)(
       expect([right.status, right.headers.get('cache-control'), await right.json()]).toEqual([
         200,
         'no-store',
-        { token: server.token },
+        {},
       ]);
+      expect(right.headers.get('set-cookie')).toContain('HttpOnly; SameSite=Strict');
       expect((await post(JSON.stringify({ code: hash.slice(6) }), 'application/json')).status).toBe(403);
     });
   },

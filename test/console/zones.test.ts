@@ -31,7 +31,6 @@ describe.skipIf(CHROMIUM === undefined)(
       page = tab.page;
       await page.goto(`${server.url}/console/zones`);
       await page.getByLabel('Token').fill(server.token);
-      await page.getByLabel('Remember it').check();
       await page.getByRole('button', { name: 'Sign in' }).click();
     });
     afterAll(async () => {

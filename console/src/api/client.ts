@@ -1,6 +1,6 @@
 /** Client of the REST API, typed by its OpenAPI document. Calls never throw: they return a value or a failure. */
-import { token as currentToken, tokenRejection } from './credentials.ts';
-import { curlCommand } from './curl.ts';
+import { inSession, SECRET_OF_SESSION, sessionRejection } from './credentials.ts';
+import { curlCommand, type HttpRequest } from './curl.ts';
 import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
 
 export const API = '/client/v4';
@@ -29,7 +29,6 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  readonly token?: string;
 }
 
 /** Template tag for URL paths. Percent-encodes values, so that an untrusted value cannot address another resource. */
@@ -41,10 +40,9 @@ export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<
   let response: Response;
   let body: unknown;
   try {
-    response = await fetch(urlOf(request), {
-      method: request.method ?? 'GET',
-      headers: headersOf(request),
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    const { url, ...sent } = inSession(httpRequestOf(request));
+    response = await fetch(url, {
+      ...sent,
       ...(request.signal && { signal: request.signal }),
       cache: 'no-store',
     });
@@ -52,7 +50,7 @@ export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<
   } catch {
     return { failure: unreachableFailure() };
   }
-  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body), request) };
+  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body, request.path)) };
   // The OpenAPI document specifies this shape, and tests of the server check it.
   const {
     result,
@@ -67,14 +65,15 @@ export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
-const headersOf = ({
-  headers,
-  body,
-  token = currentToken.value ?? '',
-}: ApiRequest): Record<string, string> => ({
-  authorization: `Bearer ${token}`,
-  ...(body !== undefined && { 'content-type': 'application/json' }),
-  ...headers,
+const httpRequestOf = (request: ApiRequest): HttpRequest => ({
+  method: request.method ?? 'GET',
+  url: urlOf(request),
+  headers: {
+    authorization: `Bearer ${SECRET_OF_SESSION}`,
+    ...(request.body !== undefined && { 'content-type': 'application/json' }),
+    ...request.headers,
+  },
+  ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
 });
 
 function urlOf({ base, path, query = {} }: ApiRequest): string {
@@ -84,19 +83,19 @@ function urlOf({ base, path, query = {} }: ApiRequest): string {
 }
 
 /** Returns a request as a curl command, in which a shell variable replaces the token. */
-export const curlOf = (request: ApiRequest): string =>
-  curlCommand(
-    {
-      method: request.method ?? 'GET',
-      url: urlOf(request),
-      headers: headersOf(request),
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-    },
-    'FLOODGATE_TOKEN',
-  );
+export const curlOf = (request: ApiRequest): string => curlCommand(httpRequestOf(request), 'FLOODGATE_TOKEN');
 
-/** Ends the session if the server rejects its token with 401. A token that the request itself contains is ignored. */
-function signOutOn401(failure: Failure, { token }: ApiRequest): Failure {
-  if (failure.status === 401 && token === undefined) tokenRejection.value = failure;
+const ENDED: Pick<Failure, 'what' | 'todo'> = {
+  what: 'Your session has ended: after 12 hours, or because it or its token was ended or revoked.',
+  todo: 'Sign in again.',
+};
+
+/** Shows the sign-in form, because the server no longer accepts the session. */
+export function rejectSession(failure: Failure): void {
+  sessionRejection.value = { ...failure, ...ENDED };
+}
+
+function signOutOn401(failure: Failure): Failure {
+  if (failure.status === 401) rejectSession(failure);
   return failure;
 }

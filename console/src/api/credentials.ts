@@ -1,7 +1,21 @@
 import { signal } from '@preact/signals';
+import type { HttpRequest } from './curl.ts';
 import type { Failure } from './failure.ts';
 
-/** Token of the signed-in user; undefined while signed out. */
-export const token = signal<string | undefined>();
-/** Failure that is set when the server rejects the token. */
-export const tokenRejection = signal<Failure | undefined>();
+/** Failure that is set when the server rejects the session. */
+export const sessionRejection = signal<Failure | undefined>();
+
+/** Header by which the server accepts the cookie of the session. */
+export const CONSOLE_HEADERS = { 'x-floodgate-console': '1' };
+/** Stands for the token or API key in a request, which is copied with a shell variable and sent with the cookie. */
+export const SECRET_OF_SESSION = 'session';
+const GATEWAY = '/v1/';
+
+/** Path of the gateway for the console. */
+export const gatewayPathOf = (path: string): string => (path.startsWith(GATEWAY) ? `/console${path}` : path);
+
+/** Returns a request as the console sends it: the cookie of the session replaces the token or API key. */
+export function inSession({ url, headers: all, ...request }: HttpRequest): HttpRequest {
+  const { authorization: _, ...headers } = all;
+  return { ...request, url: gatewayPathOf(url), headers: { ...headers, ...CONSOLE_HEADERS } };
+}

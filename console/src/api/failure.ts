@@ -76,8 +76,26 @@ const NO_ANSWER: Words = {
 
 export const unreachableFailure = (): Failure => ({ ...NO_ANSWER, status: undefined, faults: [] });
 
-export function failureOf(status: number, body: unknown): Failure {
-  return { ...(BY_STATUS[status] ?? ANY), status, faults: faultsOf(body) };
+/** Objects by the last part of the path that is not an id. The server's own message for 404 names only the path. */
+const OBJECTS: Readonly<Record<string, string>> = {
+  rules: 'Rule',
+  zones: 'Zone policy',
+  attacks: 'Attack',
+  allowlist: 'Entry',
+  denylist: 'Entry',
+  tokens: 'Token',
+  keys: 'Key',
+  sessions: 'Session',
+};
+
+/** Returns the failure of a response to a request for `path`. */
+export function failureOf(status: number, body: unknown, path = ''): Failure {
+  if (status !== 404) return { ...(BY_STATUS[status] ?? ANY), status, faults: faultsOf(body) };
+  const name = path
+    .split('/')
+    .reverse()
+    .flatMap((part) => OBJECTS[part] ?? [])[0];
+  return { ...(BY_STATUS[404] ?? ANY), what: `${name ?? 'It was'} not found.`, status, faults: [] };
 }
 
 /**

@@ -1,25 +1,21 @@
 /** JSON-RPC calls to the gateway of this server. They never throw: they return a value or a failure. */
-import { effect, signal } from '@preact/signals';
-import { isRemembered, session } from '../session.ts';
-import { curlCommand } from './curl.ts';
+import { computed } from '@preact/signals';
+import { hasGatewayKey } from '../session.ts';
+import { inSession, SECRET_OF_SESSION } from './credentials.ts';
+import { curlCommand, type HttpRequest } from './curl.ts';
 import { type Failure, unreachableFailure } from './failure.ts';
+import { putGatewayKey } from './session.ts';
 
-const STORED = 'floodgate.key';
+/** Set if the session contains an API key for the gateway. The key itself is only on the server. */
+export const gatewayKey = computed(() => (hasGatewayKey.value ? SECRET_OF_SESSION : undefined));
 
-/** API key for the gateway, if the user entered one. It is stored and forgotten together with the session's token. */
-export const gatewayKey = signal<string | undefined>(sessionStorage.getItem(STORED) ?? undefined);
-
-effect(() => {
-  const key = gatewayKey.value;
-  if (key !== undefined && isRemembered.value) sessionStorage.setItem(STORED, key);
-  else sessionStorage.removeItem(STORED);
-});
-let wasSignedIn = false;
-effect(() => {
-  const isSignedIn = session.value !== undefined;
-  if (wasSignedIn && !isSignedIn) gatewayKey.value = undefined;
-  wasSignedIn = isSignedIn;
-});
+/** Stores an API key in the session, or removes it. Returns the failure, if any. */
+export async function setGatewayKey(key: string | undefined): Promise<Failure | undefined> {
+  const answer = await putGatewayKey(key);
+  if ('failure' in answer) return answer.failure;
+  hasGatewayKey.value = key !== undefined;
+  return undefined;
+}
 
 export interface RpcCall {
   readonly network: string;
@@ -41,9 +37,14 @@ export interface RpcFailure extends Failure {
 
 export type RpcOutcome<T> = { readonly value: T } | { readonly failure: RpcFailure };
 
-const rpcHeaders = (): Readonly<Record<string, string>> => ({
-  'content-type': 'application/json',
-  ...(gatewayKey.value !== undefined && { authorization: `Bearer ${gatewayKey.value}` }),
+const rpcRequest = (network: string, body: unknown): HttpRequest => ({
+  method: 'POST',
+  url: pathOfNetwork(network),
+  headers: {
+    'content-type': 'application/json',
+    ...(gatewayKey.value !== undefined && { authorization: `Bearer ${gatewayKey.value}` }),
+  },
+  body: JSON.stringify(body),
 });
 
 export const pathOfNetwork = (network: string): string => `/v1/${encodeURIComponent(network)}`;
@@ -63,13 +64,8 @@ export async function rpcBatch<T>(
   let status: number;
   let body: unknown;
   try {
-    const response = await fetch(pathOfNetwork(network), {
-      method: 'POST',
-      headers: rpcHeaders(),
-      body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
-      cache: 'no-store',
-      ...(abort && { signal: abort }),
-    });
+    const { url, ...sent } = inSession(rpcRequest(network, bodies.length === 1 ? bodies[0] : bodies));
+    const response = await fetch(url, { ...sent, cache: 'no-store', ...(abort && { signal: abort }) });
     status = response.status;
     body = await response.json();
   } catch {
@@ -158,15 +154,7 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
 
 /** Returns a call as a curl command. If the call sends an API key, a shell variable replaces it. */
 export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
-  curlCommand(
-    {
-      method: 'POST',
-      url: pathOfNetwork(network),
-      headers: rpcHeaders(),
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    },
-    'FLOODGATE_KEY',
-  );
+  curlCommand(rpcRequest(network, { jsonrpc: '2.0', id: 1, method, params }), 'FLOODGATE_KEY');
 
 export function viemOfRpc({ network, method, params }: RpcCall): string {
   const url = JSON.stringify(location.origin + pathOfNetwork(network));

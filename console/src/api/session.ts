@@ -1,10 +1,11 @@
+/** Calls that sign in and out. The server stores the session, and its cookie is not visible to this page. */
 import { call } from './client.ts';
-import { failureOf, type Outcome, unreachableFailure } from './failure.ts';
+import { CONSOLE_HEADERS } from './credentials.ts';
+import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** Session of a user: a token that the server accepted, with its accounts and permissions. */
+/** Session of a user, with the accounts and permissions of the token that signed in. */
 export interface Session {
-  readonly token: string;
   readonly tokenId: string;
   readonly label: string | undefined;
   readonly accounts: 'all' | readonly string[];
@@ -14,13 +15,25 @@ export interface Session {
   readonly guarded: string | undefined;
 }
 
-export async function verifyToken(token: string): Promise<Outcome<Session>> {
-  const answer = await call<Schemas['CurrentToken']>({ path: '/user/tokens/current', token });
+/** Session of a browser, as the list of sessions shows it. */
+export interface ListedSession {
+  readonly id: string;
+  readonly token_id: string;
+  readonly label?: string;
+  readonly created_on: string;
+  readonly expires_on: string;
+  readonly from: string;
+  readonly is_current: boolean;
+}
+
+/** Reads the token of the session. */
+export async function readSession(): Promise<Outcome<Session>> {
+  const answer = await call<Schemas['CurrentToken']>({ path: '/user/tokens/current' });
   if ('failure' in answer) return answer;
   const { id, label, all_accounts, accounts, permissions, expires_on, guarded_account } = answer.value.result;
   return {
     value: {
-      ...{ token, label, permissions },
+      ...{ label, permissions },
       tokenId: id,
       accounts: all_accounts ? 'all' : accounts,
       expiresOn: expires_on,
@@ -29,24 +42,49 @@ export async function verifyToken(token: string): Promise<Outcome<Session>> {
   };
 }
 
-/** Returns a token for the one-time code in the sign-in link that the server printed. */
-export async function tokenForCode(code: string): Promise<Outcome<string>> {
+/** Whether this browser is signed in, and whether the session contains an API key for the gateway. */
+export const readCookie = (): Promise<Outcome<{ signed_in: boolean; has_key?: boolean }>> => ask('/session');
+
+/** Signs in with a token, or with the one-time code of a sign-in link. */
+export async function openSession(secret: { token: string } | { code: string }): Promise<Outcome<unknown>> {
+  const answer = await ask('/sign-in', 'POST', secret);
+  if ('failure' in answer && 'code' in secret && answer.failure.status === 403)
+    return { failure: { ...answer.failure, ...CODE_REJECTED } };
+  return answer;
+}
+
+export const endSession = (): Promise<Outcome<unknown>> => ask('/session', 'DELETE');
+
+/** Lets the session contain an API key, with which the server sends the calls of this page to the gateway. */
+export const putGatewayKey = (key: string | undefined): Promise<Outcome<unknown>> =>
+  ask('/session/key', 'PUT', { key: key ?? null });
+
+export async function listSessions(): Promise<Outcome<readonly ListedSession[]>> {
+  const answer = await ask<{ result: readonly ListedSession[] }>('/sessions');
+  return 'failure' in answer ? answer : { value: answer.value.result };
+}
+
+export const endListedSession = ({ id }: ListedSession): Promise<Outcome<unknown>> =>
+  ask(`/sessions/${encodeURIComponent(id)}`, 'DELETE');
+
+async function ask<T>(path: string, method = 'GET', body?: object): Promise<Outcome<T>> {
   try {
-    const response = await fetch('/console/sign-in', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ code }),
+    const response = await fetch(`/console${path}`, {
+      method,
+      headers: { ...CONSOLE_HEADERS, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      cache: 'no-store',
     });
-    const body = (await response.json()) as { token?: string };
-    if (response.ok && body.token !== undefined) return { value: body.token };
-    return { failure: { ...failureOf(response.status, body), ...CODE_REFUSED } };
+    const answer: unknown = await response.json();
+    if (!response.ok) return { failure: failureOf(response.status, answer, path) };
+    return { value: answer as T }; // `src/server/console/sessionRoutes.ts` defines the answers
   } catch {
     return { failure: unreachableFailure() };
   }
 }
 
-const CODE_REFUSED = {
+const CODE_REJECTED: Pick<Failure, 'what' | 'still' | 'todo'> = {
   what: 'This sign-in link is no longer valid: it works once, within ten minutes.',
   still: 'The server is running, and nothing was changed.',
-  todo: 'Sign in with a token, or restart the server to get a new link.',
+  todo: 'Sign in with a token, or get a new link with `floodgate console`.',
 };

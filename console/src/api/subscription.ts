@@ -1,8 +1,8 @@
 /** Subscriptions of the gateway, over a WebSocket that reconnects when it is closed. */
-import { gatewayKey, pathOfNetwork } from './rpc.ts';
+import { gatewayPathOf } from './credentials.ts';
+import { pathOfNetwork } from './rpc.ts';
 
 const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
 
 export interface SubscriptionHandlers<T> {
   readonly pushed: (value: T) => void;
@@ -17,7 +17,6 @@ export function subscribe<T>(
 ): () => void {
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let retryMs = RETRY_MS;
   let isEnded = false;
   const open = (): void => {
     socket = new WebSocket(urlOf(network));
@@ -26,7 +25,6 @@ export function subscribe<T>(
     socket.onmessage = ({ data }) => {
       const message = readMessage<T>(data);
       if (message?.id === 1 && 'result' in message) {
-        retryMs = RETRY_MS;
         state('open');
       }
       if (message?.id === 1 && 'error' in message) socket?.close();
@@ -35,8 +33,7 @@ export function subscribe<T>(
     socket.onclose = () => {
       if (isEnded) return;
       state('lost');
-      timer = setTimeout(open, retryMs);
-      retryMs = Math.min(MAX_RETRY_MS, retryMs * 2);
+      timer = setTimeout(open, RETRY_MS);
     };
   };
   open();
@@ -62,10 +59,9 @@ function readMessage<T>(data: unknown): Message<T> | undefined {
   }
 }
 
-/** Returns the WebSocket URL of a network. Its query contains the API key, because a browser cannot set headers. */
+/** Returns the WebSocket URL of a network for the console. */
 function urlOf(network: string): string {
-  const url = new URL(pathOfNetwork(network), location.href);
+  const url = new URL(gatewayPathOf(pathOfNetwork(network)), location.href);
   url.protocol = url.protocol.replace('http', 'ws');
-  if (gatewayKey.value !== undefined) url.searchParams.set('key', gatewayKey.value);
   return url.href;
 }

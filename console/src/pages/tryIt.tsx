@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { API } from '../api/client.ts';
+import { SECRET_OF_SESSION } from '../api/credentials.ts';
 import { gateway } from '../api/gateway.ts';
 import { gatewayKey, pathOfNetwork, type RpcFailure, rpc } from '../api/rpc.ts';
-import { account, session } from '../session.ts';
+import { account } from '../session.ts';
 import {
   type OpenApi,
   type OpenRpc,
@@ -20,7 +21,7 @@ import { KeyForm } from './traces/keyForm.tsx';
 import { NetworkChoice } from './traces/networkChoice.tsx';
 import { useNetwork, withNetwork } from './traces/traceUrl.ts';
 
-/** Page with forms for operations of the rules API and methods of the gateway, with the session's token and key. */
+/** Page with forms for operations of the rules API and methods of the gateway, sent with the session. */
 export function TryItPage() {
   const openApi = useSignal<OpenApi | undefined>(undefined);
   const openRpc = useSignal<OpenRpc | undefined>(undefined);
@@ -48,8 +49,8 @@ export function TryItPage() {
   const chosen = all.find((operation) => operation.kind === kind && operation.id === id);
   const endpointOf = (operation: Operation): Endpoint =>
     operation.kind === 'rest'
-      ? { url: API, secret: session.value?.token, variable: 'FLOODGATE_TOKEN' }
-      : { url: pathOfNetwork(network ?? ''), secret: key, variable: 'FLOODGATE_KEY' };
+      ? { url: API, secret: SECRET_OF_SESSION, variable: 'FLOODGATE_TOKEN', isInSession: true }
+      : { url: pathOfNetwork(network ?? ''), secret: key, variable: 'FLOODGATE_KEY', isInSession: true };
   return (
     <div class="page">
       <h1>{all.length === 0 ? 'Try' : `${all.length} operations to try`}</h1>

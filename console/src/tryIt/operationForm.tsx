@@ -30,7 +30,7 @@ export function OperationForm({ operation, endpoint }: OperationFormProps) {
     faults.value = 'faults' in result ? result.faults : [];
     if ('faults' in result || !(await isConfirmed(operation))) return;
     isBusy.value = true;
-    answer.value = await send(result.request);
+    answer.value = await send(result.request, endpoint.isInSession);
     isBusy.value = false;
   };
   const curl = (): string => {

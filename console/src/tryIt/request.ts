@@ -8,6 +8,8 @@ export interface Endpoint {
   readonly secret: string | undefined;
   /** Shell variable that replaces the secret in a copied command. */
   readonly variable: SecretVariable;
+  /** Set if the cookie of the console's session replaces the secret. */
+  readonly isInSession?: boolean;
 }
 
 /** Texts that a form contains, by the {@link fieldKey} of their fields. */

@@ -1,5 +1,7 @@
 /** Sends a request. The text of the response is indented and shortened for display. */
+import { inSession } from '../api/credentials.ts';
 import type { HttpRequest } from '../api/curl.ts';
+import { unreachableFailure } from '../api/failure.ts';
 
 export type SentResponse =
   | {
@@ -17,10 +19,13 @@ const SHOWN = [
 /** Maximum number of displayed characters, because browsers need minutes to render megabytes. */
 const MAX_CHARACTERS = 200_000;
 
-export async function send({ url, ...request }: HttpRequest): Promise<SentResponse> {
+/** Sends a request with its secret or, in the console, with the cookie of the session instead. */
+export async function send(made: HttpRequest, isInSession = false): Promise<SentResponse> {
+  const { url, ...request } = isInSession ? inSession(made) : made;
+  const credentials = isInSession ? 'same-origin' : 'omit';
   const startedMs = performance.now();
   try {
-    const response = await fetch(url, { ...request, cache: 'no-store', credentials: 'omit' });
+    const response = await fetch(url, { ...request, cache: 'no-store', credentials });
     const text = await response.text();
     return {
       status: response.status,
@@ -31,8 +36,9 @@ export async function send({ url, ...request }: HttpRequest): Promise<SentRespon
       }),
       text: shownText(text),
     };
-  } catch (error) {
-    return { error: String(error) };
+  } catch {
+    const { what, todo } = unreachableFailure();
+    return { error: `${what} ${todo}` };
   }
 }
 

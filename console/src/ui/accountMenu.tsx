@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import { isKeyListOpen } from '../keyboard.ts';
 import { goTo } from '../navigate.ts';
 import { visiblePages } from '../pages/index.ts';
-import { account, chooseAccount, isRemembered, remember, session, signOut } from '../session.ts';
+import { account, chooseAccount, session, signOut } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Link } from './link.tsx';
 import { TextInput } from './textInput.tsx';
-import { Time } from './time.tsx';
+import { isUtc, Time } from './time.tsx';
+import { showToast } from './toast.tsx';
 import { UntrustedText } from './untrustedText.tsx';
 
 export function AccountMenu() {
@@ -86,10 +87,10 @@ function Menu({ close }: { readonly close: () => void }) {
       <label class="check">
         <input
           type="checkbox"
-          checked={isRemembered.value}
-          onChange={(event) => remember(event.currentTarget.checked)}
+          checked={isUtc.value}
+          onChange={(event) => (isUtc.value = event.currentTarget.checked)}
         />
-        Stay signed in until this tab is closed
+        Show times in UTC
       </label>
       <div class="actions">
         <button
@@ -101,7 +102,7 @@ function Menu({ close }: { readonly close: () => void }) {
         >
           Keyboard shortcuts
         </button>
-        <button type="button" onClick={() => signOut()}>
+        <button type="button" onClick={() => void leave(close)}>
           Sign out
         </button>
         <button type="button" class="primary" onClick={close}>
@@ -110,4 +111,11 @@ function Menu({ close }: { readonly close: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+async function leave(close: () => void): Promise<void> {
+  const failure = await signOut();
+  if (failure === undefined) return;
+  close();
+  showToast(`You are still signed in. ${failure.what} Sign out again when it is back.`);
 }

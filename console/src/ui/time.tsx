@@ -1,4 +1,15 @@
-/** Shows a time in the local time zone, with the UTC time as its tooltip. */
+import { effect, signal } from '@preact/signals';
+
+const STORED = 'floodgate.utc';
+
+/** Whether times are shown in UTC instead of the local time zone. The browser remembers it. */
+export const isUtc = signal(localStorage.getItem(STORED) !== null);
+effect(() => {
+  if (isUtc.value) localStorage.setItem(STORED, '1');
+  else localStorage.removeItem(STORED);
+});
+
+/** Shows a time in the local time zone, with the UTC time as its tooltip; or the reverse with the switch for UTC. */
 export function Time({
   at,
   form = 'moment',
@@ -9,7 +20,7 @@ export function Time({
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
   return (
-    <time dateTime={at} title={`${date.toISOString()} (UTC)`}>
+    <time dateTime={at} title={isUtc.value ? `${date} (local)` : `${date.toISOString()} (UTC)`}>
       {FORMS[form](date)}
     </time>
   );
@@ -17,15 +28,19 @@ export function Time({
 
 const two = (number: number): string => String(number).padStart(2, '0');
 const clock = (date: Date): string =>
-  `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+  isUtc.value
+    ? `${date.toISOString().slice(11, 19)} UTC`
+    : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+const localDay = new Intl.DateTimeFormat(undefined, DAY);
+const utcDay = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
+const dayOf = (date: Date): string => (isUtc.value ? utcDay : localDay).format(date);
 
 const FORMS = {
   /** Date and time: `22 Nov 2026, 03:12:45`. */
-  moment: (date: Date) => `${day.format(date)}, ${clock(date)}`,
+  moment: (date: Date) => `${dayOf(date)}, ${clock(date)}`,
   /** Time: `03:12:45`. The date precedes it unless it is today. */
-  clock: (date: Date) =>
-    date.toDateString() === new Date().toDateString() ? clock(date) : `${day.format(date)}, ${clock(date)}`,
+  clock: (date: Date) => (dayOf(date) === dayOf(new Date()) ? clock(date) : `${dayOf(date)}, ${clock(date)}`),
   ago: (date: Date) => `${formatDuration(Date.now() - date.getTime())} ago`,
 };
 

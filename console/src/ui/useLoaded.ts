@@ -1,6 +1,7 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
+import { connection } from '../live.ts';
 
 export interface Loaded<T> {
   /** The value that was read last. It is kept while the next read runs, and if that read fails. */
@@ -36,5 +37,10 @@ export function useLoaded<T>(
       turn.current++;
     };
   }, [...on, isHeld]);
+  // What could not be read while the server was away is read when the page is live again.
+  useSignalEffect(() => {
+    const { failure } = loaded.peek();
+    if (connection.value === 'live' && failure !== undefined && failure.status === undefined) void again();
+  });
   return { loaded, again: () => void again() };
 }

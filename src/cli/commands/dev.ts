@@ -94,7 +94,7 @@ async function runUntil(
   stopped: Promise<unknown>,
   { settings, logger, droppedLines, lock, release, needsChain }: DevRun,
 ): Promise<void> {
-  const { setAsideForeignIndex, SignInCode, startServer } = await import('../../server/index.ts');
+  const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
   const zone = settings.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
   let chain: DevelopmentChain | undefined;
@@ -105,19 +105,19 @@ async function runUntil(
     chain = started.chain;
     if (chain) await setAsideForeignIndex(dataDir, chain.url, logger);
     const apiToken = settings.apiToken ?? devToken(dataDir);
-    const signInCode = settings.console.enabled ? new SignInCode(apiToken) : undefined;
     const config: Config = {
       ...withZone(settings, zone),
       apiToken,
       upstream: chain ? [chain.url] : settings.upstream,
       role: needsChain && chain === undefined ? 'rules,guard' : settings.role,
     };
-    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock, signInCode });
+    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock });
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
     const hasRules = await server.hasRules(EXAMPLE_ACCOUNT);
     const { missing } = started;
-    const shown = { example: chain?.example, code: signInCode?.text, hasRules, missing };
+    const link = await server.signInLink?.(apiToken);
+    const shown = { example: chain?.example, link, hasRules, missing };
     process.stdout.write(welcome(server, config, shown));
     release();
     await Promise.race([stopped, chainFailure(chain)]);

@@ -40,6 +40,19 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
   };
 }
 
+/**
+ * Returns the function that determines whether a client sent a request over TLS: to this server, or to a trusted proxy
+ * that reports it with `X-Forwarded-Proto`. Throws as `clientAddressReader`.
+ */
+export function httpsReader(trustedProxies: readonly string[]): (request: IncomingMessage) => boolean {
+  const isTrusted = proxyMatcher(trustedProxies);
+  return ({ socket, headers }) => {
+    if ('encrypted' in socket) return true;
+    if (!isTrusted(socket.remoteAddress ?? '')) return false;
+    return [headers['x-forwarded-proto'] ?? []].flat().join(',').split(',').at(-1)?.trim() === 'https';
+  };
+}
+
 function addTo(list: BlockList, entry: string): void {
   const [address = '', prefix, ...rest] = entry.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;

@@ -1,5 +1,5 @@
 /** Client addresses, networks, and the keys that identify clients. */
-export { type ClientAddress, clientAddressReader, proxyMatcher } from './clientAddress.ts';
+export { type ClientAddress, clientAddressReader, httpsReader, proxyMatcher } from './clientAddress.ts';
 export { clientKey, widerNetworks } from './clientKey.ts';
 export {
   BadNetworkError,

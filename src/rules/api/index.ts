@@ -9,9 +9,13 @@ export type {
   KeyCreation,
 } from './handlers/keyHandlers.ts';
 export type { RuleAnalytics } from './handlers/ruleHandlers.ts';
-export { errorTable } from './http/errors.ts';
+export { isVisibleTo, revocationFaults } from './handlers/tokenHandlers.ts';
+export { Authenticator, type AuthenticatorDependencies, type Caller } from './http/authenticate.ts';
+export { ConsoleSessions, SESSION_LIFE_SECONDS, tokenOf } from './http/consoleSessions.ts';
+export { ApiError, errorTable } from './http/errors.ts';
 export type { RateLimit } from './http/rateLimit.ts';
-export { sendBadUrl, unroutedEnvelope } from './http/sendError.ts';
+export { errorSender, sendBadUrl, unroutedEnvelope } from './http/sendError.ts';
+export { SessionCookies } from './http/sessionCookies.ts';
 export { TokenUses } from './http/tokenUses.ts';
 export { type OperatorRoute, operatorApi } from './operatorApi.ts';
 export { rulesApi } from './rulesApi.ts';

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Permission, TokenStore } from '../index.ts';
 import { Authenticator, authorizeOperator } from './http/authenticate.ts';
+import type { ConsoleSessions } from './http/consoleSessions.ts';
 import { successEnvelope } from './http/envelope.ts';
 import { ApiError, MAX_BODY_BYTES } from './http/errors.ts';
 import { errorSender } from './http/sendError.ts';
@@ -20,6 +21,8 @@ export interface OperatorRoute {
 export interface OperatorApiOptions {
   readonly tokens: TokenStore;
   readonly uses: TokenUses;
+  /** Sessions of the console. Default: requests authenticate by token only. */
+  readonly consoleSessions?: ConsoleSessions | undefined;
   readonly configuredTokens: readonly string[];
   readonly routes: readonly OperatorRoute[];
 }
@@ -27,9 +30,9 @@ export interface OperatorApiOptions {
 /** Fastify plugin with routes for the server's operators. Tokens, envelopes and errors are those of the rules API. */
 export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
   fastify,
-  { tokens, uses, configuredTokens, routes },
+  { tokens, uses, consoleSessions: sessions, configuredTokens, routes },
 ) => {
-  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses });
+  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses, sessions });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',
@@ -41,8 +44,10 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
     fastify.route({
       method,
       url: path,
-      onRequest: async (request) => {
-        const caller = await authenticator.authenticate(request.headers.authorization);
+      onRequest: async (request, reply) => {
+        const credentials = authenticator.credentialsOf(request.raw);
+        if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
+        const caller = await authenticator.authenticate(credentials);
         try {
           authorizeOperator(caller, permission);
         } catch (error) {

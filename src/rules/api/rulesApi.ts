@@ -21,6 +21,7 @@ import { SecretSeeds } from './handlers/secretSeeds.ts';
 import { tokenHandlers } from './handlers/tokenHandlers.ts';
 import { zonePolicyHandlers } from './handlers/zonePolicyHandlers.ts';
 import { Authenticator } from './http/authenticate.ts';
+import type { ConsoleSessions } from './http/consoleSessions.ts';
 import { successEnvelope } from './http/envelope.ts';
 import { asApiError, MAX_BODY_BYTES } from './http/errors.ts';
 import { type RateLimit, RateLimiter } from './http/rateLimit.ts';
@@ -40,6 +41,8 @@ export interface RulesApiOptions {
   readonly audit: AuditLog;
   /** Counter of token uses, which is stopped with the API. Default: a separate instance. */
   readonly uses?: TokenUses | undefined;
+  /** Sessions of the console. Default: requests authenticate by token only. */
+  readonly consoleSessions?: ConsoleSessions | undefined;
   /** API keys of the gateway in this server. Default: no key routes. */
   readonly keys?: GatewayKeys | undefined;
   /** Returns the client's address for the audit log. Default: the remote address of the socket. */
@@ -73,6 +76,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     tokens,
     uses = new TokenUses(options.tokens),
     keys,
+    consoleSessions: sessions,
     configuredTokens,
     analytics,
     guard,
@@ -80,7 +84,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     healthHistory,
     clientAddress = addressOfSocket,
   } = options;
-  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses });
+  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses, sessions });
   const rules = ruleHandlers({ format, store, analytics });
   const zonePolicies = zonePolicyHandlers(options.zonePolicies);
   const live = new LiveUpdates(

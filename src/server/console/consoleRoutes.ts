@@ -1,11 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { PAGE_HEADERS } from '../../platform/page/index.ts';
 import { type ConsoleFile, type ConsoleFiles, readConsoleFiles } from './consoleFiles.ts';
-import type { SignInCode } from './signInCode.ts';
 
 export interface ConsoleOptions {
-  /** Code of the printed sign-in link. Default: no link was printed. */
-  readonly signInCode?: SignInCode | undefined;
   /** Files of the console. Default: the built files. */
   readonly files?: ConsoleFiles | undefined;
 }
@@ -21,12 +18,11 @@ const CONSOLE_HEADERS = {
 };
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-const MAX_CODE_BYTES = 1_000;
 
 /** Serves `/console/` and all paths below it, as a fastify plugin with that prefix. */
 export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
   fastify,
-  { signInCode, files = readConsoleFiles() },
+  { files = readConsoleFiles() },
 ) => {
   fastify.addHook('onRequest', (_request, reply, done) => {
     reply.headers(CONSOLE_HEADERS);
@@ -46,17 +42,6 @@ export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
     if (file === undefined && path.startsWith('assets/'))
       return reply.code(404).send({ error: 'file not found' });
     return send(file ?? files.page, { request, reply });
-  });
-  // Only JSON is accepted, so that pages of other origins would need a CORS preflight, which fails.
-  fastify.removeContentTypeParser('text/plain');
-  fastify.post('/sign-in', { bodyLimit: MAX_CODE_BYTES }, (request, reply) => {
-    const { code } = (request.body ?? {}) as { code?: unknown };
-    const token = typeof code === 'string' ? signInCode?.exchange(code) : undefined;
-    reply.header('cache-control', 'no-store');
-    if (token !== undefined) return reply.send({ token });
-    return reply
-      .code(403)
-      .send({ error: 'the sign-in code is wrong, already used or older than ten minutes' });
   });
 };
 

@@ -4,7 +4,8 @@ import type { Gateway } from '../../ethereum/gateway/index.ts';
 import type { Readiness } from '../../platform/http/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { ServerContext } from '../base.ts';
-import type { SignInCode } from '../console/signInCode.ts';
+import { ConsoleGateway } from '../console/consoleGateway.ts';
+import type { OpenedSessions } from '../console/openSessions.ts';
 import type { Stores } from '../data/openStores.ts';
 import type { Dns } from '../dns/dns.ts';
 import { dnsDescriptorsOf } from '../dns/dnsOptions.ts';
@@ -30,7 +31,7 @@ export interface ListenParts extends Stores {
   readonly workers: WorkerListeners | undefined;
   readonly dns: Dns | undefined;
   readonly tracer: Tracer | undefined;
-  readonly signInCode: SignInCode | undefined;
+  readonly console: OpenedSessions | undefined;
   readonly readiness: () => Readiness;
   readonly isStopping: () => boolean;
 }
@@ -45,7 +46,7 @@ export interface Listening {
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;
-  const { fleet, tracer, signInCode, isStopping } = parts;
+  const { fleet, tracer, console, isStopping } = parts;
   const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
   const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
   teardown.add(() => history.stop());
@@ -69,7 +70,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
       : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
-    ...{ logger, tracer, signInCode, tuning, uses: tokenUses },
+    ...{ logger, tracer, console, tuning, uses: tokenUses },
     keysSettled: async () => workers?.settled(),
   });
   const elsewhere =
@@ -81,7 +82,12 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
     });
   const listeners = await openListeners(
     config,
-    { gateway, operators, operatorsPaths: operatorsPathsOf(opened), startWorkers: elsewhere },
+    {
+      gateway: gateway && console ? new ConsoleGateway({ gateway, ...console }) : gateway,
+      operators,
+      operatorsPaths: operatorsPathsOf(opened),
+      startWorkers: elsewhere,
+    },
     { logger, ...bounds, handled: accessLog?.handled },
   );
   return { gateway, listeners };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/index.ts';
-import { type Gateway, unparsedError } from '../../ethereum/gateway/index.ts';
+import { unparsedError } from '../../ethereum/gateway/index.ts';
 import {
   type ConnectionLimits,
   type ListenerContent,
@@ -20,7 +20,7 @@ export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger' 
 
 export interface ListenerParts {
   /** Undefined if this server serves only operators. */
-  readonly gateway: Gateway | undefined;
+  readonly gateway: ListenerContent['interceptor'];
   readonly operators: ListenerContent['routes'];
   /** Starts other processes that listen for clients instead of this process. */
   readonly startWorkers?: (() => Promise<Stopped>) | undefined;
@@ -101,7 +101,7 @@ async function openSecond(listens: () => Promise<Stopped>, first: OpenListener):
 }
 
 export interface PublicParts {
-  readonly gateway: Gateway;
+  readonly gateway: NonNullable<ListenerContent['interceptor']>;
   /** Routes for operators. Default: none, because another listener serves operators. */
   readonly operators?: Pick<ListenerContent, 'routes' | 'paths'> | undefined;
 }

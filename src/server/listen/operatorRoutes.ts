@@ -9,7 +9,8 @@ import type { Tracer } from '../../platform/spans/index.ts';
 import { operatorApi, type RateLimit, rulesApi, type TokenUses } from '../../rules/api/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import { consoleRoutes } from '../console/consoleRoutes.ts';
-import type { SignInCode } from '../console/signInCode.ts';
+import type { OpenedSessions } from '../console/openSessions.ts';
+import { sessionRoutes } from '../console/sessionRoutes.ts';
 import { startPage } from '../console/startPage.ts';
 import type { Dns } from '../dns/dns.ts';
 import { guardApiHandlers } from '../dns/guardApiHandlers.ts';
@@ -37,7 +38,8 @@ export interface OperatorRoutesOptions {
   readonly clientAddress: ClientAddress;
   readonly readiness: () => Readiness;
   readonly history: HealthHistory;
-  readonly signInCode: SignInCode | undefined;
+  /** Sessions of the console; undefined without a console. */
+  readonly console: OpenedSessions | undefined;
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
   readonly tuning: Tuning;
@@ -48,7 +50,8 @@ const RATE_LIMIT_WINDOW_SECONDS = 300;
 
 /** Returns the routes for operators: health, metrics, the rules API, the console and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): ListenerContent['routes'] {
-  const { opened, storage, uses, ethereum, metrics, readiness, logger, signInCode } = options;
+  const { opened, storage, uses, ethereum, metrics, readiness, logger, clientAddress } = options;
+  const sessions = options.console?.sessions;
   const { roles } = opened;
   const api = storage && opened.has('rulesApi') ? apiOptions(config, { ...options, storage }) : undefined;
   const configuredTokens = configuredTokensOf(config);
@@ -56,15 +59,21 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
     await listener.register(operations, { roles, readiness, metrics });
     if (storage === undefined || uses === undefined) return;
     const { tokens } = storage;
-    if (api !== undefined) await listener.register(rulesApi, { ...api, uses, prefix: '/client/v4' });
+    if (api !== undefined)
+      await listener.register(rulesApi, { ...api, uses, consoleSessions: sessions, prefix: '/client/v4' });
     if (api !== undefined) {
-      const hasConsole = config.console.enabled;
-      await listener.register(startPage, { hasConsole });
-      if (hasConsole) await listener.register(consoleRoutes, { prefix: '/console', signInCode });
+      await listener.register(startPage, { hasConsole: sessions !== undefined });
+      if (sessions !== undefined) {
+        const prefix = '/console';
+        await listener.register(consoleRoutes, { prefix });
+        await listener.register(sessionRoutes, {
+          ...{ prefix, tokens, uses, sessions, configuredTokens, clientAddress },
+        });
+      }
     }
     if (ethereum !== undefined)
       await listener.register(operatorApi, {
-        ...{ tokens, uses, configuredTokens },
+        ...{ tokens, uses, consoleSessions: sessions, configuredTokens },
         prefix: '/operations',
         routes: nodeOperations(ethereum.networks, logger),
       });
@@ -129,7 +138,7 @@ interface WithStorage {
   readonly storage: RulesStorage;
 }
 
-const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
+export const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
   apiToken === undefined ? [] : [apiToken];
 
 function rateLimitOf({ rules }: Config, tuning: Tuning): RateLimit | undefined {

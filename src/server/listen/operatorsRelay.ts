@@ -12,6 +12,8 @@ import { opsListenAddress } from './listenAddresses.ts';
 
 /** Header with the address of the client. Only workers can connect to the socket, so no client can forge it. */
 const CLIENT_ADDRESS_HEADER = 'floodgate-client';
+/** Header that tells whether the client used TLS. */
+const HTTPS_HEADER = 'floodgate-https';
 /** Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP_HEADERS = [
   'connection',
@@ -30,33 +32,37 @@ const MAX_IDLE_CONNECTIONS = 8;
 export const relayPathOf = (config: Config): string | undefined =>
   opsListenAddress(config) === undefined ? join(config.dataDir, 'operators.sock') : undefined;
 
-/** Returns the client address of a request that a worker forwarded. */
-export const relayedClientAddress: ClientAddress = ({ headers }) =>
-  String(headers[CLIENT_ADDRESS_HEADER] ?? '');
+/** Read the client address of a request that a worker forwarded, and whether the client used TLS. */
+export const RELAYED: Readonly<OperatorsRelayDependencies> = {
+  clientAddress: ({ headers }) => String(headers[CLIENT_ADDRESS_HEADER] ?? ''),
+  isHttps: ({ headers }) => headers[HTTPS_HEADER] === 'true',
+};
 
 export interface OperatorsRelayDependencies {
   readonly clientAddress: ClientAddress;
+  readonly isHttps: (request: IncomingMessage) => boolean;
 }
 
 /** Forwards HTTP requests of operators from a worker to the first process, which listens on a Unix socket. */
 export class OperatorsRelay {
   readonly #path: string;
-  readonly #clientAddress: ClientAddress;
+  readonly #readers: OperatorsRelayDependencies;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS });
   /** One function for each open event stream, which ends the stream. */
   readonly #endless = new Set<() => void>();
   #isEnding = false;
 
-  constructor(path: string, { clientAddress }: OperatorsRelayDependencies) {
+  constructor(path: string, readers: OperatorsRelayDependencies) {
     this.#path = path;
-    this.#clientAddress = clientAddress;
+    this.#readers = readers;
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const { method, url } = request;
     const headers = {
       ...forwardedHeaders(request.headers),
-      [CLIENT_ADDRESS_HEADER]: this.#clientAddress(request),
+      [CLIENT_ADDRESS_HEADER]: this.#readers.clientAddress(request),
+      [HTTPS_HEADER]: String(this.#readers.isHttps(request)),
     };
     const asked = send({ socketPath: this.#path, agent: this.#agent, method, path: url, headers });
     asked.on('response', (answer) => {

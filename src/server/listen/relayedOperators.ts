@@ -1,9 +1,8 @@
 import type { Config } from '../../config/index.ts';
-import type { ClientAddress } from '../../platform/addresses/index.ts';
 import type { ListenerContent } from '../../platform/http/index.ts';
 import { openedPartsOf } from '../roles.ts';
 import { operatorsPathsOf } from './operatorRoutes.ts';
-import { OperatorsRelay, relayPathOf } from './operatorsRelay.ts';
+import { OperatorsRelay, type OperatorsRelayDependencies, relayPathOf } from './operatorsRelay.ts';
 
 export interface RelayedOperators extends Pick<ListenerContent, 'routes' | 'paths'> {
   endStreams(): void;
@@ -13,11 +12,11 @@ export interface RelayedOperators extends Pick<ListenerContent, 'routes' | 'path
 /** Forwards operators' requests to the first process. Returns undefined if operators have their own listener. */
 export function relayedOperators(
   config: Config,
-  { clientAddress }: { readonly clientAddress: ClientAddress },
+  readers: OperatorsRelayDependencies,
 ): RelayedOperators | undefined {
   const path = relayPathOf(config);
   if (path === undefined) return undefined;
-  const relay = new OperatorsRelay(path, { clientAddress });
+  const relay = new OperatorsRelay(path, readers);
   return {
     paths: operatorsPathsOf(openedPartsOf(config)),
     async routes(listener) {

@@ -10,6 +10,7 @@ import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
+import type { GatewayAccess } from '../console/consoleGateway.ts';
 import type { NetworkState, NotIndexed } from '../ethereum/ethereumNetwork.ts';
 import type { Link } from './link.ts';
 
@@ -60,6 +61,8 @@ export type PrimaryCalls = {
     readonly toBlock: number;
     readonly client: BudgetClient;
   }): Promise<NotIndexed | undefined>;
+  /** Returns the gateway access of the console session with this secret; undefined if the session has ended. */
+  consoleAccess(secret: string): Promise<GatewayAccess | undefined>;
   /** Reports a transaction that a node accepted. Replies when all workers know it. */
   accepted(transaction: AcceptedTransaction & { readonly network: string }): Promise<void>;
   take(wanted: WantedLease): Lease;

@@ -7,7 +7,9 @@ import type { SharedCalls } from './workerProcess.ts';
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 
 /** Returns the calls of the first process that do not depend on the worker that makes them. */
-export function primaryCalls(networkOf: (name: string) => EthereumNetwork): Omit<SharedCalls, 'accepted'> {
+export function primaryCalls(
+  networkOf: (name: string) => EthereumNetwork,
+): Omit<SharedCalls, 'accepted' | 'consoleAccess'> {
   const rates: Rates = new RateLimits();
   return {
     newest: () => undefined,

@@ -10,12 +10,14 @@ import {
   SharedKeys,
 } from '../../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
-import { clientAddressReader } from '../../platform/addresses/index.ts';
+import { clientAddressReader, httpsReader } from '../../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../../platform/background/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
 import { Scheduler } from '../../platform/scheduler/index.ts';
+import { SessionCookies } from '../../rules/api/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
+import { ConsoleGateway } from '../console/consoleGateway.ts';
 import { servedTable } from '../ethereum/ethereum.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import { FreeSpace } from '../health/freeSpace.ts';
@@ -95,10 +97,15 @@ export async function openWorker(
     isStopping: () => isStopping,
   });
   const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
-  const operators = relayedOperators(config, { clientAddress });
+  const isHttps = httpsReader(config.http.trustedProxies);
+  const operators = relayedOperators(config, { clientAddress, isHttps });
+  const hasConsole = operators !== undefined && config.console.enabled;
+  const findAccess = (secret: string) => primary.ask('consoleAccess', secret);
+  const cookies = new SessionCookies(isHttps);
+  const served = hasConsole ? new ConsoleGateway({ gateway, cookies, findAccess }) : gateway;
   const listener = await openPublicListener(
     config,
-    { gateway, operators },
+    { gateway: served, operators },
     { logger, ...limits, handled: accessLog?.handled },
   );
   return {

@@ -6,6 +6,7 @@ import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
+import type { OpenedSessions } from '../console/openSessions.ts';
 import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
 import type { Beginning } from './calls.ts';
 import { primaryCalls } from './primaryCalls.ts';
@@ -18,6 +19,7 @@ const READ_TIMEOUT_MS = 2_000;
 
 export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'keys' | 'logger'> {
   readonly registry: Registry;
+  readonly findAccess: OpenedSessions['findAccess'] | undefined;
 }
 
 /** The workers of this first process. They serve the gateway, and follow the nodes and the index of this process. */
@@ -41,7 +43,7 @@ export class Workers implements Replicas {
   #tickedMs = 0;
 
   constructor({ config, workers }: Beginning, dependencies: WorkersDependencies) {
-    const { registry } = dependencies;
+    const { registry, findAccess } = dependencies;
     this.count = workers;
     this.#config = config;
     this.#dependencies = dependencies;
@@ -50,7 +52,8 @@ export class Workers implements Replicas {
       if (network === undefined) throw new Error(`network ${name} is not configured`);
       return network;
     });
-    this.#calls = { ...calls, accepted: (transaction) => this.#accepted(transaction) };
+    const consoleAccess: SharedCalls['consoleAccess'] = async (secret) => findAccess?.(secret);
+    this.#calls = { ...calls, consoleAccess, accepted: (transaction) => this.#accepted(transaction) };
     const gauge = gaugesOf(registry);
     gauge('floodgate_workers', 'Configured workers.', () => workers);
     gauge('floodgate_workers_ready', 'Workers that answer.', () => this.#ready);

@@ -6,6 +6,7 @@ import type { Failure } from '../../api/failure.ts';
 import { gateway } from '../../api/gateway.ts';
 import { may, session } from '../../session.ts';
 import { KeySection } from './keySection.tsx';
+import { SessionSection } from './sessionSection.tsx';
 import { accessHeadline } from './texts.ts';
 import { TokenSection } from './tokenSection.tsx';
 
@@ -52,6 +53,7 @@ export function Access() {
           changed={() => void readTokens()}
         />
       )}
+      {may('tokens:read') && <SessionSection />}
       {seesKeys && (
         <KeySection
           keys={keys.value}

@@ -1,15 +1,22 @@
 import { useSignal } from '@preact/signals';
-import { gatewayKey } from '../../api/rpc.ts';
+import type { Failure } from '../../api/failure.ts';
+import { gatewayKey, setGatewayKey } from '../../api/rpc.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 
-/** Form for the API key that the gateway requires. The tab stores the key if the user chose to stay signed in. */
+/** Form for the API key that the gateway requires. The server stores the key in the session. */
 export function KeyForm() {
   const text = useSignal('');
+  const failure = useSignal<Failure | undefined>(undefined);
+  const set = async (key: string | undefined) => {
+    failure.value = await setGatewayKey(key);
+    text.value = '';
+  };
   if (gatewayKey.value !== undefined)
     return (
       <p class="quiet">
         Calls use your API key.{' '}
-        <button type="button" class="plain-button" onClick={forgetKey}>
+        <button type="button" class="plain-button" onClick={() => void set(undefined)}>
           Use another key
         </button>
       </p>
@@ -19,20 +26,17 @@ export function KeyForm() {
       class="row"
       onSubmit={(event) => {
         event.preventDefault();
-        gatewayKey.value = text.value.trim();
+        void set(text.value.trim());
       }}
     >
       <label>
-        The gateway requires an API key. It is remembered as long as your token
+        The gateway requires an API key. Your session keeps it until you sign out
         <TextInput type="password" name="key" required text={text} />
       </label>
       <button type="submit" class="primary">
         Use key
       </button>
+      {failure.value && <ErrorBox failure={failure.value} />}
     </form>
   );
-}
-
-function forgetKey(): void {
-  gatewayKey.value = undefined;
 }

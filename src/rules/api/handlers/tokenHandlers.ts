@@ -1,5 +1,6 @@
 import {
   checkNewToken,
+  type Fault,
   formatTimestamp,
   grantViolations,
   hashSecret,
@@ -99,8 +100,7 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
       if (READ_ONLY_NAMES.includes(request.tokenId))
         throw new ApiError('methodNotAllowed', { headers: { allow: 'GET, HEAD' } });
       const token = await found(request);
-      // Only accounts and permissions are compared: a token may revoke a token that expires later than itself.
-      const faults = grantViolations({ ...ownGrant(request.caller), expires_on: null }, token);
+      const faults = revocationFaults(request.caller, token);
       if (faults.length > 0) throw new ApiError('forbidden', { faults });
       const revoked = await tokens.revoke(token.id, request.actor);
       if (!revoked) throw notFound(request);
@@ -119,9 +119,16 @@ const ownGrant = ({ accounts, permissions, expiresOn }: Caller) => ({
  * Returns whether a caller may see a token: only if the caller's token is for all accounts of the token. A token that
  * the caller may not see seems not to exist.
  */
-const isVisibleTo = ({ accounts }: Caller, token: Token): boolean =>
+export const isVisibleTo = ({ accounts }: Caller, token: Pick<Token, 'accounts'>): boolean =>
   accounts === 'all' ||
   (token.accounts !== 'all' && token.accounts.every((account) => accounts.includes(account)));
+
+/**
+ * Returns a fault for each reason why a caller may not revoke a token. Only accounts and permissions are compared: a
+ * token may revoke a token that expires later than itself.
+ */
+export const revocationFaults = (caller: Caller, token: Token): Fault[] =>
+  grantViolations({ ...ownGrant(caller), expires_on: null }, token);
 
 /** Returns the settings of the requested token. Throws `forbidden` if they exceed what the caller's token allows. */
 function grantOf(caller: Caller, { expires_on, ...asked }: TokenRequest): Omit<NewToken, 'hash'> {

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import {
   configuredTokenId,
   formatTimestamp,
@@ -12,11 +13,15 @@ import {
   type TokenStore,
   wallClock,
 } from '../../index.ts';
+import type { ConsoleSessions } from './consoleSessions.ts';
 import { ApiError, INVALID_TOKEN } from './errors.ts';
+import type { Credentials } from './sessionCookies.ts';
 import type { TokenUses } from './tokenUses.ts';
 
 export interface Caller {
   readonly tokenId: string;
+  /** SHA-256 of the token, in hex. */
+  readonly tokenHash: string;
   /** Id of the root of the token's tree, by which requests are limited. */
   readonly rootId: string;
   /** Label of the token, if it has one. */
@@ -37,52 +42,60 @@ export interface AuthenticatorOptions {
 export interface AuthenticatorDependencies {
   readonly tokens: TokenStore;
   readonly uses: Pick<TokenUses, 'countValid' | 'countInvalid'>;
+  /** Sessions of the console. Default: requests authenticate by token only. */
+  readonly sessions?: ConsoleSessions | undefined;
 }
 
-/** Authenticates requests by bearer token. Accepts stored tokens, and configured ones, which have all permissions. */
+/** Authenticates requests by bearer token, or by a session of the console, which stands for its token. Accepts stored tokens, and configured ones, which have all permissions. */
 export class Authenticator {
   readonly #tokens: TokenStore;
   readonly #uses: AuthenticatorDependencies['uses'];
+  readonly #sessions: ConsoleSessions | undefined;
   readonly #configured: readonly { readonly hash: Buffer; readonly caller: Caller }[];
   readonly #now: () => number;
 
   constructor(
     { configuredTokens, now = wallClock }: AuthenticatorOptions,
-    { tokens, uses }: AuthenticatorDependencies,
+    { tokens, uses, sessions }: AuthenticatorDependencies,
   ) {
     this.#tokens = tokens;
     this.#uses = uses;
+    this.#sessions = sessions;
     this.#configured = configuredTokens.map((secret) => {
       const hash = hashSecret(secret);
-      return { hash, caller: callerOfConfigured(configuredTokenId(hash)) };
+      return { hash, caller: callerOfConfigured(hash) };
     });
     this.#now = now;
   }
 
-  /** Returns the caller that the `Authorization` header of a new request names, and counts the request. */
-  async authenticate(header: string | undefined): Promise<Caller> {
-    const { caller, isConfigured } = await this.#find(header, (token) => this.#uses.countInvalid(token.id));
+  /** Returns the credentials of a request. */
+  credentialsOf(request: IncomingMessage): Credentials {
+    return this.#sessions?.cookies.credentialsOf(request) ?? { authorization: request.headers.authorization };
+  }
+
+  /** Returns the caller that the credentials of a new request name, and counts the request. */
+  async authenticate(credentials: Credentials): Promise<Caller> {
+    const { caller, isConfigured } = await this.#find(credentials, (token) =>
+      this.#uses.countInvalid(token.id),
+    );
     if (!isConfigured) this.#uses.countValid(caller.tokenId);
     return caller;
   }
 
   /**
-   * Returns the caller of a request or stream that was authenticated before. Throws `ApiError` if its token has ended
-   * since.
+   * Returns the caller of a request or stream that was authenticated before. Throws `ApiError` if its token or session
+   * has ended since.
    */
-  async authenticateAgain(header: string | undefined): Promise<Caller> {
-    return (await this.#find(header)).caller;
+  async authenticateAgain(credentials: Credentials): Promise<Caller> {
+    return (await this.#find(credentials)).caller;
   }
 
   /** Reads the store each time, so revocations work at once. */
   async #find(
-    header: string | undefined,
+    credentials: Credentials,
     invalid: (token: Token) => void = () => undefined,
   ): Promise<{ readonly caller: Caller; readonly isConfigured: boolean }> {
-    if (header === undefined) throw unauthenticated({ 'www-authenticate': 'Bearer' });
-    const secret = bearer.exec(header)?.[1];
-    if (secret === undefined) throw malformed();
-    const hash = hashSecret(secret);
+    const hash = await this.#tokenHashOf(credentials);
     const configured = this.#configuredCaller(hash);
     if (configured) return { caller: configured, isConfigured: true };
     const token = await this.#tokens.findByHash(hash.toString('hex'));
@@ -92,8 +105,21 @@ export class Authenticator {
     }
     const { id: tokenId, label, accounts, permissions, expires_on: expiresOn } = token;
     const rootId = rootOf(token);
-    const caller = { tokenId, rootId, ...(label && { label }), accounts, permissions, expiresOn };
+    const tokenHash = token.hash;
+    const caller = { tokenId, tokenHash, rootId, ...(label && { label }), accounts, permissions, expiresOn };
     return { caller, isConfigured: false };
+  }
+
+  async #tokenHashOf({ authorization, session }: Credentials): Promise<Buffer> {
+    if (authorization !== undefined) {
+      const secret = bearer.exec(authorization)?.[1];
+      if (secret === undefined) throw malformed();
+      return hashSecret(secret);
+    }
+    if (session === undefined) throw unauthenticated({ 'www-authenticate': 'Bearer' });
+    const found = await this.#sessions?.find(session);
+    if (found === undefined) throw unauthenticated(INVALID_TOKEN);
+    return Buffer.from(found.token.hash, 'hex');
   }
 
   /** Compares a hash with those of all configured tokens, so that the response time does not reveal a near match. */
@@ -144,13 +170,13 @@ const hasAccount = ({ accounts }: Caller, accountId: string): boolean =>
 /** Passed instead of an account id for operations on the server. It is not a valid account id. */
 const SERVER = 'the server';
 
-const callerOfConfigured = (tokenId: string): Caller => ({
-  tokenId,
-  rootId: tokenId,
-  accounts: 'all',
-  permissions: [...permissions, ...operatorPermissions],
-  expiresOn: null,
-});
+function callerOfConfigured(hash: Buffer): Caller {
+  const id = configuredTokenId(hash);
+  return {
+    ...{ tokenId: id, tokenHash: hash.toString('hex'), rootId: id, accounts: 'all', expiresOn: null },
+    permissions: [...permissions, ...operatorPermissions],
+  };
+}
 
 function unauthenticated(headers: Readonly<Record<string, string>>): ApiError {
   return new ApiError('unauthenticated', { headers });

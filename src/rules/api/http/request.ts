@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../index.ts';
 import type { Caller } from './authenticate.ts';
+import type { Credentials } from './sessionCookies.ts';
 
 /** Request as it is passed to handlers: authenticated, authorized, and with its path parameters. */
 export interface ApiRequest {
@@ -24,6 +25,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingHttpHeaders;
+  /** Credentials of the request, which a stream presents again while it is open. */
+  readonly credentials: Credentials;
   readonly body: unknown;
 }
 

@@ -10,11 +10,11 @@ const AUDIT_PERMISSION = 'dns_protection:audit';
 const HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) {
-  return async ({ accountId: account, caller, headers }: ApiRequest): Promise<ApiResponse> => {
+  return async ({ accountId: account, caller, headers, credentials }: ApiRequest): Promise<ApiResponse> => {
     const since = readLastEventId(headers['last-event-id']);
     const isAudited = isAuthorized(caller, account, AUDIT_PERMISSION);
     const isAllowed = async (): Promise<boolean> => {
-      const now = await authenticator.authenticateAgain(headers.authorization);
+      const now = await authenticator.authenticateAgain(credentials);
       return (
         isAuthorized(now, account, LIVE_PERMISSION) &&
         (!isAudited || isAuthorized(now, account, AUDIT_PERMISSION))

@@ -35,7 +35,9 @@ export interface RouteConfig {
 /** Content type with its charset, so that Fastify need not append the charset for each response. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const anonymousCaller: Caller = { tokenId: '', rootId: '', accounts: [], permissions: [], expiresOn: null };
+const anonymousCaller: Caller = {
+  ...{ tokenId: '', tokenHash: '', rootId: '', accounts: [], permissions: [], expiresOn: null },
+};
 
 /** Registers the routes in Fastify. Each is registered with and without a trailing slash unless its path is exact. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
@@ -94,7 +96,9 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
     request.rulesCaller = anonymousCaller;
     return;
   }
-  const caller = await gate.authenticator.authenticate(request.headers.authorization);
+  const credentials = gate.authenticator.credentialsOf(request.raw);
+  if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
+  const caller = await gate.authenticator.authenticate(credentials);
   request.rulesCaller = caller;
   try {
     if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.rootId));
@@ -108,7 +112,7 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
 /** Rejects a request whose token has ended while the body arrived. */
 async function admitAgain({ authenticator, uses }: Gate, request: FastifyRequest): Promise<void> {
   try {
-    await authenticator.authenticateAgain(request.headers.authorization);
+    await authenticator.authenticateAgain(authenticator.credentialsOf(request.raw));
   } catch (error) {
     if (request.rulesCaller) uses.countForbidden(request.rulesCaller.tokenId);
     throw error;
@@ -155,7 +159,11 @@ function isCollectionPatched({ method, path }: Route, request: FastifyRequest): 
   return id !== undefined && param(request, id) === '' && /[^/]\/$/.test(pathOf(request));
 }
 
-function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: Gate): ApiRequest {
+function apiRequest(
+  request: FastifyRequest,
+  caller: Caller,
+  { authenticator, clientAddress }: Gate,
+): ApiRequest {
   const { tokenId, label } = caller;
   return {
     caller,
@@ -175,6 +183,7 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     path: pathOf(request),
     query: request.query as Record<string, unknown>, // Fastify's query is an object of strings and lists
     headers: request.headers,
+    credentials: authenticator.credentialsOf(request.raw),
     body: request.body,
   };
 }

@@ -1,0 +1,65 @@
+import { useSignal } from '@preact/signals';
+import type { Failure } from '../../api/failure.ts';
+import { endListedSession, type ListedSession, listSessions } from '../../api/session.ts';
+import { may, session } from '../../session.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+
+/** Browsers that are signed in to this console. */
+export function SessionSection() {
+  const { loaded, again } = useLoaded(listSessions, []);
+  const endFailure = useSignal<Failure | undefined>(undefined);
+  const end = async (one: ListedSession) => {
+    const answer = await endListedSession(one);
+    endFailure.value = 'failure' in answer ? answer.failure : undefined;
+    if ('value' in answer) showToast('The session has ended.');
+    again();
+  };
+  const { value, failure } = loaded.value;
+  return (
+    <section class="access-section" aria-busy={value === undefined}>
+      <div class="head">
+        <h2>Browsers that are signed in</h2>
+      </div>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {endFailure.value && <ErrorBox failure={endFailure.value} />}
+      {value !== undefined && (
+        <Table
+          caption="Sessions"
+          columns={columns((one) => void end(one))}
+          rows={value.toReversed()}
+          keyOf={({ id }) => id}
+          isMarked={({ is_current }) => is_current}
+        />
+      )}
+    </section>
+  );
+}
+
+const columns = (end: (one: ListedSession) => void): readonly Column<ListedSession>[] => [
+  {
+    title: 'Token',
+    cell: ({ token_id, label, is_current }) => (
+      <>
+        <UntrustedText text={label || token_id} />
+        {is_current && <span class="quiet"> (this browser)</span>}
+      </>
+    ),
+  },
+  { title: 'Address', cell: ({ from }) => <UntrustedText text={from || 'local'} /> },
+  { title: 'Since', cell: ({ created_on }) => <Time at={created_on} /> },
+  { title: 'Ends', cell: ({ expires_on }) => <Time at={expires_on} /> },
+  {
+    title: 'Action',
+    cell: (one) =>
+      !one.is_current && (may('tokens:write') || one.token_id === session.value?.tokenId) ? (
+        <button type="button" onClick={() => end(one)}>
+          End session
+        </button>
+      ) : null,
+  },
+];
