@@ -6,7 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floodgate } from '../rules/support/command.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, holdRequests, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import {
+  CHROMIUM,
+  fetchRoute,
+  holdRequests,
+  inPage,
+  launchBrowser,
+  openTab,
+  type Tab,
+} from './support/browser.ts';
 import { checkPage, checkState, DRAWN } from './support/checkPages.ts';
 import { type DevServer, startDevServer } from './support/devServer.ts';
 import { Flood } from './support/flood.ts';
@@ -413,7 +421,9 @@ describe.skipIf(CHROMIUM === undefined)(
       const copy = await tab.context.newPage();
       await copy.goto(page.url());
       await copy.locator('main h1').first().getByText('Rule for everywhere').waitFor();
-      expect(await inPage(copy, 'sessionStorage.length + localStorage.length + document.cookie.length')).toBe(0);
+      expect(await inPage(copy, 'sessionStorage.length + localStorage.length + document.cookie.length')).toBe(
+        0,
+      );
       await copy.close();
     });
 
@@ -563,7 +573,7 @@ describe.skipIf(CHROMIUM === undefined)(
       // The stream reports the deletion before the response arrives.
       await page.route('**/rules/*', async (route) => {
         if (route.request().method() !== 'DELETE') return route.fallback();
-        const response = await route.fetch();
+        const response = await fetchRoute(route);
         await threeMessages();
         return route.fulfill({ response });
       });

@@ -9,7 +9,7 @@ import { reorganise } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkPage, checkWidth } from './support/checkPages.ts';
 import { pay as payInBlock } from './support/pay.ts';
 
@@ -139,7 +139,6 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.goto(
         `${floodgate.url}/console/traces/transaction/${deepest.transactionHash}?frame=${deepest.traceAddress.join('.')}`,
       );
-      await signIn(page, floodgate.token);
       const chosen = page.locator('[role=treeitem][aria-selected=true]');
       await chosen.waitFor();
       await expect.poll(() => chosen.getAttribute('data-path')).toBe(deepest.traceAddress.join('.'));
@@ -190,7 +189,6 @@ describe.skipIf(CHROMIUM === undefined)(
         expect(values.filter((value) => value !== '0')).toEqual([]);
         const frame = traceAddress.join('.');
         await page.goto(`${floodgate.url}/console/traces/transaction/${transactionHash}?frame=${frame}`);
-        await signIn(page, floodgate.token);
         const row = page.locator('[role=treeitem][aria-selected=true]');
         await row.getByText(why).waitFor();
         expect(await row.locator('.what').textContent()).not.toContain('ETH');
@@ -239,7 +237,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const word = (n: number) => n.toString(16).padStart(64, '0');
       const reason = Buffer.from(HOSTILE);
       await page.route('**/v1/mainnet', async (route) => {
-        const answer = await route.fetch();
+        const answer = await fetchRoute(route);
         const text = await answer.text();
         const { method } = JSON.parse(route.request().postData() ?? '{}');
         if (method !== 'trace_transaction') return route.fulfill({ response: answer, body: text });
@@ -255,7 +253,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.unrouteAll({ behavior: 'wait' });
 
       await page.route('**/client/v4/health', async (route) => {
-        const answer = await route.fetch();
+        const answer = await fetchRoute(route);
         const body = await answer.json();
         Object.assign(body.result.networks[0].nodes[0], {
           health: 'quarantined',

@@ -9,7 +9,7 @@ import { rulesPath } from '../rules/support/samples.ts';
 import { type RulesServer, startServer } from '../rules/support/server.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkState } from './support/checkPages.ts';
 import { Flood } from './support/flood.ts';
 
@@ -103,7 +103,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       const path = `/client/v4${rulesPath(ACCOUNT).replace(/rules$/, '')}`;
       const { page } = tab;
       await page.route(`**${path}attacks*`, async (route) => {
-        const answer = await route.fetch();
+        const answer = await fetchRoute(route);
         const body = await answer.json();
         for (const attack of body.result) {
           delete attack.region;

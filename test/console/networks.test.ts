@@ -159,6 +159,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(JSON.parse((await run('sh', ['-c', copied])).stdout)).toEqual(json);
 
       // Open the link without a session, as another user would.
+      await tab.context.clearCookies();
       await page.reload();
       await signIn();
       await page.getByRole('heading', { name: `Block ${shown}` }).waitFor();
@@ -200,7 +201,6 @@ describe.skipIf(CHROMIUM === undefined)(
       const [first, last] = json.result.missing[0];
       expect([json.result.missing.length, last]).toEqual([1, SIDE_FROM - 1]);
       await page.goto(`${floodgate.url}/console/traces/address/${PAID}?network=side`);
-      await signIn();
       const missing = page.getByText('▲ Incomplete:');
       await missing
         .getByText(`blocks ${first} to ${last} are not in the index, so their traces are missing here`)

@@ -6,7 +6,7 @@ import { call } from '../gateway/support/send.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, fetchRoute, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkPage } from './support/checkPages.ts';
 
 const run = promisify(execFile);
@@ -177,7 +177,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('shows text of documents and responses as text', async () => {
       await page.route('**/v1/mainnet/openrpc.json', async (route) => {
-        const response = await route.fetch();
+        const response = await fetchRoute(route);
         const document = await response.json();
         const method = { summary: HOSTILE, description: HOSTILE, params: [{ name: HOSTILE, schema: {} }] };
         document.info.description = HOSTILE;

@@ -1,6 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import {
+  type APIResponse,
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+  type Route,
+} from 'playwright-core';
 import { HANG_MS } from '../../support/hang.ts';
 
 const CHROMIUM_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -72,6 +80,10 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   return result.value as T; // the caller knows the type
 }
+
+/** Fetches an intercepted request as the page would: the browser adds this header only to its own requests. */
+export const fetchRoute = async (route: Route): Promise<APIResponse> =>
+  route.fetch({ headers: { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' } });
 
 /** Holds requests that match the pattern. Returns a function that releases these and all later requests. */
 export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
