@@ -32,7 +32,7 @@ if (CHROMIUM === undefined) throw new Error('Chromium is not installed: apt-get 
 
 buildBundle();
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
-const server = await startDevServer(folder, await freePort(), BUNDLE);
+const server = await startDevServer(folder, await freePort(), { program: BUNDLE });
 let browser: Browser | undefined;
 let flood: Flood | undefined;
 try {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Config, rolesOf } from '../config/index.ts';
 import { exampleRule } from '../rules/index.ts';
 import type { Server } from '../server/index.ts';
-import { EXAMPLE_ZONE } from './exampleZone.ts';
+import { EXAMPLE_ZONE } from './example/exampleZone.ts';
 
 /** Account in the printed examples. Any other name works as well. */
 export const EXAMPLE_ACCOUNT = 'dev';

@@ -6,6 +6,7 @@ export { backupData, restoreData, verifyData } from './data/dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
 export { verifyStore } from './data/verifyStore.ts';
 export { exportProfile, importProfile } from './dns/profileFiles.ts';
+export type { TestFlood } from './dns/testFlood.ts';
 export { examineNode } from './jobs/examineNode.ts';
 export { exportTraces } from './jobs/exportTraces.ts';
 export { type FillProgress, fillIndex } from './jobs/fillIndex.ts';

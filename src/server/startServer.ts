@@ -20,6 +20,7 @@ import { checkOpenFiles } from './data/openFiles.ts';
 import { openStores } from './data/openStores.ts';
 import type { Dns } from './dns/dns.ts';
 import { startGuard } from './dns/startGuard.ts';
+import type { TestFlood } from './dns/testFlood.ts';
 import type { Ethereum, EthereumParts } from './ethereum/ethereum.ts';
 import { logChanges } from './ethereum/logChanges.ts';
 import { FreeSpace, registerFreeSpaceMetrics } from './health/freeSpace.ts';
@@ -63,6 +64,8 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** Returns the number of log lines that the logger dropped, for the metrics. */
   readonly droppedLogLines?: () => number;
+  /** A flood that operators can start to try the guard. Default: none. */
+  readonly testFlood?: TestFlood | undefined;
   /** Lock of the data folder, held and released by the caller. Default: the server acquires its own lock. */
   readonly lock?: DataDirLock;
   readonly tuning?: Tuning | undefined;
@@ -75,7 +78,7 @@ export async function startServer(
 ): Promise<Server> {
   const teardown = new Teardown();
   try {
-    return await startParts(openBase(options, teardown), parts);
+    return await startParts(openBase(options, teardown), options, parts);
   } catch (error) {
     await teardown.run();
     throw error;
@@ -113,7 +116,11 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   };
 }
 
-async function startParts(base: ServerContext, parts: Partial<EthereumParts>): Promise<Server> {
+async function startParts(
+  base: ServerContext,
+  { testFlood }: ServerOptions,
+  parts: Partial<EthereumParts>,
+): Promise<Server> {
   const { config, logger, registry, opened, freeSpace, teardown } = base;
   const { storage, tokenUses } = await openStores(base);
   const console = openSessions(base, { storage, tokenUses });
@@ -147,7 +154,7 @@ async function startParts(base: ServerContext, parts: Partial<EthereumParts>): P
     takesWrites: () => stores.problem === undefined,
     storeBytes: () => storeBytes(config.dataDir),
   });
-  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, console };
+  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, console, testFlood };
   const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
   teardown.add(async () => {
     isLeaving = true;

@@ -202,6 +202,22 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('in force here').waitFor();
     });
 
+    it('lists the first steps, and hides the list after it was dismissed', async () => {
+      const fresh = await openTab(browser, server.url);
+      await fresh.page.goto(`${server.url}/console/`);
+      await fresh.page.getByLabel('Token').fill(server.token);
+      await fresh.page.getByRole('button', { name: 'Sign in' }).click();
+      const steps = fresh.page.locator('.onboarding li');
+      await fresh.page.getByText(/^The guard knows \d+ names\.$/).waitFor();
+      expect((await steps.allTextContents()).map((text) => text.slice(0, 8))).toEqual([
+        ...['✓Done: ', '✓Done: ', '○To do: ', '○To do: '].map((text) => expect.stringContaining(text)),
+      ]);
+      await checkState(fresh, 'now-first-steps');
+      await fresh.page.getByRole('button', { name: 'Dismiss' }).click();
+      await steps.first().waitFor({ state: 'detached' });
+      await fresh.context.close();
+    });
+
     it('shows a new attack live, and hostile names as text', async () => {
       await go('Now');
       await heading().getByText('No attack').waitFor();

@@ -714,6 +714,14 @@ export interface components {
             attacked_zones: string[];
             /** @description Active attacks. */
             attacks: components["schemas"]["AttackSummary"][];
+            /** @description Only in `floodgate dev`, where `POST /operations/test-flood` starts a flood. */
+            test_flood?: {
+                /**
+                 * Format: date-time
+                 * @description End of the running flood; omitted if none runs.
+                 */
+                ends_on?: string;
+            };
         };
         NodeHealth: {
             node: string;

@@ -5,11 +5,13 @@ import { EmptyState } from '../ui/emptyState.tsx';
 import { Banner } from './now/banner.tsx';
 import { Explain } from './now/explain.tsx';
 import { InForce } from './now/inForce.tsx';
+import { useOnboarding } from './now/onboarding.tsx';
 import { RatesGraph } from './now/ratesGraph.tsx';
 import { TopLimited } from './now/topLimited.tsx';
 import { WhatIfs } from './now/whatIfs.tsx';
 
 export function Now() {
+  const onboarding = useOnboarding();
   if (!hasGuard.value && connection.value === 'live') return <NoGuard />;
   return (
     <div class="page now">
@@ -17,13 +19,19 @@ export function Now() {
         <Banner />
         <InForce />
       </div>
-      <RatesGraph />
-      <div class="now-questions">
-        <WhatIfs />
-        <Explain />
-      </div>
-      {/* The lists are at the end of the page, because they grow when an attack begins. */}
-      <TopLimited />
+      {/* Nothing below is shown until it is known whether there is a list of steps above it. */}
+      {onboarding !== undefined && (
+        <>
+          {onboarding}
+          <RatesGraph />
+          <div class="now-questions">
+            <WhatIfs />
+            <Explain />
+          </div>
+          {/* The lists are at the end of the page, because they grow when an attack begins. */}
+          <TopLimited />
+        </>
+      )}
     </div>
   );
 }

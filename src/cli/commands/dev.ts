@@ -7,7 +7,8 @@ import { type Config, ConfigError } from '../../config/index.ts';
 import type { DevelopmentChain } from '../../devchain/index.ts';
 import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
-import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
+import type { ExampleFlood } from '../example/exampleFlood.ts';
+import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../example/exampleZone.ts';
 import { createHeldLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
 import { OperatorError } from '../operatorError.ts';
@@ -38,7 +39,9 @@ const EXAMPLES = `Examples:
   Try everything with a development chain:
     floodgate dev
   Try the DNS guard alone:
-    floodgate dev --role rules,guard`;
+    floodgate dev --role rules,guard
+  Try it during a flood of one minute:
+    floodgate dev --flood`;
 
 /** `floodgate dev`: runs all roles, with a development chain unless a node is configured. */
 export function registerDev(program: Command): void {
@@ -47,8 +50,10 @@ export function registerDev(program: Command): void {
     .description(
       'try Floodgate: like start, with a development chain and generated traffic unless --upstream is given',
     );
+  command.option('--flood', 'send a test flood to the DNS guard for the first minute');
   addConfigFlags(command, { defaults: DEV_DEFAULTS, examples: EXAMPLES }).action(async () => {
     const asked = readConfig(command);
+    const floods = command.opts<{ flood?: boolean }>().flood === true;
     if (!DEV_ROLES.includes(asked.role))
       throw new ConfigError(
         `role (FLOODGATE_ROLE, --role) is "${asked.role}"; allowed for floodgate dev: ${DEV_ROLES.join('; ')}. floodgate start accepts the others`,
@@ -56,6 +61,10 @@ export function registerDev(program: Command): void {
     if (asked.workers !== 1)
       throw new ConfigError(
         `workers (FLOODGATE_WORKERS, --workers) is ${asked.workers}; allowed for floodgate dev: 1. floodgate start accepts more`,
+      );
+    if (floods && asked.dns.servers.length > 0)
+      throw new ConfigError(
+        '--flood floods only the servers of the example zone: omit --dns-servers (FLOODGATE_DNS_SERVERS)',
       );
     const ownNode = asked.upstream.length > 0;
     const defaults = ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS;
@@ -71,6 +80,7 @@ export function registerDev(program: Command): void {
       await runUntil(stopped, {
         ...{ settings, logger, droppedLines, lock, release },
         needsChain: !ownNode && settings.role === 'all',
+        floods,
       });
     } finally {
       release();
@@ -88,15 +98,19 @@ interface DevRun {
   /** Shows the log lines that were held until now. */
   readonly release: () => void;
   readonly needsChain: boolean;
+  /** Whether to send the test flood at once. */
+  readonly floods: boolean;
 }
 
 async function runUntil(
   stopped: Promise<unknown>,
-  { settings, logger, droppedLines, lock, release, needsChain }: DevRun,
+  { settings, logger, droppedLines, lock, release, needsChain, floods }: DevRun,
 ): Promise<void> {
   const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
   const zone = settings.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
+  // Imported here so that other commands start without its code.
+  const testFlood = zone && new (await import('../example/exampleFlood.ts')).ExampleFlood(EXAMPLE_ZONE);
   let chain: DevelopmentChain | undefined;
   let server: Server | undefined;
   try {
@@ -111,7 +125,8 @@ async function runUntil(
       upstream: chain ? [chain.url] : settings.upstream,
       role: needsChain && chain === undefined ? 'rules,guard' : settings.role,
     };
-    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock });
+    const options = { config, logger, droppedLogLines: droppedLines, lock, testFlood };
+    const starting = startServer(options);
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
     const hasRules = await server.hasRules(EXAMPLE_ACCOUNT);
@@ -120,12 +135,24 @@ async function runUntil(
     const shown = { example: chain?.example, link, hasRules, missing };
     process.stdout.write(welcome(server, config, shown));
     release();
+    startFlood(server, { testFlood, floods });
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {
+    testFlood?.stop();
     await server?.stop();
     await chain?.stop();
     await zone?.server.stop();
   }
+}
+
+/** Lets operators flood the guard of the server; starts the flood at once if `floods`. */
+function startFlood(
+  { dnsAddresses: [address] }: Server,
+  { testFlood, floods }: { readonly testFlood: ExampleFlood | undefined; readonly floods: boolean },
+): void {
+  if (testFlood !== undefined && address !== undefined) testFlood.target = address;
+  const problem = floods ? testFlood?.start() : undefined;
+  if (problem !== undefined) throw new ConfigError(`--flood: ${problem}`);
 }
 
 interface StartedChain {

@@ -4,17 +4,21 @@ import type { GuardReports, RuleAnalytics } from '../../rules/api/index.ts';
 import { InvalidRule } from '../../rules/index.ts';
 import type { Dns } from './dns.ts';
 import { guardReports } from './guardReports.ts';
+import type { TestFlood } from './testFlood.ts';
 
 export interface GuardApiHandlers {
   readonly analytics: RuleAnalytics;
   readonly guard: GuardReports;
 }
 
+interface GuardApiParts {
+  readonly dns: Dns | undefined;
+  readonly fleet: FleetStore | undefined;
+  readonly testFlood: TestFlood | undefined;
+}
+
 /** Returns the rules API handlers for this server's guard and all guards of a shared store; empty if there are none. */
-export function guardApiHandlers(
-  dns: Dns | undefined,
-  fleet: FleetStore | undefined,
-): Partial<GuardApiHandlers> {
+export function guardApiHandlers({ dns, fleet, testFlood }: GuardApiParts): Partial<GuardApiHandlers> {
   if (dns === undefined && fleet === undefined) return {};
   const reported = fleet && {
     minutes: (query: Parameters<FleetStore['minutes']>[0]) => fleet.minutes(query),
@@ -22,7 +26,7 @@ export function guardApiHandlers(
   };
   return {
     analytics: asRuleAnalytics(createAnalyticsHandler({ own: dns?.own, reported, now: Date.now })),
-    guard: guardReports({ own: dns?.own, fleet }),
+    guard: guardReports({ own: dns?.own, fleet, testFlood }),
   };
 }
 

@@ -12,6 +12,7 @@ import type { FleetMember, FleetStore, GuardAttack } from '../../dns/fleet/index
 import { awaitedLater } from '../../platform/background/index.ts';
 import type { AttackPageRequest, GuardReports } from '../../rules/api/index.ts';
 import { StoreUnavailable } from '../../rules/index.ts';
+import type { TestFlood } from './testFlood.ts';
 
 export interface OwnReports {
   readonly self: FleetMember;
@@ -25,6 +26,7 @@ export interface GuardReportsParts {
   readonly own: OwnReports | undefined;
   /** Reports of all guards that share a database; undefined without such a database. */
   readonly fleet: FleetStore | undefined;
+  readonly testFlood: TestFlood | undefined;
 }
 
 const MS_PER_SECOND = 1000;
@@ -35,7 +37,7 @@ const MOST_ENDED = 25;
  * Returns the reports about guards for the rules API. An attack that is still active at this guard is returned in its
  * current state, not as stored.
  */
-export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
+export function guardReports({ own, fleet, testFlood }: GuardReportsParts): GuardReports {
   const ownAccount = own?.self.identity.account;
   const whatIfs = oncePerSecond(whatIfOf);
   const standing = (attack: Attack): Attack => own?.guard.attacks.get(attack.id) ?? attack;
@@ -46,7 +48,7 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
 
   return {
     accountId: ownAccount,
-    status: () => own && statusOf(own),
+    status: () => own && statusOf(own, testFlood),
     rates: () => own && ratesOf(own),
     whatIf: () => own && whatIfs(own),
     assessments: () => own?.guard.assessments(),
@@ -97,7 +99,7 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
   };
 }
 
-function statusOf({ self, guard, dataPlane }: OwnReports): object {
+function statusOf({ self, guard, dataPlane }: OwnReports, testFlood: TestFlood | undefined): object {
   const { detector, stats, attacks } = guard;
   const nowMs = Date.now();
   return {
@@ -108,6 +110,7 @@ function statusOf({ self, guard, dataPlane }: OwnReports): object {
     ...detectorStatusOf(detector, nowMs),
     since_start: sinceStart(stats, nowMs),
     attacks: attacks.open().map(summaryOf),
+    ...(testFlood && { test_flood: { ends_on: testFlood.endsOn } }),
   };
 }
 

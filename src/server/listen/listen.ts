@@ -9,6 +9,7 @@ import type { OpenedSessions } from '../console/openSessions.ts';
 import type { Stores } from '../data/openStores.ts';
 import type { Dns } from '../dns/dns.ts';
 import { dnsDescriptorsOf } from '../dns/dnsOptions.ts';
+import type { TestFlood } from '../dns/testFlood.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import { HealthHistory } from '../health/healthHistory.ts';
 import { openAccessLog } from './accessLog.ts';
@@ -32,6 +33,7 @@ export interface ListenParts extends Stores {
   readonly dns: Dns | undefined;
   readonly tracer: Tracer | undefined;
   readonly console: OpenedSessions | undefined;
+  readonly testFlood: TestFlood | undefined;
   readonly readiness: () => Readiness;
   readonly isStopping: () => boolean;
 }
@@ -46,7 +48,7 @@ export interface Listening {
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;
-  const { fleet, tracer, console, isStopping } = parts;
+  const { fleet, tracer, console, testFlood, isStopping } = parts;
   const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
   const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
   teardown.add(() => history.stop());
@@ -70,7 +72,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
       : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
-    ...{ logger, tracer, console, tuning, uses: tokenUses },
+    ...{ logger, tracer, console, testFlood, tuning, uses: tokenUses },
     keysSettled: async () => workers?.settled(),
   });
   const elsewhere =

@@ -14,6 +14,7 @@ import { sessionRoutes } from '../console/sessionRoutes.ts';
 import { startPage } from '../console/startPage.ts';
 import type { Dns } from '../dns/dns.ts';
 import { guardApiHandlers } from '../dns/guardApiHandlers.ts';
+import { type TestFlood, testFloodRoute } from '../dns/testFlood.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
 import { gatewayKeys } from '../ethereum/gatewayKeys.ts';
 import { nodeOperations } from '../ethereum/nodeOperations.ts';
@@ -40,6 +41,7 @@ export interface OperatorRoutesOptions {
   readonly history: HealthHistory;
   /** Sessions of the console; undefined without a console. */
   readonly console: OpenedSessions | undefined;
+  readonly testFlood: TestFlood | undefined;
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
   readonly tuning: Tuning;
@@ -50,7 +52,7 @@ const RATE_LIMIT_WINDOW_SECONDS = 300;
 
 /** Returns the routes for operators: health, metrics, the rules API, the console and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): ListenerContent['routes'] {
-  const { opened, storage, uses, ethereum, metrics, readiness, logger, clientAddress } = options;
+  const { opened, storage, uses, ethereum, metrics, readiness, logger, clientAddress, testFlood } = options;
   const sessions = options.console?.sessions;
   const { roles } = opened;
   const api = storage && opened.has('rulesApi') ? apiOptions(config, { ...options, storage }) : undefined;
@@ -71,11 +73,14 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
         });
       }
     }
-    if (ethereum !== undefined)
+    const added = [
+      ...(ethereum === undefined ? [] : nodeOperations(ethereum.networks, logger)),
+      ...(testFlood === undefined ? [] : [testFloodRoute(testFlood)]),
+    ];
+    if (added.length > 0)
       await listener.register(operatorApi, {
-        ...{ tokens, uses, consoleSessions: sessions, configuredTokens },
+        ...{ tokens, uses, consoleSessions: sessions, configuredTokens, routes: added },
         prefix: '/operations',
-        routes: nodeOperations(ethereum.networks, logger),
       });
   };
 }
@@ -125,7 +130,7 @@ function apiOptions(
     ...{ rules, lists, zonePolicies, tokens, audit, keys: keys || undefined, clientAddress, tracer },
     configuredTokens: configuredTokensOf(config),
     staleSeconds: () => storage.staleSeconds,
-    ...guardApiHandlers(dns, fleet),
+    ...guardApiHandlers({ dns, fleet, testFlood: options.testFlood }),
     answered: countRulesRequests(registry),
     healthHistory: () => history.minutes,
     health: () =>

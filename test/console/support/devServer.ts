@@ -27,7 +27,7 @@ const printedIn = (text: string, pattern: RegExp): string => {
 export async function startDevServer(
   dataDir: string,
   port: number,
-  program: string = PROGRAM,
+  { program = PROGRAM, flags = [] }: { readonly program?: string; readonly flags?: readonly string[] } = {},
 ): Promise<DevServer> {
   const args = [
     'dev',
@@ -39,6 +39,7 @@ export async function startDevServer(
     dataDir,
     '--log-level',
     'warn',
+    ...flags,
   ];
   const child = spawnGuarded(process.execPath, [program, ...args], { env: cleanEnvironment() });
   let log = '';

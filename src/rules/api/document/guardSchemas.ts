@@ -291,6 +291,15 @@ export const guardSchemas = {
       attack: Type.Boolean(),
       attacked_zones: Type.Array(Type.String()),
       attacks: Type.Array(ref('AttackSummary'), { description: 'Active attacks.' }),
+      test_flood: Type.Optional(
+        Type.Object(
+          { ends_on: Type.Optional(moment('End of the running flood; omitted if none runs.')) },
+          {
+            ...closed,
+            description: 'Only in `floodgate dev`, where `POST /operations/test-flood` starts a flood.',
+          },
+        ),
+      ),
     },
     closed,
   ),

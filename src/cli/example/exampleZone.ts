@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AuthorityServer, serveZones, ZoneData } from '../dns/authority/index.ts';
+import { type AuthorityServer, serveZones, ZoneData } from '../../dns/authority/index.ts';
 
 export const EXAMPLE_ZONE = 'example.test';
 

@@ -1,0 +1,133 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Failure } from '../../api/failure.ts';
+import { listAttacks } from '../../api/guard.ts';
+import { startTestFlood } from '../../api/testFlood.ts';
+import type { GuardStatus } from '../../api/types.ts';
+import { live } from '../../live.ts';
+import { account, may } from '../../session.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { formatNumber, pluralOf } from '../../ui/quantity.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+
+const storageKey = (): string => `floodgate.started.${account.value}`;
+
+/**
+ * Returns the list of the first steps, null if it is hidden, and undefined until that is known. The list is hidden if
+ * all steps are done when the page opens, so that nothing below moves when the last one is done. It is also hidden
+ * after it was dismissed in this browser.
+ */
+export function useOnboarding(): VNode | null | undefined {
+  const guard = live.value?.guard;
+  const isHidden = useSignal<boolean | undefined>(undefined);
+  const { loaded } = useLoaded(() => listAttacks({}), [account.value, guard?.attack]);
+  const { value, failure } = loaded.value;
+  const attacks = value?.info.total_count;
+  const steps = guard && attacks !== undefined ? stepsOf(guard, attacks > 0 || guard.attack) : undefined;
+  const isDone = steps?.every(({ done }) => done);
+  useEffect(() => {
+    if (isDone !== undefined && isHidden.peek() === undefined)
+      isHidden.value = isDone || localStorage.getItem(storageKey()) !== null;
+  }, [isDone, isHidden]);
+  if (isHidden.value ?? failure !== undefined) return null;
+  if (steps === undefined || isHidden.value === undefined) return undefined;
+  const dismiss = () => {
+    localStorage.setItem(storageKey(), 'dismissed');
+    isHidden.value = true;
+  };
+  return (
+    <section class="onboarding">
+      <div class="head">
+        <h2>{isDone ? 'The guard protects your zones' : 'First steps'}</h2>
+        <button type="button" class="plain-button" onClick={dismiss}>
+          {isDone ? 'Close' : 'Dismiss'}
+        </button>
+      </div>
+      <ol>
+        {steps.map(({ title, done, text }) => (
+          <li key={title}>
+            <span class={done ? 'well' : 'quiet'}>
+              <span aria-hidden="true">{done ? '✓' : '○'}</span>
+              <span class="unseen">{done ? 'Done: ' : 'To do: '}</span>
+            </span>{' '}
+            <strong>{title}</strong>
+            <div class="quiet step">{text}</div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface Step {
+  readonly title: string;
+  readonly done: boolean;
+  readonly text: ComponentChildren;
+}
+
+function stepsOf({ profile_names: names, rule, test_flood: flood }: GuardStatus, isTried: boolean): Step[] {
+  const mayWrite = may('dns_protection:write');
+  return [
+    {
+      title: 'Zone read',
+      done: names > 0,
+      text:
+        names > 0 ? (
+          `The guard knows ${formatNumber(names)} ${pluralOf(names, 'name', 'names')}.`
+        ) : (
+          <>
+            Start the server with <code>--dns-zones ZONE=FILE</code>.
+          </>
+        ),
+    },
+    {
+      title: 'Rule created',
+      done: rule !== undefined,
+      text:
+        rule === undefined && mayWrite ? (
+          <Link to="/rules/new">Create a rule</Link>
+        ) : rule === undefined ? (
+          'Without a rule, every query passes.'
+        ) : (
+          `A rule is in force, ${rule.mode}.`
+        ),
+    },
+    ...(flood === undefined
+      ? []
+      : [{ title: 'Flood tried', done: isTried, text: <TestFlood endsOn={flood.ends_on} /> }]),
+    {
+      title: 'Rule enabled',
+      done: rule?.mode === 'enabled',
+      text:
+        rule?.mode === 'enabled'
+          ? 'Floods are dropped from now on.'
+          : rule === undefined
+            ? 'Create a rule first.'
+            : mayWrite
+              ? 'Set the mode to enabled, at the top of this page.'
+              : 'The rule drops nothing until it is enabled.',
+    },
+  ];
+}
+
+/** Button that starts the test flood of `floodgate dev`. */
+function TestFlood({ endsOn }: { readonly endsOn: string | undefined }) {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const leftMs = Date.parse(endsOn ?? '') - Date.parse(live.value?.at ?? '');
+  if (endsOn !== undefined) return <>Running, {Math.max(0, Math.ceil(leftMs / 1000))} s left.</>;
+  if (!may('dns_protection:write')) return <>Needs a token that may write.</>;
+  const start = async () => {
+    const outcome = await startTestFlood();
+    failure.value = 'failure' in outcome ? outcome.failure : undefined;
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void start()}>
+        Start a test flood
+      </button>
+      {failure.value && <ErrorBox failure={failure.value} />}
+    </>
+  );
+}
