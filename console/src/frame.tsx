@@ -1,6 +1,7 @@
 /** The part of the console that surrounds each page: navigation, account menu and live status. */
 import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { isAttacked } from './attackSign.ts';
 import { isKeyListOpen, listenForKeys } from './keyboard.ts';
 import { unknownSince } from './live.ts';
 import { BASE } from './navigate.ts';
@@ -8,6 +9,7 @@ import { type Page, pages, visiblePages } from './pages/index.ts';
 import { isRestoring, session, signInFailure } from './session.ts';
 import { SignIn } from './signIn.tsx';
 import { AccountMenu } from './ui/accountMenu.tsx';
+import { AttackBar } from './ui/attackBar.tsx';
 import { ConfirmHost } from './ui/confirm.tsx';
 import { EmptyState } from './ui/emptyState.tsx';
 import { ErrorBox } from './ui/errorBox.tsx';
@@ -37,6 +39,7 @@ export function Frame() {
         <AccountMenu />
         <LiveDot />
       </header>
+      <AttackBar />
       <main id="page" tabIndex={-1} class={unknownSince.value && 'no-contact'}>
         <Switch>
           {visiblePages.value.map(({ path, component: Component }) => (
@@ -69,9 +72,10 @@ function NavLink({ page, isInStrip }: { readonly page: Page; readonly isInStrip:
   const [location] = useLocation();
   const isHere =
     page.path === '/' ? location === '/' : location === page.path || location.startsWith(`${page.path}/`);
+  const isUnderAttack = isAttacked.value;
   useEffect(() => {
-    if (isHere) document.title = `${page.title} · Floodgate`;
-  }, [isHere, page.title]);
+    if (isHere) document.title = `${isUnderAttack ? '▲ Attack · ' : ''}${page.title} · Floodgate`;
+  }, [isHere, page.title, isUnderAttack]);
   return (
     <Link to={page.path} class={isInStrip ? 'place' : 'place not-in-strip'} current={isHere}>
       {page.title}

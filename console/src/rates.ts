@@ -1,14 +1,22 @@
 /** Query rates of the last ten minutes: first those that the server recorded, then one point per live message. */
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { readRates } from './api/guard.ts';
 import { connection, type LiveMessage, live } from './live.ts';
-import { type Point, pointBetween, pointsOfRates } from './ratePoints.ts';
+import { answeredShare, type Point, pointBetween, pointsOfRates, type Rates } from './ratePoints.ts';
 import { isGuarded } from './session.ts';
 
 export const SPAN_SECONDS = 600;
 
 /** Points of the graph, oldest first. Each change replaces the array. */
 export const points = signal<readonly Point[]>([]);
+
+/** Share of users' queries in the last ten seconds that servers answered; undefined without queries. */
+export const usersShare = computed(() => answeredShare(points.value.slice(-USERS_SECONDS)));
+const USERS_SECONDS = 10;
+/** Share of users' queries below which an attack harms users. */
+const HARM_BELOW = 0.99;
+/** Whether users are harmed: too many of their queries are not answered. */
+export const isHarmful = computed(() => (usersShare.value ?? 1) < HARM_BELOW);
 
 let before: LiveMessage | undefined;
 
@@ -27,8 +35,7 @@ effect(() => {
 async function fill(): Promise<void> {
   const answer = await readRates();
   if ('failure' in answer) return;
-  const threshold = live.peek()?.guard?.threshold.rate_per_second ?? null;
-  const older = pointsOfRates(answer.value.result, threshold);
+  const older = pointsOfRates(answer.value.result);
   const end = Math.floor(Date.parse(answer.value.result.until) / 1000);
   const first = end - older.length;
   // Points from before the record are kept, because a restarted server has recorded no earlier rates.
@@ -51,11 +58,11 @@ function add(message: LiveMessage): void {
 /** Returns the mean rates of the last seconds, in queries/s. Unlike the last rate, they do not flicker in a text. */
 export function meanRates(seconds: number): Readonly<Record<'queries' | 'limited' | 'wouldDrop', number>> {
   const last = points.value.slice(-seconds);
-  const mean = (of: (point: Point) => number) =>
-    last.reduce((total, point) => total + of(point), 0) / Math.max(1, last.length);
+  const mean = (of: (rates: Rates) => number) =>
+    last.reduce((total, { rates }) => total + (rates ? of(rates) : 0), 0) / Math.max(1, last.length);
   return {
-    queries: mean(({ passed, paid, limited, wouldDrop }) => passed + paid + limited + wouldDrop),
-    limited: mean(({ limited }) => limited),
+    queries: mean(({ passed, dropped, truncated, wouldDrop }) => passed + dropped + truncated + wouldDrop),
+    limited: mean(({ dropped, truncated }) => dropped + truncated),
     wouldDrop: mean(({ wouldDrop }) => wouldDrop),
   };
 }

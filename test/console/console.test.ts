@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -20,6 +20,21 @@ import { type DevServer, startDevServer } from './support/devServer.ts';
 import { Flood } from './support/flood.ts';
 
 const ZONE = 'example.test';
+/** Records notifications. After `beginAttack` is set, the active attack has another id, as if it were a new one. */
+const RECORD_NOTIFICATIONS = `
+  window.notified = [];
+  window.Notification = class {
+    static permission = 'default';
+    static requestPermission = async () => (this.permission = 'granted');
+    constructor(title) { window.notified.push(title); }
+  };
+  const parse = JSON.parse;
+  JSON.parse = (text, ...more) => {
+    const value = parse(text, ...more);
+    if (window.beginAttack) for (const attack of value?.guard?.attacks ?? []) attack.id = attack.id.replace(/^./, 'x');
+    return value;
+  };
+`;
 const LOW = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
 
 describe.skipIf(CHROMIUM === undefined)(
@@ -94,18 +109,21 @@ describe.skipIf(CHROMIUM === undefined)(
       return () => count;
     };
     const counted = async () => (await api('/../status')).result.since_start;
-    /** Returns the number of pixels of the first graph that have the colour of a series. */
+    /** Returns the number of pixels of the last graph that have the colour of a series. */
     const painted = (colour: string) =>
       inPage<number>(
         page,
         `(() => {
-          const place = document.querySelector('.graph-place');
+          const place = [...document.querySelectorAll('.graph-place')].at(-1);
           const canvas = place?.querySelector('canvas');
           if (!canvas) return 0;
           const { width, height } = canvas;
           const copy = Object.assign(document.createElement('canvas'), { width, height: height + 1 });
           const drawn = copy.getContext('2d', { willReadFrequently: true });
-          drawn.fillStyle = getComputedStyle(place).getPropertyValue('--${colour}');
+          const probe = document.body.appendChild(document.createElement('span'));
+          probe.style.color = 'var(--${colour})';
+          drawn.fillStyle = getComputedStyle(probe).color;
+          probe.remove();
           drawn.fillRect(0, height, 1, 1);
           drawn.drawImage(canvas, 0, 0);
           const [red, green, blue] = drawn.getImageData(0, height, 1, 1).data;
@@ -226,14 +244,16 @@ describe.skipIf(CHROMIUM === undefined)(
       await heading().getByText(`Attack on ${ZONE} since`).waitFor();
       await page.getByText('would be dropped if the rule were enabled').waitFor();
       await until('the graph to show would-be drops', async () => (await painted('would-drop')) > 0);
-      expect(await painted('refused')).toBe(0);
+      expect(await painted('dropped')).toBe(0);
       await page.locator('.top li').first().waitFor();
-      await page.getByText('As if the rule were enabled.').waitFor();
+      await page.getByText('Queries that an enabled rule with each combination would limit').waitFor();
       await page.getByText(/^from [\d,]+ of [\d,]+ queries of the last \d+ s$/).waitFor();
-      await page
-        .getByText(/^limits [1-9]\d % of [\d,]+ that pay, known names: 0$/)
-        .nth(2)
+      const cells = page.locator('.matrix td.number');
+      await cells
+        .getByText(/^[1-9]\d %/)
+        .first()
         .waitFor();
+      expect(await cells.count()).toBe(12);
       await checkPage(tab, 'now-attack');
       await page.getByRole('link', { name: 'Attack details' }).click();
       await page
@@ -251,6 +271,15 @@ describe.skipIf(CHROMIUM === undefined)(
       );
       await go('Attacks');
       await page.getByText('One attack in the last 90 days; one is active.').waitFor();
+      // Each page has a bar, and the tab another title and icon.
+      await page
+        .getByRole('complementary', { name: 'Attack' })
+        .getByText(`▲ Attack on ${ZONE} since`)
+        .waitFor();
+      await expect.poll(() => page.title()).toBe('▲ Attack · Attacks · Floodgate');
+      await expect
+        .poll(() => inPage(page, 'document.querySelector("link[rel=icon]").href'))
+        .toContain('markAttack');
       // The page shows local time, and UTC in the tooltip.
       const began = page.locator('main tbody time').first();
       const utc = (await began.getAttribute('title')) ?? '';
@@ -260,6 +289,26 @@ describe.skipIf(CHROMIUM === undefined)(
         new Date(utc.replace(' (UTC)', '')).toLocaleTimeString('en-GB', { timeZone: 'Europe/Zurich' }),
       );
       await checkPage(tab, 'attacks');
+    });
+
+    it('notifies about a new attack after the user switched that on, and not about attacks before', async () => {
+      const notified = await openTab(browser, server.url);
+      await notified.page.addInitScript({ content: RECORD_NOTIFICATIONS });
+      await notified.page.goto(`${server.url}/console/attacks`);
+      await notified.page.getByLabel('Token').fill(server.token);
+      await notified.page.getByRole('button', { name: 'Sign in' }).click();
+      await notified.page.getByRole('button', { name: 'Switch on' }).click();
+      await notified.page.getByRole('button', { name: 'Switch off' }).waitFor();
+      await notified.page.getByText('▲ Attack on').waitFor();
+      expect(await inPage(notified.page, 'window.notified')).toEqual([]);
+      await inPage(notified.page, 'window.beginAttack = true');
+      await until(
+        'a notification',
+        async () => (await inPage<string[]>(notified.page, 'window.notified')).length > 0,
+      );
+      expect(await inPage(notified.page, 'window.notified')).toEqual([`Attack on ${ZONE}`]);
+      expect(notified.faults).toEqual([]);
+      await notified.context.close();
     });
 
     it('requests an attack once if the live stream connects late', async () => {
@@ -360,10 +409,11 @@ describe.skipIf(CHROMIUM === undefined)(
         .getByText(/[1-9][\d.]* % of them limited/)
         .waitFor();
       // A graph that spans the change of mode shows both series, here and on the page of the attack.
-      const bothSeries = async () => (await painted('refused')) > 0 && (await painted('would-drop')) > 0;
+      const bothSeries = async () => (await painted('dropped')) > 0 && (await painted('would-drop')) > 0;
       await until('drops and would-be drops in the graph', bothSeries);
-      expect((await texts('.graph .legend')).map((text) => text.trim())).toEqual([
-        ...['allowed', 'passed', 'paid a token', 'would drop', 'dropped or truncated', 'threshold', 'bucket'],
+      expect((await texts('.legend-title')).map((text) => text.trim())).toEqual([
+        ...['answered', 'limited by the guard', 'not answered by the servers'],
+        ...['passed', 'would drop', 'truncated', 'dropped', 'rate limit'],
       ]);
       await checkState(tab, 'now-enabled');
       await page.getByRole('link', { name: 'Attack details' }).click();
@@ -380,6 +430,43 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('Undo').click();
       await page.getByText('Undone:').waitFor();
       expect((await theRule()).mode).toBe('enabled');
+    });
+
+    it('shows the values and sample queries of a second, a table and a CSV file, and zooms by dragging', async () => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      const graph = page.getByRole('slider', { name: 'All queries per second' });
+      await graph.focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Shift+ArrowLeft');
+      await expect.poll(() => graph.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d:\d\d: passed \d/);
+      await page.keyboard.press('Enter');
+      await page.getByText(/\d+ of [\d,]+ queries that the guard limited, or would have:/).waitFor();
+      await until('names of the zone among the samples', async () =>
+        (await texts('.samples')).join().includes(ZONE),
+      );
+      const frame = page.locator('figure.graph').nth(1);
+      await frame.getByRole('button', { name: 'Show as table' }).click();
+      expect(await frame.locator('tbody tr').count()).toBeGreaterThan(5);
+      await checkState(tab, 'now-table');
+      await page.setViewportSize({ width: 1280, height: 800 });
+      const saved = page.waitForEvent('download');
+      await frame.getByRole('button', { name: 'Save as CSV' }).click();
+      const csv = await readFile(await (await saved).path(), 'utf8');
+      expect(csv).toMatch(/^time \(UTC\),passed,would drop,truncated,dropped,rate limit\r\n\d{4}-.*Z,\d/);
+      const { x, y, width } = (await graph.boundingBox()) ?? { x: 0, y: 0, width: 0 };
+      await page.mouse.move(x + width / 2, y + 50);
+      await page.mouse.down();
+      await page.mouse.move(x + width * 0.9, y + 50, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/from=\d{4}-.*&to=\d{4}-/);
+      await frame.locator('tbody').waitFor({ state: 'detached' });
+      await page.getByLabel('Time range').selectOption('1h');
+      await page.waitForURL(/range=1h/);
+      await page.getByText('queries/s, mean of each minute').waitFor();
+      await page.getByText('Sample queries exist for each second of the last 10 minutes.').waitFor();
+      await until('drops in the graph', async () => (await painted('dropped')) > 0);
+      await checkState(tab, 'now-hour');
+      await page.getByLabel('Time range').selectOption('10m');
     });
 
     it('explains a known name, and shows a hostile one as text', async () => {

@@ -144,11 +144,23 @@ describe('an attack', () => {
     expect(what.result).toMatchObject({ rule: { id: ruleId } });
     expect(what.result.recorded).toBeGreaterThan(500);
     expect(what.result.queries).toBeGreaterThanOrEqual(what.result.recorded);
-    const limited = what.result.levels.map((level: { limited: number }) => level.limited);
-    expect(limited).toEqual(limited.toSorted((one: number, other: number) => one - other));
-    expect(what.result.profile_levels.map((level: { known_limited: number }) => level.known_limited)[1]).toBe(
-      0,
-    );
+    type Level = Record<'limited' | 'known_limited', number> & { readonly profile_sensitivity: string };
+    const levels = (profile: string): Level[] =>
+      what.result.levels.filter((level: Level) => level.profile_sensitivity === profile);
+    const limited = levels('low').map((level) => level.limited);
+    expect(limited).toHaveLength(3);
+    expect(limited).toEqual(limited.toSorted((one, other) => one - other));
+    expect(levels('medium').map((level) => level.known_limited)).toEqual([0, 0, 0]);
+    const { json: rates } = await get('rates');
+    expect(Math.max(...rates.result.known_asked)).toBeGreaterThan(0);
+    expect(rates.result.mode.at(-1)).toBe(3);
+    const { json: minutes } = await get('rates/minutes');
+    expect(minutes.result.dropped.at(-1) + (minutes.result.dropped.at(-2) ?? 0)).toBeGreaterThan(0);
+    const secondS = Date.parse(rates.result.until) / 1000 - rates.result.limited.length;
+    const at = (secondS + rates.result.limited.findIndex((count: number) => count > 0)) * 1000;
+    const { json: samples } = await get(`samples?at=${new Date(at).toISOString()}`);
+    expect(samples.result.queries[0]).toMatchObject({ name: expect.stringContaining(ZONE_NAME) });
+    expect((await get('samples')).json.errors[0]?.message).toContain('at must be a time');
 
     const [watched, listed, whole, line] = await Promise.all([
       floodgate(['dns', 'watch', '--once']),

@@ -561,6 +561,8 @@ export interface components {
             paid: number[];
             /** @description Queries that were dropped or truncated. */
             limited: number[];
+            /** @description Queries that were truncated; a part of `limited`. */
+            truncated: number[];
             /** @description Queries that an enabled rule would have dropped or truncated. */
             would_drop: number[];
             /** @description Queries that used or lacked a token of the rate limit. */
@@ -569,10 +571,56 @@ export interface components {
             paying_known: number[];
             /** @description Tokens added to the bucket; 0 without a rule. */
             bucket_per_second: number[];
+            /** @description Queries for known names, which users ask for; counted when they end. */
+            known_asked: number[];
+            /** @description The part of `known_asked` that servers answered. */
+            known_answered: number[];
+            /** @description The part of `known_asked` that was dropped or truncated. */
+            known_limited: number[];
             /** @description 1 during an attack, otherwise 0. */
             attack: number[];
+            /** @description Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled. */
+            mode: number[];
         };
-        /** @description Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one with medium sensitivities. */
+        /** @description Series with one value per minute, oldest first: queries per second, on average. null if the guard did not run. The last minute may be incomplete. */
+        GuardMinuteRates: {
+            /**
+             * Format: date-time
+             * @description Start of the first minute.
+             */
+            since: string;
+            /** @description Queries that passed, with or without a token. */
+            passed: (number | null)[];
+            /** @description Queries that were truncated. */
+            truncated: (number | null)[];
+            /** @description Queries that were dropped. */
+            dropped: (number | null)[];
+            /** @description Queries that an enabled rule would have dropped or truncated. */
+            would_drop: (number | null)[];
+            /** @description Queries for known names. */
+            known_asked: (number | null)[];
+            /** @description The part of `known_asked` that servers answered. */
+            known_answered: (number | null)[];
+            /** @description The part of `known_asked` that was dropped or truncated. */
+            known_limited: (number | null)[];
+            /** @description Tokens added to the bucket; 0 without a rule. */
+            bucket_per_second: (number | null)[];
+            /** @description 1 if there was an attack, otherwise 0. */
+            attack: (number | null)[];
+            /** @description Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled. */
+            mode: (number | null)[];
+        };
+        SampledQueries: {
+            /** @description Number of queries that were limited, or would have been, in this second. */
+            limited: number;
+            /** @description Some of them, selected at random. Source networks may be spoofed. */
+            queries: {
+                name: string;
+                type: string;
+                network: string;
+            }[];
+        };
+        /** @description Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one. */
         WhatIf: {
             rule?: components["schemas"]["AttackRule"];
             /** @description Number of simulated seconds, at most 60. */
@@ -582,28 +630,15 @@ export interface components {
             /** @description Number of recorded queries, for which the simulation repeats the decision. */
             recorded: number;
             levels: {
+                /** @enum {string} */
+                profile_sensitivity: "low" | "medium" | "high" | "very_high";
                 /**
-                 * @description Rate and burst sensitivity, combined with the profile sensitivity of the rule in force.
+                 * @description Rate and burst sensitivity.
                  * @enum {string}
                  */
                 sensitivity: "low" | "medium" | "high";
                 rate_per_second: number;
                 burst: number;
-                /** @description Queries that would have used a token of the rate limit. */
-                paying: number;
-                /** @description Queries that would have found no token; a part of `paying`. */
-                limited: number;
-                /** @description Queries for known names that would have found no token; a part of `limited`. */
-                known_limited: number;
-                /** @description Queries above the rate limit of their client that need no token; truncated, so that the client retries over TCP. */
-                client_limited: number;
-            }[];
-            profile_levels: {
-                /**
-                 * @description Profile sensitivity, combined with the rate and burst sensitivity of the rule in force.
-                 * @enum {string}
-                 */
-                profile_sensitivity: "low" | "medium" | "high" | "very_high";
                 /** @description Queries that would have used a token of the rate limit. */
                 paying: number;
                 /** @description Queries that would have found no token; a part of `paying`. */
@@ -708,6 +743,13 @@ export interface components {
                     [key: string]: {
                         [key: string]: number;
                     };
+                };
+                /** @description Queries for known names, counted when they end. */
+                known_names: {
+                    asked: number;
+                    answered: number;
+                    /** @description Dropped or truncated. */
+                    limited: number;
                 };
             };
             attack: boolean;
@@ -877,6 +919,22 @@ export interface components {
         };
         GuardRatesAnswer: {
             result: components["schemas"]["GuardRates"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        GuardMinuteRatesAnswer: {
+            result: components["schemas"]["GuardMinuteRates"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        SampledQueriesAnswer: {
+            result: components["schemas"]["SampledQueries"];
             /** @description Always true. */
             success: boolean;
             errors: components["schemas"]["Entry"][];

@@ -6,8 +6,8 @@ import { Banner } from './now/banner.tsx';
 import { Explain } from './now/explain.tsx';
 import { InForce } from './now/inForce.tsx';
 import { useOnboarding } from './now/onboarding.tsx';
-import { RatesGraph } from './now/ratesGraph.tsx';
 import { TopLimited } from './now/topLimited.tsx';
+import { Traffic } from './now/traffic.tsx';
 import { WhatIfs } from './now/whatIfs.tsx';
 
 export function Now() {
@@ -23,13 +23,11 @@ export function Now() {
       {onboarding !== undefined && (
         <>
           {onboarding}
-          <RatesGraph />
+          <Traffic beside={<TopLimited />} />
           <div class="now-questions">
             <WhatIfs />
             <Explain />
           </div>
-          {/* The lists are at the end of the page, because they grow when an attack begins. */}
-          <TopLimited />
         </>
       )}
     </div>

@@ -17,8 +17,10 @@ export {
   matchesLocation,
 } from './guardMinute.ts';
 export { LimitedExamples } from './limitedExamples.ts';
+export { type MinuteStore, minuteRates } from './minuteRates.ts';
 export { type MinuteRecord, mergeMinutes, QueryStats } from './queryStats.ts';
 export { type QueryStatsStore, RETENTION_MINUTES } from './queryStatsStore.ts';
 export { RecentRates } from './recentRates.ts';
+export { RecentSamples, type SampledSecond } from './recentSamples.ts';
 export { whatIf } from './whatIf.ts';
 export { type ReportedAssessment, zoneAssessments } from './zoneAssessments.ts';

@@ -1,5 +1,5 @@
 /** Counts queries by rule and minute, for analytics, metrics and the terminal view. */
-import { type AttackDetector, VERDICTS } from '../detector/index.ts';
+import { type AttackDetector, type UserQueries, VERDICTS } from '../detector/index.ts';
 
 /** Query counts of one guard under one rule in one minute. */
 export interface MinuteRecord {
@@ -15,6 +15,10 @@ export interface MinuteRecord {
   readonly burst: number;
   /** Names of the zones that were under attack at any time in this minute. */
   readonly attackedZones: readonly string[];
+  /** Users' queries (for known names) by outcome. Undefined in records of earlier versions. */
+  readonly users?: UserQueries;
+  /** Last mode of the rule in this minute. Undefined without a rule, and in records of earlier versions. */
+  readonly mode?: string;
 }
 
 const MINUTE_MS = 60_000;
@@ -29,7 +33,22 @@ export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRe
     0,
     MAX_ZONES_NAMED,
   );
-  return { ...newer, verdicts: [...counts], attackedZones };
+  return { ...newer, verdicts: [...counts], attackedZones, users: sumOfUsers(older.users, newer.users) };
+}
+
+const NO_USERS: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
+
+const sumOfUsers = (one: UserQueries = NO_USERS, other: UserQueries = NO_USERS): UserQueries => ({
+  answered: one.answered + other.answered,
+  limited: one.limited + other.limited,
+  unanswered: one.unanswered + other.unanswered,
+});
+
+interface CountedMinute {
+  readonly counts: Float64Array;
+  readonly zones: Set<string>;
+  users: UserQueries;
+  mode: string | undefined;
 }
 
 export class QueryStats {
@@ -38,7 +57,8 @@ export class QueryStats {
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;
   readonly #before = new Float64Array(VERDICTS);
-  readonly #thisMinute = new Map<string, { counts: Float64Array; zones: Set<string> }>();
+  readonly #thisMinute = new Map<string, CountedMinute>();
+  #usersBefore = NO_USERS;
   #minute: number;
 
   /** `verdicts` returns the number of queries since the start, by verdict. Default: the detector's counts. */
@@ -63,6 +83,14 @@ export class QueryStats {
       total[verdict] = (total[verdict] ?? 0) + more;
       this.#before[verdict] = now;
     }
+    const { answered, limited, unanswered } = this.#detector.userQueries;
+    minute.users = {
+      answered: minute.users.answered + answered - this.#usersBefore.answered,
+      limited: minute.users.limited + limited - this.#usersBefore.limited,
+      unanswered: minute.users.unanswered + unanswered - this.#usersBefore.unanswered,
+    };
+    this.#usersBefore = { answered, limited, unanswered };
+    minute.mode = this.#detector.rule?.mode;
     for (const zone of this.#detector.zones.all())
       if (zone.isReported(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
@@ -76,7 +104,7 @@ export class QueryStats {
   /** Calls {@link collect}. Returns the records of the current minute so far, one per rule. */
   currentMinute(nowMs: number): MinuteRecord[] {
     this.collect(nowMs);
-    return [...this.#thisMinute].map(([ruleId, { counts, zones }]) => this.#record(ruleId, counts, zones));
+    return [...this.#thisMinute].map(([ruleId, counted]) => this.#record(ruleId, counted));
   }
 
   /** Returns the records of the current minute so far, and starts a new minute. */
@@ -87,7 +115,7 @@ export class QueryStats {
     return records;
   }
 
-  #record(ruleId: string, counts: Float64Array, zones: ReadonlySet<string>): MinuteRecord {
+  #record(ruleId: string, { counts, zones, users, mode }: CountedMinute): MinuteRecord {
     const verdicts = [...counts].flatMap((queries, verdict) =>
       queries > 0 ? [[verdict, queries] as const] : [],
     );
@@ -101,13 +129,18 @@ export class QueryStats {
       ratePerSecond,
       burst,
       attackedZones: [...zones],
+      users,
+      ...(mode !== undefined && { mode }),
     };
   }
 
-  #of(ruleId: string): { counts: Float64Array; zones: Set<string> } {
+  #of(ruleId: string): CountedMinute {
     const found = this.#thisMinute.get(ruleId);
     if (found !== undefined) return found;
-    const made = { counts: new Float64Array(VERDICTS), zones: new Set<string>() };
+    const made: CountedMinute = {
+      ...{ counts: new Float64Array(VERDICTS), zones: new Set() },
+      ...{ users: NO_USERS, mode: undefined },
+    };
     this.#thisMinute.set(ruleId, made);
     return made;
   }

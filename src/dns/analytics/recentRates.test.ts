@@ -21,7 +21,7 @@ function rates() {
 }
 
 it('RecentRates counts queries by outcome and second, and the queries that had to pay', () => {
-  const { recent, count } = rates();
+  const { detector, recent, count } = rates();
   expect(recent.seconds().series.passed).toEqual([]);
   count('passed', 'none', 300);
   count('paid', 'unknownName', 100);
@@ -32,13 +32,15 @@ it('RecentRates counts queries by outcome and second, and the queries that had t
   count('passed', 'accessList', 40);
   recent.sample(NOW + 1000);
   count('wouldDrop', 'unknownType', 8);
+  Object.assign(detector.userQueries, { answered: 3, limited: 2, unanswered: 1 });
   recent.sample(NOW + 2000);
   const { series, endSecond } = recent.seconds();
   expect(endSecond).toBe(NOW / 1000 + 2);
   expect(series).toMatchObject({
     ...{ passed: [340, 0], allowed: [40, 0], paid: [100, 0], limited: [64, 0], would_drop: [0, 8] },
     ...{ paying: [155, 8], paying_known: [5, 8] },
-    ...{ bucket_per_second: [0, 0], attack: [0, 0] },
+    ...{ truncated: [5, 0], bucket_per_second: [0, 0], attack: [0, 0], mode: [0, 0] },
+    ...{ known_asked: [0, 6], known_answered: [0, 3], known_limited: [0, 2] },
   });
 });
 

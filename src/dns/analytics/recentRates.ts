@@ -5,6 +5,7 @@ import {
   outcomeOf,
   type Reason,
   reasonOf,
+  type UserQueries,
   VERDICTS,
   type Verdict,
 } from '../detector/index.ts';
@@ -13,24 +14,34 @@ export const KEPT_SECONDS = 600;
 const MS_PER_SECOND = 1000;
 
 /**
- * Names of the time series. Their values are queries per second, except in the last two series:
+ * Names of the time series. Their values are queries per second, except in the last three series:
  * - `allowed`: queries that an access list allowed; included in `passed`.
+ * - `truncated`: included in `limited`.
  * - `paying`: queries that needed a rate-limit token.
  * - `paying_known`: queries for known names that needed a rate-limit token.
+ * - `known_asked`: queries for known names, counted when they end; `known_answered` and `known_limited` are parts of it.
  * - `bucket_per_second`: rate of the token bucket.
  * - `attack`: 1 during an attack, otherwise 0.
+ * - `mode`: index in {@link MODES} of the mode of the rule in force.
  */
 const MEMBERS = [
   'passed',
   'allowed',
   'paid',
   'limited',
+  'truncated',
   'would_drop',
   'paying',
   'paying_known',
+  'known_asked',
+  'known_answered',
+  'known_limited',
   'bucket_per_second',
   'attack',
+  'mode',
 ] as const;
+/** Modes of a rule in the series `mode`; `none` without a rule. */
+export const MODES: readonly string[] = ['none', 'disabled', 'monitoring', 'enabled'];
 type Member = (typeof MEMBERS)[number];
 
 /** Time series of equal length. Their first value belongs to the oldest second. */
@@ -64,13 +75,14 @@ const MEMBERS_OF: readonly (readonly Member[])[] = Array.from({ length: VERDICTS
   const isAllowed = outcome === 'passed' && reason === 'accessList';
   return [
     MEMBER_OF[outcome],
+    ...(outcome === 'truncated' ? (['truncated'] as const) : []),
     ...(isAllowed ? (['allowed'] as const) : []),
     ...(pays ? (['paying'] as const) : []),
     ...(pays && KNOWN_NAME_REASONS.has(reason) ? (['paying_known'] as const) : []),
   ];
 });
 
-/** One ring buffer per time series, with one value per second: 43 KB in total. Call {@link sample} every second. */
+/** One ring buffer per time series, with one value per second: 67 KB in total. Call {@link sample} every second. */
 export class RecentRates {
   readonly #detector: AttackDetector;
   readonly #verdicts: () => Float64Array;
@@ -78,6 +90,7 @@ export class RecentRates {
   readonly #series = Object.fromEntries(
     MEMBERS.map((member) => [member, new Float64Array(KEPT_SECONDS)]),
   ) as Record<Member, Float64Array>; // keys: MEMBERS
+  #users: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
   /** First second that the next {@link sample} writes. */
   #next: number;
   /** First second that was written since the start. */
@@ -101,6 +114,7 @@ export class RecentRates {
     rates.bucket_per_second =
       this.#detector.rule === undefined ? 0 : this.#detector.bucketSize().ratePerSecond;
     rates.attack = this.#detector.attack ? 1 : 0;
+    rates.mode = MODES.indexOf(this.#detector.rule?.mode ?? 'none');
     for (let second = Math.max(this.#next, end - KEPT_SECONDS); second < end; second++)
       for (const member of MEMBERS) this.#series[member][second % KEPT_SECONDS] = rates[member];
     this.#next = end;
@@ -127,6 +141,12 @@ export class RecentRates {
       this.#before[verdict] = now;
       if (more > 0) for (const member of MEMBERS_OF[verdict] ?? []) rates[member] += more / seconds;
     }
+    const { answered, limited, unanswered } = this.#detector.userQueries;
+    rates.known_answered = (answered - this.#users.answered) / seconds;
+    rates.known_limited = (limited - this.#users.limited) / seconds;
+    const unansweredNow = (unanswered - this.#users.unanswered) / seconds;
+    rates.known_asked = rates.known_answered + rates.known_limited + unansweredNow;
+    this.#users = { answered, limited, unanswered };
     return rates;
   }
 }

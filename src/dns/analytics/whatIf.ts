@@ -11,12 +11,6 @@ const PROFILE_LEVELS = [
   'high',
   'very_high',
 ] as const satisfies readonly ProfileSensitivity[];
-/** Assumed sensitivities if no rule is in force. */
-const DEFAULT_SENSITIVITIES = {
-  profile_sensitivity: 'medium',
-  rate_sensitivity: 'medium',
-  burst_sensitivity: 'medium',
-} as const;
 
 /** Numbers of queries that a rule would have affected. */
 interface RuleEffect {
@@ -35,14 +29,13 @@ export interface WhatIfResult {
   readonly queries: number;
   /** Number of recorded samples, from which all other numbers of queries are extrapolated. */
   readonly recorded: number;
-  /** Effect of each sensitivity, if it is both rate and burst sensitivity. The profile sensitivity is the rule's. */
+  /** Effect of each profile sensitivity with each sensitivity for both rate and burst. */
   readonly levels: readonly (RuleEffect & {
+    readonly profile_sensitivity: ProfileSensitivity;
     readonly sensitivity: Sensitivity;
     readonly rate_per_second: number;
     readonly burst: number;
   })[];
-  /** Effect of each profile sensitivity. Rate and burst sensitivity are the rule's. */
-  readonly profile_levels: readonly (RuleEffect & { readonly profile_sensitivity: ProfileSensitivity })[];
 }
 
 export interface WhatIfOptions {
@@ -58,27 +51,20 @@ export async function whatIf(
 ): Promise<WhatIfResult> {
   const recorded = detector.decisions(nowMs, Math.min(SPAN_MS, watchedSeconds * MS_PER_SECOND));
   const again = new PolicyReplay(detector, recorded);
-  const { profile_sensitivity, rate_sensitivity, burst_sensitivity } = detector.rule ?? DEFAULT_SENSITIVITIES;
   const levels: WhatIfResult['levels'][number][] = [];
-  for (const sensitivity of LEVELS) {
-    await pause();
-    const rates = { rate_sensitivity: sensitivity, burst_sensitivity: sensitivity };
-    const { ratePerSecond, burst } = detector.bucketSize(rates);
-    const done = doneOf(again.replay({ ...rates, profile_sensitivity }));
-    levels.push({ sensitivity, rate_per_second: ratePerSecond, burst, ...done });
-  }
-  const profileLevels: WhatIfResult['profile_levels'][number][] = [];
-  for (const profile of PROFILE_LEVELS) {
-    await pause();
-    const done = doneOf(again.replay({ profile_sensitivity: profile, rate_sensitivity, burst_sensitivity }));
-    profileLevels.push({ profile_sensitivity: profile, ...done });
-  }
+  for (const profile_sensitivity of PROFILE_LEVELS)
+    for (const sensitivity of LEVELS) {
+      await pause();
+      const rates = { rate_sensitivity: sensitivity, burst_sensitivity: sensitivity };
+      const { ratePerSecond, burst } = detector.bucketSize(rates);
+      const done = doneOf(again.replay({ ...rates, profile_sensitivity }));
+      levels.push({ profile_sensitivity, sensitivity, rate_per_second: ratePerSecond, burst, ...done });
+    }
   return {
     seconds: Math.round((nowMs - recorded.sinceMs) / MS_PER_SECOND),
     queries: recorded.samples.reduce((total, { weight }) => total + weight, 0),
     recorded: recorded.samples.length,
     levels,
-    profile_levels: profileLevels,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   QueryStats,
   type QueryStatsStore,
   RecentRates,
+  RecentSamples,
   type ReportedAssessment,
   zoneAssessments,
 } from '../analytics/index.ts';
@@ -50,6 +51,7 @@ export interface Guard<P extends DataPlane = DataPlane> {
   readonly detector: AttackDetector;
   readonly stats: QueryStats;
   readonly rates: RecentRates;
+  readonly samples: RecentSamples;
   readonly attacks: AttackTracker;
   readonly seeding: ZoneSeeding;
   readonly dataPlane: P;
@@ -86,6 +88,7 @@ export async function startGuard<P extends DataPlane>(
   const verdicts = () => dataPlane.verdicts?.() ?? detector.verdicts;
   const stats = new QueryStats(detector, Date.now(), verdicts);
   const rates = new RecentRates(detector, Date.now(), verdicts);
+  const recentSamples = new RecentSamples();
   const examples = new LimitedExamples(detector);
   const attacks = trackAttacks({ detector, attackStore, log, onAttack });
   const policyChanged = (): void => dataPlane.policyChanged();
@@ -123,12 +126,14 @@ export async function startGuard<P extends DataPlane>(
     const samples = dataPlane.takeSamples();
     attacks.tick(nowMs, samples);
     examples.add(samples);
+    recentSamples.add(samples, nowMs);
     inBackground('DNS analytics', () => storeMinutes(stats.tick(nowMs), { queryStatsStore, log }));
   }, TICK_MS);
   return {
     detector,
     stats,
     rates,
+    samples: recentSamples,
     attacks,
     seeding,
     dataPlane,

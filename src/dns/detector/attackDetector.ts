@@ -103,6 +103,8 @@ export class AttackDetector implements AnswerSink {
   readonly #newVerdicts: Int32Array;
   /** Zones that are or will be seeded. */
   readonly #seededZones = new Set<Zone>();
+  /** Numbers of users' queries (for known names) since the start, by outcome. */
+  readonly userQueries = { answered: 0, limited: 0, unanswered: 0 };
   #rule: Rule | undefined;
   #accessLists: AccessLists = NO_LISTS;
   #attack = false;
@@ -425,6 +427,9 @@ export class AttackDetector implements AnswerSink {
       unknown += ticked.unknown;
       passed += ticked.passed;
       refusedCalm += ticked.refusedCalm;
+      this.userQueries.answered += ticked.users.answered;
+      this.userQueries.limited += ticked.users.limited;
+      this.userQueries.unanswered += ticked.users.unanswered;
     }
     this.#isCalmLimited = refusedCalm > 0;
     if (this.upstreamsHealthy) this.#served.add(passed, this.#secondsSince(nowMs), true);

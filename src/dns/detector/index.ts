@@ -27,7 +27,7 @@ export type { SharedState } from './sharedState.ts';
 export type { TcpClient } from './tcpPolicy.ts';
 export type { RateSample } from './thresholds.ts';
 export type { TokenBucket } from './tokenBucket.ts';
-export { UserEnd, userEndOf } from './userEnd.ts';
+export { UserEnd, type UserQueries, userEndOf } from './userEnd.ts';
 export {
   FIRST_LIMITED,
   FIRST_NOT_FORWARDED,

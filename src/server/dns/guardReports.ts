@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { detectorStatusOf, matchesLocation, sinceStart, whatIf } from '../../dns/analytics/index.ts';
+import {
+  detectorStatusOf,
+  type MinuteStore,
+  matchesLocation,
+  minuteRates,
+  sinceStart,
+  whatIf,
+} from '../../dns/analytics/index.ts';
 import {
   type Attack,
   type AttackStore,
@@ -8,6 +15,7 @@ import {
   summaryOf,
 } from '../../dns/attacks/index.ts';
 import { type Guard, notReady } from '../../dns/controller/index.ts';
+import type { UserQueries } from '../../dns/detector/index.ts';
 import type { FleetMember, FleetStore, GuardAttack } from '../../dns/fleet/index.ts';
 import { awaitedLater } from '../../platform/background/index.ts';
 import type { AttackPageRequest, GuardReports } from '../../rules/api/index.ts';
@@ -18,7 +26,7 @@ export interface OwnReports {
   readonly self: FleetMember;
   readonly dataPlane: 'embedded' | 'dnsdist';
   readonly guard: Guard;
-  readonly store: AttackStore;
+  readonly store: AttackStore & MinuteStore;
 }
 
 export interface GuardReportsParts {
@@ -50,6 +58,9 @@ export function guardReports({ own, fleet, testFlood }: GuardReportsParts): Guar
     accountId: ownAccount,
     status: () => own && statusOf(own, testFlood),
     rates: () => own && ratesOf(own),
+    minuteRates: (span) =>
+      own && minuteRates({ store: own.store, stats: own.guard.stats }, { ...span, nowMs: Date.now() }),
+    samples: (atMs) => own?.guard.samples.of(atMs),
     whatIf: () => own && whatIfs(own),
     assessments: () => own?.guard.assessments(),
     mayForget: (account) => fleet !== undefined || account === ownAccount,
@@ -108,11 +119,15 @@ function statusOf({ self, guard, dataPlane }: OwnReports, testFlood: TestFlood |
     rule: attackRuleOf(detector.rule),
     not_ready: notReady(guard),
     ...detectorStatusOf(detector, nowMs),
-    since_start: sinceStart(stats, nowMs),
+    since_start: { ...sinceStart(stats, nowMs), known_names: knownNamesOf(detector.userQueries) },
     attacks: attacks.open().map(summaryOf),
     ...(testFlood && { test_flood: { ends_on: testFlood.endsOn } }),
   };
 }
+
+const knownNamesOf = ({ answered, limited, unanswered }: UserQueries) => ({
+  ...{ asked: answered + limited + unanswered, answered, limited },
+});
 
 function ownAttacks(
   { self, store }: OwnReports,

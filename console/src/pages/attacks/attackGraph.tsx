@@ -3,24 +3,17 @@ import type { Outcome } from '../../api/failure.ts';
 import { type Analytics, readAnalytics } from '../../api/rules.ts';
 import type { Attack } from '../../api/types.ts';
 import { live } from '../../live.ts';
+import { modeMarks, type Point } from '../../ratePoints.ts';
 import { points } from '../../rates.ts';
-import { Graph, type Series } from '../../ui/graph.tsx';
+import { Graph } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { queriesOf } from '../now/traffic.tsx';
 import { locationText } from './texts.ts';
 
 /** Time for which the server stores analytics per minute. There is no graph of an older attack. */
 const RETENTION_MS = 7 * 86_400_000;
 const MARGIN_MS = 5 * 60_000;
 const MINUTE_S = 60;
-
-interface Row {
-  readonly at: number;
-  readonly passed: number;
-  readonly paid: number;
-  readonly wouldDrop: number;
-  readonly limited: number;
-  readonly bucket: number | null;
-}
 
 /**
  * Graph of query rates around an attack: per second if it began at this guard less than ten minutes ago, otherwise
@@ -31,7 +24,7 @@ export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const seconds = points.value;
   const isHere = attack.instance === undefined || attack.instance === live.value?.guard?.instance;
   const isRecent = isHere && (seconds[0]?.at ?? Number.POSITIVE_INFINITY) <= beganS;
-  if (isRecent) return <RateGraph attack={attack} rows={seconds} unit="per second" />;
+  if (isRecent) return <RateGraph attack={attack} rows={seconds} step={1} unit="per second" />;
   return <Minutes attack={attack} />;
 }
 
@@ -55,16 +48,19 @@ function Minutes({ attack }: { readonly attack: Attack }) {
       </p>
     );
   const rows = minutes.map(
-    ({ start, passed, paid, would_drop, dropped, truncated, rate_per_second }): Row => ({
+    ({ start, passed, paid, would_drop, dropped, truncated, rate_per_second }): Point => ({
       at: Date.parse(start) / 1000,
-      passed: passed / MINUTE_S,
-      paid: paid / MINUTE_S,
-      wouldDrop: would_drop / MINUTE_S,
-      limited: (dropped + truncated) / MINUTE_S,
-      bucket: rate_per_second,
+      rates: {
+        ...{ passed: (passed + paid) / MINUTE_S, wouldDrop: would_drop / MINUTE_S },
+        ...{ dropped: dropped / MINUTE_S, truncated: truncated / MINUTE_S, bucket: rate_per_second },
+        ...{ answered: 0, usersLimited: 0, unanswered: 0 },
+      },
+      ...{ attack: false, mode: 0 },
     }),
   );
-  return <RateGraph attack={attack} rows={rows} unit={`mean per minute${locationSuffix(attack)}`} />;
+  return (
+    <RateGraph {...{ attack, rows }} step={MINUTE_S} unit={`mean per minute${locationSuffix(attack)}`} />
+  );
 }
 
 function queryOf({ region, datacenter }: Attack, fromMs: number, toMs: number): Record<string, string> {
@@ -85,48 +81,28 @@ function locationSuffix(attack: Attack): string {
     : ` at ${locationText(attack)}`;
 }
 
-const COLOURS = {
-  passed: 'passed',
-  paid: 'paid',
-  wouldDrop: 'would-drop',
-  limited: 'refused',
-  bucket: 'accent',
-} as const;
-
 interface DrawnProps {
   readonly attack: Attack;
-  readonly rows: readonly Row[];
+  readonly rows: readonly Point[];
+  readonly step: number;
   readonly unit: string;
 }
 
-function RateGraph({ attack, rows, unit }: DrawnProps) {
+function RateGraph({ attack, rows, step, unit }: DrawnProps) {
   const began = Date.parse(attack.started_on) / 1000;
   const seen = Date.parse(attack.last_seen_on) / 1000;
-  const of = (
-    member: 'passed' | 'paid' | 'wouldDrop' | 'limited' | 'bucket',
-    title: string,
-    form: Series['form'],
-  ): Series => ({
-    ...{ title, form },
-    colour: COLOURS[member],
-    values: rows.map((row) => row[member]),
-  });
   return (
     <section>
       <h2>
         Queries/s <span class="quiet">{unit}; shaded: the attack</span>
       </h2>
       <Graph
-        label="Queries per second around the attack: passed, paid a token, would drop, dropped or truncated; with the rate of the bucket"
+        label="Queries per second around the attack"
         times={rows.map(({ at }) => at)}
-        isShaded={rows.map(({ at }) => at >= Math.floor(began) && at <= seen)}
-        series={[
-          of('passed', 'passed', 'area'),
-          of('paid', 'paid a token', 'area'),
-          of('wouldDrop', 'would drop', 'area'),
-          of('limited', 'dropped or truncated', 'area'),
-          of('bucket', 'bucket', 'line'),
-        ]}
+        stepSeconds={step}
+        isShaded={rows.map(({ at }) => at + step > began && at <= seen)}
+        marks={modeMarks(rows)}
+        series={queriesOf(rows)}
       />
     </section>
   );

@@ -66,7 +66,7 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
     <>
       <div class="head">
         <section>
-          <h1 class={isUnknown ? 'quiet' : lasts ? 'harm' : undefined}>
+          <h1 class={isUnknown ? 'quiet' : lasts ? 'look' : undefined}>
             {isUnknown ? '? ' : lasts ? '▲ ' : ''}Attack on{' '}
             <UntrustedText text={zonesText(attack, ZONES_NAMED)} />
             {place !== undefined && (

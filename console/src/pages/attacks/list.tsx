@@ -15,6 +15,7 @@ import { formatDuration, Time } from '../../ui/time.tsx';
 import { UnknownSince } from '../../ui/unknownSince.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { NotifySwitch } from './notify.tsx';
 import { FLEET_MS, readPage } from './readPage.ts';
 import { attackDurationMs, locationText, usersText, zonesText } from './texts.ts';
 
@@ -53,7 +54,7 @@ const columns: readonly Column<AttackSummary>[] = [
   {
     title: 'State',
     cell: ({ state }) =>
-      state === 'active' ? <span class="harm">▲ active</span> : <span class="quiet">ended</span>,
+      state === 'active' ? <span class="look">▲ active</span> : <span class="quiet">ended</span>,
   },
   { title: 'Duration', isNumber: true, cell: (attack) => formatDuration(attackDurationMs(attack)) },
   { title: 'Peak queries/s', isNumber: true, cell: ({ peak }) => formatNumber(peak.queries) },
@@ -103,6 +104,7 @@ export function AttackList() {
           </select>
         </label>
       </div>
+      <NotifySwitch />
       {failure && <ErrorBox failure={failure} retry={again} />}
       {value?.result.length === 0 && (
         <EmptyState title="No attacks in this period">

@@ -7,9 +7,10 @@ export interface TopsProps {
   readonly attack: Attack | undefined;
   /** Maximum number of lines in each list. */
   readonly most: number;
+  readonly hasCodes?: boolean;
 }
 
-export function TopLists({ attack, most }: TopsProps) {
+export function TopLists({ attack, most, hasCodes = true }: TopsProps) {
   const { names = [], networks = [], types = [], weight = 0 } = attack?.top ?? {};
   const codes = Object.entries(attack?.response_codes ?? {})
     .map(([value, count]): HeavyHitter => ({ value, count, error: 0 }))
@@ -20,7 +21,9 @@ export function TopLists({ attack, most }: TopsProps) {
       <TopList title="Names (pattern)" hitters={names} weight={weight} most={most} />
       <TopList title="Networks (may be spoofed)" hitters={networks} weight={weight} most={most} />
       <TopList title="Query types" hitters={types} weight={weight} most={most} />
-      <TopList title="Response codes of passed queries" hitters={codes} weight={answers} most={most} />
+      {hasCodes && (
+        <TopList title="Response codes of passed queries" hitters={codes} weight={answers} most={most} />
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { AttackSummary, GuardStatus } from '../../api/types.ts';
 import { live, unknownSince } from '../../live.ts';
-import { meanRates } from '../../rates.ts';
+import { isHarmful, meanRates, usersShare } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
 import { formatNumber, formatPercent, pluralOf, Quantity } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -19,7 +19,7 @@ export function Banner() {
   if (guard === undefined) return <section class="banner quiet">Reading the state of the guard …</section>;
   const [attack, ...others] = guard.attacks.toSorted((one, other) => other.now.queries - one.now.queries);
   return (
-    <section class={`banner ${guard.attack ? 'harm' : 'well'}`}>
+    <section class={`banner ${guard.attack ? (isHarmful.value ? 'harm' : 'look') : 'well'}`}>
       {attack !== undefined && guard.attack ? (
         <UnderAttack attack={attack} others={others.length} />
       ) : guard.attack ? (
@@ -59,7 +59,8 @@ function OutOfContact({ since, guard }: OutOfContactProps) {
 }
 
 function UnderAttack({ attack, others }: { readonly attack: AttackSummary; readonly others: number }) {
-  const { known_names: known, now } = attack;
+  const { now } = attack;
+  const share = usersShare.value;
   return (
     <>
       <h1>
@@ -70,11 +71,8 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
         {/* In a narrow window, each part has its own line, so that a growing number moves no words elsewhere. */}
         <span class="piece">{formatNumber(now.queries)} queries/s,</span> <Limited attack={attack} />{' '}
         <span class="piece">
-          Users:{' '}
-          <strong>
-            {known.asked === 0 ? 'no queries' : `${formatPercent(known.answered / known.asked)} answered`}
-          </strong>
-          .
+          Users: <strong>{share === undefined ? 'no queries' : `${formatPercent(share)} answered`}</strong>,
+          last {MEAN_SECONDS} s.
         </span>{' '}
         <Link to={`/attacks/${attack.id}`}>Attack details</Link>
         {others > 0 && (

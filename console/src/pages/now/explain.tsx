@@ -21,7 +21,9 @@ export function Explain() {
   const type = useSignal(asked.get('type') ?? 'A');
   const submit = (event: Event) => {
     event.preventDefault();
-    const query = new URLSearchParams({ name: name.value.trim(), type: type.value });
+    const query = new URLSearchParams(asked);
+    query.set('name', name.value.trim());
+    query.set('type', type.value);
     goTo(`${location}?${query}`, { replace: true });
   };
   const askedName = asked.get('name');

@@ -14,8 +14,8 @@ const ZONES_NAMED = 2;
 
 const turn = computed(() => refreshPeriod(FLEET_MS));
 
-/** Shows an attack that another guard of the account reports. Renders nothing if there is no such attack. */
-export function RemoteAttack() {
+/** Returns an attack that another guard of the account reports, if any, and the number of further ones. */
+export function useRemoteAttack() {
   const isOfFleet = useSignal(false);
   const { loaded } = useLoaded(() => readPage({}), [account.value, isOfFleet.value ? turn.value : 0]);
   const { value } = loaded.value;
@@ -31,17 +31,23 @@ export function RemoteAttack() {
       instance !== own &&
       nowMs - Date.parse(last_seen_on) < SILENT_MS,
   );
+  return { attack, others: others.length };
+}
+
+/** Shows an attack at another guard. Renders nothing if there is no such attack. */
+export function RemoteAttack() {
+  const { attack, others } = useRemoteAttack();
   if (attack === undefined) return null;
   return (
-    <p class="harm">
+    <p class="look">
       ▲ Attack at another guard:{' '}
       <Link to={`/attacks/${attack.id}`}>
         <UntrustedText text={`${zonesText(attack, ZONES_NAMED)} at ${locationText(attack)}`} />
       </Link>
-      {others.length > 0 && (
+      {others > 0 && (
         <>
           {' · '}
-          <Link to="/attacks">{others.length} more</Link>
+          <Link to="/attacks">{others} more</Link>
         </>
       )}
     </p>

@@ -2,7 +2,8 @@ import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
-import { live, refreshPeriod } from '../../live.ts';
+import { largestAttack } from '../../attackSign.ts';
+import { refreshPeriod } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { topHeading } from '../attacks/texts.ts';
 import { TopLists } from '../attacks/tops.tsx';
@@ -11,8 +12,7 @@ const REFRESH_MS = 2_000;
 
 /** Names and networks that are limited most in the largest active attack. Without an attack, the lists are empty. */
 export function TopLimited() {
-  const guard = live.value?.guard;
-  const largest = guard?.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0];
+  const largest = largestAttack.value;
   const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);
   const { loaded } = useLoaded(
     async (): Promise<Outcome<ApiResponse<Attack> | undefined>> =>
@@ -21,12 +21,10 @@ export function TopLimited() {
   );
   const attack = largest === undefined ? undefined : loaded.value.value?.result;
   return (
-    <section>
-      <h2>
-        {largest === undefined ? 'Limited most' : topHeading(largest)}{' '}
-        <span class="quiet">{largest === undefined ? 'no attack now' : 'since the start of the attack'}</span>
-      </h2>
-      <TopLists attack={attack} most={5} />
+    <section class="top-limited">
+      <h3>{largest === undefined ? 'Limited most' : topHeading(largest)}</h3>
+      <p class="quiet">{largest === undefined ? 'No attack now.' : 'Since the start of the attack.'}</p>
+      <TopLists attack={attack} most={5} hasCodes={false} />
     </section>
   );
 }

@@ -1,18 +1,16 @@
 import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { readWhatIf, type WhatIf } from '../../api/guard.ts';
+import type { GuardStatus } from '../../api/types.ts';
 import { hasGuard, live, refreshPeriod } from '../../live.ts';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
 const REFRESH_MS = 5_000;
+const RATES = ['low', 'medium', 'high'] as const;
+const PROFILES = ['low', 'medium', 'high', 'very_high'] as const;
 
-type LevelCounts = Pick<
-  WhatIf['profile_levels'][number],
-  'paying' | 'limited' | 'known_limited' | 'client_limited'
->;
-
-/** Shows how other sensitivities would have treated the queries of the last minute. */
+/** Matrix of the effect that each combination of sensitivities would have had on the queries of the last minute. */
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   const turn = refreshPeriod(REFRESH_MS);
@@ -24,43 +22,16 @@ export function WhatIfs() {
     [isGuarded, turn, JSON.stringify(rule)],
   );
   const what = loaded.value.value?.result;
-  const rateAndBurst =
-    rule?.rate_sensitivity === rule?.burst_sensitivity ? rule?.rate_sensitivity : undefined;
   return (
     <section class="what-ifs">
       <h2>
         Other sensitivities <span class="quiet">{basisOf(what)}</span>
       </h2>
       <p class="quiet">
-        {rule === undefined
-          ? 'As if a rule were in force.'
-          : rule.mode === 'enabled'
-            ? 'The rule in force, and others.'
-            : 'As if the rule were enabled.'}
+        Queries that {rule?.mode === 'enabled' ? 'each' : 'an enabled rule with each'} combination would
+        limit, and known names among them: red if there are any.
       </p>
-      <h3>Rate and burst sensitivity</h3>
-      <dl>
-        {(what?.levels ?? RATES).map(({ sensitivity, rate_per_second, burst, ...done }) => (
-          <Level
-            key={sensitivity}
-            name={sensitivity}
-            isNow={sensitivity === rateAndBurst}
-            title={`${formatNumber(rate_per_second)} tokens/s, burst ${formatNumber(burst)}`}
-            done={done}
-          />
-        ))}
-      </dl>
-      <h3>Profile sensitivity</h3>
-      <dl>
-        {(what?.profile_levels ?? PROFILES).map(({ profile_sensitivity: name, ...done }) => (
-          <Level
-            key={name}
-            name={name.replace('_', ' ')}
-            isNow={name === rule?.profile_sensitivity}
-            done={done}
-          />
-        ))}
-      </dl>
+      <Matrix what={what} rule={rule} />
     </section>
   );
 }
@@ -74,43 +45,69 @@ function basisOf(what: WhatIf | undefined): string {
   return queries === 1 ? `from the one ${all}` : `from all ${all}`;
 }
 
-interface LevelProps {
-  readonly name: string;
-  readonly isNow: boolean;
-  readonly title?: string;
-  readonly done: LevelCounts;
+interface MatrixProps {
+  readonly what: WhatIf | undefined;
+  readonly rule: GuardStatus['rule'];
 }
 
-function Level({ name, isNow, title, done }: LevelProps) {
-  const { paying, limited, known_limited: known, client_limited: truncated } = done;
+function Matrix({ what, rule }: MatrixProps) {
   return (
-    <div title={title}>
-      <dt>
-        {name}
-        {isNow && ' (now)'}
-      </dt>
-      <dd>
-        <span class="bar-place" aria-hidden="true">
-          <span style={{ width: `${(limited / Math.max(1, paying)) * 100}%` }} />
-        </span>
-        <span title={`${formatNumber(limited)} of ${formatNumber(paying)}`}>
-          {paying === 0
-            ? 'no query has to pay'
-            : `limits ${formatPercent(limited / paying)} of ${formatNumber(paying)} that pay, known names: ${formatNumber(known)}`}
-          {truncated > 0 && `, truncated: ${formatNumber(truncated)}`}
-        </span>
-      </dd>
-    </div>
+    <table class="matrix">
+      <caption class="unseen">Share of queries limited, by profile sensitivity and rate sensitivity</caption>
+      <thead>
+        <tr>
+          <td>
+            profile ↓ <span class="number">rate, burst →</span>
+          </td>
+          {RATES.map((rate) => (
+            <th key={rate} scope="col" class="number">
+              {rate}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {PROFILES.map((profile) => (
+          <tr key={profile}>
+            <th scope="row">{profile.replace('_', ' ')}</th>
+            {RATES.map((rate) => (
+              <Cell key={rate} what={what} rule={rule} profile={profile} rate={rate} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-const NO_COUNTS: LevelCounts = { paying: 0, limited: 0, known_limited: 0, client_limited: 0 };
-/** Placeholders that reserve the space of the levels until the simulation's result is read. */
-const RATES = (['low', 'medium', 'high'] as const).map((sensitivity) => ({
-  ...{ sensitivity, rate_per_second: 0, burst: 0 },
-  ...NO_COUNTS,
-}));
-const PROFILES = (['low', 'medium', 'high', 'very_high'] as const).map((profile_sensitivity) => ({
-  ...{ profile_sensitivity },
-  ...NO_COUNTS,
-}));
+interface CellProps extends MatrixProps {
+  readonly profile: (typeof PROFILES)[number];
+  readonly rate: (typeof RATES)[number];
+}
+
+function Cell({ what, rule, profile, rate }: CellProps) {
+  const level = what?.levels.find((one) => one.profile_sensitivity === profile && one.sensitivity === rate);
+  const isNow =
+    rule?.profile_sensitivity === profile &&
+    rule.rate_sensitivity === rate &&
+    rule.burst_sensitivity === rate;
+  if (what === undefined || level === undefined) return <td class="number quiet">–</td>;
+  const { paying, limited, known_limited: known, client_limited: client } = level;
+  const details = [
+    `${formatNumber(limited)} of ${formatNumber(paying)} queries that need a token`,
+    `${formatNumber(known)} for known names`,
+    `${formatNumber(client)} truncated by the limit of a client`,
+    `${formatNumber(level.rate_per_second)} tokens/s, burst ${formatNumber(level.burst)}`,
+  ].join('; ');
+  return (
+    <td class={isNow ? 'number now' : 'number'} title={details}>
+      {isNow && <span class="caption">now </span>}
+      {formatPercent(what.queries === 0 ? 0 : Math.min(1, limited / what.queries))}
+      <span class={known > 0 ? 'known harm' : 'known quiet'}>
+        {known > 0 && '✕ '}
+        {formatNumber(known)}
+        <span class="word"> known</span>
+      </span>
+    </td>
+  );
+}

@@ -7,6 +7,7 @@ import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR_PER_SECOND } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
+import type { UserQueries } from '../userEnd.ts';
 import {
   ALARM_PER_SECOND,
   type Alarms,
@@ -71,6 +72,7 @@ export interface TickedZone {
   /** Whether queries were limited, or would have been under an enabled rule. */
   readonly isLimited: boolean;
   readonly counted: CountedQueries;
+  readonly users: UserQueries;
 }
 
 export class Zone {
@@ -343,7 +345,7 @@ export class Zone {
       passed: queries - refusals.limited,
       refusedCalm,
       isLimited: refusals.limited + refusals.wouldDrop > 0,
-      counted: taken,
+      ...{ counted: taken, users },
       usual: Math.min(
         attacked ? queries - unknown : queries,
         this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,

@@ -29,3 +29,16 @@ test('counts are not stored while the store is not allowed to, but the identity 
   expect(store.identity()).toMatchObject({ id: 'guard' });
   await store.close();
 });
+
+test('the counts of all rules are returned in order of time', async () => {
+  const store = DnsStore.open(folder);
+  await store.append([
+    minuteRecord(5),
+    { ...minuteRecord(4), ruleId: 'z' },
+    { ...minuteRecord(5), ruleId: '' },
+  ]);
+  const all = [...store.rangeOfAll(4, 6)].map(({ ruleId, minute }) => `${minute} ${ruleId}`);
+  expect(all).toEqual(['4 z', '5 ', '5 rule']);
+  expect([...store.rangeOfAll(6, 9)]).toEqual([]);
+  await store.close();
+});

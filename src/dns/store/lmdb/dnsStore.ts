@@ -155,6 +155,13 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     for (const { value } of range) yield value;
   }
 
+  *rangeOfAll(fromMinute: number, toMinute: number): Iterable<MinuteRecord> {
+    for (const [minute, ruleId] of this.#ages.getKeys({ start: [fromMinute, ''], end: [toMinute, ''] })) {
+      const record = this.#minutes.get([ruleId, minute]);
+      if (record !== undefined) yield record;
+    }
+  }
+
   minutesAfter(after: readonly [minute: number, ruleId: string], limit: number): MinuteRecord[] {
     const keys = this.#ages.getKeys({ start: [...after], exclusiveStart: true, limit });
     return [...keys].flatMap(([minute, ruleId]) => this.#minutes.get([ruleId, minute]) ?? []);

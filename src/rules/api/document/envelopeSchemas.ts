@@ -195,6 +195,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   HealthHistoryAnswer: success({ result: Type.Array(ref('HealthMinute'), { maxItems: 1440 }) }),
   GuardStatusAnswer: success({ result: ref('GuardStatus') }),
   GuardRatesAnswer: success({ result: ref('GuardRates') }),
+  GuardMinuteRatesAnswer: success({ result: ref('GuardMinuteRates') }),
+  SampledQueriesAnswer: success({ result: ref('SampledQueries') }),
   WhatIfAnswer: success({ result: ref('WhatIf') }),
   CurrentTokenAnswer: success({ result: ref('CurrentToken') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),

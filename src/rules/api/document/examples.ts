@@ -71,6 +71,7 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     since_start: {
       ...{ passed: 300, allowed: 0, paid: 500, would_drop: 0, dropped: 23600, truncated: 0 },
       reasons: { unknownName: { paid: 500, dropped: 23600 } },
+      known_names: { asked: 300, answered: 300, limited: 0 },
     },
     ...{ attack: false, attacked_zones: [], attacks: [] },
   };
@@ -81,24 +82,29 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
       allowed: [0, 0],
       paid: [0, 100],
       limited: [0, 19_900],
+      truncated: [0, 40],
       would_drop: [0, 0],
     },
     ...{ paying: [0, 20_000], paying_known: [0, 0], bucket_per_second: [100, 100], attack: [0, 1] },
+    ...{ known_asked: [300, 310], known_answered: [300, 310], known_limited: [0, 0], mode: [3, 3] },
+  };
+  const minuteRates = {
+    ...{ since: EXAMPLE_MOMENT, passed: [300, null], truncated: [40, null], dropped: [19_860, null] },
+    ...{ would_drop: [0, null], known_asked: [300, null], known_answered: [300, null] },
+    ...{ known_limited: [0, null], bucket_per_second: [100, null], attack: [1, null], mode: [3, null] },
+  };
+  const samples = {
+    limited: 19_900,
+    queries: [{ name: 'n81.example.com', type: 'A', network: '198.51.100.0/24' }],
   };
   const level = (sensitivity: string, factor: number) => ({
-    ...{ sensitivity, rate_per_second: 100 * factor, burst: 500 * factor },
+    ...{ profile_sensitivity: 'low', sensitivity },
+    ...{ rate_per_second: 100 * factor, burst: 500 * factor },
     ...{ paying: 20_000, limited: 20_000 - 600 * factor, known_limited: 0, client_limited: 0 },
-  });
-  const profileLevel = (profile_sensitivity: string, paying: number, known_limited: number) => ({
-    ...{ profile_sensitivity, paying, limited: paying - 600, known_limited, client_limited: 0 },
   });
   const whatIf = {
     ...{ rule: attackRule, seconds: 2, queries: 20_610, recorded: 1024 },
     levels: [level('low', 2), level('medium', 1), level('high', 0.5)],
-    profile_levels: [
-      ...[profileLevel('low', 20_000, 0), profileLevel('medium', 20_000, 0)],
-      ...[profileLevel('high', 20_010, 10), profileLevel('very_high', 20_012, 12)],
-    ],
   };
   const shares = { low: 0, medium: 0, high: 0.021 };
   const span = {
@@ -134,6 +140,8 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AnalyticsAnswer: answer({}),
     GuardStatusAnswer: answer(status),
     GuardRatesAnswer: answer(rates),
+    GuardMinuteRatesAnswer: answer(minuteRates),
+    SampledQueriesAnswer: answer(samples),
     WhatIfAnswer: answer(whatIf),
     ZoneAssessmentListAnswer: answer([assessment], { result_info: page }),
     CurrentTokenAnswer: answer(currentToken),

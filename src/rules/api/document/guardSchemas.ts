@@ -68,6 +68,20 @@ const summary = {
 const MAX_SECONDS = 600;
 const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
 
+const MAX_MINUTES = 10_080;
+const minuteSeries = {
+  passed: 'Queries that passed, with or without a token.',
+  truncated: 'Queries that were truncated.',
+  dropped: 'Queries that were dropped.',
+  would_drop: 'Queries that an enabled rule would have dropped or truncated.',
+  known_asked: 'Queries for known names.',
+  known_answered: 'The part of `known_asked` that servers answered.',
+  known_limited: 'The part of `known_asked` that was dropped or truncated.',
+  bucket_per_second: 'Tokens added to the bucket; 0 without a rule.',
+  attack: '1 if there was an attack, otherwise 0.',
+  mode: 'Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.',
+};
+
 /** Members that describe the effect that a rule would have had on the last minute's queries, by simulation. */
 const done = {
   paying: count('Queries that would have used a token of the rate limit.'),
@@ -165,13 +179,44 @@ export const guardSchemas = {
       allowed: series('Queries that an access list allowed; a part of `passed`.'),
       paid: series('Queries that passed with a token.'),
       limited: series('Queries that were dropped or truncated.'),
+      truncated: series('Queries that were truncated; a part of `limited`.'),
       would_drop: series('Queries that an enabled rule would have dropped or truncated.'),
       paying: series('Queries that used or lacked a token of the rate limit.'),
       paying_known: series('Queries for known names among `paying`.'),
       bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),
+      known_asked: series('Queries for known names, which users ask for; counted when they end.'),
+      known_answered: series('The part of `known_asked` that servers answered.'),
+      known_limited: series('The part of `known_asked` that was dropped or truncated.'),
       attack: series('1 during an attack, otherwise 0.'),
+      mode: series('Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.'),
     },
     { ...closed, description: 'Series of equal length with one value per second, oldest first.' },
+  ),
+  GuardMinuteRates: Type.Object(
+    {
+      since: moment('Start of the first minute.'),
+      ...Object.fromEntries(
+        Object.entries(minuteSeries).map(([name, description]) => [
+          name,
+          Type.Array(Type.Union([count(), Type.Null()]), { maxItems: MAX_MINUTES, description }),
+        ]),
+      ),
+    },
+    {
+      ...closed,
+      description:
+        'Series with one value per minute, oldest first: queries per second, on average. null if the guard did not run. The last minute may be incomplete.',
+    },
+  ),
+  SampledQueries: Type.Object(
+    {
+      limited: count('Number of queries that were limited, or would have been, in this second.'),
+      queries: Type.Array(
+        Type.Object({ name: Type.String(), type: Type.String(), network: Type.String() }, closed),
+        { maxItems: 10, description: 'Some of them, selected at random. Source networks may be spoofed.' },
+      ),
+    },
+    closed,
   ),
   WhatIf: Type.Object(
     {
@@ -182,10 +227,10 @@ export const guardSchemas = {
       levels: Type.Array(
         Type.Object(
           {
+            profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], { type: 'string' }),
             sensitivity: Type.Enum(['low', 'medium', 'high'], {
               type: 'string',
-              description:
-                'Rate and burst sensitivity, combined with the profile sensitivity of the rule in force.',
+              description: 'Rate and burst sensitivity.',
             }),
             rate_per_second: count(),
             burst: count(),
@@ -193,27 +238,13 @@ export const guardSchemas = {
           },
           closed,
         ),
-        { maxItems: 3 },
-      ),
-      profile_levels: Type.Array(
-        Type.Object(
-          {
-            profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], {
-              type: 'string',
-              description:
-                'Profile sensitivity, combined with the rate and burst sensitivity of the rule in force.',
-            }),
-            ...done,
-          },
-          closed,
-        ),
-        { maxItems: 4 },
+        { maxItems: 12 },
       ),
     },
     {
       ...closed,
       description:
-        'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one with medium sensitivities.',
+        'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one.',
     },
   ),
   ZoneSpan: Type.Object(
@@ -285,6 +316,10 @@ export const guardSchemas = {
           dropped: count(),
           truncated: count(),
           reasons: Type.Object({}, { additionalProperties: countsBy('Counts by outcome.') }),
+          known_names: Type.Object(
+            { asked: count(), answered: count(), limited: count('Dropped or truncated.') },
+            { ...closed, description: 'Queries for known names, counted when they end.' },
+          ),
         },
         closed,
       ),

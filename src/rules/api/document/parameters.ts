@@ -188,6 +188,14 @@ export const parameters = {
     example: '2026-11-21T00:00:00Z',
     schema: Type.String({ format: 'date-time' }),
   },
+  'samples at': {
+    name: 'at',
+    in: 'query',
+    required: true,
+    description: 'Time within the second. Samples are kept for ten minutes.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
   cursor: {
     in: 'query',
     description: '`cursor` from the `result_info` of the previous page.',

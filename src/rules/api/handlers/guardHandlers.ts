@@ -19,6 +19,8 @@ type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 export const MAX_ATTACKS_PER_PAGE = 100;
 export const DEFAULT_ATTACKS_PER_PAGE = 25;
 const MICROS_PER_MILLI = 1000;
+const HOUR_MS = 3_600_000;
+const MOMENT_ALLOWED = 'a time such as 2026-11-20T22:10:38Z';
 /** Maximum length of a name in presentation format, in which each of 255 octets may be an escape of four characters. */
 export const MAX_ZONE_CHARACTERS = 1024;
 
@@ -39,6 +41,10 @@ export interface GuardReports {
   status(): object | undefined;
   /** Returns the query rates of the guard for each second; undefined if no guard runs. */
   rates(): object | undefined;
+  /** Returns the mean query rates of the guard for each minute of a period; undefined if no guard runs. */
+  minuteRates(span: { readonly sinceMs: number; readonly untilMs: number }): object | undefined;
+  /** Returns samples of the queries that the guard limited in one second; undefined if no guard runs. */
+  samples(atMs: number): object | undefined;
   /** Returns the effect that other sensitivities would have had on the queries of the last minute, by simulation. */
   whatIf(): Promise<object> | undefined;
   attacks(
@@ -59,6 +65,8 @@ export interface GuardReports {
 export interface GuardHandlers {
   readonly status: Handler;
   readonly rates: Handler;
+  readonly minuteRates: Handler;
+  readonly samples: Handler;
   readonly whatIf: Handler;
   readonly attacks: Handler;
   readonly attack: Handler;
@@ -88,6 +96,21 @@ export function guardHandlers(
 
     async rates(request) {
       const reported = request.accountId === guard.accountId ? guard.rates() : undefined;
+      if (reported === undefined) throw notFound(request);
+      return { body: successEnvelope(reported) };
+    },
+
+    async minuteRates(request) {
+      const { since, until = Date.now() } = readMoments(request.query, ['since', 'until']);
+      const span = { sinceMs: since ?? until - HOUR_MS, untilMs: until };
+      const reported = request.accountId === guard.accountId ? guard.minuteRates(span) : undefined;
+      if (reported === undefined) throw notFound(request);
+      return { body: successEnvelope(reported) };
+    },
+
+    async samples(request) {
+      const { at = Number.NaN } = readMoments({ at: '', ...request.query }, ['at']);
+      const reported = request.accountId === guard.accountId ? guard.samples(at) : undefined;
       if (reported === undefined) throw notFound(request);
       return { body: successEnvelope(reported) };
     },
@@ -159,6 +182,26 @@ function readZone({ zone }: ApiRequest['query']): string | undefined {
   return name === '.' || !name.endsWith('.') ? name : name.slice(0, -1);
 }
 
+/** Returns times in milliseconds since 1970, undefined if omitted. Throws `InvalidRule` with all faults. */
+function readMoments<Name extends string>(
+  query: ApiRequest['query'],
+  names: readonly Name[],
+): Partial<Record<Name, number>> {
+  const faults: Fault[] = [];
+  const entries = names.flatMap((name) => {
+    const text = query[name];
+    if (text === undefined) return [];
+    const parsed = typeof text === 'string' ? parseMoment(text) : undefined;
+    if (parsed !== undefined) return [[name, Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI)]];
+    const got = typeof text === 'string' ? quoteText(text) : 'more than one value';
+    const message = `${name} must be ${MOMENT_ALLOWED}; got ${got}`;
+    faults.push({ pointer: pointerTo(name), message });
+    return [];
+  });
+  if (faults.length > 0) throw new InvalidRule(faults);
+  return Object.fromEntries(entries) as Partial<Record<Name, number>>; // keys: names
+}
+
 /** Parses the query parameters of a list of attacks. Ignores unknown ones. Throws `InvalidRule` with all faults. */
 function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
   const faults: Fault[] = [];
@@ -173,7 +216,7 @@ function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
     const text = query[name];
     if (text === undefined) return undefined;
     const parsed = typeof text === 'string' ? parseMoment(text) : undefined;
-    if (parsed === undefined) return wrong(name, 'a time such as 2026-11-20T22:10:38Z');
+    if (parsed === undefined) return wrong(name, MOMENT_ALLOWED);
     return Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI);
   };
   const word = (name: string): string | undefined => {

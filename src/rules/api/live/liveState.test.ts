@@ -16,6 +16,8 @@ const guard = {
   accountId: 'a',
   status: () => ({ attack: false }),
   rates: () => undefined,
+  minuteRates: () => undefined,
+  samples: () => undefined,
   whatIf: () => undefined,
   assessments: () => undefined,
   mayForget: () => false,

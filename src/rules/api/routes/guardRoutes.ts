@@ -3,10 +3,8 @@ import type { Route } from './route.ts';
 
 const EXTENSION = 'An extension of Floodgate: Cloudflare’s API has no such operation.';
 
-export function guardRoutes(
-  family: 'network' | 'magic',
-  { status, rates, whatIf, attacks, attack, fleet, assessments, forget }: GuardHandlers,
-): Route[] {
+export function guardRoutes(family: 'network' | 'magic', guard: GuardHandlers): Route[] {
+  const { status, attacks, attack, fleet, assessments, forget } = guard;
   const base = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection`;
   const suffix = family === 'network' ? '' : 'Magic';
   return [
@@ -20,26 +18,7 @@ export function guardRoutes(
       errors: ['notFound'],
       handle: status,
     },
-    {
-      method: 'GET',
-      path: `${base}/rates`,
-      operationId: `readGuardRates${suffix}`,
-      summary: 'Read the queries per second of the last ten minutes, oldest first',
-      permission: 'dns_protection:read',
-      answer: 'GuardRatesAnswer',
-      errors: ['notFound'],
-      handle: rates,
-    },
-    {
-      method: 'GET',
-      path: `${base}/what-if`,
-      operationId: `readWhatIf${suffix}`,
-      summary: 'Simulate other sensitivities on the queries of the last minute',
-      permission: 'dns_protection:read',
-      answer: 'WhatIfAnswer',
-      errors: ['notFound'],
-      handle: whatIf,
-    },
+    ...trafficRoutes(base, suffix, guard),
     {
       method: 'GET',
       path: `${base}/attacks`,
@@ -93,6 +72,57 @@ export function guardRoutes(
       answer: 'DoneAnswer',
       errors: ['notFound', 'bodyTooLarge'],
       handle: forget,
+    },
+  ];
+}
+
+function trafficRoutes(
+  base: string,
+  suffix: string,
+  { rates, minuteRates, samples, whatIf }: GuardHandlers,
+): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${base}/rates`,
+      operationId: `readGuardRates${suffix}`,
+      summary: 'Read the queries per second of the last ten minutes, oldest first',
+      permission: 'dns_protection:read',
+      answer: 'GuardRatesAnswer',
+      errors: ['notFound'],
+      handle: rates,
+    },
+    {
+      method: 'GET',
+      path: `${base}/rates/minutes`,
+      operationId: `readGuardMinuteRates${suffix}`,
+      summary: 'Read the mean queries per second of each minute of the last seven days, oldest first',
+      permission: 'dns_protection:read',
+      parameters: ['since', 'until'],
+      answer: 'GuardMinuteRatesAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: minuteRates,
+    },
+    {
+      method: 'GET',
+      path: `${base}/samples`,
+      operationId: `readSampledQueries${suffix}`,
+      summary: 'Read some of the queries that were limited, or would have been, in one second',
+      permission: 'dns_protection:read',
+      parameters: ['samples at'],
+      answer: 'SampledQueriesAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: samples,
+    },
+    {
+      method: 'GET',
+      path: `${base}/what-if`,
+      operationId: `readWhatIf${suffix}`,
+      summary: 'Simulate other sensitivities on the queries of the last minute',
+      permission: 'dns_protection:read',
+      answer: 'WhatIfAnswer',
+      errors: ['notFound'],
+      handle: whatIf,
     },
   ];
 }

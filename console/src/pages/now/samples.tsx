@@ -1,0 +1,70 @@
+import type { ApiResponse } from '../../api/client.ts';
+import type { Outcome } from '../../api/failure.ts';
+import { readSamples } from '../../api/traffic.ts';
+import type { Schemas } from '../../api/types.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { formatNumber, pluralOf } from '../../ui/quantity.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+
+type Sampled = Schemas['SampledQueries'];
+
+interface SamplesProps {
+  /** Second since 1970 that the user picked in a graph. */
+  readonly at: number | undefined;
+  readonly hasSeconds: boolean;
+}
+
+/** Samples of the queries that were limited in the second that the user picked in a graph. */
+export function Samples({ at, hasSeconds }: SamplesProps) {
+  if (!hasSeconds)
+    return <p class="quiet samples-hint">Sample queries exist for each second of the last 10 minutes.</p>;
+  if (at === undefined)
+    return <p class="quiet samples-hint">Click a second, or press Enter on it, for sample queries.</p>;
+  return <SamplesOf at={at} />;
+}
+
+function SamplesOf({ at }: { readonly at: number }) {
+  const { loaded } = useLoaded(async (): Promise<Outcome<ApiResponse<Sampled>>> => readSamples(at), [at]);
+  const { value, failure } = loaded.value;
+  return (
+    <section class="samples-of" aria-live="polite">
+      <h3>
+        Sample queries of <Time at={new Date(at * 1000).toISOString()} form="clock" />
+      </h3>
+      {failure && <ErrorBox failure={failure} />}
+      {value && <SampleList sampled={value.result} />}
+    </section>
+  );
+}
+
+function SampleList({ sampled: { limited, queries } }: { readonly sampled: Sampled }) {
+  if (queries.length === 0)
+    return (
+      <p class="quiet">
+        No samples of this second. The guard samples queries that it limits or would limit, over UDP.
+      </p>
+    );
+  return (
+    <>
+      <p class="quiet">
+        {queries.length} of {formatNumber(limited)} {pluralOf(limited, 'query', 'queries')} that the guard
+        limited, or would have:
+      </p>
+      <ul class="samples">
+        {queries.map(({ name, type, network }) => (
+          <li key={`${name} ${type} ${network}`}>
+            <code>
+              <UntrustedText text={name} />
+            </code>{' '}
+            {type}{' '}
+            <span class="quiet">
+              <UntrustedText text={network} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
