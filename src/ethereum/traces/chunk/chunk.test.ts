@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyTrace } from '../trace.arbitrary.ts';
-import type { Address, Data, Hash, Quantity, Trace } from '../trace.ts';
+import type { Address, CallAction, Data, Hash, Quantity, Trace } from '../trace.ts';
+import { dataChunksOf } from './dataChunks.ts';
 import { encodeChunks } from './encode.ts';
-import { chunkOf, TRACES_PER_CHUNK } from './format.ts';
+import { CHUNK_HEAD_BYTES, chunkOf, TRACES_PER_CHUNK } from './format.ts';
+import { internalFrameAt } from './internalFrame.ts';
 import { JsonWriter } from './jsonWriter.ts';
+import { inputOf, outputOf } from './repeatedData.ts';
 import { writeTrace } from './writeTrace.ts';
 
 const json = new JsonWriter();
@@ -35,6 +38,53 @@ test('every trace of a block is read back from its chunk unchanged', () => {
           expect(readBack(chunks, place, blockNumber)).toBe(JSON.stringify(trace));
         });
       },
+    ),
+  );
+});
+
+test('every frame of a block is decoded without its data', () => {
+  const frames = anyTrace().filter(({ type }) => type !== 'reward');
+  fc.assert(
+    fc.property(fc.array(frames, { minLength: 1, maxLength: 12 }), (traces) => {
+      const chunks = encodeChunks(traces[0]?.blockHash as Hash, traces);
+      const decoded = traces.map((_, i) =>
+        internalFrameAt(chunks[chunkOf(i)] ?? new Uint8Array(), i % TRACES_PER_CHUNK),
+      );
+      expect(decoded).toEqual(traces.map(frameOf));
+    }),
+  );
+});
+
+test('the data chunks of a trace contain its repeated input and output', () => {
+  const long = ['5a', '6b'].map((byte) => `0x${byte.repeat(65_536)}` as Data);
+  const [first, second] = long as [Data, Data];
+  const failed = { result: null, error: 'Reverted' };
+  const created = { ...callWith(first, 0), type: 'create' };
+  const { from, gas, value } = callWith(first, 0).action as CallAction;
+  const traces = [
+    callWith(second, 0),
+    { ...callWith(first, 1), ...failed },
+    {
+      ...created,
+      action: { from, gas, value, init: second },
+      result: { address: from, code: first, gasUsed: gas },
+    },
+    { ...created, action: { from, gas, value, init: first }, ...failed },
+    { ...created, action: { from, gas, value, init: '0x' }, result: { gasUsed: gas, output: second } },
+    { ...callWith(first, 5), result: { gasUsed: gas, output: second } },
+  ] as Trace[];
+  const chunks = encodeChunks(traces[0]?.blockHash as Hash, traces);
+  const referenced = traces.map((_, i) =>
+    dataChunksOf(chunks[0] ?? new Uint8Array(), i).map((number) => {
+      const data = chunks[number]?.subarray(CHUNK_HEAD_BYTES) ?? [];
+      return `0x${Buffer.from(data).toString('hex')}`;
+    }),
+  );
+  expect(referenced.map((data) => data.map((text) => text.slice(0, 6)))).toEqual(
+    traces.map((trace) =>
+      [inputOf(trace), outputOf(trace)].flatMap((data) =>
+        data === first || data === second ? [data.slice(0, 6)] : [],
+      ),
     ),
   );
 });
@@ -77,5 +127,33 @@ function callWith(input: Data, index: number): Trace {
     action: { callType: 'call', from: address, gas, input, to: address, value: '0x0' as Quantity },
     ...{ blockHash: hash, blockNumber: 7, result: { gasUsed: gas, output: '0x' as Data } },
     ...{ subtraces: 0, traceAddress: path, transactionHash: hash, transactionPosition: 0, type: 'call' },
+  };
+}
+
+/** Returns the frame that `internalFrameAt` decodes from a trace. */
+function frameOf(trace: Trace) {
+  if (trace.type === 'reward') throw new Error('a reward is not a frame');
+  const { transactionHash, traceAddress, error } = trace;
+  const base = {
+    transactionHash,
+    traceAddress,
+    error,
+    created: undefined,
+    gas: undefined,
+    gasUsed: undefined,
+  };
+  if (trace.type === 'suicide') {
+    const { address, refundAddress, balance } = trace.action;
+    return { ...base, type: trace.type, from: address, to: refundAddress, value: BigInt(balance) };
+  }
+  const { from, gas, value } = trace.action;
+  const { result } = trace;
+  return {
+    ...base,
+    ...{ from, gas: BigInt(gas), value: BigInt(value) },
+    type: trace.type === 'call' ? trace.type : (trace.action.creationMethod ?? 'create'),
+    to: trace.type === 'call' ? trace.action.to : undefined,
+    created: result !== null && 'address' in result ? result.address : undefined,
+    gasUsed: result === null ? undefined : BigInt(result.gasUsed),
   };
 }
