@@ -522,6 +522,7 @@ describe('PooledSource', () => {
     Object.assign(nodes[0], { head: 8, finalized: 4 });
     const { latest, finalized } = await source.freshHeads();
     expect([latest.number, finalized?.number]).toEqual([8, 4]);
+    expect(source.knownHeads).toEqual({ latest, finalized });
   });
 
   it('returns polled heads without requests, and skips a node that fails polls', async () => {

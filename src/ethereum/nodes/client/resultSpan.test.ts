@@ -24,6 +24,7 @@ describe('the span of a result', () => {
     [' { "id" : 1 , "result" : 1}', 25],
     ['{"id":{"result":2},"result":1}', 28],
     ['{"id":"\\"","result":1}', 20],
+    ['{"result":', 10],
     ['{"id":1}', undefined],
     ['{"id":1,"resu', undefined],
     ['[1]', undefined],
