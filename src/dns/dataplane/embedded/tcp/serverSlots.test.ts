@@ -47,9 +47,9 @@ describe('the slots for connections to DNS servers', () => {
 
   it('of a client at its share are released by its own idle connections first', () => {
     const { slots, granted, asked, several } = setUp('release');
-    const [first] = several(CAPACITY / 2, 'a');
-    if (first !== undefined) slots.touch(first, false);
-    several(1, 'b');
+    const [idleLonger] = several(2, 'b');
+    const [first] = several((CAPACITY - 2) / 2, 'a');
+    for (const idle of [idleLonger, first]) if (idle !== undefined) slots.touch(idle, false);
     const [another] = several(1, 'a');
     expect(asked).toEqual([first]);
     expect(granted).toContain(another);

@@ -11,7 +11,7 @@ import { UdpFrontend } from './udpFrontend.ts';
 const LOOPBACK = '127.0.0.1';
 const KEY = { high: 1, low: 2 };
 
-it('the receive buffer is limited to a quarter of a second while the thread is saturated, otherwise to its maximum', async () => {
+function setUp() {
   const faults = new PacketFaults(() => {});
   const backends = new Backends(
     [{ host: LOOPBACK, port: 9 }],
@@ -30,6 +30,11 @@ it('the receive buffer is limited to a quarter of a second while the thread is s
     { host: LOOPBACK, frontend: 0, guarded: true, sharesPorts: false },
     { policy, backends, samples: new LimitedSamples(), faults, servfails: new ServfailLimit() },
   );
+  return { frontend, backends };
+}
+
+it('the receive buffer is limited to a quarter of a second while the thread is saturated, otherwise to its maximum', async () => {
+  const { frontend, backends } = setUp();
   await frontend.listen(LOOPBACK, 0);
   try {
     const bytes = (): number => frontend.socket.getRecvBufferSize();
@@ -49,6 +54,17 @@ it('the receive buffer is limited to a quarter of a second while the thread is s
     frontend.adjustReceiveBuffer(false);
     expect(bytes()).toBe(longest);
   } finally {
+    await frontend.close();
+    backends.close();
+  }
+});
+
+it('listening rejects if another socket has the address', async () => {
+  const [first, second] = [setUp(), setUp()];
+  await first.frontend.listen(LOOPBACK, 0);
+  const { port } = first.frontend.socket.address();
+  await expect(second.frontend.listen(LOOPBACK, port)).rejects.toThrow(/EADDRINUSE/);
+  for (const { frontend, backends } of [first, second]) {
     await frontend.close();
     backends.close();
   }
