@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reusedQuestion } from '../../../test/dns/support/reusedQuestion.ts';
 import { zonePolicy } from '../../../test/dns/support/zonePolicy.ts';
 import type { Rule } from '../../rules/index.ts';
-import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
+import { nameToWire, QueryType, queryPacket, questionOf, typeBit } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
@@ -369,4 +369,17 @@ it('an answer for a new name counts once as evidence of one-time names', () => {
     for (const network of [1, 1, 2, 3]) detector.learn(asked, { kind: NOERROR, network }, NOW);
   }
   expect(detector.zones.get(ZONE)?.learned()).toMatchObject({ positiveAnswers: 40, onceOnlyAnswers: 10 });
+});
+
+it('an answer proves the address of its client only if the query came over TCP', () => {
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW);
+  const answer = queryPacket(nameToWire(`www.${ZONE}`), QueryType.A);
+  answer[2] = 0x80; // response
+  answer[7] = 1; // records
+  const tenures = () => [...detector.profile.entries()].map(([, , firstNote]) => (firstNote >> 5) & 7);
+  for (const client of ['192.0.2.1', '198.51.100.1', '203.0.113.1'])
+    detector.learnAnswer(answer, question(`www.${ZONE}`), client, NOW);
+  expect(tenures()).toEqual([0]);
+  detector.learnAnswer(answer, question(`www.${ZONE}`), '192.0.2.1', NOW, true);
+  expect(tenures()).toEqual([1]);
 });
