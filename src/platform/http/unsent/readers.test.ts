@@ -169,7 +169,8 @@ describe('readers', () => {
     expect(await statusOf(await open('/0', 'other'))).toBe('200');
   });
 
-  it('are charged for what is written without a charge, and closed if there is no room for it', async () => {
+  it('are charged for what is written without a charge, and closed at once if there is no room for it', async () => {
+    stopClock();
     const { readers, open, cuts } = await serve({ maxBytes: 30 * MEGABYTE }, (_request, response) => {
       response.end('x'.repeat(LARGE_BYTES));
     });
