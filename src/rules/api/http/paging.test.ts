@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readInteger, slicePage } from './paging.ts';
+import { InvalidRule } from '../../index.ts';
+import { readInteger, readPageRequest, slicePage } from './paging.ts';
 
 describe('a page', () => {
   it.each([
@@ -16,6 +17,24 @@ describe('a page', () => {
     ['1'.repeat(17), undefined],
   ])('has a number that is an integer from 1 to a maximum: %o is read as %o', (value, expected) => {
     expect(readInteger(value, 7, 50)).toBe(expected);
+  });
+
+  it('is the first in ascending order by default, and each wrong parameter is named', () => {
+    expect(readPageRequest({})).toMatchObject({ page: 1, order: 'created_on', descending: false });
+    const wrong = { page: '0', per_page: 'x', order: 'size', direction: 'up' };
+    for (const [name, value] of Object.entries(wrong)) {
+      const faultsOf = () => {
+        try {
+          readPageRequest({ [name]: value });
+        } catch (error) {
+          return error instanceof InvalidRule ? error.faults : error;
+        }
+        return 'no fault';
+      };
+      expect(faultsOf()).toEqual([
+        { pointer: `/${name}`, message: expect.stringMatching(`^${name} must be .*; got "${value}"`) },
+      ]);
+    }
   });
 
   it('contains its part of the items, and the last page the rest', () => {
