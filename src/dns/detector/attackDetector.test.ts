@@ -383,3 +383,14 @@ it('an answer proves the address of its client only if the query came over TCP',
   detector.learnAnswer(answer, question(`www.${ZONE}`), '192.0.2.1', NOW, true);
   expect(tenures()).toEqual([1]);
 });
+
+it('a recorded decision has the client of its query, and no client if the query had none', () => {
+  const detector = seeded();
+  for (const client of ['192.0.2.1', undefined, 'unix:@', '192.0.2.2'])
+    detector.decide(known(1), NOW, client);
+  const [first = 0, none, unreadable, last = 0] = detector
+    .decisions(NOW + SECOND_MS, MINUTE_MS)
+    .samples.map(({ client }) => client);
+  expect([none, unreadable]).toEqual([0, 0]);
+  expect(new Set([0, first, last]).size).toBe(3);
+});

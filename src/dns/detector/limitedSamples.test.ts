@@ -17,9 +17,11 @@ describe('sample of limited queries', () => {
     const samples = new LimitedSamples();
     expect(samples.take()).toBeUndefined();
     note(samples, packetOf('a.example.test', 28), '198.51.100.7');
+    note(samples, packetOf('caa.example.test', 257));
     note(samples, packetOf('B.example.test'), '2001:db8::1');
     expect(taken(samples).map(({ name, ...rest }) => ({ name: nameToText(name), ...rest }))).toEqual([
       { name: 'a.example.test', type: 28, client: '198.51.100.7', weight: 1 },
+      { name: 'caa.example.test', type: 257, client: '192.0.2.1', weight: 1 },
       { name: 'b.example.test', type: 1, client: '2001:db8::1', weight: 1 },
     ]);
     expect(samples.take()).toBeUndefined();
