@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import { RpcError } from '../jsonrpc/index.ts';
 import { NodeError } from '../nodes/index.ts';
 import { GatewayMetrics } from './metrics.ts';
 
@@ -23,5 +24,17 @@ it('the metrics of the gateway count each event of a node in its own series', as
     `floodgate_upstream_invalid_responses_total{${ofCall}} 1`,
     `floodgate_upstream_disagreements_total{${ofCall}} 1`,
     'floodgate_upstream_head_regressions_total{network="n"} 1',
+  ]);
+});
+
+it('an error is counted with its code, and codes that nodes invent share one series', async () => {
+  const registry = new Registry();
+  const observe = new GatewayMetrics(registry).observer('n', 'eth_call');
+  for (const code of [3, -32_000, -32_602, -32_768, -31_999, 7])
+    await observe(() => Promise.reject(new RpcError(code, 'failed'))).catch(() => undefined);
+  await observe(() => Promise.reject(new TypeError('a fault'))).catch(() => undefined);
+  const codes = [...(await registry.metrics()).matchAll(/code="([^"]*)"[^}]*\} ([1-9])/g)];
+  expect(codes.map(([, code, count]) => `${code}: ${count}`).sort()).toEqual([
+    ...['-32000: 1', '-32602: 1', '-32768: 1', '3: 1', 'fault: 1', 'other: 2'],
   ]);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { neverSent } from '../client/connectionError.ts';
 import { NodeClient, type RelayOptions } from '../client/nodeClient.ts';
 import { NodeError } from '../client/nodeError.ts';
 import { OversizedResponseError } from '../client/requestFault.ts';
@@ -126,6 +127,14 @@ describe('traces at nodes', () => {
       await settle();
     }
     expect(await Promise.all(all)).toHaveLength(8);
+  });
+
+  it('fail without a request if no node is available', async () => {
+    const failure = await tracing(0)
+      .send()
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(NodeError);
+    expect(neverSent(failure as NodeError)).toBe(true);
   });
 
   it('use a second node whose slots are free', async () => {

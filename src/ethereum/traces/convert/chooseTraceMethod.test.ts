@@ -63,6 +63,12 @@ describe('chooseTraceMethod', () => {
       remarks: /flatCallTracer: unexpected result: .* the node sent an object/,
     },
     {
+      node: 'a node with wrong flat frames',
+      responses: { flatCallTracer: { result: [{ txHash: HASH, result: [{ ...frame, action: {} }] }] } },
+      method: 'none',
+      remarks: /flatCallTracer: unexpected result: .*action/,
+    },
+    {
       node: 'anvil with its flat tracer only',
       responses: { flatCallTracer: anvilFlat },
       method: 'none',
