@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lmdbTraces } from '../../../test/contract/lmdbTraces.ts';
 import { Random } from '../../../test/support/random.ts';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../../test/support/syntheticChain.ts';
 import { until } from '../../../test/support/until.ts';
 import type { Hash } from '../traces/index.ts';
-import { Indexer, type IndexerObserver } from './index.ts';
+import { BlockUnavailableError, Indexer, type IndexerObserver } from './index.ts';
 import type { ChainSource } from './pooledSource.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,7 +19,8 @@ const observer: IndexerObserver = {
   ...{ unavailable: nothing, available: nothing, gapClosed: nothing, evicted: nothing },
 };
 
-test('a new head is indexed at once, whatever the poll interval', async () => {
+/** Starts an indexer of a chain that has one block. */
+async function setUp() {
   const random = new Random(17);
   const shape = { addresses: syntheticAddresses(4), maxTransactions: 2, maxFrames: 2 };
   const blocks: SyntheticBlock[] = [];
@@ -47,10 +48,26 @@ test('a new head is indexed at once, whatever the poll interval', async () => {
   const headIs = (number: number) =>
     until(`block ${number}`, async () => (await store.head())?.number === number);
   await headIs(0);
+  const stop = async () => {
+    await indexer.stop();
+    await store.close();
+    await data.remove();
+  };
+  return { indexer, mine, headIs, stop };
+}
+
+test('a new head is indexed at once, whatever the poll interval', async () => {
+  const { indexer, mine, headIs, stop } = await setUp();
   mine();
   indexer.headChanged();
   await headIs(1);
-  await indexer.stop();
-  await store.close();
-  await data.remove();
+  await stop();
+});
+
+test('a block above the head of the nodes is unavailable', async () => {
+  const { indexer, mine, stop } = await setUp();
+  mine();
+  await indexer.ensure(1, 1);
+  await expect(indexer.ensure(2, 3)).rejects.toBeInstanceOf(BlockUnavailableError);
+  await stop();
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { until } from '../../../test/support/until.ts';
 import type { Hash, IndexedBlock, UnavailableBlock } from '../traces/index.ts';
 import { UnavailableBlocks, type UnavailableBlocksDependencies } from './unavailableBlocks.ts';
 
@@ -7,6 +8,7 @@ const unavailable = {
   hash: '0x05' as Hash,
   unavailable: 'not traced',
 } as unknown as UnavailableBlock;
+const MINUTE_MS = 60_000;
 const available = (number: number) => ({ block: { number } }) as IndexedBlock;
 
 it('the unavailable blocks are read again only after a change that concerns them', async () => {
@@ -25,3 +27,27 @@ it('the unavailable blocks are read again only after a change that concerns them
   await blocks.changed({ blocks: [available(5)] });
   expect(blocks.known).toEqual([]);
 });
+
+it.each([false, true])(
+  'an unavailable block is retried unless another process does so: %s',
+  async (isFollower) => {
+    const stop = new AbortController();
+    let [nowMs, reads, retries] = [0, 0, 0];
+    const store = {
+      unavailable: async () => {
+        reads++;
+        return [unavailable];
+      },
+    };
+    const dependencies = {
+      ...{ store, signal: stop.signal, nowMs: () => nowMs++ * MINUTE_MS },
+      source: { block: async () => void retries++ },
+      runExclusive: (write: () => Promise<void>) => write(),
+    } as unknown as UnavailableBlocksDependencies;
+    const running = new UnavailableBlocks({ pollIntervalMs: 1, isFollower }, dependencies).run();
+    await until('ten reads of the store', () => reads > 10);
+    stop.abort();
+    await running;
+    expect(retries > 0).toBe(!isFollower);
+  },
+);
