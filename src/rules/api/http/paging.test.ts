@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRule } from '../../index.ts';
-import { readInteger, readPageRequest, slicePage } from './paging.ts';
+import { pageOf, readInteger, readPageRequest, slicePage } from './paging.ts';
 
 describe('a page', () => {
   it.each([
@@ -35,6 +35,20 @@ describe('a page', () => {
         { pointer: `/${name}`, message: expect.stringMatching(`^${name} must be .*; got "${value}"`) },
       ]);
     }
+  });
+
+  it('contains the items in order of creation, or of the member to sort by', () => {
+    const items = ['b', 'c', 'a'].map((label) => ({ label, created_on: `2026-11-2${'bca'.indexOf(label)}` }));
+    const labels = (order: 'label' | 'created_on', descending: boolean) =>
+      pageOf(items, { page: 1, perPage: 9, order, descending }).result.map(({ label }) => label);
+    expect([labels('created_on', false), labels('created_on', true)]).toEqual([
+      ['b', 'c', 'a'],
+      ['a', 'c', 'b'],
+    ]);
+    expect([labels('label', false), labels('label', true)]).toEqual([
+      ['a', 'b', 'c'],
+      ['c', 'b', 'a'],
+    ]);
   });
 
   it('contains its part of the items, and the last page the rest', () => {
