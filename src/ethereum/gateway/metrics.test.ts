@@ -38,3 +38,13 @@ it('an error is counted with its code, and codes that nodes invent share one ser
     ...['-32000: 1', '-32602: 1', '-32768: 1', '3: 1', 'fault: 1', 'other: 2'],
   ]);
 });
+
+it('compressed responses are counted apart from those for which no time was free', async () => {
+  const registry = new Registry();
+  const { compressed, busy } = new GatewayMetrics(registry).compressionResults();
+  for (const series of [compressed, busy, compressed]) series.inc();
+  const lines = (await registry.metrics()).split('\n');
+  expect(
+    lines.filter((line) => /result="(compressed|busy)"/.test(line)).map((line) => line.slice(-1)),
+  ).toEqual([...['2', '1']]);
+});
