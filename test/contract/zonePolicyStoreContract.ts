@@ -186,8 +186,13 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
       expect(await here.zonePolicies.list('a')).toEqual([policy]);
       const heard: string[] = [];
       const end = here.zonePolicies.onChange((account) => heard.push(account));
-      await here.zonePolicies.create('own', one, { actor });
+      const { id } = (await here.zonePolicies.create('own', one, { actor })).policy;
       expect(heard).toEqual(['own']);
+      await here.zonePolicies.update('own', id, { decide: () => ({ rate: 7 }), actor });
+      await here.zonePolicies.update('own', id, { decide: () => ({}), actor });
+      expect(heard).toEqual(['own', 'own']);
+      await here.zonePolicies.delete('own', id, { check: allow, actor });
+      expect(heard).toEqual(['own', 'own', 'own']);
       await there.zonePolicies.create('foreign', one, { actor });
       await until('the change through the other handle to be reported', () => heard.includes('foreign'));
       await there.zonePolicies.deleteAll('a', actor);
