@@ -47,8 +47,8 @@ describe('the slots for connections to DNS servers', () => {
 
   it('of a client at its share are released by its own idle connections first', () => {
     const { slots, granted, asked, several } = setUp('release');
-    const [idleLonger] = several(2, 'b');
-    const [first] = several((CAPACITY - 2) / 2, 'a');
+    const [idleLonger] = several(CAPACITY / 2, 'b');
+    const [first] = several(CAPACITY / 4, 'a');
     for (const idle of [idleLonger, first]) if (idle !== undefined) slots.touch(idle, false);
     const [another] = several(1, 'a');
     expect(asked).toEqual([first]);
