@@ -334,6 +334,18 @@ it('a restarted detector has the state of the previous run', () => {
   expect(again.history.threshold.ratePerSecond).toBe(270);
 });
 
+it.each([
+  [24, true],
+  [25, false],
+])('a zone that was under attack %i hours ago is under attack after a restart: %s', (hours, isAttacked) => {
+  const before = new AttackDetector(KEY, { profile: { maxNames: 1_000 } }, NOW);
+  before.zones.add(ZONE)?.markAttacked(NOW);
+  const nowMs = NOW + hours * 60 * MINUTE_MS;
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 1_000 } }, nowMs);
+  detector.restore(before.learned(NOW), nowMs);
+  expect(detector.zones.get(ZONE)?.attacked(nowMs)).toBe(isAttacked);
+});
+
 it.each([true, false])(
   'the account learns the rate of traffic only from healthy servers: %s',
   (areHealthy) => {
