@@ -174,6 +174,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
       const now = await all.state();
       return now.threads.length === THREADS && now.threads.join() !== before.threads.join() && now;
     });
+    expect(after.received).toBeGreaterThanOrEqual(before.received);
     expect(after.answered).toBeGreaterThanOrEqual(before.answered);
     expect(after.threads.filter((thread) => before.threads.includes(thread))).toHaveLength(THREADS - 1);
     await ask();

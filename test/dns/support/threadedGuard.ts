@@ -15,6 +15,8 @@ export interface GuardState {
   readonly threads: readonly number[];
   readonly verdicts: readonly number[];
   readonly names: number;
+  /** Number of valid packets that were received. */
+  readonly received: number;
   readonly answered: number;
   /** For each server, whether it is in use. */
   readonly inUse: readonly boolean[];
@@ -52,6 +54,7 @@ function state(): GuardState {
     threads: guard.dataPlane.threads.map(({ threadId }) => threadId),
     verdicts: [...guard.detector.verdicts],
     names: guard.detector.profile.size,
+    received: guard.dataPlane.packets().ok,
     answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),
     inUse: guard.dataPlane.servers.map(({ up }) => up),
     areServersHealthy: guard.detector.upstreamsHealthy,
