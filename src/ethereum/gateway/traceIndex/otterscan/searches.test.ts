@@ -19,6 +19,7 @@ import type { CallContext, NodeCall } from '../../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { otsContractCreator } from './contractCreator.ts';
 import { findTransactions, MAX_PAGE_TRANSACTIONS } from './findTransactions.ts';
+import { searchTransactions } from './searchTransactions.ts';
 import { otsSenderAndNonce } from './senderAndNonce.ts';
 
 const ADDRESSES = syntheticAddresses(6);
@@ -133,6 +134,22 @@ describe('the transactions of an address', () => {
         expect(answer, `${sender} ${nonce}`).toBe(below < 30 && 30 < above ? -32001 : null);
       }
     }
+  });
+
+  it('are returned with their receipts, unless the page exceeds the size of a response', async () => {
+    chain.addLarge(new Random(406), 4);
+    await chain.flush();
+    const blockHash = chain.blocks.get(1)?.header.hash;
+    const response = Buffer.from(JSON.stringify({ blockHash, input: `0x${'5a'.repeat(500)}` }));
+    const room = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
+    const search = async (maxAnswerBytes: number) => {
+      const services = { ...chain.services(), maxAnswerBytes };
+      const handler = searchTransactions('before')(services, () => response);
+      return JSON.parse(String(await handler([ADDRESSES[0], 0, 25], { ...CONTEXT, room })));
+    };
+    const { txs, receipts } = await search(8 * response.length);
+    expect([txs.length, receipts.length]).toEqual([4, 4]);
+    await expect(search(8 * response.length - 1)).rejects.toThrow(/use a smaller page size/);
   });
 
   it('include the newest creation of a contract that was not reverted', async () => {
