@@ -70,8 +70,11 @@ it('at the connection limit of the database, an operation waits for a connection
   });
   greeting = TOO_MANY;
   const second = connections.borrow(async () => 'done');
-  await until('a second attempt to connect', () => attempts === 3);
-  release();
+  try {
+    await Promise.race([second, until('a second attempt to connect', () => attempts === 3)]);
+  } finally {
+    release();
+  }
   expect(await second).toBe('done');
   await first;
 });
