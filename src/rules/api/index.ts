@@ -10,8 +10,8 @@ export type {
 } from './handlers/keyHandlers.ts';
 export type { RuleAnalytics } from './handlers/ruleHandlers.ts';
 export { isVisibleTo, revocationFaults } from './handlers/tokenHandlers.ts';
-export { Authenticator, type AuthenticatorDependencies, type Caller } from './http/authenticate.ts';
-export { ConsoleSessions, SESSION_LIFE_SECONDS, tokenOf } from './http/consoleSessions.ts';
+export { Authenticator, type AuthenticatorDependencies, type Caller, tokenOf } from './http/authenticate.ts';
+export { ConsoleSessions, SESSION_LIFE_SECONDS } from './http/consoleSessions.ts';
 export { ApiError, errorTable } from './http/errors.ts';
 export type { RateLimit } from './http/rateLimit.ts';
 export { errorSender, sendBadUrl, unroutedEnvelope } from './http/sendError.ts';

@@ -1,7 +1,7 @@
 import { ApiError, Authenticator, ConsoleSessions, SessionCookies, tokenOf } from '../../rules/api/index.ts';
 import type { ServerContext } from '../base.ts';
+import { configuredTokensOf } from '../data/configuredTokens.ts';
 import type { Stores } from '../data/openStores.ts';
-import { configuredTokensOf } from '../listen/operatorRoutes.ts';
 import type { ConsoleGatewayDependencies } from './consoleGateway.ts';
 
 export interface OpenedSessions extends Pick<ConsoleGatewayDependencies, 'cookies' | 'findAccess'> {

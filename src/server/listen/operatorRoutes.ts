@@ -12,6 +12,7 @@ import { consoleRoutes } from '../console/consoleRoutes.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import { sessionRoutes } from '../console/sessionRoutes.ts';
 import { startPage } from '../console/startPage.ts';
+import { configuredTokensOf } from '../data/configuredTokens.ts';
 import type { Dns } from '../dns/dns.ts';
 import { guardApiHandlers } from '../dns/guardApiHandlers.ts';
 import { type TestFlood, testFloodRoute } from '../dns/testFlood.ts';
@@ -142,9 +143,6 @@ function apiOptions(
 interface WithStorage {
   readonly storage: RulesStorage;
 }
-
-export const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
-  apiToken === undefined ? [] : [apiToken];
 
 function rateLimitOf({ rules }: Config, tuning: Tuning): RateLimit | undefined {
   if (rules.rateLimitRequests === undefined) return undefined;

@@ -6,6 +6,7 @@ import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -58,6 +59,7 @@ export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps)
         )}
       </div>
       {failure && <ErrorBox failure={failure} retry={changed} />}
+      {keys === undefined && !failure && <Reading what="the keys" />}
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {isFirst && (
         <EmptyState title="The gateway is open" lines="floodgate key create --name explorer --rate 50">

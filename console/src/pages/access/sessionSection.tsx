@@ -3,6 +3,7 @@ import type { Failure } from '../../api/failure.ts';
 import { endListedSession, type ListedSession, listSessions } from '../../api/session.ts';
 import { may, session } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -26,6 +27,7 @@ export function SessionSection() {
         <h2>Browsers that are signed in</h2>
       </div>
       {failure && <ErrorBox failure={failure} retry={again} />}
+      {value === undefined && !failure && <Reading what="the sessions" />}
       {endFailure.value && <ErrorBox failure={endFailure.value} />}
       {value !== undefined && (
         <Table

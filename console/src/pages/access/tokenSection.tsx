@@ -5,6 +5,7 @@ import { account, may, session } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -61,6 +62,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
         )}
       </div>
       {failure && <ErrorBox failure={failure} retry={changed} />}
+      {tokens === undefined && !failure && <Reading what="the tokens" />}
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {tokens !== undefined && shown.length === 0 && (
         <EmptyState

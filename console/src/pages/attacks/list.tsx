@@ -10,6 +10,7 @@ import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { UnknownSince } from '../../ui/unknownSince.tsx';
@@ -106,6 +107,7 @@ export function AttackList() {
       </div>
       <NotifySwitch />
       {failure && <ErrorBox failure={failure} retry={again} />}
+      {value === undefined && !failure && <Reading what="the attacks" />}
       {value?.result.length === 0 && (
         <EmptyState title="No attacks in this period">
           An attack is listed as soon as the guard detects it, and kept for 90 days.

@@ -7,6 +7,7 @@ import { CONTACT_MS, watchContact } from '../../contact.ts';
 import { unknownSince } from '../../live.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { UnknownSince } from '../../ui/unknownSince.tsx';
 import { HistoryGraphs } from './historyGraphs.tsx';
 import { Limits } from './limits.tsx';
@@ -68,6 +69,7 @@ export function Nodes() {
         </h1>
       )}
       {failure.value && <ErrorBox failure={failure.value} />}
+      {now === undefined && !failure.value && <Reading what="the state of the nodes" />}
       {now?.networks.length === 0 && (
         <EmptyState title="No nodes are configured" lines="floodgate start --upstream http://127.0.0.1:8545">
           The gateway relays calls to nodes, and indexes their traces. Configure a node:

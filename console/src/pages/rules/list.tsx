@@ -7,6 +7,7 @@ import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -49,6 +50,7 @@ export function RuleList() {
         </div>
       </div>
       {failure && <ErrorBox failure={failure} retry={again} />}
+      {value === undefined && !failure && <Reading what="the rules" />}
       {value !== undefined && rules.length === 0 && <NoRule />}
       {rules.length > 0 && (
         <div hidden={found.size === 0}>

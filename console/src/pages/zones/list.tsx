@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { formatNumber } from '../../ui/quantity.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -65,6 +66,7 @@ export function ZoneList() {
       {assessments.loaded.value.failure && (
         <ErrorBox failure={assessments.loaded.value.failure} retry={assessments.again} />
       )}
+      {!isReady && <Reading what="the zones" />}
       {isReady && listed && <Policies policies={listed} isMatch={isMatch} />}
       {isReady && assessed && (
         <Assessments assessments={assessed} policies={listed ?? []} isMatch={isMatch} />

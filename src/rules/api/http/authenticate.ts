@@ -9,6 +9,7 @@ import {
   type Permission,
   permissions,
   rootOf,
+  type Session,
   type Token,
   type TokenStore,
   wallClock,
@@ -136,6 +137,13 @@ export class Authenticator {
     return same && !expired && token.revoked_on === null;
   }
 }
+
+/** Returns the token of a caller, as a session stores it. */
+export const tokenOf = ({ tokenId, tokenHash, rootId }: Caller): Session['token'] => ({
+  id: tokenId,
+  hash: tokenHash,
+  root: rootId,
+});
 
 export function isAuthorized(caller: Caller, accountId: string, permission: Permission): boolean {
   return hasAccount(caller, accountId) && includesPermission(caller.permissions, permission);

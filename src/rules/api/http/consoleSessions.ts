@@ -9,7 +9,6 @@ import {
   unseal,
   wallClock,
 } from '../../index.ts';
-import type { Caller } from './authenticate.ts';
 import type { SessionCookies } from './sessionCookies.ts';
 
 export interface ConsoleSessionsDependencies {
@@ -97,10 +96,3 @@ export class ConsoleSessions {
 }
 
 const hashOf = (secret: string): string => hashSecret(secret).toString('hex');
-
-/** Returns the token of a caller, as a session stores it. */
-export const tokenOf = ({ tokenId, tokenHash, rootId }: Caller): Session['token'] => ({
-  id: tokenId,
-  hash: tokenHash,
-  root: rootId,
-});
