@@ -36,7 +36,9 @@ function Bar() {
             <Time at={attack.started_on} form="clock" />
           </>
         )}
-        {own && usersShare.value !== undefined && `. Users: ${formatPercent(usersShare.value)} answered`}
+        {own &&
+          usersShare.value !== undefined &&
+          `. Users: ${formatPercent(usersShare.value)} answered, last 10 s`}
         {since !== undefined && ' (last known state)'}
       </Link>
     </aside>

@@ -233,6 +233,8 @@ export class Plot {
     ctx.save();
     ctx.scale(devicePixelRatio, devicePixelRatio);
     ctx.font = FONT;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'alphabetic';
     ctx.strokeStyle = this.#colour('text');
     ctx.fillStyle = this.#colour('text');
     ctx.setLineDash([2, 3]);

@@ -198,7 +198,9 @@ export const guardSchemas = {
       ...Object.fromEntries(
         Object.entries(minuteSeries).map(([name, description]) => [
           name,
-          Type.Array(Type.Union([count(), Type.Null()]), { maxItems: MAX_MINUTES, description }),
+          Type.Array(Type.Unsafe({ type: ['number', 'null'], minimum: 0 }), {
+            ...{ maxItems: MAX_MINUTES, description },
+          }),
         ]),
       ),
     },
