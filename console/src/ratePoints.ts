@@ -29,7 +29,7 @@ export interface Point {
   readonly mode: number;
 }
 
-export const MODES = ['no rule', 'disabled', 'monitoring', 'enabled'] as const;
+const MODES = ['no rule', 'disabled', 'monitoring', 'enabled'] as const;
 
 /** Returns one point per second. A query is counted by the mode that the rule had when the query arrived. */
 export function pointsOfRates(rates: Schemas['GuardRates']): Point[] {

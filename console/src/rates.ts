@@ -5,7 +5,7 @@ import { connection, type LiveMessage, live } from './live.ts';
 import { answeredShare, type Point, pointBetween, pointsOfRates, type Rates } from './ratePoints.ts';
 import { isGuarded } from './session.ts';
 
-export const SPAN_SECONDS = 600;
+const SPAN_SECONDS = 600;
 
 /** Points of the graph, oldest first. Each change replaces the array. */
 export const points = signal<readonly Point[]>([]);
