@@ -300,6 +300,15 @@ const Gateway = group({
     unit: 'calls per second',
     description: 'Maximum calls per second from one client address; 0 for no limit.',
   }),
+  keysGraceMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30 * 24 * 3_600_000,
+      unit: 'milliseconds',
+      description:
+        'Time for which known API keys stay valid while the database of rules.store is away. Default: no limit.',
+    }),
+  ),
   requestTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: 600_000,
@@ -450,6 +459,16 @@ const Rules = group({
         'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/operate/postgresql.md)',
       description:
         'PostgreSQL for rules, access lists, tokens and the audit, for instances that share them. Default: the data folder.',
+    }),
+  ),
+  storeListen: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      maxLength: 4096,
+      secret: true,
+      allowed: 'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full',
+      description:
+        'Direct URL of the database for LISTEN, if rules.store leads to a pooler in transaction mode. Default: rules.store.',
     }),
   ),
   rateLimitRequests: Type.Optional(

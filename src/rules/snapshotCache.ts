@@ -26,6 +26,11 @@ export class SnapshotCache<Item> {
     return this.#snapshots.get(accountId)?.items;
   }
 
+  /** Returns the time of the last change that the cached items include. */
+  changedAt(accountId: string): Micros | undefined {
+    return this.#snapshots.get(accountId)?.changedAt;
+  }
+
   has(accountId: string): boolean {
     return this.#snapshots.has(accountId);
   }

@@ -44,7 +44,7 @@ export async function startGateway(
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {
     ...{ logger, registry, tracer, opened, freeSpace, parts: { ...OWN_PARTS, ...parts }, followers: workers },
-    sharedKeys: keys && new SharedKeys(keys),
+    sharedKeys: keys && new SharedKeys(keys, config.gateway.keysGraceMs),
   });
   teardown.add(() => ethereum.stop());
   return { ethereum, workers };

@@ -148,7 +148,10 @@ async function startParts(
   let isLeaving = false;
   let isStopping = false;
   const readiness = (): Readiness =>
-    readinessOf({ opened, stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving });
+    readinessOf({
+      ...{ opened, stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving },
+      keysProblem: opened.has('gateway') ? keysProblemOf(storage) : undefined,
+    });
   registerServerMetrics(registry, {
     isReady: () => readiness().ready,
     takesWrites: () => stores.problem === undefined,
@@ -178,14 +181,31 @@ async function startParts(
   };
 }
 
+/** Returns a text if no API key is known yet, because the database was away since the start. */
+const keysProblemOf = (storage: RulesStorage | undefined): string | undefined =>
+  storage?.shared?.keys.ageMs === Number.POSITIVE_INFINITY
+    ? 'API keys are unknown until the rules database is reachable'
+    : undefined;
+
 function watchStores({ config, teardown }: ServerContext, storage: RulesStorage | undefined): StoreWatch {
   const stores = new StoreWatch({
     dataDir: config.dataDir,
-    probe: async () => storage?.probe(),
+    probe: () => probe(storage),
     isShared: storage?.isShared ?? false,
   });
   teardown.add(() => stores.stop());
   return stores;
+}
+
+/** Rejects with the reason and the age of the data in use if the rules store does not accept writes. */
+async function probe(storage: RulesStorage | undefined): Promise<void> {
+  try {
+    await storage?.probe();
+  } catch (error) {
+    const age = storage?.staleSeconds;
+    if (age === undefined || !(error instanceof Error)) throw error;
+    throw new Error(`${error.message}; the data in use is ${age} s old`, { cause: error });
+  }
 }
 
 async function reloadWorkers(

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BadPostgresUrl, connectionOptions } from './connectionOptions.ts';
+import { BadPostgresUrl, connectionOptions, databaseHosts } from './connectionOptions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-connection-options-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,6 +54,31 @@ describe('a PostgreSQL URL', () => {
     expect(connectionOptions(`postgres://u@db.example/r?sslmode=${mode}&sslrootcert=system`).ssl).toEqual({
       ...{ ...(ssl as object), rejectUnauthorized: true },
     });
+  });
+
+  it('may contain several hosts, of which one that accepts writes is used', () => {
+    const url = 'postgres://us%40er:p%2Ca@one.example:6543,[2001:db8::1],two.example/r?sslmode=require';
+    const { hosts, isReadWrite } = databaseHosts(`${url}&target_session_attrs=read-write`);
+    expect(hosts.map(({ host, port }) => [host, port])).toEqual([
+      ['one.example', 6543],
+      ['2001:db8::1', 5432],
+      ['two.example', 5432],
+    ]);
+    for (const host of hosts) expect(host).toMatchObject({ user: 'us@er', password: 'p,a', database: 'r' });
+    expect(isReadWrite).toBe(true);
+    const one = databaseHosts('postgres://u@localhost/r?host=/run/postgresql');
+    expect(one).toMatchObject({ hosts: [{ host: '/run/postgresql' }], isReadWrite: false });
+  });
+
+  it.each([
+    ['postgres://u:secret@h,/r', /one of several hosts is empty/],
+    ['postgres://u:secret@h,i/r?host=/run', /host must not be set if the URL contains several hosts/],
+    ['postgres://u:secret@a,b,c,d,e,f,g,h,i/r', /contains 9 hosts; allowed: at most 8/],
+    ['postgres://u:secret@h/r?target_session_attrs=primary', /"primary"; allowed: any, read-write/],
+    ['postgres://u:secret@h,i:port/r', /expected a URL like/],
+  ])('%s with a wrong list of hosts is rejected', (url, reason) => {
+    expect(() => databaseHosts(url)).toThrow(reason);
+    expect(() => databaseHosts(url)).not.toThrow(/secret/);
   });
 
   it.each([

@@ -10,22 +10,57 @@ export class BadPostgresUrl extends Error {
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'application_name'] as const;
+const PARAMETERS = [
+  ...(['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host'] as const),
+  ...(['application_name', 'target_session_attrs'] as const),
+] as const;
+const SESSION_ATTRIBUTES = ['any', 'read-write'] as const;
 const DEFAULT_PORT = 5432;
+const MAX_HOSTS = 8;
+/** Scheme and user, hosts, and the rest of a URL. */
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 
 /** Value of `sslrootcert` that, in libpq, selects the system's CA certificates; here, those of Node.js. */
 const SYSTEM_AUTHORITIES = 'system';
 
+export interface DatabaseHosts {
+  /** Connection options of each host, in the order of the URL. */
+  readonly hosts: readonly ClientConfig[];
+  /** Whether only a host that accepts writes may be used. */
+  readonly isReadWrite: boolean;
+}
+
+/** Returns the hosts of a PostgreSQL URL of libpq's format, at most 8, separated by commas. Throws `BadPostgresUrl`. */
+export function databaseHosts(url: string): DatabaseHosts {
+  const [, start = '', hosts = '', rest = ''] = PARTS.exec(url) ?? [];
+  const names = start === '' ? [] : hosts.split(',');
+  if (names.length > MAX_HOSTS)
+    throw new BadPostgresUrl(`the URL contains ${names.length} hosts; allowed: at most ${MAX_HOSTS}`);
+  if (names.length > 1 && names.some((name) => name.replace(/:.*/, '') === ''))
+    throw new BadPostgresUrl('one of several hosts is empty');
+  const urls = names.length > 1 ? names.map((name) => start + name + rest) : [url];
+  const options = urls.map(connectionOptions);
+  const parameters = new URL(urls[0] ?? url).searchParams;
+  if (urls.length > 1 && parameters.has('host'))
+    throw new BadPostgresUrl('host must not be set if the URL contains several hosts');
+  return { hosts: options, isReadWrite: parameters.get('target_session_attrs') === 'read-write' };
+}
+
 /**
- * Returns the connection options in a PostgreSQL URL of libpq's format. Throws `BadPostgresUrl` with a message that
- * contains only parameter and file names, because the URL may contain a password.
+ * Returns the connection options in a PostgreSQL URL of libpq's format with one host. Throws `BadPostgresUrl` with a
+ * message that contains only parameter and file names, because the URL may contain a password.
  */
 export function connectionOptions(url: string): ClientConfig {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
     throw new BadPostgresUrl('expected a URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
   const parameters = parametersOf(parsed);
+  const attributes = parameters.get('target_session_attrs') ?? 'any';
+  if (!SESSION_ATTRIBUTES.some((known) => known === attributes))
+    throw new BadPostgresUrl(
+      `target_session_attrs is ${JSON.stringify(attributes.slice(0, 40))}; allowed: ${SESSION_ATTRIBUTES.join(', ')}`,
+    );
   const host = parameters.get('host') ?? decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'));
   const isLocal = host.startsWith('/') || LOOPBACK.test(host);
   return {

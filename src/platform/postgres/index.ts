@@ -1,2 +1,2 @@
 /** Connection options of PostgreSQL. */
-export { BadPostgresUrl, connectionOptions } from './connectionOptions.ts';
+export { BadPostgresUrl, connectionOptions, type DatabaseHosts, databaseHosts } from './connectionOptions.ts';

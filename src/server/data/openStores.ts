@@ -18,7 +18,7 @@ export async function openStores({
   teardown,
 }: ServerContext): Promise<Stores> {
   if (!opened.has('rulesStore')) return { storage: undefined, tokenUses: undefined };
-  const rules = await openRulesStorage(config, { logger, registry });
+  const rules = await openRulesStorage(config, { logger, registry, opened });
   teardown.add(() => rules.close());
   const { storage } = rules;
   const tokenUses = new TokenUses(storage.tokens);

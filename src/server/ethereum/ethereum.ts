@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../../config/index.ts';
@@ -13,13 +14,14 @@ import {
   type MethodRow,
   NewBlocks,
   type SharedKeys,
+  type StoredKey,
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { MaybePromise, TraceStore } from '../../ethereum/traces/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
-import { timestampOfMillis } from '../../rules/index.ts';
+import { StoreUnavailable, timestampOfMillis } from '../../rules/index.ts';
 import { gatewayStorageOf } from '../data/gatewayStorage.ts';
 import type { FreeSpace } from '../health/freeSpace.ts';
 import { IngestMetrics } from '../health/ingestMetrics.ts';
@@ -27,6 +29,8 @@ import { openIndex } from '../jobs/openIndex.ts';
 import { unavailableText } from '../jobs/unavailableText.ts';
 import type { OpenedParts } from '../roles.ts';
 import { type EthereumNetwork, type Replicas, startEthereumNetwork } from './ethereumNetwork.ts';
+
+const IMPORT_RETRY_MS = 1_000;
 
 /** Ethereum part of the server: all networks with their methods, indexes and nodes. */
 export interface Ethereum {
@@ -107,7 +111,7 @@ export async function startEthereum(
   try {
     // API keys in the data folder are moved to the database. Otherwise a gateway that required keys would become open
     // to all.
-    const keysTaken = await sharedKeys?.importKeys(storage.keys.entries());
+    const keysTaken = sharedKeys && (await importKeys(sharedKeys, storage.keys.entries()));
     if (keysTaken) logger.info({ keys: keysTaken }, 'API keys moved from the data folder to the database');
     for (const [name, { upstream, indexFrom }] of networksOf(config))
       networks.set(
@@ -152,6 +156,18 @@ export async function startEthereum(
     unavailable: () => ofEach((network) => unavailableText(network.unavailable())),
     stop,
   };
+}
+
+/** Imports API keys into the database. Waits while it is away, because the gateway must not open without these keys. */
+async function importKeys(shared: SharedKeys, stored: readonly StoredKey[]): Promise<number> {
+  for (;;) {
+    try {
+      return await shared.importKeys(stored);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await pause(IMPORT_RETRY_MS);
+    }
+  }
 }
 
 /** Returns the rows of all served methods. Throws ConfigError if an option names a method that cannot be served. */

@@ -6,6 +6,7 @@ import {
   hashOfSecret,
   isGood,
   type KeyStore,
+  KeysUnavailableError,
   newKeyId,
   newSecret,
   TooManyKeys,
@@ -41,7 +42,7 @@ export function gatewayKeys(
   };
   return {
     methods,
-    gateway: () => ({ networks: networks(), needs_key: !keys.isEmpty() }),
+    gateway: () => ({ networks: networks(), needs_key: needsKey(keys) }),
     async list() {
       return keys.list().map(await shower());
     },
@@ -77,6 +78,15 @@ export function gatewayKeys(
       return revoked && (await shower())(revoked);
     },
   };
+}
+
+function needsKey(keys: KeyStore): boolean {
+  try {
+    return !keys.isEmpty();
+  } catch (error) {
+    if (!(error instanceof KeysUnavailableError)) throw error;
+    return true;
+  }
 }
 
 const settingsOf = ({ name, ratePerSecond, methods, limits, expiresOn }: ApiKey): string =>

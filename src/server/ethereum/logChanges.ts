@@ -7,6 +7,8 @@ import {
   formatTimestamp,
   parseTimestamp,
   ruleFormat,
+  StoreUnavailable,
+  wallClock,
   zonePolicyChanges,
 } from '../../rules/index.ts';
 
@@ -32,8 +34,7 @@ export async function logChanges({
   log,
   forget,
 }: ChangesDependencies): Promise<() => Promise<void>> {
-  const newest = await audit?.page({}, { limit: 1 });
-  let since = newest?.entries[0]?.at;
+  let since = await newestOf(audit);
   let known = keysById(keys);
   const look = async (): Promise<void> => {
     let lines = 0;
@@ -60,6 +61,16 @@ export async function logChanges({
     await looking;
     await once();
   };
+}
+
+/** Returns the time of the newest entry; the current time if the database is away. */
+async function newestOf(audit: AuditLog | undefined): Promise<string | undefined> {
+  try {
+    return (await audit?.page({}, { limit: 1 }))?.entries[0]?.at;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return formatTimestamp(wallClock());
+  }
 }
 
 const after = (at: string): string => formatTimestamp(parseTimestamp(at) + 1);

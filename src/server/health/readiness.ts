@@ -13,6 +13,8 @@ export interface ReadinessSources {
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
   readonly workers: { missing(): string | undefined } | undefined;
+  /** Why no API key can be checked; undefined if keys are known. */
+  readonly keysProblem: string | undefined;
   readonly isStopping: boolean;
 }
 
@@ -20,11 +22,13 @@ export function readinessOf(sources: ReadinessSources): Readiness {
   const { opened, stores, freeSpace, ethereum, dns, workers, isStopping } = sources;
   const missing = ethereum?.notReady();
   const unavailable = ethereum?.unavailable();
+  const keys = sources.keysProblem;
   const checks = {
     store: stores.problem ?? 'ok',
     // A full disk affects readiness if the index therefore lags.
     ...(freeSpace.problem !== undefined && { disk: freeSpace.problem }),
     ...(ethereum && { ingest: missing ?? 'ok' }),
+    ...(keys !== undefined && { keys }),
     // Unavailable blocks do not affect readiness, because all other blocks are served.
     ...(unavailable !== undefined && { blocks: unavailable }),
     // DNS state does not affect readiness, because the guard keeps answering DNS.
@@ -36,5 +40,6 @@ export function readinessOf(sources: ReadinessSources): Readiness {
   // continue.
   const isBehind = missing !== undefined && lagAffectsReadiness(opened, ethereum);
   const isWhole = workers?.missing() === undefined;
-  return { ready: !isBehind && stores.ownProblem === undefined && isWhole && !isStopping, checks };
+  const isHealthy = stores.ownProblem === undefined && keys === undefined && isWhole;
+  return { ready: !isBehind && isHealthy && !isStopping, checks };
 }

@@ -92,7 +92,7 @@ export async function openWorker(
   let isStopping = false;
   const gateway = openGateway(config, {
     ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },
-    keys: config.rules.store === undefined ? storage.keys : new SharedKeys(keys),
+    keys: config.rules.store === undefined ? storage.keys : new SharedKeys(keys, config.gateway.keysGraceMs),
     rates: new LeasedRates((wanted) => primary.ask('take', wanted)),
     isStopping: () => isStopping,
   });

@@ -30,7 +30,10 @@ export async function withStorage<T>(
 ): Promise<T> {
   const { dataDir, rules } = readConfig(command);
   if (rules.store === undefined) requireStore(dataDir, 'rules');
-  const storage = await openRules({ dataDir, url: rules.store }, { log: QUIET });
+  const storage = await openRules(
+    { dataDir, url: rules.store, listenUrl: rules.storeListen },
+    { log: QUIET },
+  );
   try {
     return await use(storage);
   } finally {

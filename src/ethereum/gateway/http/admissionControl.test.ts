@@ -94,7 +94,7 @@ describe('a rejection has its status, code and headers', () => {
 
   it('if keys cannot be checked', async () => {
     const { control, limited } = setUp({ keys: { good: {} }, keysAgeMs: 3_600_000 });
-    expect(answerOf(control.enter(request('good'), NO_KEY))).toEqual([503, -32002, 'retry-after', '1']);
+    expect(answerOf(control.enter(request('other'), NO_KEY))).toEqual([503, -32002, 'retry-after', '1']);
     expect(await limited('keys_unknown')).toBe(1);
   });
 

@@ -26,7 +26,7 @@ const sent = <T>(message: T): T => structuredClone(message);
 
 it('a worker that has not received keys yet rejects all clients, without declaring their keys invalid', () => {
   const keys = new SharedKeys(new ApiKeyReplica());
-  expect(keys.isEmpty()).toBe(false);
+  expect(() => keys.isEmpty()).toThrow(KeysUnavailableError);
   expect(() => keys.find('a')).toThrow(KeysUnavailableError);
 });
 
@@ -77,14 +77,14 @@ it('workers have the keys of the database, whenever they started, and receive on
   );
 });
 
-it('keys are valid for five minutes after they were compared with the database, whatever the age of the message', () => {
+it('keys are valid for the grace time after they were compared with the database, whatever the age of the message', () => {
   let nowMs = 1_000_000;
   const clock = (): number => nowMs;
   const records = database();
   records.set(new Map([['a', key('aaaa0001')]]));
   const publisher = new ApiKeyPublisher(records, clock);
   const reported = new ApiKeyReplica(clock);
-  const keys = new SharedKeys(reported);
+  const keys = new SharedKeys(reported, 5 * MINUTE_MS);
   reported.apply(sent(publisher.changes()));
   nowMs += 4 * MINUTE_MS;
   expect(keys.find('a')).toEqual(key('aaaa0001'));
@@ -97,7 +97,7 @@ it('keys are valid for five minutes after they were compared with the database, 
   const begun = new ApiKeyReplica(clock);
   begun.apply(sent(new ApiKeyPublisher(records, clock).changes()));
   for (const one of [reported, begun])
-    expect(() => new SharedKeys(one).find('a')).toThrow(KeysUnavailableError);
+    expect(() => new SharedKeys(one, 5 * MINUTE_MS).find('a')).toThrow(KeysUnavailableError);
   expect(keys.isEmpty()).toBe(false);
   // Message that was sent in time but is read late.
   records.ageMs = 0;

@@ -50,23 +50,24 @@ export class Authenticator {
   /** Returns true if no credential is needed. */
   isOpen(): boolean {
     const nowMs = performance.now();
-    if (this.#isOpen && nowMs - this.#checkedAtMs > EMPTY_RECHECK_MS) {
+    if (!this.#isOpen || nowMs - this.#checkedAtMs <= EMPTY_RECHECK_MS) return this.#isOpen;
+    try {
       this.#isOpen = this.#store.isEmpty();
       this.#checkedAtMs = nowMs;
+      return this.#isOpen;
+    } catch (error) {
+      if (!(error instanceof KeysUnavailableError)) throw error;
+      return false;
     }
-    return this.#isOpen;
   }
 
   #accessBy(credential: Credential): Access {
-    if (credential === undefined)
-      return denied(
-        'an API key is required: send it as "Authorization: Bearer KEY", as "X-API-Key: KEY", as ?key=KEY, or in the path after the network',
-      );
     if (credential === SEVERAL)
       return denied(
         'the request contains different API keys in Authorization, X-API-Key, the query string or the path; send one',
       );
     try {
+      if (credential === undefined) return this.#withoutKey();
       const key = credential === TOO_LONG ? undefined : this.#store.find(credential);
       if (key === undefined || !isGood(key)) return denied('the API key is unknown, revoked or expired');
       return { isGranted: true, key };
@@ -74,6 +75,14 @@ export class Authenticator {
       if (!(error instanceof KeysUnavailableError)) throw error;
       return { ...denied(error.message), isUnknown: true };
     }
+  }
+
+  /** Returns the access of a request without a key. Throws `KeysUnavailableError` if it is unknown whether one is needed. */
+  #withoutKey(): Access {
+    this.#store.isEmpty();
+    return denied(
+      'an API key is required: send it as "Authorization: Bearer KEY", as "X-API-Key: KEY", as ?key=KEY, or in the path after the network',
+    );
   }
 }
 

@@ -43,7 +43,7 @@ export interface StoredKey {
   readonly key: ApiKey;
 }
 
-/** Thrown when API keys cannot be verified, because their store has been unavailable for too long. */
+/** Thrown when API keys cannot be verified, because their store is unavailable. */
 export class KeysUnavailableError extends Error {
   override readonly name = 'KeysUnavailableError';
 
@@ -54,7 +54,10 @@ export class KeysUnavailableError extends Error {
 
 /** Store of API keys. Other processes may change the store at any time. */
 export interface KeyStore {
-  /** Returns true until the first API key is created. A gateway without keys requires no authentication. */
+  /**
+   * Returns true until the first API key is created. A gateway without keys requires no authentication. Throws
+   * `KeysUnavailableError`.
+   */
   isEmpty(): boolean;
   /** Returns the API key with this secret hash, even if the key is revoked. Throws `KeysUnavailableError`. */
   find(secretHash: string): ApiKey | undefined;

@@ -9,38 +9,54 @@ import { SharedKeys } from './sharedKeys.ts';
 
 const MINUTE_MS = 60_000;
 
-it('requests get 503 while keys cannot be checked: they are neither admitted nor unauthorized', () => {
-  const stored = new Map([[hashOfSecret('good'), { id: 'aaaa0001', name: 'one', createdOn: 'now' }]]);
+it('while the store is away, known keys are valid for the grace time, and unknown keys get 503', () => {
+  const key = { id: 'aaaa0001', name: 'one', createdOn: 'now' };
+  const stored = new Map<string, object>([
+    [hashOfSecret('good'), key],
+    [hashOfSecret('revoked'), { ...key, revokedOn: 'now' }],
+    [hashOfSecret('expired'), { ...key, expiresOn: '2026-01-01T00:00:00Z' }],
+  ]);
   const records = {
-    ageMs: 4 * MINUTE_MS,
+    ageMs: 0,
     hadAny: true,
     all: (): ReadonlyMap<string, unknown> => stored,
     refresh: async () => undefined,
     change: async () => undefined,
   };
+  let graceMs: number | undefined;
   const admission = (): AdmissionControl =>
     new AdmissionControl(
       { maxInFlight: 10, ratePerAddress: 0, trustedProxies: [], limits: DEFAULT_LIMITS },
       {
         readers: { exceeded: () => undefined, freeConnection: () => undefined } as never, // only these members are used
-        keys: new SharedKeys(records),
+        keys: new SharedKeys(records, graceMs),
         metrics: new GatewayMetrics(new Registry()),
       },
     );
-  const status = (control: AdmissionControl, secret: string) => {
-    const request = { headers: { authorization: `Bearer ${secret}` } } as IncomingMessage;
+  const status = (control: AdmissionControl, secret?: string) => {
+    const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` };
+    const request = { headers } as IncomingMessage;
     const entered = control.enter(request, { query: '', key: undefined });
     return 'refusal' in entered ? [entered.status, ...entered.headers] : 'let in';
   };
   const closed = admission();
   expect(status(closed, 'good')).toBe('let in');
   expect(status(closed, 'wrong')).toEqual([401, 'www-authenticate', 'Bearer']);
-  records.ageMs = 6 * MINUTE_MS;
-  for (const secret of ['good', 'wrong']) expect(status(closed, secret)).toEqual([503, 'retry-after', '1']);
-  // The store came back without its keys: every key is rejected, and a key is still required.
-  stored.clear();
-  expect(status(admission(), 'any')[0]).toBe(503);
+  const unavailable = [503, 'retry-after', '1'];
+  records.ageMs = 600 * MINUTE_MS;
+  expect(status(closed, 'good')).toBe('let in');
+  // An unknown key may have been created meanwhile.
+  expect(status(closed, 'wrong')).toEqual(unavailable);
+  for (const secret of ['revoked', 'expired', undefined]) expect(status(closed, secret)[0]).toBe(401);
+  graceMs = 500 * MINUTE_MS;
+  for (const secret of ['good', 'wrong']) expect(status(admission(), secret)).toEqual(unavailable);
+  expect(status(admission(), 'revoked')[0]).toBe(401);
+  // The store was never read, so it is unknown whether a key is required.
+  records.ageMs = Number.POSITIVE_INFINITY;
+  records.hadAny = false;
+  for (const secret of ['any', undefined]) expect(status(admission(), secret)).toEqual(unavailable);
   // No key ever existed: no key is required.
+  records.ageMs = 600 * MINUTE_MS;
   records.hadAny = false;
   expect(status(admission(), 'any')).toBe('let in');
 });

@@ -7,14 +7,17 @@ import {
   TooManyKeys,
 } from './keyStore.ts';
 
-/** Milliseconds for which API keys stay valid while their store is down. A revocation may be delayed by this time. */
-const BELIEVED_MS = 5 * 60_000;
+/**
+ * Age of the records from which their store counts as away. It exceeds the interval of polls. An unknown key may then
+ * be a new one, so it is not rejected as invalid.
+ */
+const AWAY_MS = 3_000;
 /** Maximum number of API keys. All of them are kept in memory and use about 5 MB. */
 const MAX_KEYS = 10_000;
 
 /** Records of the API keys that several gateways share. All records are kept in memory, by the hash of their secret. */
 export interface KeyRecords {
-  /** Time since the records were last compared with the store, in milliseconds. */
+  /** Time since the records were last compared with the store, in milliseconds; infinite if they are unknown. */
   readonly ageMs: number;
   /** True if the store has ever contained an API key, as far as this process knows. */
   readonly hadAny: boolean;
@@ -28,23 +31,33 @@ export interface KeyRecords {
 /** API keys that several gateways share. Only this class writes the records, so each record is a valid ApiKey. */
 export class SharedKeys implements KeyStore {
   readonly #records: KeyRecords;
+  readonly #graceMs: number;
   #listed: { readonly of: ReadonlyMap<string, unknown>; readonly keys: ApiKey[] } | undefined;
 
-  constructor(records: KeyRecords) {
+  /** `graceMs`: how long known keys stay valid while their store is away. A revocation may be delayed by this time. */
+  constructor(records: KeyRecords, graceMs = Number.POSITIVE_INFINITY) {
     this.#records = records;
+    this.#graceMs = graceMs;
   }
 
   /**
    * Returns true if no API key was ever known. A gateway without keys stays open while the store is unavailable, so the
-   * age of the records does not matter. A store that loses its keys does not open the gateway.
+   * age of the records does not matter. A store that loses its keys does not open the gateway. Throws
+   * `KeysUnavailableError` if the store was never read.
    */
   isEmpty(): boolean {
-    return !this.#records.hadAny;
+    const { ageMs, hadAny } = this.#records;
+    if (ageMs === Number.POSITIVE_INFINITY) throw new KeysUnavailableError();
+    return !hadAny;
   }
 
   find(secretHash: string): ApiKey | undefined {
-    if (this.#records.ageMs > BELIEVED_MS) throw new KeysUnavailableError();
-    return this.#all().get(secretHash);
+    const { ageMs } = this.#records;
+    const key = this.#all().get(secretHash);
+    const isSure = ageMs <= AWAY_MS || (key !== undefined && ageMs <= this.#graceMs);
+    // A known revocation is final, so it does not depend on the age of the records.
+    if (!isSure && key?.revokedOn === undefined) throw new KeysUnavailableError();
+    return key;
   }
 
   list(): ApiKey[] {

@@ -27,11 +27,11 @@ interface Listed {
 /** Access lists in PostgreSQL. The entries of both lists of an account are cached together. */
 export class PostgresAccessListStore implements AccessListStore {
   readonly #parts: StoreParts;
-  readonly #accounts: CachedCollections<Listed>;
+  readonly collection: CachedCollections<Listed>;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#accounts = new CachedCollections({
+    this.collection = new CachedCollections({
       connections: parts.connections,
       snapshots: new SnapshotCache<Listed>(),
       changedAt: (account) =>
@@ -51,17 +51,17 @@ export class PostgresAccessListStore implements AccessListStore {
           .compile(),
       finish: (listed) => listed,
     });
-    parts.feed.lists.cached = () => this.#accounts.cached();
-    parts.feed.lists.add((account) => this.#accounts.scheduleRead(account));
+    parts.feed.lists.cached = () => this.collection.cached();
+    parts.feed.lists.add((account) => this.collection.scheduleRead(account));
   }
 
   async entries({ accountId, list }: AccessListKey): Promise<readonly AccessEntry[]> {
-    const listed = (await this.#accounts.read(accountId)) ?? [];
+    const listed = (await this.collection.read(accountId)) ?? [];
     return listed.filter((one) => one.list === list).map(({ entry }) => entry);
   }
 
   async get({ accountId, list }: AccessListKey, id: string): Promise<AccessEntry | undefined> {
-    const found = await this.#accounts.readOne(accountId, {
+    const found = await this.collection.readOne(accountId, {
       query: queries
         .selectFrom('list_entries')
         .select(LISTED.as('item'))

@@ -4,6 +4,12 @@ import type { Micros, SnapshotCache } from '../../index.ts';
 import type { Connections } from './connection/connections.ts';
 import { ConnectionFailed } from './connection/failures.ts';
 
+/** Items of a key, and the time of their last change; 0 if the key never had data. */
+export interface CollectionState {
+  readonly at: Micros;
+  readonly items: readonly unknown[];
+}
+
 export interface CachedCollectionsOptions<Item> {
   readonly connections: Connections;
   readonly snapshots: SnapshotCache<Item>;
@@ -62,6 +68,18 @@ export class CachedCollections<Item> {
     } catch (error) {
       return this.#remembered(key, error).find(isIt);
     }
+  }
+
+  /** Returns the state of a key for a snapshot. */
+  async state(key: string): Promise<CollectionState> {
+    const items = (await this.read(key)) ?? [];
+    return { at: this.#options.snapshots.changedAt(key) ?? 0, items };
+  }
+
+  /** Fills the cache with the state of a snapshot, which `state` returned earlier. */
+  restore(key: string, { at, items }: CollectionState): void {
+    const { snapshots, finish } = this.#options;
+    snapshots.set(key, at, Object.freeze((items as Item[]).map(finish))); // `state` returned items of this type
   }
 
   cached(): ReadonlyMap<string, Micros> {

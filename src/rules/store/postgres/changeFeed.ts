@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { Micros } from '../../index.ts';
 import type { Connections } from './connection/connections.ts';
-import { ConnectionFailed } from './connection/failures.ts';
+import { ConnectionFailed, failureOf } from './connection/failures.ts';
 import { Listeners } from './connection/listeners.ts';
 import { statement } from './connection/statement.ts';
 
@@ -30,6 +31,8 @@ export interface ChangeFeedDependencies {
   readonly connections: Connections;
   readonly log: Log;
   readonly monotonicMs: () => number;
+  /** Checks the tables, and creates missing ones. Called before the first poll, until it succeeds. */
+  readonly prepare: () => Promise<void>;
 }
 
 /** Detects changes by all instances, through notifications and polls, and when the database is reachable again. */
@@ -41,6 +44,8 @@ export class ChangeFeed {
   onTokens: () => Promise<void> = async () => undefined;
   /** Called when API keys may have changed; again if it rejects. `isAll`: every cached key may be outdated. */
   onKeys: (isAll: boolean) => Promise<void> = async () => undefined;
+  /** Called after each successful poll. */
+  onPolled: () => void = () => undefined;
   readonly #connections: Connections;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
@@ -55,8 +60,10 @@ export class ChangeFeed {
   #timer: NodeJS.Timeout | undefined;
   #client: pg.Client | undefined;
   #isClosed = false;
+  #prepare: (() => Promise<void>) | undefined;
 
-  constructor({ connections, log, monotonicMs }: ChangeFeedDependencies) {
+  constructor({ connections, log, monotonicMs, prepare }: ChangeFeedDependencies) {
+    this.#prepare = prepare;
     this.#monotonicMs = monotonicMs;
     this.#syncedAtMs = monotonicMs();
     this.#connections = connections;
@@ -65,9 +72,33 @@ export class ChangeFeed {
 
   /** Starts to receive notifications and to poll. Rejects if LISTEN or the first poll fails. */
   async start(): Promise<void> {
+    await this.#prepared();
     await this.#listen();
     await this.#poll();
-    this.#timer = setInterval(() => this.#pollSoon(), POLL_INTERVAL_MS).unref();
+    this.#startTimer();
+  }
+
+  /** Starts while the database is away: the first poll is made when it is back. */
+  startAway(): void {
+    if (this.#client === undefined) this.#listenAgain();
+    this.#startTimer();
+  }
+
+  /** Waits until the database is reachable, then starts. Rejects if the database cannot be used. */
+  async startLater(): Promise<void> {
+    for (;;) {
+      await pause(RECONNECT_MS);
+      try {
+        return await this.start();
+      } catch (error) {
+        if (!(error instanceof ConnectionFailed)) throw error;
+      }
+    }
+  }
+
+  /** Sets the age of the cached data, which was restored from a snapshot. */
+  restoreAge(ageMs: number): void {
+    this.#syncedAtMs = this.#monotonicMs() - ageMs;
   }
 
   get ageMs(): number {
@@ -83,7 +114,17 @@ export class ChangeFeed {
     await this.#looking;
   }
 
+  #startTimer(): void {
+    this.#timer = setInterval(() => this.#pollSoon(), POLL_INTERVAL_MS).unref();
+  }
+
+  async #prepared(): Promise<void> {
+    await this.#prepare?.();
+    this.#prepare = undefined;
+  }
+
   async #listen(): Promise<void> {
+    if (this.#client !== undefined) return;
     const client = this.#connections.newClient();
     client.on('notification', () => this.#pollSoon());
     client.on('error', () => undefined);
@@ -92,7 +133,7 @@ export class ChangeFeed {
       await client.query(`LISTEN ${CHANGE_CHANNEL}`);
     } catch (error) {
       void client.end().catch(() => undefined);
-      throw error;
+      throw failureOf(error);
     }
     this.#client = client;
     client.once('end', () => this.#listenAgain());
@@ -140,6 +181,7 @@ export class ChangeFeed {
     const startedAtMs = this.#monotonicMs();
     const comparesAll = this.#comparesAll || this.#connections.isUnreachable;
     this.#comparesAll = false;
+    await this.#prepared();
     const parts = [this.rules, this.lists, this.zones];
     const known = comparesAll ? parts.flatMap((part) => [...part.cached().keys()]) : [];
     const rows = await this.#read([...new Set(known)]);
@@ -165,6 +207,7 @@ export class ChangeFeed {
     if (comparesAll || clock.keys_changed_at !== this.#keysSeen) await this.onKeys(comparesAll);
     this.#keysSeen = clock.keys_changed_at;
     this.#syncedAtMs = startedAtMs;
+    this.onPolled();
   }
 
   #read(known: readonly string[]): Promise<Row[]> {

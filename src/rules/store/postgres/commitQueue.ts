@@ -122,7 +122,7 @@ export class CommitQueue {
       try {
         return await this.#connections.borrow(async (connection) => {
           // The interrupted transaction locks the clock row, so this statement waits until that transaction ends.
-          await connection.command('BEGIN; SELECT FROM floodgate.clock FOR UPDATE');
+          await connection.begin('SELECT FROM floodgate.clock FOR UPDATE');
           const [found] = await connection.query(
             statement<{ entry: string }>('SELECT entry::text FROM floodgate.audit WHERE at = $1', [at]),
           );

@@ -2,6 +2,7 @@ import { awaitedLater } from '../../../platform/background/index.ts';
 import type { Micros, SharedRecords } from '../../index.ts';
 import { CHANGE_CHANNEL } from './changeFeed.ts';
 import { statement } from './connection/statement.ts';
+import type { KeysState } from './snapshot/snapshots.ts';
 import type { StoreParts } from './storeParts.ts';
 import { Transaction } from './transaction.ts';
 
@@ -23,8 +24,12 @@ export class PostgresRecords implements SharedRecords {
   readonly #parts: StoreParts;
   #known: ReadonlyMap<string, unknown> = new Map();
   #hadAny = false;
+  #isKnown = false;
   #seen: Micros = -1;
   #reading: Promise<void> = Promise.resolve();
+
+  /** Stores the keys before they are used, so that a revocation is effective after a restart, too. */
+  keep: (state: KeysState) => Promise<void> = async () => undefined;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
@@ -32,7 +37,7 @@ export class PostgresRecords implements SharedRecords {
   }
 
   get ageMs(): number {
-    return this.#parts.feed.ageMs;
+    return this.#isKnown ? this.#parts.feed.ageMs : Number.POSITIVE_INFINITY;
   }
 
   get hadAny(): boolean {
@@ -67,9 +72,18 @@ export class PostgresRecords implements SharedRecords {
     if (changed === undefined) return undefined;
     // A read that started before the commit may finish after it, and would then replace the changed record in the
     // replica.
-    await this.#reading.catch(() => undefined);
-    this.#know(new Map(this.#known).set(key, changed));
+    this.#reading = this.#reading.catch(() => undefined);
+    const keep = this.#reading.then(() => this.#know(new Map(this.#known).set(key, changed)));
+    this.#reading = awaitedLater(keep);
+    await keep;
     return changed;
+  }
+
+  /** Uses the keys of a snapshot until the database is reachable. */
+  restore({ hadAny, keys }: KeysState): void {
+    this.#known = new Map(keys);
+    this.#hadAny = hadAny;
+    this.#isKnown = true;
   }
 
   /**
@@ -92,11 +106,14 @@ export class PostgresRecords implements SharedRecords {
       known.set(hash, key);
       this.#seen = Math.max(this.#seen, changed_at);
     }
-    this.#know(known);
+    await this.#know(known);
   }
 
-  #know(known: ReadonlyMap<string, unknown>): void {
+  async #know(known: ReadonlyMap<string, unknown>): Promise<void> {
+    const hadAny = this.#hadAny || known.size > 0;
+    await this.keep({ hadAny, keys: [...known] });
     this.#known = known;
-    this.#hadAny ||= known.size > 0;
+    this.#hadAny = hadAny;
+    this.#isKnown = true;
   }
 }

@@ -35,14 +35,14 @@ export class PostgresRuleStore implements RuleStore {
   readonly #listeners: Listeners;
   readonly #format: RuleFormat;
   readonly #retryKeys: IdempotencyRecords;
-  readonly #lists: CachedCollections<Rule>;
+  readonly collection: CachedCollections<Rule>;
 
   constructor(format: RuleFormat, parts: StoreParts) {
     this.#parts = parts;
     this.#format = format;
     this.#retryKeys = new IdempotencyRecords();
     this.#listeners = parts.feed.rules;
-    this.#lists = new CachedCollections({
+    this.collection = new CachedCollections({
       connections: parts.connections,
       snapshots: new SnapshotCache<Rule>(),
       changedAt: (account) =>
@@ -62,16 +62,16 @@ export class PostgresRuleStore implements RuleStore {
           .compile(),
       finish: (rule) => Object.freeze(format.withDefaults(rule)),
     });
-    this.#listeners.cached = () => this.#lists.cached();
-    this.#listeners.add((account) => this.#lists.scheduleRead(account));
+    this.#listeners.cached = () => this.collection.cached();
+    this.#listeners.add((account) => this.collection.scheduleRead(account));
   }
 
   async list(accountId: string): Promise<readonly Rule[]> {
-    return (await this.#lists.read(accountId)) ?? NO_RULES;
+    return (await this.collection.read(accountId)) ?? NO_RULES;
   }
 
   async get(accountId: string, ruleId: string): Promise<Rule | undefined> {
-    return this.#lists.readOne(accountId, {
+    return this.collection.readOne(accountId, {
       query: storedRule(accountId, ruleId),
       isIt: (rule) => rule.id === ruleId,
     });

@@ -4,9 +4,8 @@ import { CHANGE_CHANNEL } from './changeFeed.ts';
 import type { Connection } from './connection/connection.ts';
 import { rowsOf, statement } from './connection/statement.ts';
 
-/** Begins a transaction whose commit is durable, even if asynchronous commit is the server's default. */
-const BEGIN = `BEGIN;
-  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
+/** Makes the commit of a transaction durable, even if asynchronous commit is the server's default. */
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 const LOCK_CLOCK = `SELECT moment, tokens_changed_at, behind_since,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
   FROM floodgate.clock FOR UPDATE`;
@@ -65,7 +64,7 @@ export class Transaction {
   }
 
   static async begin(connection: Connection, now?: () => Micros): Promise<Transaction> {
-    await connection.command(BEGIN);
+    await connection.begin(DURABLE);
     const [clock] = await rowsOf<Clock>(connection, LOCK_CLOCK);
     if (clock === undefined)
       throw new StoreUnavailable(

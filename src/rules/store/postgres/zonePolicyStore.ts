@@ -33,12 +33,12 @@ export class PostgresZonePolicyStore implements ZonePolicyStore {
   readonly #parts: StoreParts;
   readonly #listeners: Listeners;
   readonly #retryKeys = new IdempotencyRecords();
-  readonly #accounts: CachedCollections<ZonePolicy>;
+  readonly collection: CachedCollections<ZonePolicy>;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.#listeners = parts.feed.zones;
-    this.#accounts = new CachedCollections({
+    this.collection = new CachedCollections({
       connections: parts.connections,
       snapshots: new SnapshotCache<ZonePolicy>(),
       changedAt: (account) =>
@@ -58,16 +58,16 @@ export class PostgresZonePolicyStore implements ZonePolicyStore {
           .compile(),
       finish: (policy) => Object.freeze(policy),
     });
-    this.#listeners.cached = () => this.#accounts.cached();
-    this.#listeners.add((account) => this.#accounts.scheduleRead(account));
+    this.#listeners.cached = () => this.collection.cached();
+    this.#listeners.add((account) => this.collection.scheduleRead(account));
   }
 
   async list(accountId: string): Promise<readonly ZonePolicy[]> {
-    return (await this.#accounts.read(accountId)) ?? NO_POLICIES;
+    return (await this.collection.read(accountId)) ?? NO_POLICIES;
   }
 
   async get(accountId: string, id: string): Promise<ZonePolicy | undefined> {
-    return this.#accounts.readOne(accountId, {
+    return this.collection.readOne(accountId, {
       query: queries
         .selectFrom('zone_policies')
         .select('policy as item')

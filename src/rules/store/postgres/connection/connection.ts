@@ -10,8 +10,17 @@ export class Connection {
   readonly #client: pg.PoolClient;
   #isBroken = false;
 
-  constructor(client: pg.PoolClient) {
+  readonly #settings: string;
+
+  /** `settings`: statements after each BEGIN. */
+  constructor(client: pg.PoolClient, settings: string) {
     this.#client = client;
+    this.#settings = settings;
+  }
+
+  /** Begins a transaction, and runs statements in it. */
+  async begin(sql: string): Promise<void> {
+    await this.command(`BEGIN; ${this.#settings} ${sql}`);
   }
 
   /** Whether the connection failed and must not be reused. */

@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../../../platform/logging/index.ts';
-import { BadPostgresUrl, connectionOptions } from '../../../../platform/postgres/index.ts';
+import { BadPostgresUrl, type DatabaseHosts, databaseHosts } from '../../../../platform/postgres/index.ts';
 import { BadStoreAddress } from '../../../index.ts';
 import { Connection } from './connection.ts';
 import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts';
+import { hostClient } from './hostClient.ts';
 
 /**
  * Maximum number of connections per instance. Idle ones stay open, because a database at its connection limit would
@@ -18,6 +19,14 @@ const LOCK_TIMEOUT_MS = 8_000;
 /** Time after which the database ends an idle transaction, so that a dead instance does not block the others. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+const TIMEOUTS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: LOCK_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+};
+const SET_TIMEOUTS = Object.entries(TIMEOUTS)
+  .map(([name, ms]) => `SET LOCAL ${name} = ${ms};`)
+  .join(' ');
 const KEEP_ALIVE_DELAY_MS = 10_000;
 const RETRY_MS = 1_000;
 const PAUSE_MS = 20;
@@ -28,24 +37,41 @@ export interface ConnectionsDependencies {
 
 export class Connections {
   readonly #pool: pg.Pool;
-  readonly #options: pg.ClientConfig;
+  readonly #urlHosts: DatabaseHosts;
+  readonly #listenClient: typeof pg.Client;
+  /** Statements after BEGIN. A pooler does not forward the timeouts of the session. */
+  readonly #settings: string;
   readonly #log: Log;
   #isUnreachable = false;
 
-  constructor(url: string, { log }: ConnectionsDependencies) {
+  /** `listenUrl`: direct URL for LISTEN, if `url` leads to a pooler in transaction mode. */
+  constructor(url: string, { log }: ConnectionsDependencies, listenUrl?: string) {
     this.#log = log;
-    this.#options = {
-      ...optionsOf(url),
-      ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS },
-      ...{ lock_timeout: LOCK_TIMEOUT_MS, idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS },
+    const common = {
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
       types: { getTypeParser },
     };
-    this.#pool = new pg.Pool({ ...this.#options, max: MAX_CONNECTIONS, idleTimeoutMillis: 0 });
+    const clientOf = ({ hosts, isReadWrite }: DatabaseHosts, timeouts: pg.ClientConfig) =>
+      hostClient(
+        hosts.map((host) => ({ ...host, ...common, ...timeouts })),
+        isReadWrite,
+      );
+    this.#urlHosts = hostsOf(url);
+    const Client = clientOf(this.#urlHosts, listenUrl === undefined ? TIMEOUTS : {});
+    this.#settings = listenUrl === undefined ? '' : SET_TIMEOUTS;
+    this.#listenClient = listenUrl === undefined ? Client : clientOf(hostsOf(listenUrl), TIMEOUTS);
+    const { connectionTimeoutMillis } = common;
+    this.#pool = new pg.Pool({ Client, connectionTimeoutMillis, max: MAX_CONNECTIONS, idleTimeoutMillis: 0 });
     // Errors are ignored here: the pool removes an idle connection that is cut, and on others the running statement
     // fails.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  /** Text that identifies the database, without user and password. */
+  get database(): string {
+    return this.#urlHosts.hosts.map(({ host, port, database }) => `${host}:${port}/${database}`).join(',');
   }
 
   /** Whether the last attempts did not reach the database. Reads then fail at once instead of waiting. */
@@ -87,7 +113,7 @@ export class Connections {
   /** Passes a connection to `use`, and closes it if `use` fails. Failures of the database are `StoreUnavailable`. */
   async borrow<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#client();
-    const connection = new Connection(client);
+    const connection = new Connection(client, this.#settings);
     try {
       const result = await use(connection);
       client.release(connection.isBroken);
@@ -99,14 +125,18 @@ export class Connections {
     }
   }
 
-  /** Returns a connection of the pool. At the connection limit of the database, waits until a pooled one is free. */
+  /**
+   * Returns a connection of the pool, to the first host that accepts one. At the connection limit of the database, waits
+   * until a pooled one is free.
+   */
   async #client(): Promise<pg.PoolClient> {
     const deadlineMs = performance.now() + CONNECT_TIMEOUT_MS;
-    for (;;) {
+    for (let otherHosts = this.#urlHosts.hosts.length - 1; ; otherHosts--) {
       try {
         return await this.#pool.connect();
       } catch (error) {
         const failure = failureOf(error);
+        if (otherHosts > 0) continue;
         const isOneLeft = failure.code === TOO_MANY_CONNECTIONS && this.#pool.totalCount > 0;
         if (!isOneLeft || performance.now() > deadlineMs) throw failure;
         await pause(PAUSE_MS);
@@ -128,7 +158,7 @@ export class Connections {
 
   /** Returns a new connection for LISTEN, outside the pool. The caller must end it. */
   newClient(): pg.Client {
-    return new pg.Client(this.#options);
+    return new this.#listenClient();
   }
 
   async close(): Promise<void> {
@@ -141,9 +171,9 @@ const INT8 = 20;
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // matches the overloads
 
-function optionsOf(url: string): pg.ClientConfig {
+function hostsOf(url: string): DatabaseHosts {
   try {
-    return connectionOptions(url);
+    return databaseHosts(url);
   } catch (error) {
     throw error instanceof BadPostgresUrl ? new BadStoreAddress(error.message) : error;
   }

@@ -13,6 +13,11 @@ export class ConnectionFailed extends StoreUnavailable {
     super(`The rules database cannot be reached: ${reason}`, options);
     this.code = code;
   }
+
+  /** Whether PostgreSQL rejected the user, the password or the name of the database. */
+  get isMisconfigured(): boolean {
+    return /^(28|3D000)/.test(this.code ?? '');
+  }
 }
 
 export class QueryRefused extends StoreUnavailable {
