@@ -132,6 +132,12 @@ describe.skipIf(postgresFolder === undefined)(`servers whose database is away${W
         for (const secret of [key.value, 'fgk_unknown', null]) expect(await ask(server, secret)).toBe(503);
         const { status: code, text: body } = await readyz(server);
         expect([code, JSON.parse(body).checks.keys]).toEqual([503, expect.stringMatching(/unknown until/)]);
+        if (what === 'too old') {
+          // The first start must not make the old snapshot valid for the next one.
+          await server.stop();
+          server = await startFloodgate(optionsOf(dataDir));
+          expect(await ask(server, key.value)).toBe(503);
+        }
         if (what === 'damaged') expect(server.output()).toMatch(/keys\.snapshot.*the file is damaged/);
         if (what === 'too old') expect(server.output()).toMatch(/the server was down too long/);
       });

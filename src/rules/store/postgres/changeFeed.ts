@@ -96,9 +96,9 @@ export class ChangeFeed {
     }
   }
 
-  /** Sets the age of the cached data, which was restored from a snapshot. */
+  /** Sets the age of the cached data, which was restored from a snapshot. The oldest of several snapshots counts. */
   restoreAge(ageMs: number): void {
-    this.#syncedAtMs = this.#monotonicMs() - ageMs;
+    this.#syncedAtMs = Math.min(this.#syncedAtMs, this.#monotonicMs() - ageMs);
   }
 
   get ageMs(): number {

@@ -89,6 +89,11 @@ export class SnapshotFile {
     });
   }
 
+  /** Leaves the file unchanged until it is written again, because its content is not in use. */
+  ignore(): void {
+    this.#isWritten = false;
+  }
+
   /** Writes the times into the file that this process wrote or read last. */
   touch(times: SnapshotTimes): Promise<void> {
     return this.#queue.run(() => {

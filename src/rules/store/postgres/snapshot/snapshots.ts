@@ -72,7 +72,10 @@ export class Snapshots {
     const read = this.#rules.read();
     // Only this class writes the content, and its checksum was verified.
     const content = read?.content as { account: string; states: CollectionState[] } | undefined;
-    if (read === undefined || content?.account !== account) return false;
+    if (read === undefined || content?.account !== account) {
+      this.#rules.ignore();
+      return false;
+    }
     this.#collections.forEach((collection, i) => {
       collection.restore(account, content.states[i] ?? { at: 0, items: [] });
     });
@@ -87,6 +90,8 @@ export class Snapshots {
     const downMs = Date.now() - read.aliveMs;
     if (Math.abs(downMs) > MAX_DOWN_MS) {
       const downSeconds = Math.round(downMs / 1000);
+      // Otherwise the old keys would have the time of this start, and the next start would use them.
+      this.#keys.ignore();
       this.#log.error({ downSeconds }, 'API keys unknown: the server was down too long to use its snapshot');
       return undefined;
     }
