@@ -23,7 +23,8 @@ async function readBy(tool: 'compose' | 'kustomize', place: string, context: Tes
   });
   if (isThere.status !== 0)
     context.skip('go or the Go modules of the tools are missing: run go mod download in test/package/deploy');
-  const env = { ...OFFLINE, FLOODGATE_UPSTREAM: 'http://node.example:8545' };
+  const passwords = { CLICKHOUSE_PASSWORD: 'c', POSTGRES_PASSWORD: 'p' };
+  const env = { ...OFFLINE, ...passwords, FLOODGATE_UPSTREAM: 'http://node.example:8545' };
   const read = await run('go', ['run', '.', tool, join(deploy, place)], { cwd: READER, env });
   expect(read).toMatchObject({ code: 0, stderr: '' });
   return read.stdout;
@@ -77,6 +78,58 @@ describe('deploy/', () => {
     expect(mounted.length).toBeGreaterThan(4);
     for (const { source } of mounted) expect(() => readdirSync(join(source, '..')), source).not.toThrow();
   });
+
+  it('has a Keeper that listens on the port that the servers use, and stores its data in its volume', async (context) => {
+    const { configs, services } = JSON.parse(await readBy('compose', 'clickhouse/compose.yaml', context));
+    const keeper: string = configs.keeper.content;
+    const port = /<tcp_port>(\d+)</.exec(keeper)?.[1];
+    expect(configs.cluster.content).toContain(`<node><host>keeper</host><port>${port}</port></node>`);
+    expect(keeper).toContain('<listen_host>0.0.0.0</listen_host>');
+    const [volume] = services.keeper.volumes;
+    for (const [, path] of keeper.matchAll(/_storage_path>(\/[^<]+)</g))
+      expect(path).toContain(volume.target);
+  });
+
+  it.for(['gateway', 'ingest', 'guard'])(
+    'has an overlay for the role %s whose references all exist',
+    async (role, context) => {
+      const made = await readBy('kustomize', `kubernetes-roles/${role}`, context);
+      const resources = parseAllDocuments(made).map((document) => document.toJS());
+      const of = (kind: string) => resources.filter((one) => one.kind === kind);
+      const [set] = of('StatefulSet');
+      const { labels } = set.spec.template.metadata;
+      expect(labels['floodgate/role']).toBe(role);
+      expect(of('Service').map(({ metadata }) => metadata.name)).toContain(set.spec.serviceName);
+      for (const { spec } of of('Service')) expect(labels).toEqual(spec.selector);
+      for (const { spec } of of('PodDisruptionBudget')) expect(labels).toEqual(spec.selector.matchLabels);
+      expect(set.spec.selector.matchLabels).toEqual(labels);
+      const [term] =
+        set.spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+      expect(term.labelSelector.matchLabels).toEqual(labels);
+      const [monitor] = of('ServiceMonitor');
+      const watched = of('Service').filter(({ metadata }) => metadata.labels !== undefined);
+      expect(watched.map(({ metadata }) => metadata.labels)).toEqual([monitor.spec.selector.matchLabels]);
+      expect(watched[0].spec.ports.map(({ name }: { name: string }) => name)).toContain(
+        monitor.spec.endpoints[0].port,
+      );
+      const [container] = set.spec.template.spec.containers;
+      const ports = container.ports.map(({ name }: { name: string }) => name);
+      for (const { spec } of of('Service'))
+        for (const { targetPort } of spec.ports) expect(ports).toContain(targetPort);
+      const maps = set.spec.template.spec.volumes.flatMap((volume: { configMap?: { name: string } }) =>
+        volume.configMap === undefined ? [] : [volume.configMap.name],
+      );
+      expect(of('ConfigMap').map(({ metadata }) => metadata.name)).toEqual(maps);
+      const mounts = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
+      for (const { value } of container.env.filter(({ name }: { name: string }) =>
+        /_(FILE|CONFIG)$/.test(name),
+      ))
+        expect(
+          mounts.some((path: string) => value.startsWith(`${path}/`)),
+          value,
+        ).toBe(true);
+    },
+  );
 
   it('has manifests that kustomize accepts and that conform to the schemas of Kubernetes', async (context) => {
     const made = await readBy('kustomize', 'kubernetes', context);
