@@ -300,6 +300,14 @@ const Gateway = group({
     unit: 'calls per second',
     description: 'Maximum calls per second from one client address; 0 for no limit.',
   }),
+  instances: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 1,
+    unit: 'gateways',
+    description:
+      'Number of gateways behind a load balancer that is not sticky. Each gateway applies an equal part of the limits per client address and API key, at least 1: rates, WebSocket connections, subscriptions.',
+  }),
   keysGraceMs: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -74,14 +74,18 @@ export function openGateway(
 }
 
 function gatewayOptionsOf({ gateway, http }: Config, tuning: Tuning): GatewayOptions {
-  const { webSocket } = gateway;
+  const { webSocket, instances } = gateway;
+  const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / instances));
+  const maxConnectionsPerAddress = shareOf(webSocket.maxConnectionsPerAddress);
+  const maxSubscriptionsPerAddress = shareOf(webSocket.maxSubscriptionsPerAddress);
   return {
     ...gateway,
     trustedProxies: http.trustedProxies,
     webSocket: {
       ...webSocket,
-      maxConnectionsPerKey: ADDRESSES_PER_KEY * webSocket.maxConnectionsPerAddress,
-      maxSubscriptionsPerKey: ADDRESSES_PER_KEY * webSocket.maxSubscriptionsPerAddress,
+      ...{ maxConnectionsPerAddress, maxSubscriptionsPerAddress },
+      maxConnectionsPerKey: ADDRESSES_PER_KEY * maxConnectionsPerAddress,
+      maxSubscriptionsPerKey: ADDRESSES_PER_KEY * maxSubscriptionsPerAddress,
       maxUnsentBytes: MAX_UNSENT_BYTES,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
       ...tuning.webSocket,

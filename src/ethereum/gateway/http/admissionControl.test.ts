@@ -233,6 +233,26 @@ describe('a rate limit', () => {
     expect([await limited('address_rate'), await limited('key_rate')]).toEqual([1, 0]);
   });
 
+  it('is divided among several gateways, and is at least 1 at each', () => {
+    const keys = { one: { ratePerSecond: 12 }, few: { ratePerSecond: 2 } };
+    const { control } = setUp({ keys, instances: 4 });
+    const permit = (secret: string) => permitOf(control.admit(request(secret), NO_KEY));
+    const message = (rate: number) => `too many calls from this API key: at most ${rate} per second`;
+    for (const [secret, rate] of [
+      ['one', 3],
+      ['few', 1],
+    ] as const) {
+      expect(overOf(permit(secret), rate)).toBe('admitted');
+      expect(overOf(permit(secret), rate)).toEqual([message(rate), { limit: rate }]);
+    }
+    const limits = setUp({ ratePerAddress: 10, instances: 3 });
+    expect(overOf(permitOf(limits.control.admit(request(), NO_KEY)), 3)).toBe('admitted');
+    expect(overOf(permitOf(limits.control.admit(request(), NO_KEY)), 1)).toEqual([
+      expect.anything(),
+      { limit: 3 },
+    ]);
+  });
+
   it('of a key applies to that key from any address; calls are counted for the key', async () => {
     const keys = { good: { id: 'aaaa0001', ratePerSecond: 5 }, other: { id: 'aaaa0002', ratePerSecond: 5 } };
     const { control, limited, callsOf } = setUp({ keys });

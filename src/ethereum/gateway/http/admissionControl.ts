@@ -12,6 +12,8 @@ import { RateLimits, type Rates } from './limits/rateLimits.ts';
 export interface AdmissionOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
+  /** Number of gateways among which the rates of addresses and keys are divided. Default: 1. */
+  readonly instances?: number;
   readonly trustedProxies: readonly string[];
   /** Limits of calls without an API key, and of calls whose key has no limits. */
   readonly limits: CallLimits;
@@ -105,7 +107,9 @@ export class AdmissionControl {
 
   /** Admits a request whose body may still be incomplete. The slot is acquired later, with `start`. */
   admit(request: IncomingMessage, url: UrlKeys): Permit | Refusal {
-    const { ratePerAddress, limits } = this.#options;
+    const { limits, instances = 1 } = this.#options;
+    const shareOf = (rate: number): number => Math.max(1, Math.floor(rate / instances));
+    const ratePerAddress = this.#options.ratePerAddress === 0 ? 0 : shareOf(this.#options.ratePerAddress);
     const [metrics, readers] = [this.#metrics, this.#readers];
     const credential = this.#authenticator.isOpen() ? undefined : this.credentialOf(request, url);
     const access = this.accessBy(credential);
@@ -145,15 +149,16 @@ export class AdmissionControl {
           if (waitSeconds > 0) throw over('address_rate', ratePerAddress, waitSeconds);
         }
         if (key?.ratePerSecond !== undefined) {
+          const keyRate = shareOf(key.ratePerSecond);
           let waitSeconds: number;
           try {
-            waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
+            waitSeconds = this.#rates.take(`key_rate ${key.id}`, keyRate, calls);
           } catch (error) {
             // The calls are returned to the address limit, because the caller will take from both limits again.
             if (ratePerAddress > 0) this.#rates.refund?.(`address_rate ${address()}`, calls);
             throw error;
           }
-          if (waitSeconds > 0) throw over('key_rate', key.ratePerSecond, waitSeconds);
+          if (waitSeconds > 0) throw over('key_rate', keyRate, waitSeconds);
         }
         if (callsOfKey !== undefined) callsOfKey.admitted.inc(calls);
         // Only a batch starts calls later. To watch every request would cost as much as a result from memory.
