@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { call } from './support/call.ts';
@@ -134,6 +134,21 @@ describe.skipIf(postgresFolder === undefined)(
       expect((await call(writer, { path })).headers).not.toHaveProperty('floodgate-stale');
       await until('the guard to enforce the change', async () => (await ruleInForce()) === 'disabled');
       for (const server of [writer, guard]) expect(server.output()).not.toMatch(/pass%2Fw|pass\/w/);
+    });
+
+    it('answer 503, and log the name of the table, if the role of the database lacks a grant', async () => {
+      await postgres.query(`CREATE ROLE limited LOGIN PASSWORD 'limited';
+        GRANT USAGE ON SCHEMA floodgate TO limited;
+        GRANT ALL ON ALL TABLES IN SCHEMA floodgate TO limited; REVOKE ALL ON floodgate.list_entries FROM limited`);
+      const args = ['--rules-store', postgres.url({ user: 'limited', password: 'limited' })];
+      const server = await startServer({ args });
+      onTestFinished(() => server.stop().then(() => undefined));
+      const entries = path.replace(/rules$/, 'allowlist');
+      const entry = { prefix: '192.0.2.0/24', comment: '', enabled: true };
+      const denied = await call(server, { method: 'POST', path: entries, body: entry });
+      expect([denied.status, denied.json.errors[0].code], denied.text).toEqual([503, 10503]);
+      expect((await call(server, { path })).status).toBe(200);
+      expect(server.output()).toMatch(/permission denied for table list_entries.*denies access/);
     });
 
     it('do not start with an invalid URL or a rejected password, and print no password', async () => {

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../index.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Connections } from './connection/connections.ts';
-import { QueryRefused } from './connection/failures.ts';
+import { INSUFFICIENT_PRIVILEGE, QueryRefused } from './connection/failures.ts';
 import { rowsOf } from './connection/statement.ts';
 
 const FORMAT = 3;
@@ -72,7 +72,6 @@ const TABLES = `
  * Arbitrary number of an advisory lock, equal for all instances. The instance that acquires it creates the tables.
  */
 const SCHEMA_LOCK = 7_316_480_221;
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Creates the tables in a new database. Throws `StoreUnavailable` for another format or if it lacks the right. */
 export async function prepareSchema(connections: Connections): Promise<void> {

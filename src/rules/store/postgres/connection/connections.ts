@@ -5,7 +5,13 @@ import type { Log } from '../../../../platform/logging/index.ts';
 import { BadPostgresUrl, type DatabaseHosts, databaseHosts } from '../../../../platform/postgres/index.ts';
 import { BadStoreAddress } from '../../../index.ts';
 import { Connection } from './connection.ts';
-import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts';
+import {
+  ConnectionFailed,
+  failureOf,
+  INSUFFICIENT_PRIVILEGE,
+  QueryRefused,
+  TOO_MANY_CONNECTIONS,
+} from './failures.ts';
 import { hostClient } from './hostClient.ts';
 
 /**
@@ -42,6 +48,7 @@ export class Connections {
   /** Statements after BEGIN. A pooler does not forward the timeouts of the session. */
   readonly #settings: string;
   readonly #log: Log;
+  readonly #denied = new Set<string>();
   #isUnreachable = false;
 
   /** `listenUrl`: direct URL for LISTEN, if `url` leads to a pooler in transaction mode. */
@@ -121,6 +128,7 @@ export class Connections {
     } catch (error) {
       // The pool closes the connection, which rolls back an open transaction.
       client.release(true);
+      if (error instanceof QueryRefused) this.#logDenied(error);
       throw error;
     }
   }
@@ -142,6 +150,13 @@ export class Connections {
         await pause(PAUSE_MS);
       }
     }
+  }
+
+  /** Logs each denied table once, because clients could cause many log lines. */
+  #logDenied({ code, message }: QueryRefused): void {
+    if (code !== INSUFFICIENT_PRIVILEGE || this.#denied.has(message)) return;
+    this.#denied.add(message);
+    this.#log.error({ reason: message }, 'rules database denies access: run the grants again');
   }
 
   markUnreachable(error: ConnectionFailed): void {

@@ -30,6 +30,7 @@ export class QueryRefused extends StoreUnavailable {
 }
 
 export const TOO_MANY_CONNECTIONS = '53300';
+export const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
  * SQLSTATE codes that mean that the database was not reached: connection exception, idle timeout, authorization,
