@@ -248,7 +248,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
-    it('keep serving the newest blocks, cached rules and DNS, and reject changes, if PostgreSQL is killed', async () => {
+    it('keep serving the newest blocks, cached rules and DNS, and reject changes, if PostgreSQL is killed; guards restart meanwhile', async () => {
       // The chain is idle: no new block triggers the restarted gateway to copy the newest blocks.
       await machines.loseServer(GATEWAY);
       await machines.startServer(GATEWAY);
@@ -268,6 +268,19 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       }
       await relays(...GATEWAYS);
       await isAnswered(...GUARDS);
+      // Guards start from their snapshots, and enforce the last rule. The old age shows that no server has reconnected.
+      for (const guard of GUARDS) {
+        await machines.killServer(guard);
+        await machines.startServer(guard);
+        expect(machines.server(guard).output()).toContain('started from a snapshot');
+      }
+      await isAnswered(...GATEWAYS, ...GUARDS);
+      const staleSeconds = async (name: ServerName): Promise<number> => {
+        const metrics = await (await fetch(`${machines.server(name).url}/metrics`)).text();
+        return Number(/^floodgate_rules_stale_seconds (\d+)/m.exec(metrics)?.[1]);
+      };
+      for (const name of [...GATEWAYS, ...GUARDS])
+        await until('rules that are 10 s old', async () => (await staleSeconds(name)) >= 10);
       await machines.postgres.restart();
       await expectAllWell();
     });
