@@ -30,6 +30,7 @@ import { storeBytes } from './health/storeBytes.ts';
 import { StoreWatch } from './health/storeWatch.ts';
 import { openTracing } from './health/tracing.ts';
 import { listen } from './listen/listen.ts';
+import { drainMsOf } from './listen/openListeners.ts';
 import { RELAYED, relayPathOf } from './listen/operatorsRelay.ts';
 import { openedPartsOf, registerRoleMetrics } from './roles.ts';
 import { startGateway } from './startGateway.ts';
@@ -53,8 +54,8 @@ export interface Server {
   /** Replaces the running workers by workers with another configuration. Undefined if this server has no workers. */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
   /**
-   * Serves requests for another `stopDelayMs`. Then rejects new ones, finishes running ones within `stopTimeoutMs`, and
-   * closes the stores.
+   * Serves requests for another `stopDelayMs`. Then stops accepting connections, ends each connection after its next
+   * response, finishes running requests within `stopTimeoutMs`, and closes the stores.
    */
   stop(): Promise<void>;
 }
@@ -146,7 +147,6 @@ async function startParts(
   });
   teardown.add(() => stopLooking?.());
   let isLeaving = false;
-  let isStopping = false;
   const readiness = (): Readiness =>
     readinessOf({
       ...{ opened, stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving },
@@ -158,16 +158,15 @@ async function startParts(
     storeBytes: () => storeBytes(config.dataDir),
   });
   const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, console, testFlood };
-  const { gateway, listeners } = await listen(base, { ...served, isStopping: () => isStopping });
+  const { gateway, listeners } = await listen(base, served);
   teardown.add(async () => {
     isLeaving = true;
     if (config.stopDelayMs > 0) {
       logger.info({ stopDelayMs: config.stopDelayMs }, 'stopping after a delay');
       await setTimeout(config.stopDelayMs);
     }
-    isStopping = true;
     gateway?.drain();
-    await listeners.stop(config.stopTimeoutMs);
+    await listeners.stop(config.stopTimeoutMs, drainMsOf(config));
   });
   const { url, opsUrl } = listeners;
   const networks = [...(ethereum?.networks.keys() ?? [])];

@@ -76,7 +76,6 @@ beforeAll(async () => {
       metrics: new GatewayMetrics(new Registry()),
       filterMemory: new FilterMemory(),
       log,
-      isStopping: () => false,
     },
   );
   serveInOrder(listener.server, { interceptor: gateway });

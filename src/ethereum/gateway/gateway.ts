@@ -45,6 +45,7 @@ export interface GatewayOptions {
   readonly maxInFlight: number;
   /** Maximum number of calls per second from one client address. 0: no limit. */
   readonly ratePerAddress: number;
+  readonly instances?: number;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Names of the methods to serve. Empty: all methods. */
@@ -65,7 +66,6 @@ export interface GatewayDependencies extends WebSocketGatewayDependencies {
   readonly keys: KeyStore;
   /** Rate limits that all processes share. Default: rate limits of this process only. */
   readonly rates?: Rates | undefined;
-  readonly isStopping: () => boolean;
 }
 
 interface ServedNetwork extends Omit<Served, 'live'> {
@@ -88,6 +88,7 @@ export class Gateway {
   readonly #bodies: RequestBodies;
   readonly #compression: AnswerCompression | undefined;
   readonly #webSockets: WebSocketGateway;
+  #isDraining = false;
 
   constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
     const { networks, metrics, live } = dependencies;
@@ -147,7 +148,6 @@ export class Gateway {
     const problem = requestProblem(request, verb);
     if (problem !== undefined)
       return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
-    if (this.#dependencies.isStopping()) return sendStopping(exchange);
 
     const permit = this.#admission.admit(request, { query, key });
     if ('refusal' in permit) return sendRefusal(exchange, permit);
@@ -205,12 +205,13 @@ export class Gateway {
     const problem = handshakeProblem(request, this.#allowOrigin(request.headers.origin));
     if (problem !== undefined)
       return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
-    if (this.#dependencies.isStopping()) return sendStopping(exchange);
+    if (this.#isDraining) return sendStopping(exchange);
     this.#webSockets.open(upgrade, exchange, { served: { ...served, live }, url: { query, key } });
   }
 
-  /** Closes each WebSocket after its pending requests were answered. */
+  /** Closes each WebSocket after its pending requests were answered, and opens no further ones. */
   drain(): void {
+    this.#isDraining = true;
     this.#webSockets.drain();
   }
 

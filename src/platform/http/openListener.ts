@@ -54,8 +54,11 @@ export interface OpenListener {
    * Resolves when all connections are closed, or at `deadlineMs`.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Rejects new requests. Resolves after all others are answered, or at `deadlineMs` (`performance.now()`). */
-  stop(deadlineMs: number): Promise<void>;
+  /**
+   * Stops accepting connections, and closes each after its next response; idle ones after `drainMs` (default: 0).
+   * Resolves after all requests are answered, or at `deadlineMs` (`performance.now()`).
+   */
+  stop(deadlineMs: number, drainMs?: number): Promise<void>;
 }
 
 const IDLE_SWEEP_MS = 50;
@@ -97,24 +100,28 @@ export async function openListener(
     await listener.close();
     throw error;
   }
+  const drain = async (deadlineMs: number): Promise<void> => {
+    server.prependListener('request', (_request, response) => {
+      response.shouldKeepAlive = false;
+    });
+    // After the poll phase, because closing the listener resets the connections that wait to be accepted.
+    await new Promise(setImmediate);
+    // `close` of http.Server would also close idle connections, although a client may just have sent a request.
+    NetServer.prototype.close.call(server);
+    const left = (): Promise<number> =>
+      new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+    while (performance.now() < deadlineMs && (await left()) > 0) await pause(IDLE_SWEEP_MS);
+  };
   return {
     url,
-    async drain(deadlineMs) {
-      server.prependListener('request', (_request, response) => {
-        response.shouldKeepAlive = false;
-      });
-      // `close` of http.Server would also close idle connections, although a client may just have sent a request.
-      NetServer.prototype.close.call(server);
-      const left = (): Promise<number> =>
-        new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
-      while (performance.now() < deadlineMs && (await left()) > 0) await pause(IDLE_SWEEP_MS);
-    },
-    async stop(deadlineMs) {
+    drain,
+    async stop(deadlineMs, drainMs = 0) {
       removeSocket();
       const deadline = setTimeout(() => {
         server.closeAllConnections();
         halfSent.closeUpgraded();
       }, deadlineMs - performance.now());
+      await drain(Math.min(deadlineMs, performance.now() + drainMs));
       // Idle connections are closed repeatedly, because a connection would be kept alive after its last response.
       const sweep = setInterval(() => {
         server.closeIdleConnections();

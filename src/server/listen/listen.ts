@@ -35,7 +35,6 @@ export interface ListenParts extends Stores {
   readonly console: OpenedSessions | undefined;
   readonly testFlood: TestFlood | undefined;
   readonly readiness: () => Readiness;
-  readonly isStopping: () => boolean;
 }
 
 export interface Listening {
@@ -48,7 +47,7 @@ export interface Listening {
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;
-  const { fleet, tracer, console, testFlood, isStopping } = parts;
+  const { fleet, tracer, console, testFlood } = parts;
   const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
   const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
   teardown.add(() => history.stop());
@@ -68,7 +67,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   });
   const gateway =
     ethereum && opened.has('gateway')
-      ? openGateway(config, { ...ethereum, ...bounds, tracer, isStopping, log: logger }, tuning)
+      ? openGateway(config, { ...ethereum, ...bounds, tracer, log: logger }, tuning)
       : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },

@@ -28,13 +28,22 @@ export interface ListenerParts {
   readonly operatorsPaths: readonly string[];
 }
 
+/** Time in which a proxy uses its idle connections again, and so learns from a response that they end. */
+const DRAIN_MS = 1_000;
+
+/** Returns how long a stop keeps idle connections open. Without a stop delay, no proxy is expected. */
+export const drainMsOf = ({ stopDelayMs }: Config): number => (stopDelayMs > 0 ? DRAIN_MS : 0);
+
 export interface Listeners {
   /** URL of the gateway, or of the operator routes if this server has no gateway. */
   readonly url: string;
   /** URL of the operator routes; differs from `url` only if `ops` configures a separate listener. */
   readonly opsUrl: string;
-  /** Rejects new requests and finishes running ones within `timeoutMs`. The operator listener closes last. */
-  stop(timeoutMs: number): Promise<void>;
+  /**
+   * Stops accepting connections, and finishes requests within `timeoutMs`. Connections that stay idle for `drainMs` are
+   * closed. The operator listener closes last.
+   */
+  stop(timeoutMs: number, drainMs: number): Promise<void>;
 }
 
 const GATEWAY_PATHS = ['/v1/mainnet'];
@@ -157,9 +166,9 @@ function asListeners(listeners: readonly [Stopped, Stopped?]): Listeners {
   return {
     url: first.url,
     opsUrl: last.url,
-    async stop(timeoutMs) {
+    async stop(timeoutMs, drainMs) {
       const deadlineMs = performance.now() + timeoutMs;
-      for (const listener of new Set([first, last])) await listener.stop(deadlineMs);
+      for (const listener of new Set([first, last])) await listener.stop(deadlineMs, drainMs);
     },
   };
 }

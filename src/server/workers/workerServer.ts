@@ -25,7 +25,7 @@ import { countDroppedLogLines } from '../health/serverMetrics.ts';
 import { openTracing } from '../health/tracing.ts';
 import { openAccessLog } from '../listen/accessLog.ts';
 import { httpLimitsOf, openGateway } from '../listen/openGateway.ts';
-import { openPublicListener } from '../listen/openListeners.ts';
+import { drainMsOf, openPublicListener } from '../listen/openListeners.ts';
 import { relayedOperators } from '../listen/relayedOperators.ts';
 import type { Beginning, ToPrimary, WorkerCalls } from './calls.ts';
 import { type FollowedNetwork, followNetwork } from './followNetwork.ts';
@@ -89,12 +89,10 @@ export async function openWorker(
     { workers },
     { clientAddress, metrics: registry, log: logger, scheduler },
   );
-  let isStopping = false;
   const gateway = openGateway(config, {
     ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },
     keys: config.rules.store === undefined ? storage.keys : new SharedKeys(keys, config.gateway.keysGraceMs),
     rates: new LeasedRates((wanted) => primary.ask('take', wanted)),
-    isStopping: () => isStopping,
   });
   const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
   const isHttps = httpsReader(config.http.trustedProxies);
@@ -115,12 +113,14 @@ export async function openWorker(
       for (const network of networks.values()) network.refresh();
     },
     async leave({ isGentle, timeoutMs }) {
-      isStopping = !isGentle;
       gateway.drain();
       operators?.endStreams();
       const deadlineMs = performance.now() + timeoutMs;
       if (isGentle) await listener.drain(deadlineMs);
-      await listener.stop(isGentle ? performance.now() + config.stopTimeoutMs : deadlineMs);
+      await listener.stop(
+        isGentle ? performance.now() + config.stopTimeoutMs : deadlineMs,
+        drainMsOf(config),
+      );
       await accessLog?.close();
       operators?.close();
       await tracing?.stop();
