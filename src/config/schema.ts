@@ -711,6 +711,21 @@ const Console = group({
     description:
       'Whether the web console is served at /console/, on the port of the rules API. It shows nothing without a token. Default of `floodgate dev`: true.',
   }),
+  abis: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'JSON file with the ABIs of contracts, by address, for the page Traces; * for any contract (docs/guides/console.md). At most 5 MiB with console.labels; read at the start and at SIGHUP.',
+    }),
+  ),
+  labels: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'JSON file with labels of addresses, for the page Traces; read like console.abis.',
+    }),
+  ),
 });
 
 export const ConfigSchema = group({

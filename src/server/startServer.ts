@@ -14,6 +14,7 @@ import type { RulesStorage } from '../rules/index.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { MonitoredState } from './alerts/serverFaults.ts';
 import type { ServerContext } from './base.ts';
+import { NameFiles } from './console/nameFiles.ts';
 import { openSessions } from './console/openSessions.ts';
 import { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
 import { checkOpenFiles } from './data/openFiles.ts';
@@ -51,7 +52,10 @@ export interface Server {
   /** Returns whether an account has a rule in any mode. Resolves with false if this server has no rules store. */
   readonly hasRules: (accountId: string) => Promise<boolean>;
   readonly readiness: () => Readiness;
-  /** Replaces the running workers by workers with another configuration. Undefined if this server has no workers. */
+  /**
+   * Reads the files of names again, and replaces the running workers by workers with another configuration. Undefined
+   * if this server has neither.
+   */
   readonly reload: ((config: Config) => Promise<void>) | undefined;
   /**
    * Serves requests for another `stopDelayMs`. Then stops accepting connections, ends each connection after its next
@@ -123,6 +127,7 @@ async function startParts(
   parts: Partial<EthereumParts>,
 ): Promise<Server> {
   const { config, logger, registry, opened, freeSpace, teardown } = base;
+  const nameFiles = new NameFiles(config.console);
   const { storage, tokenUses } = await openStores(base);
   const console = openSessions(base, { storage, tokenUses });
   const alerting = await Alerting.open(config, base);
@@ -157,8 +162,10 @@ async function startParts(
     takesWrites: () => stores.problem === undefined,
     storeBytes: () => storeBytes(config.dataDir),
   });
-  const served = { storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness, console, testFlood };
-  const { gateway, listeners } = await listen(base, served);
+  const { gateway, listeners } = await listen(base, {
+    ...{ storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness },
+    ...{ console, testFlood, nameFiles },
+  });
   teardown.add(async () => {
     isLeaving = true;
     if (config.stopDelayMs > 0) {
@@ -170,12 +177,18 @@ async function startParts(
   });
   const { url, opsUrl } = listeners;
   const networks = [...(ethereum?.networks.keys() ?? [])];
+  const hasReload = workers !== undefined || (config.console.abis ?? config.console.labels) !== undefined;
   logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
   return {
     ...{ url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness },
     signInLink: console && (async (token) => `${opsUrl}/console/#code=${await console.newLink(token)}`),
     hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
-    reload: workers && ((now) => reloadWorkers(base, workers, now)),
+    reload: hasReload
+      ? async (now) => {
+          nameFiles.reload(now.console);
+          if (workers) await reloadWorkers(base, workers, now);
+        }
+      : undefined,
     stop: () => teardown.run(),
   };
 }

@@ -52,6 +52,7 @@ describe('the OpenAPI document', () => {
         ...['GET', 'POST'].map((method) => `${method} /user/tokens`),
         ...['GET', 'DELETE'].map((method) => `${method} /user/tokens/{token_id}`),
         'GET /gateway',
+        'GET /gateway/names',
         'GET /health',
         'GET /health/history',
       ].sort(),

@@ -1276,6 +1276,24 @@ export interface components {
             /** @description Additional information about the result. */
             messages: components["schemas"]["Entry"][];
         };
+        Names: {
+            /** @description ABIs by address of the contract, in lower case; `*` applies to all contracts. */
+            abis: {
+                [key: string]: Record<string, never>[];
+            };
+            /** @description Labels by address, in lower case. */
+            labels: {
+                [key: string]: string;
+            };
+        };
+        NamesAnswer: {
+            result: components["schemas"]["Names"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
         GatewayKey: {
             /** @description 8 hex digits; not secret. */
             id: string;

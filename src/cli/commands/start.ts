@@ -73,7 +73,7 @@ interface ReloadAtHangupOptions {
   readonly logger: Logger;
 }
 
-/** Reloads the configuration at SIGHUP. Not called without workers; SIGHUP then ends the process, as by default. */
+/** Reloads the configuration at SIGHUP. If nothing can be reloaded, it is not called, and SIGHUP ends the process. */
 function reloadAtHangup(
   reload: (config: Config) => Promise<void>,
   { read, logger }: ReloadAtHangupOptions,

@@ -16,6 +16,7 @@ import { accessListHandlers } from './handlers/accessListHandlers.ts';
 import { auditHandler } from './handlers/auditHandler.ts';
 import { type GuardReports, guardHandlers } from './handlers/guardHandlers.ts';
 import { type GatewayKeys, keyHandlers } from './handlers/keyHandlers.ts';
+import { namesHandler } from './handlers/namesHandler.ts';
 import { type RuleAnalytics, ruleHandlers } from './handlers/ruleHandlers.ts';
 import { SecretSeeds } from './handlers/secretSeeds.ts';
 import { tokenHandlers } from './handlers/tokenHandlers.ts';
@@ -45,6 +46,8 @@ export interface RulesApiOptions {
   readonly consoleSessions?: ConsoleSessions | undefined;
   /** API keys of the gateway in this server. Default: no key routes. */
   readonly keys?: GatewayKeys | undefined;
+  /** Returns names for the console in the form of the schema `Names`. Default: no names. */
+  readonly names?: (() => object) | undefined;
   /** Returns the client's address for the audit log. Default: the remote address of the socket. */
   readonly clientAddress?: (request: IncomingMessage) => string;
   /** Tokens from `FLOODGATE_API_TOKEN`, which are not stored. Each has all permissions for all accounts. */
@@ -102,6 +105,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   const seeds = new SecretSeeds();
   const operations = routesOf({
     ...{ rules, zonePolicies },
+    names: namesHandler(options.names),
     tokens: tokenHandlers({ tokens, uses, seeds }),
     keys: keys && keyHandlers(keys, seeds),
     live: liveHandler(live, authenticator),

@@ -5,6 +5,7 @@ import type { Readiness } from '../../platform/http/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { ServerContext } from '../base.ts';
 import { ConsoleGateway } from '../console/consoleGateway.ts';
+import type { NameFiles } from '../console/nameFiles.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import type { Stores } from '../data/openStores.ts';
 import type { Dns } from '../dns/dns.ts';
@@ -34,6 +35,7 @@ export interface ListenParts extends Stores {
   readonly tracer: Tracer | undefined;
   readonly console: OpenedSessions | undefined;
   readonly testFlood: TestFlood | undefined;
+  readonly nameFiles: NameFiles;
   readonly readiness: () => Readiness;
 }
 
@@ -47,7 +49,7 @@ export interface Listening {
 export async function listen(base: ServerContext, parts: ListenParts): Promise<Listening> {
   const { config, logger, registry, opened, tuning, teardown, clientAddress } = base;
   const { storage, tokenUses, ethereum, workers, dns, readiness } = parts;
-  const { fleet, tracer, console, testFlood } = parts;
+  const { fleet, tracer, console, testFlood, nameFiles } = parts;
   const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
   const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
   teardown.add(() => history.stop());
@@ -71,7 +73,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
       : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
-    ...{ logger, tracer, console, testFlood, tuning, uses: tokenUses },
+    ...{ logger, tracer, console, testFlood, nameFiles, tuning, uses: tokenUses },
     keysSettled: async () => workers?.settled(),
   });
   const elsewhere =

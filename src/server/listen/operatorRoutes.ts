@@ -9,6 +9,7 @@ import type { Tracer } from '../../platform/spans/index.ts';
 import { operatorApi, type RateLimit, rulesApi, type TokenUses } from '../../rules/api/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import { consoleRoutes } from '../console/consoleRoutes.ts';
+import type { NameFiles } from '../console/nameFiles.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import { sessionRoutes } from '../console/sessionRoutes.ts';
 import { startPage } from '../console/startPage.ts';
@@ -43,6 +44,7 @@ export interface OperatorRoutesOptions {
   /** Sessions of the console; undefined without a console. */
   readonly console: OpenedSessions | undefined;
   readonly testFlood: TestFlood | undefined;
+  readonly nameFiles: NameFiles;
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
   readonly tuning: Tuning;
@@ -104,7 +106,7 @@ function apiOptions(
     ...options
   }: OperatorRoutesOptions & WithStorage,
 ) {
-  const { clientAddress, readiness, history, tracer } = options;
+  const { clientAddress, readiness, history, tracer, nameFiles } = options;
   const { rules, lists, zonePolicies, tokens, audit } = storage;
   const keys =
     ethereum &&
@@ -133,6 +135,7 @@ function apiOptions(
     staleSeconds: () => storage.staleSeconds,
     ...guardApiHandlers({ dns, fleet, testFlood: options.testFlood }),
     answered: countRulesRequests(registry),
+    names: () => nameFiles.names,
     healthHistory: () => history.minutes,
     health: () =>
       healthOf({ dataDir: config.dataDir, metrics, readiness, ethereum, dns, roles: opened.roles }),

@@ -82,7 +82,9 @@ export function reloaded(
 ): { readonly config: Config; readonly ignored: readonly string[] } {
   const names = Object.keys({ ...before, ...now }) as (keyof Config)[];
   const isChanged = (name: keyof Config): boolean =>
-    JSON.stringify(before[name]) !== JSON.stringify(now[name]);
+    name === 'console'
+      ? before.console.enabled !== now.console.enabled // the server reads the files of the console again
+      : JSON.stringify(before[name]) !== JSON.stringify(now[name]);
   const { gateway, http, tls } = now;
   return {
     config: { ...before, gateway, http, tls },

@@ -19,6 +19,7 @@ import {
   createdGatewayKeySchema,
   gatewayKeySchema,
   gatewaySchema,
+  namesSchema,
   newGatewayKeySchema,
 } from './keySchemas.ts';
 import { apiTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
@@ -231,6 +232,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   CreatedApiTokenAnswer: success({ result: ref('CreatedApiToken') }),
   Gateway: gatewaySchema,
   GatewayAnswer: success({ result: ref('Gateway') }),
+  Names: namesSchema,
+  NamesAnswer: success({ result: ref('Names') }),
   GatewayKey: gatewayKeySchema,
   CreatedGatewayKey: createdGatewayKeySchema,
   GatewayKeyCreation: newGatewayKeySchema,

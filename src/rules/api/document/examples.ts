@@ -8,7 +8,7 @@ import {
 import type { errorTable } from '../http/errors.ts';
 import type { SchemaName } from './envelopeSchemas.ts';
 import { exampleHealth, exampleHealthMinute } from './healthSchemas.ts';
-import { exampleGateway, exampleGatewayKey, exampleGatewayKeyCreation } from './keySchemas.ts';
+import { exampleGateway, exampleGatewayKey, exampleGatewayKeyCreation, exampleNames } from './keySchemas.ts';
 import { exampleApiToken, exampleApiTokenCreation } from './tokenSchemas.ts';
 
 export const EXAMPLE_RULE_ID = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
@@ -154,6 +154,7 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     ApiTokenListAnswer: answer([exampleApiToken], { result_info: page }),
     CreatedApiTokenAnswer: answer({ ...exampleApiToken, value: `fg_${'0123456789'.repeat(4)}` }),
     GatewayAnswer: answer(exampleGateway),
+    NamesAnswer: answer(exampleNames),
     GatewayKeyCreation: exampleGatewayKeyCreation,
     GatewayKeyAnswer: answer(exampleGatewayKey),
     GatewayKeyListAnswer: answer([exampleGatewayKey], { result_info: page }),

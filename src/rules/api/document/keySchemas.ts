@@ -100,6 +100,20 @@ export const gatewaySchema = Type.Object(
 );
 export const exampleGateway = { networks: [{ network: 'mainnet', chain_id: '0x1' }], needs_key: false };
 
+export const namesSchema = Type.Object(
+  {
+    abis: Type.Record(Type.String(), Type.Array(Type.Object({})), {
+      description: 'ABIs by address of the contract, in lower case; `*` applies to all contracts.',
+    }),
+    labels: Type.Record(Type.String(), Type.String(), { description: 'Labels by address, in lower case.' }),
+  },
+  closed,
+);
+export const exampleNames = {
+  abis: { '*': [{ type: 'function', name: 'harvest', inputs: [], outputs: [] }] },
+  labels: { '0x00000000219ab540356cbb839cbe05303d7705fa': 'Deposit contract' },
+};
+
 export const exampleGatewayKeyCreation = { name: 'explorer', rate_per_second: 50, methods: ['eth_call'] };
 export const exampleGatewayKey = {
   ...{ id: '3f6d1a2b', status: 'active', ...exampleGatewayKeyCreation },

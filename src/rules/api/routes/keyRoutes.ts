@@ -12,6 +12,16 @@ export const gatewayRoute = (keys: KeyHandlers | undefined): Route => ({
   handle: keys?.gateway ?? (async () => ({ body: successEnvelope({ networks: [], needs_key: false }) })),
 });
 
+/** Returns the route of the operator's names for contracts and addresses. */
+export const namesRoute = (handle: Route['handle']): Route => ({
+  method: 'GET',
+  path: '/gateway/names',
+  operationId: 'readNames',
+  summary: 'Read the ABIs and labels of `console.abis` and `console.labels`',
+  answer: 'NamesAnswer',
+  handle,
+});
+
 /** Returns the routes of the gateway's API keys. The keys belong to no account. */
 export function keyRoutes({ list, create, read, revoke }: KeyHandlers): Route[] {
   const collection = '/gateway/keys';

@@ -8,7 +8,7 @@ import { LIVE_PERMISSION } from '../live/liveHandler.ts';
 import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
 import { collectionRoutes } from './collectionRoutes.ts';
 import { guardRoutes } from './guardRoutes.ts';
-import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
+import { gatewayRoute, keyRoutes, namesRoute } from './keyRoutes.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokenRoutes.ts';
 import { zonePolicyRoutes } from './zonePolicyRoutes.ts';
@@ -25,6 +25,7 @@ export interface Handlers {
   readonly tokens: TokenHandlers;
   /** Handlers of API keys; undefined if no gateway runs in this server. */
   readonly keys: KeyHandlers | undefined;
+  readonly names: Route['handle'];
   /** Handlers of the guard's reports; undefined if no guard runs in this server. */
   readonly guard: GuardHandlers | undefined;
   /** Handler of the server's health; undefined if this server reports no health. */
@@ -42,6 +43,7 @@ export function routesOf({
   live,
   tokens,
   keys,
+  names,
   guard,
   health,
   healthHistory,
@@ -60,6 +62,7 @@ export function routesOf({
     currentTokenRoute(guardedAccount),
     ...tokenRoutes(tokens),
     gatewayRoute(keys),
+    namesRoute(names),
     ...(keys ? keyRoutes(keys) : []),
     ...(health ? [healthRoute(health)] : []),
     ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
